@@ -10,8 +10,8 @@ endif
 UV ?= auto
 # a crashed worker fails its test, and another takes its place
 PYTEST_ARGS ?= -n auto --max-worker-restart 20
-SECURITY_TESTS := tests/secrecy tests/protocol/test_authorization.py \
-	$(addprefix tests/host/,authorization client/oauth config routing secrets) \
+SECURITY_TESTS := tests/secrecy tests/pegboard_client/oauth tests/protocol/test_authorization.py \
+	$(addprefix tests/host/,authorization config routing secrets) \
 	$(addprefix tests/plugins/,audit auth_token login resource_server scopes secrets static_tokens token_exchange vault worker)
 # http.aiohttp_internals uses private attributes of aiohttp
 HTTP_TESTS := tests/plugins/http $(addprefix tests/protocol/http/test_,$(addsuffix .py,edge life limits streams))

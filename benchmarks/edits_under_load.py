@@ -14,7 +14,7 @@ import tempfile
 from pathlib import Path
 from typing import Final
 
-from pegboard.client import Client
+from pegboard_client import Client
 
 CLIENTS: Final = 20
 EDITS: Final = 50

@@ -20,7 +20,7 @@ if not hasattr(os, "fork"):
     collect_ignore += ["plugins/scopes/test_over_http.py", "plugins/static_tokens/test_static_tokens.py"]
     collect_ignore += ["plugins/upstreams/test_questions.py", "secrecy/test_canaries.py"]
     # they need Unix sockets, or toolkit-files
-    collect_ignore += ["host/testing/contracts/test_transport_contract.py", "plugins/stdio/test_output.py"]
+    collect_ignore += ["pegboard_testing/contracts/test_transport_contract.py", "plugins/stdio/test_output.py"]
     collect_ignore += ["docs/test_reference.py"]
 _state = TemporaryDirectory(prefix="pegboard-state-")
 

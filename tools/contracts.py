@@ -99,7 +99,7 @@ def contracts_page() -> str:
     parts += [f"- [{kind.title}](#{kind.title.lower().replace(' ', '-')})" for kind in KINDS]
     parts.append("")
     for kind in KINDS:
-        tests = f" Contract test: `pegboard.testing.{kind.contract}`." if kind.contract else ""
+        tests = f" Contract test: `pegboard_testing.{kind.contract}`." if kind.contract else ""
         parts.append(f"## {kind.title}\n")
         if kind.hook:
             parts.append(f"Hook: [`{kind.hook}`](hooks.md#{kind.hook}).{tests}\n")

@@ -1,4 +1,4 @@
-"""Writes the typed messages of MCP, one module of `pegboard.types` for each revision, from the official JSON schemas.
+"""Writes `pegboard_messages`, the typed messages of MCP, one module for each revision, from the official JSON schemas.
 
 python -m tools.message_types           write the modules
 python -m tools.message_types --check   list the modules that differ, exit 1 if any does
@@ -20,7 +20,7 @@ from typing import Any, NamedTuple
 from tests.support.schemas import REVISIONS, definitions
 from tools.install import ROOT
 
-FOLDER = ROOT / "host" / "pegboard" / "types"
+FOLDER = ROOT / "plugins" / "pegboard_messages"
 
 SCALARS = {"string": "str", "integer": "int", "number": "float", "boolean": "bool", "null": "None"}
 

@@ -1,4 +1,4 @@
-"""Calls with `pegboard.client`."""
+"""Calls with `pegboard_client`."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import asyncio
 
 from measured import ERA, TOOL, URL, measure  # type: ignore[import-not-found]  # beside this
 
-from pegboard.client import Client
+from pegboard_client import Client
 
 
 async def main() -> None:

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from pegboard.client import Client, Endpoint, OAuth
+from pegboard_client import Client, Endpoint, OAuth
 from tests.plugins.login.front import Front
 from tests.support.chromium import Chromium
 from tests.support.npm import installed, node

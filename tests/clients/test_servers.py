@@ -1,4 +1,4 @@
-"""`pegboard.client` and servers of the official SDK's two lines, over both transports and in both eras."""
+"""`pegboard_client` and servers of the official SDK's two lines, over both transports and in both eras."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from pegboard.client import Asked, Client, Endpoint, Program
+from pegboard_client import Asked, Client, Endpoint, Program
 from tests.plugins.upstreams.mounts import mounting, names
 from tests.support.sdk import SCRIPTS, WAIT, sdk_python
 

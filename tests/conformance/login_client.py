@@ -11,7 +11,7 @@ import json
 import os
 import sys
 
-from pegboard.client import Client, ClientCredentials, Endpoint, HttpAuth, OAuth, OAuthClient
+from pegboard_client import Client, ClientCredentials, Endpoint, HttpAuth, OAuth, OAuthClient
 from tests.support.login_server import Browser
 
 METADATA_URL = "https://conformance-test.local/client-metadata.json"

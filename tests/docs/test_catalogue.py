@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 from pegboard.plugin import HostConfig
-from pegboard.testing import connect
 from pegboard_plugins.mcp.settings import McpConfig
 from pegboard_plugins.resource_server.settings import ResourceServerConfig
+from pegboard_testing import connect
 from tests.docs.pages import Page
 
 PAGE = Page("docs/catalogue.md")

@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from pegboard import client
-from pegboard.client import Client
-from pegboard.client.server_connection import RequestOptions
+import pegboard_client as client
+from pegboard_client import Client
+from pegboard_client.server_connection import RequestOptions
 from tests.docs.pages import Page
 
 PAGE = Page("docs/client.md")

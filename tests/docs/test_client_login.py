@@ -7,7 +7,7 @@ import webbrowser
 
 import pytest
 
-from pegboard import client
+import pegboard_client as client
 from tests.docs.pages import Page
 from tests.support.login_server import Browser, LoginServer
 

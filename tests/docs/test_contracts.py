@@ -8,7 +8,7 @@ from docs.examples.plugins.event_store import RecentEvents, RecentEventsPlugin
 from docs.examples.plugins.protocol import WordsPlugin
 from pegboard import Host, Toolkit
 from pegboard.plugin import Connection, EventStore
-from pegboard.testing import EventStoreContract, connect
+from pegboard_testing import EventStoreContract, connect
 from tools.contracts import KINDS
 from tools.install import ROOT
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from pegboard.testing import connect, decline
+from pegboard_testing import connect, decline
 from tests.docs.pages import pegboard
 from tests.support.forks import forks
 from tools.install import ROOT

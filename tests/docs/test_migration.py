@@ -7,7 +7,7 @@ import re
 import pytest
 
 from pegboard import Toolkit
-from pegboard.testing import connect
+from pegboard_testing import connect
 from tests.docs.pages import Page
 
 PAGE = Page("docs/migration.md")

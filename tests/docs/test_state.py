@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from pegboard.testing import connect
+from pegboard_testing import connect
 from tests.docs.pages import Page
 
 PAGE = Page("docs/state.md")

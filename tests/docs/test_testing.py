@@ -9,8 +9,8 @@ import subprocess
 import sys
 from pathlib import Path
 
-from pegboard import testing
-from pegboard.testing import PlainClient, TestClient, connect
+import pegboard_testing as testing
+from pegboard_testing import PlainClient, TestClient, connect
 from tests.docs.pages import Page
 
 PAGE = Page("docs/testing.md")
@@ -38,7 +38,7 @@ def test_its_tests_pass_and_its_messages_are_printed(tmp_path: Path) -> None:
     assert MESSAGES[1].strip() in said
     lines = [line.replace(f"{project}/", "").removeprefix("E").strip() for line in said.splitlines()]
     first, *others = [line.strip() for line in MESSAGES[0].splitlines()]
-    expected = [first.replace("RepeatedEffects", "pegboard.testing.replay.RepeatedEffects", 1), *others]
+    expected = [first.replace("RepeatedEffects", "pegboard_testing.replay.RepeatedEffects", 1), *others]
     assert [line for line in lines if line in expected] == expected, said
 
 

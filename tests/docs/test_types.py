@@ -21,7 +21,7 @@ from pydantic import AnyUrl, BaseModel
 from typing_extensions import TypedDict
 
 from pegboard import Toolkit
-from pegboard.testing import connect
+from pegboard_testing import connect
 from tests.docs.pages import Page
 from tests.host.schemas.signatures.beside_fastmcp import FASTMCP
 

@@ -9,8 +9,8 @@ from typing import NamedTuple
 
 ROOT = Path(__file__).parents[2]
 PUBLIC_PACKAGES = (
-    *("pegboard", "pegboard.client", "pegboard.plugin"),
-    *("pegboard.terminal", "pegboard.testing", "pegboard.types"),
+    *("pegboard", "pegboard_client", "pegboard.plugin"),
+    *("pegboard.terminal", "pegboard_testing", "pegboard.types"),
 )
 
 

@@ -109,7 +109,7 @@ def test_the_host_imports_no_plugin_and_no_library_of_plugins() -> None:
     foreign = {"pegboard_plugins", "aiohttp", "jwt", "dotenv", "tests"}
     assert offenders(HOST | PLUGINS | TOOLKITS, lambda _, found: found.level > 0) == []
     http, oauth = ("aiohttp_exchange", "direct_requests"), ("id_tokens", "oauth_client", "signature_keys")
-    of_client = {f"pegboard.client.{name}" for name in (*http, *(f"oauth.{name}" for name in oauth))}
+    of_client = {f"pegboard_client.{name}" for name in (*http, *(f"oauth.{name}" for name in oauth))}
     host = {module: path for module, path in HOST.items() if module not in of_client}
     assert offenders(host, lambda _, found: found.top in foreign) == []
 
@@ -180,7 +180,7 @@ def test_host_and_plugins_import_only_requirements_of_the_distribution_and_its_e
     more = {
         "pegboard.cli.serving.serve": {"uvloop"},
         "pegboard.cli.source_changes": {"watchfiles"},
-        "pegboard.testing.pytest_plugin": {"pytest"},
+        "pegboard_testing.pytest_plugin": {"pytest"},
     }
     assert offenders(HOST, lambda module, found: is_undeclared(found, required | more.get(module, set()))) == []
     required = declared(ROOT / "pyproject.toml", extras=True) | {"pegboard", "pegboard_plugins"}

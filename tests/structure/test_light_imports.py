@@ -47,8 +47,8 @@ def third_parties(modules: set[str]) -> set[str]:
     ("statement", "rooms", "others"),
     [
         ("import pegboard", "", set()),
-        ("import pegboard.testing", "testing", set()),
-        ("import pegboard.client", "client", set()),
+        ("import pegboard_testing", "testing", set()),
+        ("import pegboard_client", "client", set()),
         (DEFINITIONS, "authoring plugin types hookspecs toolkit", {"pluggy"}),
         (f"from pegboard import {AUTHORS}", "authoring plugin types hookspecs toolkit context errors", {"pluggy"}),
         ("from pegboard.plugin import Plugin, Middleware, Transport, hookimpl", "plugin types hookspecs", {"pluggy"}),
@@ -64,13 +64,13 @@ def test_imports_of_authors_are_light(statement: str, rooms: str, others: set[st
 
 
 def test_the_pytest_plugin_loads_nothing_before_its_use() -> None:
-    loaded = loaded_by("import pytest; before |= set(sys.modules); import pegboard.testing.pytest_plugin")
-    assert loaded == {"pegboard", "pegboard.exports", "pegboard.testing", "pegboard.testing.pytest_plugin"}
+    loaded = loaded_by("import pytest; before |= set(sys.modules); import pegboard_testing.pytest_plugin")
+    assert loaded == {"pegboard", "pegboard.exports", "pegboard_testing", "pegboard_testing.pytest_plugin"}
 
 
 def test_a_client_loads_http_when_it_connects() -> None:
-    loaded = loaded_by("from pegboard.client import Client, Endpoint, Program; Client(Program('x'), version='1')")
-    assert of_pegboard(loaded) <= {"pegboard.client", "pegboard.errors", "pegboard.types", "pegboard.wire"}
+    loaded = loaded_by("from pegboard_client import Client, Endpoint, Program; Client(Program('x'), version='1')")
+    assert of_pegboard(loaded) <= {"pegboard_client", "pegboard.errors", "pegboard.types", "pegboard.wire"}
     assert loaded & {"aiohttp", "pydantic", "pluggy"} == set()
 
 

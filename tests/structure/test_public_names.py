@@ -37,7 +37,7 @@ def test_every_name_can_be_imported_and_is_listed(package: str) -> None:
 def test_every_name_has_one_meaning() -> None:
     meanings = {(name, id(value)) for package in PUBLIC_PACKAGES for name, value in public(package).items()}
     twice = {name for name, count in Counter(name for name, _ in meanings).items() if count > 1}
-    assert twice == {"Client"}  # `pegboard.client.Client` is a client, `pegboard.types.Client` describes a caller's
+    assert twice == {"Client"}  # `pegboard_client.Client` is a client, `pegboard.types.Client` describes a caller's
 
 
 @PACKAGES

@@ -11,7 +11,7 @@ from tools.install import ROOT
 MODULE_LINES = 600
 FUNCTION_LINES = 60
 
-GENERATED = "host/pegboard/types/v2*.py"
+GENERATED = "plugins/pegboard_messages/v2*.py"
 """The typed messages that tools/message_types.py writes: their length is that of the official schemas."""
 
 

@@ -30,7 +30,7 @@ if not hasattr(os, "fork"):
 
 SECONDS = 60
 """Time after which a command is ended."""
-LEFT_OUT = ("pegboard.testing", "pegboard.__main__", "pegboard_plugins.errors_")
+LEFT_OUT = ("pegboard_testing", "pegboard.__main__", "pegboard_plugins.errors_")
 """Modules that commands and servers do not import at once."""
 
 

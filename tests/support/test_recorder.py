@@ -119,11 +119,11 @@ SPEAKING = re.compile(r"""["'](initialize|server/discover)["']|io\.modelcontextp
 RECORDED_BY = re.compile(r"from tests\.support\.(http_mcp|mcp_client|peer|pool|recorder|rules|sdk|wire) import")
 TESTS = Path(__file__).parent.parent
 EXEMPT = (
-    TESTS / "support", TESTS / "clients" / "scripts", TESTS / "host" / "testing", TESTS / "host" / "types",
-    TESTS / "host" / "client", TESTS / "plugins" / "upstreams",
+    TESTS / "support", TESTS / "clients" / "scripts", TESTS / "pegboard_testing", TESTS / "pegboard_messages",
+    TESTS / "pegboard_client", TESTS / "plugins" / "upstreams",
 )  # fmt: skip
-"""The recorder, programs behind the tee, the client of `pegboard.testing`, types of messages without a host, and
-scripted servers of `pegboard.client`."""
+"""The recorder, programs behind the tee, the client of `pegboard_testing`, types of messages without a host, and
+scripted servers of `pegboard_client`."""
 
 
 @pytest.mark.requirement("MSG-01")

@@ -14,7 +14,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from pegboard.client import Client, Endpoint, Program
+from pegboard_client import Client, Endpoint, Program
 from tools.peers.enduring import endure
 from tools.peers.killing import kill_during
 from tools.peers.lineup import CACHE, PEERS, PeerServer, prepare, python_of

@@ -13,7 +13,7 @@ from pathlib import Path
 from time import monotonic
 from typing import NamedTuple
 
-from pegboard.client import Client
+from pegboard_client import Client
 from tools.peers.killing import outcome, processes_of
 from tools.peers.lineup import PeerServer
 

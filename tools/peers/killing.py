@@ -14,7 +14,7 @@ from time import monotonic
 from typing import NamedTuple
 
 from pegboard import MCPError
-from pegboard.client import Client
+from pegboard_client import Client
 from tools.peers.lineup import PeerServer
 
 AT_ONCE = 8

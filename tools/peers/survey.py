@@ -10,8 +10,8 @@ from contextlib import suppress
 from typing import Any
 
 from pegboard import MCPError
-from pegboard.client import Asked, Client, Endpoint, Program
 from pegboard.plugin import ProtocolError
+from pegboard_client import Asked, Client, Endpoint, Program
 
 CHANGE_SECONDS = 2.0
 _LOG_LEVEL = {"io.modelcontextprotocol/logLevel": "debug"}

@@ -2,8 +2,8 @@
 
 from docs.examples.plugins.auth_provider import Tracker, TrackerPlugin
 from pegboard import Context, Toolkit
-from pegboard.testing import AuthProviderContract, connect
 from pegboard.types import ToolAuthorization
+from pegboard_testing import AuthProviderContract, connect
 
 
 class TestAuthProvider(AuthProviderContract):

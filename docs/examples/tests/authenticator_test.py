@@ -6,7 +6,7 @@ from pydantic import SecretStr
 
 from docs.examples.plugins.authenticator import ApiKeyAuthenticator, ApiKeysPlugin
 from pegboard.plugin import Authenticator
-from pegboard.testing import AuthenticatorContract, connect
+from pegboard_testing import AuthenticatorContract, connect
 
 KEY = "key-of-ada-0123456789"
 

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from docs.examples.plugins.command import GreetConfig, GreetPlugin
-from pegboard.testing import CommandContract, connect
+from pegboard_testing import CommandContract, connect
 
 
 class TestCommand(CommandContract):

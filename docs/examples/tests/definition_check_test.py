@@ -2,7 +2,7 @@
 
 from docs.examples.plugins.definition_check import ReadOnlyPlugin
 from pegboard import ToolAnnotations, Toolkit
-from pegboard.testing import connect
+from pegboard_testing import connect
 
 
 def test_only_tools_that_change_nothing_are_served() -> None:

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from docs.examples.plugins.error_adapter import FtpErrorAdapter, FtpErrorsPlugin
 from pegboard import UpstreamError
 from pegboard.plugin import ErrorAdapter, ToolRuntimeError
-from pegboard.testing import ErrorAdapterContract, connect
+from pegboard_testing import ErrorAdapterContract, connect
 
 
 class TestErrorAdapter(ErrorAdapterContract):

@@ -4,7 +4,7 @@ import pytest
 
 from docs.examples.plugins.method import EXTENSION, ClockPlugin
 from pegboard.plugin import ProtocolError
-from pegboard.testing import connect
+from pegboard_testing import connect
 
 
 def test_the_method_responds() -> None:

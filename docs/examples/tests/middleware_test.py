@@ -3,7 +3,7 @@
 from docs.examples.plugins.middleware import Signature, SignaturePlugin
 from pegboard import Toolkit
 from pegboard.plugin import Middleware
-from pegboard.testing import MiddlewareContract, connect
+from pegboard_testing import MiddlewareContract, connect
 
 
 class TestMiddleware(MiddlewareContract):

@@ -6,8 +6,8 @@ import pytest
 
 from docs.examples.plugins.observer import SessionLogPlugin
 from pegboard.plugin import SessionInfo
-from pegboard.testing import connect
 from pegboard.types import Client
+from pegboard_testing import connect
 
 
 async def test_sessions_are_logged(caplog: pytest.LogCaptureFixture) -> None:

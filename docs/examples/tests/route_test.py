@@ -4,8 +4,8 @@ from collections.abc import Sequence
 
 from docs.examples.plugins.route import StatusPlugin, status
 from pegboard.plugin import Route
-from pegboard.testing import RouteContract, connect, http_request
 from pegboard.types import Request
+from pegboard_testing import RouteContract, connect, http_request
 
 
 class TestRoute(RouteContract):

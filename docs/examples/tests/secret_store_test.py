@@ -7,7 +7,7 @@ import pytest
 
 from docs.examples.plugins.secret_store import JsonSecrets, SecretsJsonPlugin
 from pegboard.plugin import SecretStore
-from pegboard.testing import SecretStoreContract, connect
+from pegboard_testing import SecretStoreContract, connect
 
 
 class TestSecretStore(SecretStoreContract):

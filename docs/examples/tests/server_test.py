@@ -1,7 +1,7 @@
 """The server in a host in memory, and a client."""
 
 from docs.examples.server import kit
-from pegboard.testing import connect
+from pegboard_testing import connect
 
 
 def test_notes_are_listed() -> None:

@@ -4,7 +4,7 @@ import sqlite3
 
 from docs.examples.plugins.session_store import SqliteSessions, SqliteSessionsPlugin
 from pegboard.plugin import SessionStore
-from pegboard.testing import SessionStoreContract, connect
+from pegboard_testing import SessionStoreContract, connect
 
 
 class TestSessionStore(SessionStoreContract):

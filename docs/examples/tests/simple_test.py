@@ -1,7 +1,7 @@
 """The toolkit in a host in memory, and a client."""
 
 from docs.examples.simple import kit
-from pegboard.testing import connect
+from pegboard_testing import connect
 
 
 def test_a_greeting() -> None:

@@ -3,8 +3,8 @@
 from docs.examples.plugins.token_source import Acme, AcmePlugin, AcmeTokens
 from pegboard import Context, Toolkit
 from pegboard.plugin import TokenSource
-from pegboard.testing import AuthProviderContract, TokenSourceContract, connect
 from pegboard.types import ToolAuthorization
+from pegboard_testing import AuthProviderContract, TokenSourceContract, connect
 
 
 class TestTokenSource(TokenSourceContract):

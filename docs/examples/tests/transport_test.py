@@ -9,7 +9,7 @@ import pytest
 
 from docs.examples.plugins.transport import UnixLinesPlugin, UnixLinesTransport
 from pegboard.plugin import Transport
-from pegboard.testing import FarEnd, Lines, TransportContract, connect
+from pegboard_testing import FarEnd, Lines, TransportContract, connect
 
 
 @pytest.mark.skipif(not hasattr(socket, "AF_UNIX"), reason="Windows has no Unix sockets")

@@ -39,7 +39,7 @@ class ArcadeCloudPlugin(Plugin):
 
     def _tokens(self) -> CloudTokens:
         if self._made is None:
-            from pegboard.client import checked_url
+            from pegboard_client import checked_url
             from pegboard_plugins.arcade_cloud.cloud_api import CloudApi
             from pegboard_plugins.arcade_cloud.cloud_source import CloudTokens
 

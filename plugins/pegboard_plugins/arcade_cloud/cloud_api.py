@@ -6,10 +6,10 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import urlencode
 
-from pegboard.client import JsonRequests, LoginFailedError, is_access_token, names_this_machine
+from pegboard_client import JsonRequests, LoginFailedError, is_access_token, names_this_machine
 
 if TYPE_CHECKING:
-    from pegboard.client import AiohttpExchange
+    from pegboard_client import AiohttpExchange
 
 STATUS_SECONDS = 20
 """The time that one request for a status waits for its end. It is shorter than the limit of a request."""
@@ -95,7 +95,7 @@ class CloudApi:
 
     def _requests(self) -> JsonRequests:
         if self._exchange is None:
-            from pegboard.client import AiohttpExchange  # a start of the host does not need it
+            from pegboard_client import AiohttpExchange  # a start of the host does not need it
 
             self._exchange = AiohttpExchange()
         return JsonRequests(self._exchange, allows_loopback=names_this_machine(self._url))

@@ -6,9 +6,9 @@ import asyncio
 from typing import TYPE_CHECKING
 
 from pegboard import Authorization
-from pegboard.client import LoginFailedError
 from pegboard.plugin import AuthorizationRequiredError, PendingLogin, TokenSource
 from pegboard.types import TokenRequest, ToolAuthorization
+from pegboard_client import LoginFailedError
 
 if TYPE_CHECKING:
     from pegboard_plugins.arcade_cloud.cloud_api import CloudApi, CloudAuthorization

@@ -39,7 +39,7 @@ class ArcadeCloudConfig(PluginConfig):
     @field_validator("url", "issuer")
     @classmethod
     def _is_safe(cls, url: str | None) -> str | None:
-        from pegboard.client import checked_url
+        from pegboard_client import checked_url
 
         return None if url is None else checked_url(url)
 

@@ -16,9 +16,9 @@ from urllib.parse import urlencode
 
 from multidict import CIMultiDict
 
-from pegboard.client import LoginFailedError, ServerUnavailableError
 from pegboard.plugin import PAGE_HEADERS, ProtocolContext, RefusalLog
 from pegboard.types import Caller, Request, Response
+from pegboard_client import LoginFailedError, ServerUnavailableError
 from pegboard_plugins.login.consent_page import consent_page, error_page
 from pegboard_plugins.login.grant_store import MAX_CODE_SECONDS, GrantStore, LoginGrant
 from pegboard_plugins.login.grant_tokens import GrantRefusedError, form_fields

@@ -7,7 +7,7 @@ from contextlib import asynccontextmanager
 from secrets import token_urlsafe
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeGuard
 
-from pegboard.client import (
+from pegboard_client import (
     AiohttpExchange,
     AuthorizationRequest,
     JsonRequests,

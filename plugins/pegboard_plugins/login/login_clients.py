@@ -13,9 +13,9 @@ from time import time
 from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import SplitResult, urlsplit
 
-from pegboard.client import AiohttpExchange, HttpExchange, JsonRequests, LoginFailedError, names_this_machine
 from pegboard.plugin import ProtocolContext, decode, encode
 from pegboard.types import Request, Response
+from pegboard_client import AiohttpExchange, HttpExchange, JsonRequests, LoginFailedError, names_this_machine
 from pegboard_plugins.login.login_signing import CLIENT_KIND
 from pegboard_plugins.support.fair_limit import FairLimit, peer_network
 

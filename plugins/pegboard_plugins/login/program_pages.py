@@ -12,9 +12,9 @@ from html import escape
 from secrets import token_urlsafe
 from typing import TYPE_CHECKING, Any
 
-from pegboard.client import LoginFailedError, ServerUnavailableError
 from pegboard.plugin import PAGE_HEADERS, ProtocolContext, browser_page
 from pegboard.types import Request, Response
+from pegboard_client import LoginFailedError, ServerUnavailableError
 from pegboard_plugins.login.authorization_pages import request_cookies
 from pegboard_plugins.login.consent_page import error_page
 from pegboard_plugins.login.grant_store import GrantStore, LoginGrant

@@ -10,8 +10,8 @@ from urllib.parse import urlsplit
 from pydantic import AfterValidator, Field, SecretStr, StringConstraints, field_validator, model_validator
 
 from pegboard import PluginConfig
-from pegboard.client import names_this_machine
 from pegboard.plugin import WidensAccess, is_weak_secret
+from pegboard_client import names_this_machine
 from pegboard_plugins.support.bearer import checked_scopes
 
 GITHUB = "https://github.com"

@@ -8,7 +8,7 @@ import time
 from collections.abc import Awaitable, Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from pegboard.client import SignatureKeys
+from pegboard_client import SignatureKeys
 from pegboard_plugins.resource_server.claims import CheckUnavailableError
 from pegboard_plugins.resource_server.documents import FetchError
 

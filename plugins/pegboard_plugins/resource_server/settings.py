@@ -8,8 +8,8 @@ from typing import Annotated, Any, Self
 from pydantic import Field, SecretStr, field_validator, model_validator
 
 from pegboard import PluginConfig
-from pegboard.client import SignatureKeys
 from pegboard.plugin import WidensAccess
+from pegboard_client import SignatureKeys
 from pegboard_plugins.resource_server.conversions import (
     as_list,
     as_server,

@@ -9,13 +9,13 @@ from time import time
 from typing import TYPE_CHECKING
 
 from pegboard import Authorization
-from pegboard.client import LoginFailedError
 from pegboard.plugin import AuthorizationRequiredError, TokenSource, is_bearer_token
 from pegboard.types import Call, TokenRequest
+from pegboard_client import LoginFailedError
 from pegboard_plugins.token_exchange.settings import ExchangeSettings
 
 if TYPE_CHECKING:
-    from pegboard.client import AiohttpExchange
+    from pegboard_client import AiohttpExchange
     from pegboard_plugins.token_exchange.token_grants import ExchangedToken, TokenGrants
 
 MAX_EXCHANGED_TOKENS = 10_000
@@ -79,7 +79,7 @@ class ExchangedTokens(TokenSource):
 
     def _granting(self, name: str, settings: ExchangeSettings) -> TokenGrants:
         if name not in self._grants:
-            from pegboard.client import AiohttpExchange  # a start of the host does not need it
+            from pegboard_client import AiohttpExchange  # a start of the host does not need it
             from pegboard_plugins.token_exchange.token_grants import TokenGrants
 
             if self._exchange is None:

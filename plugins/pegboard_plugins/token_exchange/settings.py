@@ -44,7 +44,7 @@ class ExchangeSettings(PluginConfig):
     @field_validator("issuer", "token_endpoint", "authorization_server")
     @classmethod
     def _is_safe(cls, url: str | None) -> str | None:
-        from pegboard.client import checked_url
+        from pegboard_client import checked_url
 
         return None if url is None else checked_url(url)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from pegboard.client import (
+from pegboard_client import (
     HttpExchange,
     JsonRequests,
     LoginFailedError,

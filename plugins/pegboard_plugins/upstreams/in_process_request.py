@@ -14,7 +14,7 @@ from multidict import CIMultiDict
 from pegboard.plugin import AsgiCallable, TransportError
 
 if TYPE_CHECKING:
-    from pegboard.client import HttpReply
+    from pegboard_client import HttpReply
     from pegboard_plugins.upstreams.in_process_server import InProcessServer
 
 MAX_WAITING_CHUNKS = 16
@@ -52,7 +52,7 @@ class InProcessRequest:
         Raises:
             TransportError: the application cannot start, or does not respond.
         """
-        from pegboard.client import HttpReply
+        from pegboard_client import HttpReply
 
         await self._server.start()
         self._task = self._server.run(self)

@@ -14,7 +14,7 @@ from pegboard_plugins.upstreams.mounted_objects import application_of, path_of
 from pegboard_plugins.upstreams.settings import ServerConfig
 
 if TYPE_CHECKING:
-    from pegboard.client import Endpoint
+    from pegboard_client import Endpoint
 
 STOP_SECONDS = 5.0
 """How long the application may take to stop, and a request to end after its client has left."""
@@ -44,7 +44,7 @@ class InProcessServer:
     @property
     def endpoint(self) -> Endpoint:
         """The address for a new client. The application outlives the client."""
-        from pegboard.client import Endpoint
+        from pegboard_client import Endpoint
 
         path = self._config.path or path_of(self._server)
         headers = {key: value.get_secret_value() for key, value in self._config.headers.items()}
@@ -129,7 +129,7 @@ class InProcessServer:
 
 
 class _Exchange:
-    """Sends the HTTP requests of one client: a `pegboard.client.HttpExchange`."""
+    """Sends the HTTP requests of one client: a `pegboard_client.HttpExchange`."""
 
     def __init__(self, server: InProcessServer) -> None:
         self._server = server

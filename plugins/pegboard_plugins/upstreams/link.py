@@ -16,7 +16,7 @@ from pegboard_plugins.upstreams.hops import LoopError
 from pegboard_plugins.upstreams.upstream_lists import ALL_KINDS, ListReader, RawKind, UpstreamLists
 
 if TYPE_CHECKING:
-    from pegboard.client import Client
+    from pegboard_client import Client
 
 NotificationListener: TypeAlias = Callable[[str, dict[str, Any]], None]
 """Receives the method and the parameters of a notification."""
@@ -359,7 +359,7 @@ def _announces_changes(client: Client) -> bool:
 
 
 def _delay(failures: int) -> float:
-    from pegboard.client import reconnect_delay  # an attempt has loaded it
+    from pegboard_client import reconnect_delay  # an attempt has loaded it
 
     return reconnect_delay(failures)
 

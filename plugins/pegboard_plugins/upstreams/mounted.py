@@ -15,7 +15,7 @@ from pegboard_plugins.upstreams.server_log import RateLimit
 from pegboard_plugins.upstreams.upstream_calls import UpstreamCalls, UpstreamRequest
 
 if TYPE_CHECKING:
-    from pegboard.client import Client
+    from pegboard_client import Client
     from pegboard_plugins.upstreams.upstream_lists import RawKind
     from pegboard_plugins.upstreams.upstream_server import UpstreamServer
 

@@ -13,7 +13,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from typing import Any, NamedTuple, TypeAlias
 
 from pegboard import Context, RetryableToolError
-from pegboard.client import Asked
+from pegboard_client import Asked
 from pegboard_plugins.upstreams.user_links import UserKey, user_of
 
 MAX_PARKED_CALLS = 100

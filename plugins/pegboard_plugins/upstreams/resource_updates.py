@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from pegboard import Context, MCPError
 
 if TYPE_CHECKING:
-    from pegboard.client import Client
+    from pegboard_client import Client
     from pegboard_plugins.upstreams.upstream_server import UpstreamServer
 
 MAX_SUBSCRIBED_URIS = 1000

@@ -14,7 +14,7 @@ from pegboard_plugins.upstreams.server_log import ServerLog
 from pegboard_plugins.upstreams.settings import ServerConfig
 
 if TYPE_CHECKING:
-    from pegboard.client import Endpoint, Program
+    from pegboard_client import Endpoint, Program
     from pegboard_plugins.upstreams.user_links import UserLink
 
 
@@ -53,7 +53,7 @@ def server_address(
         TransportError: the command is not on PATH.
         LoopError: this process is the server itself.
     """
-    from pegboard.client import Endpoint, Program
+    from pegboard_client import Endpoint, Program
 
     if config.url is not None:
         headers = {key: value.get_secret_value() for key, value in config.headers.items()}

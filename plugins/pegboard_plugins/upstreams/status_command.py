@@ -46,7 +46,7 @@ async def _state(server: UpstreamServer, context: PluginContext) -> dict[str, An
     about: dict[str, Any] = {"name": name, "start": config.start, "identity": config.identity}
     if config.identity == "user":
         return {**about, "state": "each user has a connection"}
-    from pegboard.client import Client
+    from pegboard_client import Client
 
     try:
         folder = Path(context.directory or Path.cwd())

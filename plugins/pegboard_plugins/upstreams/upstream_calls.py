@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, TypeGuard
 from weakref import WeakKeyDictionary
 
 from pegboard import Context, UpstreamError
-from pegboard.client import Asked, QuestionHandler
 from pegboard.plugin import INTERNAL_ERROR, INVALID_PARAMS, ClientError, ProtocolError, text_problems
+from pegboard_client import Asked, QuestionHandler
 from pegboard_plugins.upstreams.parked_calls import Parked, ParkedCall, ParkedCalls
 from pegboard_plugins.upstreams.questions import (
     MAX_QUESTIONS,
@@ -24,7 +24,7 @@ from pegboard_plugins.upstreams.request_errors import request_error
 from pegboard_plugins.upstreams.user_links import UserKey, user_of
 
 if TYPE_CHECKING:
-    from pegboard.client import Client
+    from pegboard_client import Client
     from pegboard_plugins.upstreams.upstream_server import UpstreamServer
 
 PresentContext: TypeAlias = Callable[[], Context[Any]]

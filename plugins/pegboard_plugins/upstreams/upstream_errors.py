@@ -54,7 +54,7 @@ def no_response(
         repeatable: True if repeating the call has no further effect.
         auth: see `not_connected`.
     """
-    from pegboard.client import LoginRequiredError, ServerTimeoutError, UnreachableError
+    from pegboard_client import LoginRequiredError, ServerTimeoutError, UnreachableError
 
     if isinstance(error, LoginRequiredError):
         return _login_required(server, error, auth)

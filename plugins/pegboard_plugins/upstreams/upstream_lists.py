@@ -11,7 +11,7 @@ from pegboard_plugins.upstreams.hops import LOOP, LoopError
 from pegboard_plugins.upstreams.settings import ServerConfig
 
 if TYPE_CHECKING:
-    from pegboard.client import Client
+    from pegboard_client import Client
 
 RawItem: TypeAlias = Mapping[str, Any]
 """An item as the server lists it."""

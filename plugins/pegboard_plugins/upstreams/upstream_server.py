@@ -27,7 +27,7 @@ from pegboard_plugins.upstreams.upstream_lists import ListReader, UpstreamLists
 from pegboard_plugins.upstreams.user_links import ConnectionKey, UserKey, UserLink, UserLinks, user_of
 
 if TYPE_CHECKING:
-    from pegboard.client import Client, Endpoint, Program
+    from pegboard_client import Client, Endpoint, Program
     from pegboard_plugins.upstreams.in_process_server import InProcessServer
 
 Sent = TypeVar("Sent")
@@ -316,7 +316,7 @@ class UpstreamServer:
     def _open(
         self, holder: Hashable, user: UserLink | None, on_notification: NotificationListener
     ) -> AbstractAsyncContextManager[Client]:
-        from pegboard.client import Client  # it is loaded with the first connection
+        from pegboard_client import Client  # it is loaded with the first connection
 
         address: Endpoint | Program
         if self._in_process is not None:

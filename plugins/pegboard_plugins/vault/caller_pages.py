@@ -13,7 +13,9 @@ from http.cookies import CookieError, SimpleCookie
 from secrets import token_urlsafe
 from typing import Any, NamedTuple
 
-from pegboard.client import (
+from pegboard.plugin import PAGE_HEADERS, ProtocolContext, Route, message_page, own_page
+from pegboard.types import Request, Response
+from pegboard_client import (
     AiohttpExchange,
     AuthorizationRequest,
     JsonRequests,
@@ -30,8 +32,6 @@ from pegboard.client import (
     received_code,
     refusal,
 )
-from pegboard.plugin import PAGE_HEADERS, ProtocolContext, Route, message_page, own_page
-from pegboard.types import Request, Response
 from pegboard_plugins.vault.login_flows import LoginFlow, outcome_page
 from pegboard_plugins.vault.settings import CallerSettings
 

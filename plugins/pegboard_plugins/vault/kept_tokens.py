@@ -9,8 +9,8 @@ from hashlib import sha256
 from time import time
 from typing import TypeVar
 
-from pegboard.client import LoginFailedError
 from pegboard.plugin import encode, state_lock
+from pegboard_client import LoginFailedError
 from pegboard_plugins.vault.provider_client import REFUSED_REFRESH, ProviderClient, ProviderRefusedError
 from pegboard_plugins.vault.vault_store import TokenKey, VaultStore, VaultToken
 

@@ -12,9 +12,9 @@ from secrets import token_urlsafe
 from typing import TYPE_CHECKING
 from weakref import WeakValueDictionary
 
-from pegboard.client import AuthorizationRequest, LoginFailedError
 from pegboard.plugin import AuthorizationRequiredError, PendingLogin, message_page, state_directory
 from pegboard.types import Response
+from pegboard_client import AuthorizationRequest, LoginFailedError
 from pegboard_plugins.vault.kept_tokens import KeptTokens, covers
 from pegboard_plugins.vault.provider_client import ProviderClient, ProviderRefusedError
 from pegboard_plugins.vault.settings import VaultConfig

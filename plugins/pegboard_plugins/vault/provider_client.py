@@ -9,7 +9,8 @@ from secrets import token_urlsafe
 from typing import Any, NamedTuple
 from urllib.parse import quote, quote_plus
 
-from pegboard.client import (
+from pegboard.plugin import decode
+from pegboard_client import (
     AuthorizationRequest,
     JsonRequests,
     LoginFailedError,
@@ -28,7 +29,6 @@ from pegboard.client import (
     scope_fields,
     with_offline_access,
 )
-from pegboard.plugin import decode
 from pegboard_plugins.vault.named_providers import NAMED_PROVIDERS, NamedProvider
 from pegboard_plugins.vault.settings import ADDRESSES, ProviderSettings
 from pegboard_plugins.vault.vault_store import VaultToken
@@ -311,7 +311,7 @@ class ProviderClient:
 
     @asynccontextmanager
     async def _requests(self) -> AsyncIterator[JsonRequests]:
-        from pegboard.client import AiohttpExchange  # a start of the host does not need it
+        from pegboard_client import AiohttpExchange  # a start of the host does not need it
 
         exchange = AiohttpExchange()
         try:

@@ -77,7 +77,7 @@ class ProviderSettings(PluginConfig):
     @field_validator(*ADDRESSES)
     @classmethod
     def _is_safe(cls, url: str | None) -> str | None:
-        from pegboard.client import checked_url
+        from pegboard_client import checked_url
 
         return None if url is None else checked_url(url)
 
@@ -100,7 +100,7 @@ class ProviderSettings(PluginConfig):
     def _is_of_this_machine(cls, url: str | None) -> str | None:
         if url is None:
             return None
-        from pegboard.client import names_this_machine
+        from pegboard_client import names_this_machine
 
         if not names_this_machine(url) or any(one in url for one in "#{}"):  # false for a URL with a user
             raise ValueError("use an address of this machine without a user and a fragment: " + _EXAMPLE_REDIRECT)
@@ -135,7 +135,7 @@ class CallerSettings(PluginConfig):
     @field_validator("url")
     @classmethod
     def _is_origin(cls, url: str) -> str:
-        from pegboard.client import checked_url
+        from pegboard_client import checked_url
 
         parts = urlsplit(checked_url(url))
         if parts.path.strip("/") or parts.query:
@@ -145,7 +145,7 @@ class CallerSettings(PluginConfig):
     @field_validator("issuer", "access_issuer")
     @classmethod
     def _is_safe(cls, url: str | None) -> str | None:
-        from pegboard.client import checked_url
+        from pegboard_client import checked_url
 
         return None if url is None else checked_url(url)
 

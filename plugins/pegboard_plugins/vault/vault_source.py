@@ -5,9 +5,9 @@ from __future__ import annotations
 import logging
 
 from pegboard import Authorization
-from pegboard.client import LoginFailedError
 from pegboard.plugin import AuthorizationRequiredError, TokenSource
 from pegboard.types import Call, TokenRequest
+from pegboard_client import LoginFailedError
 from pegboard_plugins.vault.login_flows import LoginFlows
 from pegboard_plugins.vault.vault_store import TokenKey, VaultError
 

@@ -17,9 +17,9 @@ import pytest
 from pegboard.cli.other_servers import other_server
 from pegboard.cli.other_servers.other_server_output import print_shown
 from pegboard.cli.other_servers.server_items import call_named
-from pegboard.client.addresses import MAX_REQUEST_SECONDS
 from pegboard.plugin import CommandContext
-from tests.host.client.scripted import REVISION, Got, scripted_http, session, whole
+from pegboard_client.addresses import MAX_REQUEST_SECONDS
+from tests.pegboard_client.scripted import REVISION, Got, scripted_http, session, whole
 from tests.support.command_line import Command
 from tests.support.forks import Done
 from tests.support.http import OPEN_MCP, http_config

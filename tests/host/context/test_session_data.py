@@ -11,8 +11,8 @@ import pytest
 
 from pegboard import Context, RetryableToolError, Toolkit
 from pegboard.context.session_data import MAX_SESSION_DATA_BYTES, MAX_SESSION_KEYS
-from pegboard.testing import connect
 from pegboard.types import Call, Failure
+from pegboard_testing import connect
 from tests.host.hosting import failure, make_host, value
 
 

@@ -10,7 +10,7 @@ import pytest
 
 from pegboard.loading.process_changes import watch_process
 from pegboard.plugin import Plugin, hookimpl
-from pegboard.testing import connect
+from pegboard_testing import connect
 
 
 def changes(action: Callable[[], object]) -> list[str]:

@@ -10,7 +10,7 @@ from pydantic import BaseModel, Field
 
 from pegboard import Context, Toolkit
 from pegboard.schemas.docstrings import split_docstring
-from pegboard.testing import connect
+from pegboard_testing import connect
 
 GOOGLE = "Args:\n    x (int, optional): the x:\n        from 0\n    y: the y\n"
 NUMPY = "Parameters\n----------\nx : int, optional\n    the x:\n    from 0\ny\n    the y\n"

@@ -10,7 +10,7 @@ from pydantic import BaseModel, Field
 
 from pegboard import Toolkit
 from pegboard.schemas.inlining import inlined
-from pegboard.testing import connect
+from pegboard_testing import connect
 
 LONG = {"type": "integer", "description": "x" * 100}
 

@@ -13,15 +13,15 @@ import pytest
 from pydantic import ValidationError
 
 from pegboard import Context, Host, Toolkit
-from pegboard.client import Asked, Client, Program
 from pegboard.plugin import AuthorizationRequiredError, PluginError, TokenSource
-from pegboard.testing import TokenSourceContract
 from pegboard.types import Caller, Supplied, ToolAuthorization
 from pegboard.types import Client as Described
+from pegboard_client import Asked, Client, Program
 from pegboard_plugins.arcade_cloud.cloud_api import CloudApi
 from pegboard_plugins.arcade_cloud.cloud_source import CloudTokens
 from pegboard_plugins.arcade_cloud.settings import ArcadeCloudConfig
 from pegboard_plugins.auth_providers import GitHub, OAuth2
+from pegboard_testing import TokenSourceContract
 from tests.host.hosting import failure, value
 from tests.support.arcade_cloud import API_KEY, ArcadeCloud
 from tests.support.person import Person

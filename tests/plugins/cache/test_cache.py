@@ -10,10 +10,10 @@ import pytest
 
 from pegboard import Authorization, Context, Host, RetryableToolError, ToolAnnotations, Toolkit, ToolResult, tool
 from pegboard.plugin import Plugin, ToolDefinition, around, hookimpl
-from pegboard.testing import connect
 from pegboard.types import LOCAL, Caller, Client, Supplied
 from pegboard_plugins import cache
 from pegboard_plugins.cache import CachePlugin
+from pegboard_testing import connect
 from tests.host.hosting import call, make_host, until, value
 from tests.support.schemas import LEGACY, MODERN
 

@@ -17,10 +17,10 @@ from typing import Any
 import pytest
 
 from pegboard import NotFoundError
-from pegboard.testing import PlainClient, accept, connect, reply
 from pegboard_plugins.compat.arcade import Context, MCPApp, Resource, resource
 from pegboard_plugins.compat.arcade.types import Prompt, PromptArgument
 from pegboard_plugins.compat.fastmcp import UserMessage
+from pegboard_testing import PlainClient, accept, connect, reply
 from tests.plugins.compat import toolshed
 from tests.plugins.compat.bookshop import in_a_thread
 from tests.plugins.worker.conftest import SECRET, token

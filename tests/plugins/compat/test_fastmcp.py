@@ -20,9 +20,9 @@ from typing_extensions import TypedDict as RecursiveTypedDict
 
 from pegboard.loading.source_files import toolkits_in
 from pegboard.plugin import PluginError
-from pegboard.testing import PlainClient, accept, connect, decline, reply
 from pegboard_plugins.compat.fastmcp import Depends, FastMCP, Image, MCPServer, Message, Prompt, Resolve, ToolError
 from pegboard_plugins.compat.fastmcp.types import Completion
+from pegboard_testing import PlainClient, accept, connect, decline, reply
 from tests.plugins.compat.bookshop import EVENTS, in_a_thread, mcp, sell
 from tests.plugins.compat.bookshop import lifespan as bookshop_lifespan
 from tests.support.asgi import lifespan as asgi_lifespan

@@ -13,9 +13,9 @@ import pytest
 
 from pegboard import ErrorKind, FatalToolError, Host, NetworkTransportError, UpstreamError, UpstreamRateLimitError
 from pegboard.plugin import ErrorAdapter, ToolDefinition, ToolkitError, ToolRuntimeError
-from pegboard.testing import ErrorAdapterContract
 from pegboard.types import Failure
 from pegboard_plugins.errors_http import HttpErrorAdapter, HttpErrorsPlugin
+from pegboard_testing import ErrorAdapterContract
 from tests.host.hosting import failure, make_host, plugin_of
 from tests.plugins.errors_http.service import CANARY, LIBRARIES, Service, answer
 

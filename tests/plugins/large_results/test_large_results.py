@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 
 from pegboard import Context, ImageContent, ResourceLink, ResourceResult, TextContent, Toolkit
-from pegboard.testing import connect
 from pegboard.types import ANONYMOUS, LOCAL, Call, Caller, Client, Failure
 from pegboard_plugins.large_results import KeptResults, LargeResultsConfig, LargeResultsPlugin, Owner, WholeResult
+from pegboard_testing import connect
 from tests.host.hosting import make_host
 
 LIMIT = 1000

@@ -13,7 +13,6 @@ import pytest
 
 from pegboard import Host, ToolAnnotations
 from pegboard.catalogue.lock_content import lock_of
-from pegboard.client import Client
 from pegboard.config import HostConfig
 from pegboard.errors import PluginError
 from pegboard.loading.discovery import defaults
@@ -22,6 +21,7 @@ from pegboard.lockfile.catalogue_lock import LOCK_FORMAT
 from pegboard.lockfile.lock_files import LOCK_FILE_NAME, write_lock
 from pegboard.plugin import PromptDefinition, ProtocolError, ResourceDefinition, ToolDefinition
 from pegboard.types import Call, ToolkitInfo
+from pegboard_client import Client
 from tests.host.hosting import plugin_of, until
 from tests.plugins.upstreams.mounted_hosts import far_client
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from pegboard.client import Client, Endpoint, OAuth
+from pegboard_client import Client, Endpoint, OAuth
 from tests.plugins.login.front import BACK, KEY, Front
 from tests.plugins.login.identity_server import IdentityServer
 from tests.support.oidc import OidcProvider

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from pegboard.client import Client, Endpoint, HttpReply, OAuth
+from pegboard_client import Client, Endpoint, HttpReply, OAuth
 from pegboard_plugins.login import login_clients
 from pegboard_plugins.login.login_clients import ClientRefusedError, LoginClients
 from pegboard_plugins.login.login_signing import LoginSigner

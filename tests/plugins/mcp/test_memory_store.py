@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from pegboard.plugin import EventStore, SessionStore
-from pegboard.testing import EventStoreContract, SessionStoreContract, session_record
 from pegboard_plugins.mcp.http.memory_store import MemoryEventStore, MemorySessionStore
+from pegboard_testing import EventStoreContract, SessionStoreContract, session_record
 
 
 class Clock:

@@ -10,12 +10,12 @@ from typing import Any
 import pytest
 
 from pegboard import Context, Toolkit
-from pegboard.testing import connect
 from pegboard.types import Change
 from pegboard_plugins.mcp import progress_reports
 from pegboard_plugins.mcp.change_broadcaster import ChangeBroadcaster
 from pegboard_plugins.mcp.log_limit import LogLimit
 from pegboard_plugins.mcp.progress_reports import ProgressReports
+from pegboard_testing import connect
 
 TOOLS, BOOK = Change("tools"), Change("resource", "x://book")
 

@@ -10,9 +10,9 @@ import pytest
 
 from pegboard import Context
 from pegboard.plugin import Plugin, PromptDefinition, ResourceDefinition, ToolDefinition, hookimpl
-from pegboard.testing import connect
 from pegboard.types import RawResult
 from pegboard_plugins.mcp.raw_objects import raw_result
+from pegboard_testing import connect
 
 LOOK = {"type": "object", "properties": {"a": {"type": "string", "pattern": "(?=x)"}}, "$schema": "urn:unknown"}
 TOOL: dict[str, Any] = {

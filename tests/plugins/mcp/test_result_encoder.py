@@ -8,8 +8,8 @@ import pytest
 
 from pegboard import Toolkit, ToolResult
 from pegboard.plugin import Middleware, ProtocolError
-from pegboard.testing import connect
 from pegboard.types import Call, CallNext, Outcome
+from pegboard_testing import connect
 from tests.host.hosting import plugin_of
 
 kit = Toolkit("x")

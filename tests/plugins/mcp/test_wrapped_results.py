@@ -9,10 +9,10 @@ from jsonschema import Draft7Validator, Draft202012Validator
 from pydantic import BaseModel
 
 from pegboard import ResourceLink, Toolkit, ToolResult
-from pegboard.testing import connect
 from pegboard.types import Tool
 from pegboard_plugins.mcp.revisions import SUPPORTED_REVISIONS
 from pegboard_plugins.mcp.wrapped_results import output_schema
+from pegboard_testing import connect
 
 STRUCTURED = ("2025-06-18", "2025-11-25")
 OLD = "http://json-schema.org/draft-07/schema#"

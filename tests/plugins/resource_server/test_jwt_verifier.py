@@ -14,8 +14,8 @@ import pytest
 from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric import rsa
 
-from pegboard.client import SignatureKeys
 from pegboard.plugin import encode
+from pegboard_client import SignatureKeys
 from pegboard_plugins.resource_server import introspection, jwt_verifier, token_authenticator
 from tests.plugins.resource_server.conftest import METADATA, Door, listed
 from tests.support.http import Served

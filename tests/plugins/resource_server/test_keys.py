@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from aiohttp import web
 
-from pegboard.client.oauth.signature_keys import MAX_CANDIDATES, MAX_KEYS
+from pegboard_client.oauth.signature_keys import MAX_CANDIDATES, MAX_KEYS
 from pegboard_plugins.resource_server.claims import CheckUnavailableError
 from pegboard_plugins.resource_server.documents import MAX_DOCUMENT_BYTES, FetchError
 from pegboard_plugins.resource_server.keys import KeySet

@@ -7,11 +7,11 @@ from pathlib import Path
 import pytest
 
 from pegboard.plugin import SecretStore
-from pegboard.testing import SecretStoreContract, WritableSecretStoreContract
 from pegboard_plugins.secrets_dotenv import DotenvStore
 from pegboard_plugins.secrets_env import EnvironmentStore
 from pegboard_plugins.secrets_files import FileStore
 from pegboard_plugins.secrets_keyring import KeyringStore
+from pegboard_testing import SecretStoreContract, WritableSecretStoreContract
 from tests.plugins.secrets.conftest import Memory
 
 

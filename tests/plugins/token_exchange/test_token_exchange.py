@@ -14,15 +14,15 @@ import pytest
 from pydantic import ValidationError
 
 from pegboard import Host
-from pegboard.client import HttpReply, LoginFailedError
 from pegboard.plugin import AuthorizationRequiredError, TokenSource
-from pegboard.testing import TokenSourceContract
 from pegboard.types import Call, Caller, Supplied, TokenRequest, ToolAuthorization
+from pegboard_client import HttpReply, LoginFailedError
 from pegboard_plugins.auth_providers import OAuth2
 from pegboard_plugins.token_exchange import exchanged_tokens
 from pegboard_plugins.token_exchange.exchanged_tokens import ExchangedTokens
 from pegboard_plugins.token_exchange.settings import ExchangeSettings
 from pegboard_plugins.token_exchange.token_grants import TokenGrants
+from pegboard_testing import TokenSourceContract
 from tests.plugins.resource_server.conftest import serve
 from tests.plugins.token_exchange import exchanging_kit
 from tests.support.exchange_server import HOST_SECRET, ExchangeServer

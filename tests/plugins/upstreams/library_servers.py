@@ -10,7 +10,7 @@ from typing import Any
 
 from pydantic import BaseModel
 
-from pegboard.testing import connect
+from pegboard_testing import connect
 
 
 class Person(BaseModel):

@@ -9,16 +9,16 @@ from contextlib import asynccontextmanager
 from typing import Any, ClassVar, cast
 
 from pegboard import Context, Host, MCPError, Toolkit
-from pegboard.client import Client, Endpoint, Stream
 from pegboard.plugin import Lifespan, Plugin, PluginContext, hookimpl
 from pegboard.types import LOCAL
+from pegboard_client import Client, Endpoint, Stream
 from pegboard_plugins.upstreams.mounted import Mounted
 from pegboard_plugins.upstreams.questions import QuestionRules
 from pegboard_plugins.upstreams.server_log import ServerLog
 from pegboard_plugins.upstreams.settings import ServerConfig
 from pegboard_plugins.upstreams.upstream_errors import no_response
 from pegboard_plugins.upstreams.upstream_lists import ALL_KINDS
-from tests.host.client.pairs import StreamPair
+from tests.pegboard_client.pairs import StreamPair
 
 
 class OneServer:

@@ -9,7 +9,7 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
-from pegboard.testing import connect
+from pegboard_testing import connect
 from tests.support.wire import PEGBOARD
 
 HERE = Path(__file__).parent

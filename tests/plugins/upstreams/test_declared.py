@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 from pegboard import Context, Host, Toolkit
-from pegboard.client import Client, Program
 from pegboard.types import LOCAL, Call, Caller
 from pegboard.types import Client as CallingClient
+from pegboard_client import Client, Program
 from tests.plugins.upstreams.mounts import HERE
 from tests.support.wire import PEGBOARD
 

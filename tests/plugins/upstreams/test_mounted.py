@@ -11,7 +11,6 @@ import pytest
 
 from pegboard import Context, Toolkit
 from pegboard.plugin import ProtocolError, TransportError
-from pegboard.testing import TestClient, connect
 from pegboard.types import Caller
 from pegboard_plugins.upstreams.mounted import wire_form
 from pegboard_plugins.upstreams.settings import ServerConfig
@@ -19,6 +18,7 @@ from pegboard_plugins.upstreams.upstream_calls import UpstreamCalls, UpstreamReq
 from pegboard_plugins.worker.call_responses import CallResponses
 from pegboard_plugins.worker.settings import WorkerConfig
 from pegboard_plugins.worker.tool_definitions import tool_definition
+from pegboard_testing import TestClient, connect
 from tests.host.hosting import call, until
 from tests.plugins.upstreams.mounted_hosts import OneServer, mounting_host
 from tests.plugins.upstreams.mounts import mounting, scripted

@@ -12,8 +12,8 @@ from typing import Any
 
 import pytest
 
-from pegboard.client import Client
 from pegboard.plugin import ProtocolError
+from pegboard_client import Client
 from pegboard_plugins.upstreams.hops import MAX_HOSTS, VIA
 from tests.host.hosting import WAIT, until
 from tests.plugins.upstreams.mounts import HERE, mounting, peer, scripted, tools

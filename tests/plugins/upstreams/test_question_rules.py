@@ -9,11 +9,11 @@ import pytest
 
 from pegboard import Context, Host, Toolkit, UpstreamError
 from pegboard.plugin import ClientCapabilityError, ProtocolError
-from pegboard.testing import connect
 from pegboard.types import Question
 from pegboard_plugins.upstreams.questions import QuestionRules
 from pegboard_plugins.upstreams.request_errors import request_error
 from pegboard_plugins.upstreams.settings import ServerConfig
+from pegboard_testing import connect
 from tests.plugins.upstreams.mounted_hosts import mounting_host
 from tests.plugins.upstreams.mounts import ERAS, mounting
 from tests.plugins.upstreams.test_mounted import both, far

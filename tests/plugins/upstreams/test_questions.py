@@ -11,13 +11,13 @@ import pytest
 import pytest_asyncio
 
 from pegboard import Context, RetryableToolError, Toolkit
-from pegboard.client import Asked
 from pegboard.plugin import ProtocolError
-from pegboard.testing import connect, decline
 from pegboard.types import LOCAL, Caller
+from pegboard_client import Asked
 from pegboard_plugins.upstreams import parked_calls
 from pegboard_plugins.upstreams.questions import QuestionRules
 from pegboard_plugins.upstreams.settings import ServerConfig
+from pegboard_testing import connect, decline
 from tests.host.hosting import until
 from tests.plugins.upstreams.mounted_hosts import mounting_host
 from tests.plugins.upstreams.test_mounted import both, far

@@ -10,8 +10,8 @@ from typing import get_args, get_type_hints
 import pytest
 
 from pegboard import Host
-from pegboard.client.handshake import SESSIONS, STATELESS
 from pegboard.loading.discovery import defaults
+from pegboard_client.handshake import SESSIONS, STATELESS
 from pegboard_plugins.upstreams.mounted import wire_form
 from pegboard_plugins.upstreams.settings import ServerConfig, UpstreamsConfig
 from tests.host.hosting import WAIT

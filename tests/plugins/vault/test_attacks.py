@@ -9,7 +9,7 @@ from urllib.parse import parse_qsl, quote, urlsplit
 import aiohttp
 import pytest
 
-from pegboard.client import LoginFailedError
+from pegboard_client import LoginFailedError
 from pegboard_plugins.vault.login_flows import LoginFlow, LoginFlows
 from pegboard_plugins.vault.vault_store import VaultToken
 from tests.plugins.vault.conftest import KEY, logins

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from pegboard.client import Asked, Client, Program
+from pegboard_client import Asked, Client, Program
 from tests.support.person import Person
 from tests.support.provider_server import ProviderServer
 

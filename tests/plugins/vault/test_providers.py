@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from pegboard.client import LoginFailedError
+from pegboard_client import LoginFailedError
 from pegboard_plugins import auth_providers
 from pegboard_plugins.vault.named_providers import NAMED_PROVIDERS
 from pegboard_plugins.vault.vault_store import VaultToken

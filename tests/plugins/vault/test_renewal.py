@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from pegboard.client import LoginFailedError
+from pegboard_client import LoginFailedError
 from pegboard_plugins.vault.login_flows import LoginFlows
 from pegboard_plugins.vault.vault_store import VaultError, VaultStore, VaultToken
 from tests.host.hosting import WAIT

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from pegboard.plugin import TokenSource
-from pegboard.testing import TokenSourceContract
 from pegboard.types import ToolAuthorization
 from pegboard_plugins.auth_providers import OAuth2
 from pegboard_plugins.vault.vault_source import VaultSource
 from pegboard_plugins.vault.vault_store import VaultToken
+from pegboard_testing import TokenSourceContract
 from tests.plugins.vault.conftest import KEY, logins
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from pegboard.testing import connect
+from pegboard_testing import connect
 from toolkit_files import kit
 from toolkit_files.problems import FileProblem
 from toolkit_files.roots import Roots, look, parent

@@ -13,7 +13,7 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from pegboard.plugin import ProtocolError
-from pegboard.testing import TestClient, connect
+from pegboard_testing import TestClient, connect
 from toolkit_files import kit, watch
 from toolkit_files.problems import Cancelled
 from toolkit_files.watch import Watch

@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator
 
 import pytest_asyncio
 
-from pegboard.testing import TestClient, connect
+from pegboard_testing import TestClient, connect
 from toolkit_math import kit
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from pegboard.testing import TestClient
+from pegboard_testing import TestClient
 from toolkit_math import kit
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")

@@ -14,12 +14,12 @@ from typing import Any
 
 from pegboard.cli import OK
 from pegboard.cli.commands.demo_shop import SHOP
-from pegboard.client import Asked, Client, Program, Stream
-from pegboard.client.addresses import MAX_MESSAGE_BYTES
-from pegboard.client.child_process import ChildProcess, start_process
 from pegboard.plugin.commands import CommandContext
 from pegboard.terminal.printing import OutputError, print_json, print_lines, print_text
 from pegboard.wire.codec import decode
+from pegboard_client import Asked, Client, Program, Stream
+from pegboard_client.addresses import MAX_MESSAGE_BYTES
+from pegboard_client.child_process import ChildProcess, start_process
 
 MAX_LINE_CHARACTERS = 110
 STEPS = (

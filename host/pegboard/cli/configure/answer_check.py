@@ -8,9 +8,9 @@ import sys
 from collections import deque
 
 from pegboard.cli.configure.server_entry import ServerEntry
-from pegboard.client import Client, Endpoint, LoginRequiredError, Program
 from pegboard.errors import MCPError
 from pegboard.records import NamedTuple
+from pegboard_client import Client, Endpoint, LoginRequiredError, Program
 
 ANSWER_SECONDS = 30.0
 SLOW_SECONDS = 10.0

@@ -247,7 +247,7 @@ def _rows(client: McpClient) -> Iterator[dict[str, str]]:
 def _described(entry: ServerEntry) -> dict[str, str]:
     """Return the address and the state of an entry, without arguments and queries, because they may contain secrets."""
     if entry.url:
-        from pegboard.client import Endpoint
+        from pegboard_client import Endpoint
 
         return {"server": Endpoint(entry.url).label, "state": "a URL"}
     if not entry.command:

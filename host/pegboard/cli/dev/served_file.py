@@ -14,9 +14,9 @@ from typing import Any
 from pegboard.cli.dev.server_lines import ServerLines
 from pegboard.cli.other_servers.server_items import ITEM_KINDS, Item, lists_of
 from pegboard.cli.source_changes import WatchedPlaces, watch_sources, with_packages
-from pegboard.client import Client, Program, QuestionHandler
 from pegboard.errors import MCPError
 from pegboard.terminal.printing import printable, say
+from pegboard_client import Client, Program, QuestionHandler
 
 REVISION = "2025-11-25"
 """The newest revision with sessions, so that tools keep data from one call to the next."""

@@ -24,12 +24,12 @@ from pegboard.cli.other_servers.server_items import (
 )
 from pegboard.cli.parsing.call_arguments import parse_arguments
 from pegboard.cli.parsing.server_options import check_server_options
-from pegboard.client import Asked, Client, Endpoint, LoginRequiredError, OAuth, Program, QuestionHandler
 from pegboard.errors import ClientError, MCPError, ProtocolError, TransportError
 from pegboard.plugin.commands import CommandContext
 from pegboard.terminal.printing import clear_progress, diverted, is_interactive, print_json, say
 from pegboard.terminal.progress_bar import show_progress
 from pegboard.wire.jsonrpc import INVALID_PARAMS, METHOD_NOT_FOUND
+from pegboard_client import Asked, Client, Endpoint, LoginRequiredError, OAuth, Program, QuestionHandler
 
 _QUIET_SECONDS = 5.0
 """How long a server may take to respond before a person at a terminal is told."""

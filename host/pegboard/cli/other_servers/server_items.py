@@ -10,12 +10,12 @@ from pegboard.cli.other_servers.other_server_output import (
     print_resource_contents,
     print_tool_result,
 )
-from pegboard.client import Client
-from pegboard.client.addresses import MAX_REQUEST_SECONDS
 from pegboard.errors import NotFoundError, ProtocolError
 from pegboard.names import nearest, same_name
 from pegboard.terminal.printing import print_result_json
 from pegboard.wire.jsonrpc import METHOD_NOT_FOUND
+from pegboard_client import Client
+from pegboard_client.addresses import MAX_REQUEST_SECONDS
 
 Item = dict[str, Any]
 

@@ -13,7 +13,7 @@ from typing import Any, Literal
 from jsonschema import Draft202012Validator
 
 from pegboard import Toolkit
-from pegboard.testing import connect
+from pegboard_testing import connect
 from tests.host.schemas.signatures import cases, forms
 from tests.host.schemas.signatures.table import Case
 

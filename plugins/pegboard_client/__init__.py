@@ -1,0 +1,38 @@
+"""pegboard_client: a client for any MCP server. The host does not use it.
+
+docs/client.md describes the names.
+"""
+
+from pegboard.exports import exports
+
+_HOMES = {
+    ".aiohttp_exchange": "AiohttpExchange",
+    ".addresses": "ClientLimits Endpoint Program Stream",
+    ".asked": "Asked QuestionHandler",
+    ".http_auth": "HttpAuth LoginRequiredError",
+    ".client_errors": "ServerTimeoutError UnreachableError",
+    ".http_exchange": "HttpExchange HttpReply",
+    ".reconnecting": "reconnect_delay",
+    ".server_stream": "MessageStream",
+    ".oauth.authorization_code": """
+        AuthorizationRequest authorization_request received_code scope_fields with_offline_access
+    """,
+    ".oauth.browser_login": "OAuth",
+    ".oauth.client_credentials": "ClientCredentials",
+    ".oauth.id_tokens": "id_token_claims",
+    ".oauth.json_requests": """
+        JsonRequests LoginFailedError ServerUnavailableError checked_url is_outage names_this_machine
+    """,
+    ".oauth.loopback_redirect": "LoopbackRedirect RedirectReceiver",
+    ".oauth.oauth_client": "OAuthClient at_server credentials",
+    ".oauth.refusals": "oauth_error refusal",
+    ".oauth.saved_login": "TokenStore",
+    ".oauth.server_metadata": "ServerMetadata find_server",
+    ".oauth.signature_keys": "SignatureKeys",
+    ".oauth.token_endpoint": "is_access_token renewal_time",
+    ".server_description": "ServerDescription",
+    ".wire_client": "Client",
+}
+"""The public names, by the module that defines them."""
+
+__all__, __getattr__, __dir__ = exports(__name__, _HOMES)

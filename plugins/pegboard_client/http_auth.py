@@ -1,0 +1,79 @@
+"""Authentication of the client at an MCP server over HTTP."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Protocol
+from urllib.parse import urlsplit
+
+from pegboard.errors import AuthorizationRequiredError
+from pegboard_client.challenges import required_scopes
+
+
+class HttpAuth(Protocol):
+    """Adds credentials to requests, and obtains new ones when a server refuses a request.
+
+    `pegboard_client.OAuth` implements it. One object may serve several connections at once.
+    """
+
+    async def headers(self, url: str) -> Mapping[str, str]:
+        """Return headers for a request to a URL. The client calls it before each request.
+
+        Raises:
+            AuthorizationRequiredError: no credentials can be obtained.
+        """
+
+    async def challenged(self, url: str, status: int, headers: Mapping[str, str]) -> bool:
+        """Handle a response with status 401, or 403 for a token without a scope.
+
+        Args:
+            url: the URL of the request.
+            status: the status of the response.
+            headers: the headers of the response.
+
+        Returns:
+            True if the client may repeat the request once, with new headers. False if the server requires a login that
+            this object does not perform; the client then raises `login_required(...)`.
+
+        Raises:
+            AuthorizationRequiredError: a login failed.
+        """
+
+
+class LoginRequiredError(AuthorizationRequiredError):
+    """An MCP server requires a login, or a login failed.
+
+    Args:
+        server: the origin of the server, such as "https://example.com".
+        problem: the reason why a login failed; "" if none was attempted.
+        scopes: the scopes that the token must have.
+    """
+
+    problem: str = ""
+
+    def __init__(self, server: str, problem: str = "", *, scopes: Sequence[str] = ()) -> None:
+        self.problem = problem
+        super().__init__(server, scopes=scopes, status="failed" if problem else "not_started")
+
+    def _message(self, whose: str, hint: str) -> tuple[str, str]:
+        _, advice = super()._message(whose, hint)
+        if self.problem:
+            return f"The login at {whose} failed: {self.problem}", advice
+        allowing = f" that allows {', '.join(self.scopes)}" if self.scopes else ""
+        return f"{whose} requires a login{allowing}.", advice
+
+
+def login_required(url: str, headers: Mapping[str, str]) -> LoginRequiredError:
+    """Return the error for a response that demands a login.
+
+    Args:
+        url: the URL of the request.
+        headers: the headers of the response.
+    """
+    return LoginRequiredError(origin(url), scopes=required_scopes(headers))
+
+
+def origin(url: str) -> str:
+    """Return the scheme, the host and the port of a URL, without its path and credentials."""
+    parts = urlsplit(url)
+    return f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}"

@@ -1,0 +1,194 @@
+"""Single HTTP requests to the endpoint of a server: credentials, redirects and statuses."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager, nullcontext
+from typing import Any
+from urllib.parse import urljoin, urlsplit
+
+from pydantic_core import from_json
+
+from pegboard.errors import TransportError
+from pegboard_client.addresses import ClientLimits, Endpoint
+from pegboard_client.challenges import demands_login
+from pegboard_client.client_errors import ConnectionLostError, HttpStatusError
+from pegboard_client.http_auth import login_required
+from pegboard_client.http_exchange import HttpExchange, HttpReply
+from pegboard_client.in_flight import InFlight, Message
+
+_POST_HEADERS = {"Content-Type": "application/json", "Accept": "application/json, text/event-stream"}
+_GET_HEADERS = {"Accept": "text/event-stream"}
+
+
+class HttpEndpoint:
+    """The endpoint of a server.
+
+    Args:
+        endpoint: its address.
+        exchange: sends the requests.
+        limits: the limits.
+
+    Attributes:
+        label: the name of the server in messages.
+    """
+
+    def __init__(self, endpoint: Endpoint, exchange: HttpExchange, limits: ClientLimits) -> None:
+        self.label = endpoint.label
+        self.message_bytes = limits.message_bytes
+        self._url = endpoint.url
+        self._auth = endpoint.auth
+        self._exchange = exchange
+        self._accepted = asyncio.Event()
+        self._post = {**_POST_HEADERS, **endpoint.headers}
+        self._get = {**_GET_HEADERS, **endpoint.headers}
+
+    @asynccontextmanager
+    async def open(
+        self,
+        method: str,
+        headers: Mapping[str, str],
+        body: bytes | None = None,
+        flight: InFlight | None = None,
+        *,
+        may_log_in: bool = True,
+    ) -> AsyncIterator[HttpReply]:
+        """Send one request. Repeat it after a login, and after a redirect to the same origin.
+
+        Args:
+            method: the HTTP method.
+            headers: further headers.
+            body: the body.
+            flight: the request. Its time limit is paused during a login.
+            may_log_in: False to fail if the server requires a login.
+
+        Raises:
+            TransportError: the server cannot be reached, redirects to another origin, or compresses its response.
+            LoginRequiredError: the server requires a login.
+        """
+        logins = redirects = 0
+        while True:
+            sent = {**(self._post if method == "POST" else self._get), **headers}
+            if self._auth is not None:
+                sent.update(await self._auth.headers(self._url))
+            try:
+                async with self._exchange(method, self._url, sent, body) as reply:
+                    if reply.status in (401, 403):
+                        if await self._repeats(reply, flight, may_log_in=may_log_in and not logins):
+                            logins += 1
+                            continue
+                    elif reply.status in (301, 302, 303):
+                        raise _redirects_to(self._target(reply))
+                    elif reply.status in (307, 308) and redirects < 2:
+                        redirects += 1
+                        self._url = self._redirected(reply)
+                        continue
+                    _refuse_compression(reply)
+                    if method == "POST" and reply.status < 300:
+                        self._accepted.set()
+                    yield reply
+                    return
+            except TransportError as error:
+                if not error.message.startswith(self.label):
+                    error.args = (f"{self.label}: {error.message}",)
+                raise
+
+    async def accepts(self) -> None:
+        """Wait until the server accepts a later request of this client, with the credentials of that time."""
+        self._accepted.clear()
+        await self._accepted.wait()
+
+    async def whole_message(self, reply: HttpReply, flight: InFlight | None = None) -> Message:
+        """Return the JSON-RPC message that is the body of a response.
+
+        Args:
+            reply: the response.
+            flight: the request that the message must answer; None for a notification or a response of the client.
+
+        Raises:
+            ConnectionLostError: the body is too large, is not a message, or answers another request.
+            HttpStatusError: the status is an error, and the body is not a JSON-RPC error.
+        """
+        message: Any = None
+        if content_type(reply) == "application/json":
+            parts: list[bytes] = []
+            size = 0
+            async for chunk in reply.chunks:
+                parts.append(chunk)
+                size += len(chunk)
+                if size > self.message_bytes:
+                    raise ConnectionLostError(f"the server sent a message of more than {self.message_bytes} bytes")
+            try:
+                message = from_json(parts[0] if len(parts) == 1 else b"".join(parts), allow_inf_nan=False)
+            except ValueError:
+                if reply.status == 200:
+                    raise ConnectionLostError("the response is not JSON") from None
+        if isinstance(message, dict) and (reply.status == 200 or isinstance(message.get("error"), dict)):
+            if flight is not None and not _answers(message, flight):
+                raise ConnectionLostError("the response has the id of another request")
+            return message
+        if reply.status == 200:
+            raise ConnectionLostError(
+                f"the response is not a JSON-RPC message ({content_type(reply)[:100] or 'no type'})"
+            )
+        found = HttpStatusError(f"the server responded with HTTP status {reply.status}")
+        found.status = reply.status
+        raise found
+
+    async def _repeats(self, reply: HttpReply, flight: InFlight | None, *, may_log_in: bool) -> bool:
+        """Return True if the request can be repeated after a login.
+
+        Raises:
+            LoginRequiredError: the server requires a login, and the client has none.
+        """
+        if not demands_login(reply.status, reply.headers):
+            return False
+        if self._auth is not None and may_log_in:
+            with nullcontext() if flight is None else flight.paused():
+                if await self._auth.challenged(self._url, reply.status, reply.headers):
+                    return True
+        raise login_required(self._url, reply.headers)
+
+    def _redirected(self, reply: HttpReply) -> str:
+        url = self._target(reply)
+        if urlsplit(url)[:2] != urlsplit(self._url)[:2]:
+            raise _redirects_to(url)
+        return url
+
+    def _target(self, reply: HttpReply) -> str:
+        try:
+            url = urljoin(self._url, reply.headers.get("location", ""))
+            urlsplit(url)
+        except ValueError:
+            raise TransportError("the server redirects to an invalid address") from None
+        return url
+
+
+def _redirects_to(url: str) -> TransportError:
+    return TransportError(f"the server redirects to {Endpoint(url).label}; if you trust it, use that URL")
+
+
+def _answers(message: Message, flight: InFlight) -> bool:
+    """Return True if a response has the id of a request. Ids of the client are integers.
+
+    Some servers send an error with another kind of id if they have not read the request.
+    """
+    found = message.get("id")
+    return found == flight.id if type(found) is int else "error" in message
+
+
+def _refuse_compression(reply: HttpReply) -> None:
+    encoding = reply.headers.get("content-encoding", "identity").lower()
+    if encoding != "identity" and reply.status == 200:
+        raise ConnectionLostError(f"the server compressed the response ({encoding[:100]}), which the request forbids")
+
+
+def content_type(reply: HttpReply) -> str:
+    """Return the media type of a body, without parameters."""
+    return reply.headers.get("content-type", "").partition(";")[0].strip().lower()
+
+
+def is_stream(reply: HttpReply) -> bool:
+    """Return True if a response is a stream of events."""
+    return reply.status == 200 and content_type(reply) == "text/event-stream"

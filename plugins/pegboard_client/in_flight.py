@@ -1,0 +1,131 @@
+"""A request that waits for its response."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any, TypeAlias
+
+from pegboard.errors import ProtocolError
+from pegboard.wire.codec import encode
+from pegboard_client.asked import QuestionHandler
+from pegboard_client.client_errors import ConnectionLostError
+from pegboard_client.time_limits import TimeLimits
+
+Message: TypeAlias = dict[str, Any]
+TakeProgress: TypeAlias = Callable[[Message], None]
+"""Receives the parameters of each progress notification."""
+
+
+class InFlight:
+    """A request that waits for its response.
+
+    Its time runs out if the server sends neither a response nor progress. Time does not run while a question of the
+    server waits for its answer, or a person logs in.
+
+    Args:
+        request_id: its id, which is also its progress token.
+        method: its method.
+        params: its parameters.
+        seconds: how long to wait for a response or progress.
+        most_seconds: how long to wait in total.
+        limits: ends the request when it is due.
+        progress: receives the progress.
+        ask: answers the questions that belong to the request.
+
+    Attributes:
+        response: receives the response if it arrives on a shared stream.
+        acknowledged: called when the server acknowledges a subscription.
+        due: the time at which the request ends without a response, on the clock of the event loop.
+        clock: the context that ends the wait.
+        may_log_in: False if the request fails when the server requires a login.
+    """
+
+    __slots__ = (
+        "_ends",
+        "_limits",
+        "_pauses",
+        "_seconds",
+        "acknowledged",
+        "ask",
+        "clock",
+        "due",
+        "id",
+        "may_log_in",
+        "method",
+        "params",
+        "progress",
+        "response",
+    )
+
+    def __init__(
+        self,
+        request_id: int,
+        method: str,
+        params: Message,
+        seconds: float,
+        most_seconds: float,
+        limits: TimeLimits,
+        progress: TakeProgress | None = None,
+        ask: QuestionHandler | None = None,
+    ) -> None:
+        self.id = request_id
+        self.method = method
+        self.params = params
+        self.progress = progress
+        self.ask = ask
+        loop = asyncio.get_running_loop()
+        self.response: asyncio.Future[Message] = loop.create_future()
+        self._seconds = seconds
+        now = loop.time()
+        self._ends = now + most_seconds
+        self._limits = limits
+        self._pauses = 0
+        self.may_log_in = True
+        self.acknowledged: Callable[[], object] | None = None
+        self.due = min(now + seconds, self._ends)
+        self.clock = asyncio.timeout(None)
+
+    def encoded(self) -> bytes:
+        """Return the request as JSON."""
+        return encode({"jsonrpc": "2.0", "id": self.id, "method": self.method, "params": self.params})
+
+    def restart_clock(self) -> None:
+        """Restart the time limit."""
+        if not self._pauses:
+            self.due = min(asyncio.get_running_loop().time() + self._seconds, self._ends)
+            self._limits.watch(self.due)
+
+    def expire(self) -> None:
+        """End the wait for the response."""
+        if not self.clock.expired():
+            self.clock.reschedule(self.due)
+
+    @contextmanager
+    def paused(self) -> Iterator[None]:
+        """Pause the time limit, but not the limit of the total time. The time limit starts again after all pauses."""
+        self._pauses += 1
+        self.due = self._ends
+        try:
+            yield
+        finally:
+            self._pauses -= 1
+            if not self.response.done():
+                self.restart_clock()
+
+
+def result_in(response: Message, method: str, server: str) -> Message:
+    """Return the result in a response.
+
+    Raises:
+        ProtocolError: the response is an error.
+        ConnectionLostError: the response is neither a result nor an error.
+    """
+    result = response.get("result")
+    if type(result) is dict:
+        return result
+    error = response.get("error")
+    if isinstance(error, dict) and type(error.get("code")) is int and isinstance(error.get("message"), str):
+        raise ProtocolError(error["code"], error["message"], error.get("data"))
+    raise ConnectionLostError(f"{server} sent an invalid response to {method}: it has neither a result nor an error")

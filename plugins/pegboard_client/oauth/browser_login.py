@@ -1,0 +1,129 @@
+"""A login by a person in a browser."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Sequence
+from inspect import isawaitable
+from secrets import token_urlsafe
+from time import time
+
+from pegboard_client.http_exchange import HttpExchange
+from pegboard_client.oauth.authorization_code import (
+    authorization_request,
+    received_code,
+    scope_fields,
+    with_offline_access,
+)
+from pegboard_client.oauth.json_requests import JsonRequests, LoginFailedError
+from pegboard_client.oauth.loopback_redirect import LoopbackRedirect, RedirectReceiver
+from pegboard_client.oauth.oauth_client import OAuthClient, at_server, register
+from pegboard_client.oauth.saved_login import Login, TokenStore
+from pegboard_client.oauth.server_metadata import ServerMetadata
+from pegboard_client.oauth.token_auth import Grant, TokenAuth
+from pegboard_client.oauth.token_endpoint import request_token
+
+MAX_LOGIN_SECONDS = 600.0
+"""The limit of the time that a person has for a login."""
+
+
+class OAuth(TokenAuth):
+    """OAuth for a person: authorization code with PKCE, renewal, and more scopes on demand.
+
+    The object serves any number of MCP servers. It keeps a token for each, and sends it to no other.
+
+    Args:
+        open_page: receives the URL of the page on which the person logs in. It shows or opens the page, and may be
+            async. None for no login: the object then only uses and renews tokens of the store.
+        client: a client that is registered at the authorization server.
+        client_metadata_url: the https URL of a client id metadata document, for authorization servers that read it.
+        client_name: the name for a dynamic registration.
+        scopes: scopes to request instead of those that the server suggests. Missing scopes are added on demand.
+        store: keeps logins between starts; None for memory only.
+        redirect: receives the response at the end of the login; None for a free port of this machine.
+        exchange: sends the requests of the login; None for aiohttp.
+
+    Raises:
+        ValueError: `client_metadata_url` is not an https URL with a path.
+    """
+
+    def __init__(
+        self,
+        open_page: Callable[[str], Awaitable[None] | object] | None,
+        *,
+        client: OAuthClient | None = None,
+        client_metadata_url: str = "",
+        client_name: str = "pegboard",
+        scopes: Sequence[str] | None = None,
+        store: TokenStore | None = None,
+        redirect: RedirectReceiver | None = None,
+        exchange: HttpExchange | None = None,
+    ) -> None:
+        super().__init__(client, scopes, store, exchange)
+        rest = client_metadata_url.removeprefix("https://")
+        if client_metadata_url and (rest == client_metadata_url or not rest.partition("/")[2]):
+            raise ValueError("client_metadata_url must be an https URL with a path")
+        self._open_page = open_page
+        self._client_metadata_url = client_metadata_url
+        self._client_name = client_name
+        self._redirect = LoopbackRedirect() if redirect is None else redirect
+        self._person = asyncio.Lock()
+
+    @property
+    def _can_log_in(self) -> bool:
+        return self._open_page is not None
+
+    async def _obtain(self, grant: Grant, requests: JsonRequests, earlier: Login | None) -> Login:
+        server, scopes = grant.server, with_offline_access(grant.scopes, grant.server)
+        async with self._person:  # one login at a time
+            state = token_urlsafe(32)
+            try:
+                redirect_uri = await self._redirect.start(state, earlier.client.redirect_uri if earlier else "")
+            except OSError as error:
+                raise LoginFailedError(str(error)) from error
+            try:
+                client = await self._identified(server, requests, redirect_uri, earlier)
+                resource = grant.resource.resource
+                fields = {"resource": resource, **scope_fields(scopes)}
+                request = authorization_request(server, client.client_id, redirect_uri, state, fields)
+                requests.check(request.url)
+                requests.check(server.token_endpoint)
+                assert self._open_page is not None
+                opened = self._open_page(request.url)
+                if isawaitable(opened):
+                    await opened
+                async with asyncio.timeout(MAX_LOGIN_SECONDS):
+                    received = await self._redirect.receive()
+            except TimeoutError:
+                raise LoginFailedError(f"it was not completed within {MAX_LOGIN_SECONDS / 60:.0f} minutes.") from None
+            finally:
+                await self._redirect.close()
+        form = {
+            "grant_type": "authorization_code",
+            "code": received_code(request, received),
+            "redirect_uri": redirect_uri,
+            "code_verifier": request.verifier,
+            "resource": resource,
+        }
+        token = await request_token(requests, server.token_endpoint, server.issuer, client, form)
+        return Login(server.issuer, server.token_endpoint, resource, client, token, scopes)
+
+    async def _identified(
+        self, server: ServerMetadata, requests: JsonRequests, redirect_uri: str, earlier: Login | None
+    ) -> OAuthClient:
+        """Return the client for an authorization server, in the order of the specification."""
+        if self._client is not None:
+            return at_server(self._client, server)
+        if self._client_metadata_url and server.reads_client_metadata:
+            return at_server(OAuthClient(self._client_metadata_url), server)
+        if earlier is not None and earlier.client.redirect_uri == redirect_uri and not _is_over(earlier.client):
+            return earlier.client
+        if server.registration_endpoint:
+            return await register(requests, server, self._client_name, redirect_uri)
+        raise LoginFailedError(
+            f"{server.issuer} registers no clients itself: register one there, and pass its client id."
+        )
+
+
+def _is_over(client: OAuthClient) -> bool:
+    return client.expires_at != 0 and client.expires_at <= time()

@@ -1,0 +1,122 @@
+# Written by `python -m tools.stubs` from the names in `__init__.py`.
+from pegboard_client.asked import (
+    Asked,
+)
+from pegboard_testing.answers import (
+    Answer,
+    accept,
+    cancel,
+    decline,
+    reply,
+)
+from pegboard_testing.client import (
+    Logged,
+    Reported,
+    TestClient,
+)
+from pegboard_testing.client_results import (
+    CallError,
+    CallResult,
+    PromptGiven,
+    ReadResult,
+    ToolFailed,
+)
+from pegboard_testing.contracts.auth_contracts import (
+    AuthProviderContract,
+    TokenSourceContract,
+)
+from pegboard_testing.contracts.authenticator_contract import (
+    AuthenticatorContract,
+)
+from pegboard_testing.contracts.command_contract import (
+    CommandContract,
+)
+from pegboard_testing.contracts.contract import (
+    Contract,
+    rule,
+)
+from pegboard_testing.contracts.error_adapter_contract import (
+    ErrorAdapterContract,
+)
+from pegboard_testing.contracts.http_requests import (
+    http_request,
+)
+from pegboard_testing.contracts.middleware_contract import (
+    MiddlewareContract,
+)
+from pegboard_testing.contracts.route_contract import (
+    RouteContract,
+)
+from pegboard_testing.contracts.secret_store_contract import (
+    SecretStoreContract,
+    WritableSecretStoreContract,
+)
+from pegboard_testing.contracts.store_contracts import (
+    EventStoreContract,
+    SessionStoreContract,
+    session_record,
+)
+from pegboard_testing.contracts.stream_clients import (
+    FarEnd,
+    Lines,
+)
+from pegboard_testing.contracts.transport_contract import (
+    TransportContract,
+)
+from pegboard_testing.effects import (
+    effect,
+)
+from pegboard_testing.in_memory import (
+    connect,
+)
+from pegboard_testing.replay import (
+    RepeatedEffects,
+)
+from pegboard_testing.snapshots import (
+    SnapshotDiffers,
+    compare,
+)
+from pegboard_testing.sync_client import (
+    PlainClient,
+)
+
+__all__ = [
+    "Answer",
+    "Asked",
+    "AuthProviderContract",
+    "AuthenticatorContract",
+    "CallError",
+    "CallResult",
+    "CommandContract",
+    "Contract",
+    "ErrorAdapterContract",
+    "EventStoreContract",
+    "FarEnd",
+    "Lines",
+    "Logged",
+    "MiddlewareContract",
+    "PlainClient",
+    "PromptGiven",
+    "ReadResult",
+    "RepeatedEffects",
+    "Reported",
+    "RouteContract",
+    "SecretStoreContract",
+    "SessionStoreContract",
+    "SnapshotDiffers",
+    "TestClient",
+    "TokenSourceContract",
+    "ToolFailed",
+    "TransportContract",
+    "WritableSecretStoreContract",
+    "accept",
+    "cancel",
+    "compare",
+    "connect",
+    "decline",
+    "effect",
+    "http_request",
+    "reply",
+    "rule",
+    "session_record",
+]

@@ -1,0 +1,199 @@
+"""The rules of authenticators (`pegboard.plugin.Authenticator`)."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from abc import abstractmethod
+from base64 import urlsafe_b64encode
+from collections.abc import Awaitable, Collection, Iterable, Mapping, Sequence
+from typing import ClassVar
+
+from pegboard.plugin.routes import Authenticator
+from pegboard.types.callers import EMPTY, Caller
+from pegboard.types.http import Request, Response
+from pegboard_testing.contracts.contract import Contract, captured_output, rule
+from pegboard_testing.contracts.http_requests import http_request
+
+INVALID_AUTHORIZATION = (
+    "", " ", "Bearer", "Bearer ", "Bearer  ", "Bearer a b", "Bearer \u20ac", "Bearer \udcff", "Bearer \0", "Basic Og==",
+    "Basic !", "Bearer invalid", "Bearer a.b.c", "Bearer " + "x" * 20_000, "Negotiate", "=",
+)  # fmt: skip
+"""Values of the header `Authorization` that identify no caller."""
+FORWARDED = ({"X-Forwarded-For": "127.0.0.1"}, {"Forwarded": "for=127.0.0.1;by=localhost"})
+"""Header fields that any client can send, and that identify no caller."""
+
+
+class AuthenticatorContract(Contract[Authenticator]):
+    """The rules of an authenticator.
+
+    Attributes:
+        anonymous: requests without credentials are admitted, as an unknown caller.
+        trusted: callers with valid credentials are operators.
+        ids: the header fields in `credentials` that prove nothing, such as `X-User` of a proxy that proves itself by
+            another field. Another value of such a field may identify another caller.
+    """
+
+    anonymous: ClassVar[bool] = False
+    trusted: ClassVar[bool] = False
+    ids: ClassVar[Collection[str]] = ()
+
+    @abstractmethod
+    def make(self) -> Authenticator | Awaitable[Authenticator]:
+        """Return an authenticator."""
+
+    @abstractmethod
+    def credentials(self) -> Sequence[Mapping[str, str]]:
+        """Return valid credentials: for each caller the header fields of a request, such as `Authorization`.
+
+        A request with only some of these fields, or with a field changed, must not be admitted.
+        """
+
+    def invalid_credentials(self) -> Sequence[Mapping[str, str]]:
+        """Return header fields that the authenticator must reject, such as those with an expired token."""
+        return ()
+
+    def request(self, headers: Mapping[str, str] = EMPTY) -> Request:
+        """Return a request with these header fields."""
+        return http_request(headers=headers)
+
+    @rule
+    async def test_it_names_its_policy(self, authenticator: Authenticator) -> None:
+        """Routes refer to the policy by this name."""
+        assert isinstance(authenticator.policy, str), f"its policy is {authenticator.policy!r}"
+        assert authenticator.policy.strip(), "its policy is empty"
+        assert authenticator.policy != "public", "routes with the policy 'public' admit every caller"
+
+    @rule
+    async def test_its_attributes_are_valid(self, authenticator: Authenticator) -> None:
+        """`only_local` is a reason, `needs_token` a bool and `public_hosts` lists host names."""
+        only_local: object = authenticator.only_local
+        assert only_local is None or (isinstance(only_local, str) and only_local), f"only_local is {only_local!r}"
+        assert isinstance(authenticator.needs_token, bool), "needs_token must be a bool"
+        hosts: Iterable[object] = authenticator.public_hosts
+        assert not isinstance(hosts, str), "public_hosts must be a collection of strings"
+        assert all(isinstance(host, str) and host for host in hosts), f"public_hosts is {hosts!r}"
+
+    @rule
+    async def test_valid_credentials_identify_the_caller(self, authenticator: Authenticator) -> None:
+        """The host calls it with each request, so that the result is the same each time."""
+        for headers in self.credentials():
+            found = await authenticator.authenticate(self.request(headers))
+            assert isinstance(found, Caller), f"valid credentials were rejected: {found!r}"
+            assert found.is_known, "the caller has no subject and no client_id"
+            assert found.trusted == self.trusted, f"`trusted` of the caller is {found.trusted}"
+            again = await authenticator.authenticate(self.request(headers))
+            assert _summary(again) == _summary(found), f"the second request identified {again!r}"
+
+    @rule
+    async def test_known_callers_are_the_authenticated_ones(self, authenticator: Authenticator) -> None:
+        """The host skips `authenticate` for callers that `known_caller` returns."""
+        valid = self.credentials()
+        altered = [headers for one in valid for headers in self._altered(one)]
+        for headers in (*valid, *altered, *self.invalid_credentials(), EMPTY):
+            found = await authenticator.authenticate(self.request(headers))
+            known = authenticator.known_caller(self.request(headers))
+            assert known is None or _summary(known) == _summary(found), f"known_caller returned {known!r}"
+
+    @rule
+    async def test_missing_credentials_are_challenged(self, authenticator: Authenticator) -> None:
+        """A client learns from status 401 and `WWW-Authenticate` how to authenticate (RFC 9110, section 11.6.1)."""
+        found = await authenticator.authenticate(self.request())
+        if self.anonymous:
+            assert isinstance(found, Caller), f"a request without credentials was rejected: {found!r}"
+            assert not found.trusted, "a request without credentials made its caller an operator"
+            return
+        assert isinstance(found, Response), f"a request without credentials was admitted: {found!r}"
+        assert found.status == 401, f"a request without credentials got status {found.status}"
+        challenge = {name.lower(): value for name, value in found.headers.items()}.get("www-authenticate")
+        assert challenge, "status 401 requires the header WWW-Authenticate"
+
+    @rule
+    async def test_invalid_credentials_are_rejected(self, authenticator: Authenticator) -> None:
+        """Malformed and unknown credentials get a response, never an exception and never a caller."""
+        malformed = [{"Authorization": value} for value in INVALID_AUTHORIZATION]
+        for headers in (*malformed, *FORWARDED, *self.invalid_credentials()):
+            found = await authenticator.authenticate(self.request(headers))
+            if self.anonymous and isinstance(found, Caller):
+                assert not found.is_known, f"{headers!r} identified {found!r}"
+                continue
+            assert isinstance(found, Response), f"{headers!r} was admitted as {found!r}"
+            assert 400 <= found.status < 600, f"{headers!r} got status {found.status}"
+
+    @rule
+    async def test_altered_credentials_are_rejected(self, authenticator: Authenticator) -> None:
+        """Credentials with a changed or missing field are invalid, before and after the valid ones were used."""
+        for headers in self.credentials():
+            assert self._proofs(headers), f"{headers!r} proves nothing: all fields are `ids`"
+            for _ in range(2):
+                for altered in self._altered(headers):
+                    found = await authenticator.authenticate(self.request(altered))
+                    assert not isinstance(found, Caller) or not found.is_known, f"{altered!r} was admitted"
+                await authenticator.authenticate(self.request(headers))
+
+    @rule
+    async def test_concurrent_requests_are_independent(self, authenticator: Authenticator) -> None:
+        """The result of one request does not depend on the others that run at the same time."""
+        cases = [*self.credentials(), EMPTY] * 10
+        alone = [await authenticator.authenticate(self.request(headers)) for headers in cases]
+        together = await asyncio.gather(*[authenticator.authenticate(self.request(headers)) for headers in cases])
+        for expected, found in zip(alone, together, strict=True):
+            assert _summary(found) == _summary(expected), f"expected {expected!r}, got {found!r}"
+
+    @rule
+    async def test_it_discloses_no_credentials(self, authenticator: Authenticator) -> None:
+        """Neither its logs nor its responses contain credentials."""
+        secret: set[tuple[str, str]] = set()
+        with captured_output() as output:
+            for headers in (*self.credentials(), {"Authorization": "Bearer canary-51c7"}):
+                found = await authenticator.authenticate(self.request(headers))
+                output.write(f"{found!r}")
+                names = (found.subject, found.client_id) if isinstance(found, Caller) else ()
+                proofs = self._proofs(headers)
+                unnamed = {name: value for name, value in proofs.items() if value not in names}
+                secret |= (unnamed or proofs).items()
+        output.write(f"{authenticator!r}")
+        for name, value in secret:
+            assert value.split(" ")[-1] not in output.getvalue(), f"the value of {name} was disclosed"
+
+    @rule
+    async def test_a_completed_response_keeps_its_status(self, authenticator: Authenticator) -> None:
+        """`complete` adds to the challenge of a rejection."""
+        for status in (401, 403):
+            found = authenticator.complete(Response(status, b"body"))
+            assert isinstance(found, Response), f"complete returned {found!r}"
+            assert (found.status, found.body) == (status, b"body"), f"complete changed the response: {found!r}"
+
+    def _proofs(self, headers: Mapping[str, str]) -> dict[str, str]:
+        """Return the fields that are not in `ids`."""
+        ids = {name.lower() for name in self.ids}
+        return {name: value for name, value in headers.items() if name.lower() not in ids}
+
+    def _altered(self, headers: Mapping[str, str]) -> list[dict[str, str]]:
+        """Return variants of valid credentials: with one field left out or changed, and with all fields longer."""
+        proofs = self._proofs(headers)
+        variants = [{other: value for other, value in headers.items() if other != name} for name in proofs]
+        variants += [{**headers, name: value} for name, sent in proofs.items() for value in _changed(sent)]
+        variants.append({name: f"{value}x" for name, value in headers.items()})
+        return [variant for variant in variants if variant != headers]
+
+
+def _changed(value: str) -> list[str]:
+    """Return variants of a header field: empty, longer, cut, with another character, case or signature."""
+    token = value.rpartition(" ")[2]
+    middle = len(value) - len(token) // 2 - 1
+    other = value[:middle] + ("B" if value[middle : middle + 1] == "A" else "A") + value[middle + 1 :]
+    cased = [] if re.fullmatch(r"[0-9A-Fa-f]+", token) else [value.swapcase()]  # hex has no case
+    return ["", f"{value}x", value[:-1], value[: len(value) // 2], other, *cased, *_unsigned(value)]
+
+
+def _unsigned(value: str) -> list[str]:
+    """Return a JSON Web Token without its signature, also with the algorithm "none" (RFC 7519, section 6)."""
+    scheme, blank, token = value.rpartition(" ")
+    header, *parts = token.split(".")
+    none = urlsafe_b64encode(b'{"alg":"none"}').decode().rstrip("=")
+    return [f"{scheme}{blank}{first}.{parts[0]}." for first in (header, none)] if len(parts) == 2 else []
+
+
+def _summary(found: Caller | Response) -> object:
+    return found.identity if isinstance(found, Caller) else found.status

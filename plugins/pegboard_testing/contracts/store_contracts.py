@@ -1,0 +1,235 @@
+"""The rules of session stores and event stores (`pegboard.plugin.SessionStore`, `pegboard.plugin.EventStore`)."""
+
+from __future__ import annotations
+
+import asyncio
+from abc import abstractmethod
+from collections.abc import Awaitable
+
+from pegboard.plugin.sessions import EventStore, SessionRecord, SessionStore
+from pegboard.types.callers import ANONYMOUS, LOCAL, Caller, Client
+from pegboard_testing.contracts.contract import Contract, rule
+
+LAPSE_ATTEMPTS = 200
+"""How often a rule tries to claim a store, every 10 ms, until a claim of 10 ms has ended."""
+
+
+def session_record(session_id: str = "s", level: str = "info") -> SessionRecord:
+    """Return a session of an authenticated caller, as the host keeps it."""
+    caller = Caller(
+        subject="ada",
+        scopes=frozenset({"read", "write"}),
+        client_id="contract-app",
+        expires_at=4_102_444_800.5,
+        resource="https://tools.example/mcp",
+        issuer="https://issuer.example",
+    )
+    return SessionRecord(
+        id=session_id,
+        client=Client(
+            name="raw", version="1", revision="2025-11-25", capabilities={"sampling": {}, "elicitation": {"form": {}}}
+        ),
+        caller=caller,
+        offered=frozenset({"tools"}),
+        level=level,
+        subscriptions=frozenset({"x://a"}),
+        data={"shop/cart": '["tea"]'},
+    )
+
+
+class SessionStoreContract(Contract[SessionStore]):
+    """The rules of a session store. The tested store has room for twenty sessions."""
+
+    @abstractmethod
+    def make(self) -> SessionStore | Awaitable[SessionStore]:
+        """Return an empty store."""
+
+    @rule
+    async def test_a_session_is_kept(self, store: SessionStore) -> None:
+        """Another process can continue the session with the same client, caller and tool data."""
+        assert await store.put(session_record()) is True, "put must return True if there is room"
+        found = await store.get("s")
+        assert found == session_record(), f"put {session_record()}, got {found}"
+        assert isinstance(found, SessionRecord), f"a {type(found).__name__} came back"
+        assert isinstance(found.client, Client), f"its client came back as a {type(found.client).__name__}"
+        assert isinstance(found.caller, Caller), f"its caller came back as a {type(found.caller).__name__}"
+
+    @rule
+    async def test_every_field_of_a_caller_is_kept(self, store: SessionStore) -> None:
+        """A caller that lost its issuer or scopes, or became an operator, would have other rights."""
+        full = session_record().caller._replace(extra={"email": "ada@example.com", "groups": ["a", {"b": None}]})
+        callers = (LOCAL, ANONYMOUS, full, full._replace(service=True), Caller(client_id="worker", service=True))
+        for place, caller in enumerate(callers):
+            record = session_record(f"s{place}")._replace(caller=caller)
+            await store.put(record)
+            found = await store.get(record.id)
+            assert found is not None, "the session was not kept"
+            for name, value in caller._asdict().items():
+                kept = getattr(found.caller, name)
+                assert kept == value, f"{name} of the caller was {value!r} and became {kept!r}"
+                assert type(kept) is type(value) or isinstance(value, dict), f"{name} became a {type(kept).__name__}"
+
+    @rule
+    async def test_unknown_ids_have_no_session(self, store: SessionStore) -> None:
+        """A similar id is another session."""
+        await store.put(session_record("s"))
+        for unknown in ("", "S", "s ", "ss"):
+            assert await store.get(unknown) is None, f"a session was returned for the unknown id {unknown!r}"
+
+    @rule
+    async def test_a_session_can_be_replaced(self, store: SessionStore) -> None:
+        """Log levels and subscriptions change during a session."""
+        await store.put(session_record())
+        changed = session_record(level="error")._replace(subscriptions=frozenset(), caller=ANONYMOUS, data={})
+        assert await store.update(changed) is True, "update must return True if the session exists"
+        found = await store.get("s")
+        assert found == changed, f"update stored {changed}, got {found}"
+
+    @rule
+    async def test_a_late_write_creates_no_session(self, store: SessionStore) -> None:
+        """A session that its client has deleted stays deleted, although a call of it is still running."""
+        await store.put(session_record())
+        await store.remove("s")
+        assert await store.update(session_record()) is False, "update must return False for a removed session"
+        assert await store.get("s") is None, "update created a session that was removed"
+
+    @rule
+    async def test_a_session_can_be_removed(self, store: SessionStore) -> None:
+        """A client cannot continue a session that it deleted. A repeated removal does not raise."""
+        await store.put(session_record("s"))
+        await store.put(session_record("t"))
+        for session_id in ("s", "s", "unknown"):
+            await store.remove(session_id)
+        assert await store.get("s") is None, "it was removed"
+        assert await store.get("t") == session_record("t"), "another session was removed, too"
+
+    @rule
+    async def test_the_sessions_of_a_caller_are_counted(self, store: SessionStore) -> None:
+        """A caller has a limit of sessions. Anonymous callers are distinguished by address."""
+        ann, anonymous = Caller("ann", issuer="https://issuer.example"), session_record()._replace(caller=ANONYMOUS)
+        await store.put(session_record("a")._replace(caller=ann))
+        await store.put(session_record("b")._replace(caller=ann))
+        await store.put(session_record("b")._replace(caller=ann))
+        await store.put(anonymous._replace(id="c", peer="203.0.113.9"))
+        await store.put(anonymous._replace(id="d", peer="203.0.113.10"))
+        await store.put(anonymous._replace(id="e", peer="203.0.113.10"))
+        await store.remove("e")
+        known = [(ann, ""), (ann._replace(issuer=None), ""), (ANONYMOUS, "203.0.113.9"), (ANONYMOUS, "203.0.113.10")]
+        assert [await store.count(*one) for one in known] == [2, 0, 1, 1]
+
+    @rule
+    async def test_concurrent_sessions_are_independent(self, store: SessionStore) -> None:
+        """Concurrent calls do not affect each other."""
+        names = [f"s{number}" for number in range(20)]
+        await asyncio.gather(*[store.put(session_record(name)) for name in names])
+        found = await asyncio.gather(*[store.get(name) for name in names])
+        assert [one and one.id for one in found] == names
+
+    @rule
+    async def test_one_owner_has_the_store(self, store: SessionStore) -> None:
+        """Processes that use the store at once overwrite each other's sessions."""
+        owners = [f"process {number} on web" for number in range(20)]
+        told = await asyncio.gather(*[store.claim(owner, 60) for owner in owners])
+        assert told.count("") == 1, f"{told.count('')} of {len(owners)} owners have the claim at once, not one"
+        owner = owners.pop(told.index(""))
+        for other in owners:
+            found = await store.claim(other, 60)
+            assert found == owner, f"claim returned {found!r} to {other!r}, while {owner!r} has the claim"
+        assert await store.claim(owner, 60) == "", "the owner could not renew its claim"
+
+    @rule
+    async def test_a_released_store_can_be_claimed(self, store: SessionStore) -> None:
+        """A process that begins when another one has ended does not wait. Only the owner ends its claim."""
+        await store.claim("a", 60)
+        await store.release("b")
+        assert await store.claim("b", 60) == "a", "the release of another owner ended the claim"
+        await store.release("a")
+        assert await store.claim("b", 60) == "", "the claim remained after its release"
+
+    @rule
+    async def test_a_claim_lapses(self, store: SessionStore) -> None:
+        """A process that was killed releases nothing."""
+        await store.claim("a", 0.01)
+        for _ in range(LAPSE_ATTEMPTS):
+            if not await store.claim("b", 60):
+                break
+            await asyncio.sleep(0.01)
+        else:
+            raise AssertionError("a claim of 10 ms did not end")
+        assert await store.claim("a", 60) == "b", "an owner whose claim has ended took the store from the next owner"
+
+
+class EventStoreContract(Contract[EventStore]):
+    """The rules of an event store. The tested store has room for a hundred short messages."""
+
+    @abstractmethod
+    def make(self) -> EventStore | Awaitable[EventStore]:
+        """Return an empty store."""
+
+    @rule
+    async def test_later_messages_are_returned_in_order(self, store: EventStore) -> None:
+        """A client that lost its stream receives the rest, and no message twice."""
+        await _fill(store, ("s", "a"))
+        assert await _after(store, "s", "a", 0) == [b"s/a/1", b"s/a/2"]
+        assert await _after(store, "s", "a", 1) == [b"s/a/2"]
+        assert await _after(store, "s", "a", 2) == [], "no message follows the last one: return an empty list"
+
+    @rule
+    async def test_a_message_is_kept_unchanged(self, store: EventStore) -> None:
+        """An empty message, which begins a stream, is a message. Line breaks and all characters stay."""
+        await store.append("s", "a", 0, b"")
+        assert await _after(store, "s", "a", 0) == []
+        await store.append("s", "a", 1, "\u20ac\n".encode())
+        assert await _after(store, "s", "a", 0) == ["\u20ac\n".encode()]
+
+    @rule
+    async def test_unknown_numbers_return_none(self, store: EventStore) -> None:
+        """None means that the rest is unknown; an empty list means that there is no rest."""
+        assert await _after(store, "s", "a", 0) is None, "the store is empty"
+        await _fill(store, ("s", "a"))
+        for session_id, stream, number in (("s", "a", 3), ("s", "a", 10**12), ("s", "b", 0), ("t", "a", 0)):
+            found = await _after(store, session_id, stream, number)
+            assert found is None, f"there is no message {number} of stream {stream} of session {session_id}"
+
+    @rule
+    async def test_streams_and_sessions_are_separate(self, store: EventStore) -> None:
+        """A client does not receive messages of another client."""
+        await _fill(store, ("s", "a"), ("s", "b"), ("t", "a"))
+        assert await _after(store, "s", "b", 1) == [b"s/b/2"]
+        assert await _after(store, "t", "a", 1) == [b"t/a/2"]
+
+    @rule
+    async def test_all_streams_of_a_session_are_forgotten(self, store: EventStore) -> None:
+        """All streams of the session are forgotten, and no others. A repeated call does not raise."""
+        await _fill(store, ("s", "a"), ("s", "b"), ("t", "a"))
+        for session_id in ("s", "s", "unknown"):
+            await store.forget(session_id)
+        assert await _after(store, "s", "a", 0) is None
+        assert await _after(store, "s", "b", 2) is None
+        assert await _after(store, "t", "a", 1) == [b"t/a/2"], "another session was forgotten, too"
+
+    @rule
+    async def test_no_message_is_missing(self, store: EventStore) -> None:
+        """After any number of messages, the store returns all messages that follow, or None."""
+        await _fill(store, ("s", "a"), many=2000)
+        for number in (0, 1, 500, 1998, 1999):
+            found = await _after(store, "s", "a", number)
+            assert found is None or len(found) == 1999 - number, f"after {number} something is missing at the end"
+        assert await _after(store, "s", "a", 1999) == []
+
+
+async def _fill(store: EventStore, *streams: tuple[str, str], many: int = 3) -> None:
+    """Append messages to each stream."""
+    for number in range(many):
+        for session_id, stream in streams:
+            await store.append(session_id, stream, number, f"{session_id}/{stream}/{number}".encode())
+
+
+async def _after(store: EventStore, session_id: str, stream: str, number: int) -> list[bytes] | None:
+    """Return the messages after a number. The numbers of the messages must be consecutive."""
+    found = await store.after(session_id, stream, number)
+    if found is None:
+        return None
+    numbers = [one for one, _ in found]
+    assert numbers == list(range(number + 1, number + 1 + len(found))), f"after {number} came {numbers}"
+    return [message for _, message in found]

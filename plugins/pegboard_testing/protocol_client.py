@@ -1,0 +1,198 @@
+"""A client of one revision of MCP: `pegboard_client` with prepared answers, and a record of notifications."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Mapping
+from math import inf
+from typing import Any, TypeVar
+
+from pegboard.errors import ProtocolError
+from pegboard.wire.jsonrpc import INTERNAL_ERROR
+from pegboard_client.addresses import ClientLimits, Stream
+from pegboard_client.asked import Asked
+from pegboard_client.client_errors import ServerTimeoutError
+from pegboard_client.handshake import STATELESS
+from pegboard_client.in_flight import InFlight, Message
+from pegboard_client.incoming import Incoming
+from pegboard_client.listening import Listening
+from pegboard_client.server_connection import ServerConnection
+from pegboard_testing.answers import Answers
+from pegboard_testing.memory_stream import MemoryStream
+from pegboard_testing.replay import Replay
+
+_LABEL = "the host"
+_CLIENT = {"name": "pegboard.testing", "version": "1"}
+_LIMITS = ClientLimits(request_seconds=inf)
+
+_Result = TypeVar("_Result")
+Accepts = Callable[[Message], bool]
+
+
+class ProtocolClient:
+    """The protocol of a client.
+
+    Args:
+        revision: the revision that the client speaks.
+        capabilities: the capabilities that the client declares.
+        answers: its answers.
+        seconds: how long a request may take, None for no limit.
+
+    Attributes:
+        stream: the connection.
+        notifications: every notification of the host, as it was received.
+        meta: members that are added to the `_meta` of each request.
+    """
+
+    def __init__(self, revision: str, capabilities: Mapping[str, Any], answers: Answers, seconds: float | None) -> None:
+        self.stream = MemoryStream(self._hear)
+        self.revision = revision
+        self.answers = answers
+        self.seconds = seconds
+        self.notifications: list[Message] = []
+        self.meta: dict[str, Any] = {}
+        self._listeners: list[tuple[Accepts, asyncio.Future[Message]]] = []
+        self._fault: BaseException | None = None
+        incoming = Incoming(_LABEL, self._answer, None, None, _LIMITS)
+        address = Stream(self.stream, _LABEL)
+        self._connection = ServerConnection(address, incoming, _CLIENT, capabilities, seconds, _LIMITS)
+        self._listening = Listening(self._connection)
+
+    @property
+    def modern(self) -> bool:
+        """True if the revision has no sessions."""
+        return self.revision >= STATELESS
+
+    async def begin(self) -> None:
+        """Perform the handshake, if the revision has one.
+
+        Raises:
+            ValueError: the host does not speak the revision.
+        """
+        await self._in_time(self._connection.open(self.revision), "the handshake")
+        if self._connection.revision != self.revision:
+            offered = self._connection.revision
+            raise ValueError(f"the host does not speak {self.revision}; it offers {offered}")
+        if not self.modern:
+            await self.request("logging/setLevel", {"level": "debug"})
+
+    async def end(self) -> None:
+        """End the connection, as a client does."""
+        await self._listening.close()
+        await self._connection.close()
+        await self.stream.close()  # the handshake may not have begun
+
+    def notify(self, method: str, params: Mapping[str, Any]) -> None:
+        """Send a notification."""
+        self._connection.channel.notify(method, dict(params))
+
+    async def request(self, method: str, params: Mapping[str, Any]) -> Message:
+        """Send one request and return its result.
+
+        Raises:
+            ProtocolError: the host rejected the request.
+            TransportError: the host ended the connection.
+            TimeoutError: no response arrived.
+        """
+        return await self._send(self._new_flight(method, params))
+
+    async def finish(self, method: str, params: Mapping[str, Any], replay: Replay | None = None) -> tuple[int, Message]:
+        """Send a call. While the response asks questions, repeat the call with answers.
+
+        Args:
+            method: a method that may ask questions.
+            params: its parameters.
+            replay: the check of repeated effects.
+
+        Returns:
+            The id of the last request, and its result.
+
+        Raises:
+            RepeatedEffects: a round repeated an effect of an earlier one.
+        """
+        more: Message = {}
+        while True:
+            flight = self._new_flight(method, {**params, **more})
+            if replay is not None:
+                replay.begin(flight.id)
+            result = await self._send(flight)
+            if replay is not None:
+                replay.check()
+            if result.get("resultType") != "input_required":
+                return flight.id, result
+            more = {key: result[key] for key in ("requestState",) if key in result}
+            more["inputResponses"] = {
+                key: await self._answer_in_round(Asked(one["method"], one.get("params", {}), key))
+                for key, one in result["inputRequests"].items()
+            }
+
+    async def heard(self, accepts: Accepts, what: str) -> Message:
+        """Return a matching notification that was received, or wait for it.
+
+        Raises:
+            TimeoutError: the notification did not arrive.
+        """
+        for one in self.notifications:
+            if accepts(one):
+                return one
+        future: asyncio.Future[Message] = asyncio.get_running_loop().create_future()
+        listener = (accepts, future)
+        self._listeners.append(listener)
+        try:
+            async with asyncio.timeout(self.seconds):
+                return await future
+        except TimeoutError:
+            raise TimeoutError(f"no {what} within {self.seconds:g} seconds") from None
+        finally:
+            self._listeners.remove(listener)
+
+    async def listen(self, uris: tuple[str, ...]) -> None:
+        """Subscribe to changes of all lists and of some resources."""
+        if not self.modern:
+            for uri in uris:
+                await self.request("resources/subscribe", {"uri": uri})
+            return
+        self._connection.uris.update(uris)
+        await self._in_time(self._listening.begin(), "acknowledgement of the subscription")
+
+    def _new_flight(self, method: str, params: Mapping[str, Any]) -> InFlight:
+        level = {"io.modelcontextprotocol/logLevel": "debug"} if self.modern else {}
+        given = {**level, **self.meta, **params.get("_meta", {})}
+        flight = self._connection.new_flight(method, {**params, "_meta": given}, {})
+        flight.params["_meta"] = {"progressToken": flight.id, **flight.params["_meta"]}
+        return flight
+
+    async def _send(self, flight: InFlight) -> Message:
+        result = await self._in_time(self._connection.send(flight), f"response to {flight.method}")
+        if self._fault is not None:
+            fault, self._fault = self._fault, None
+            raise fault
+        return result
+
+    async def _in_time(self, waiting: Awaitable[_Result], what: str) -> _Result:
+        try:
+            return await waiting
+        except ServerTimeoutError:
+            raise TimeoutError(f"no {what} within {self.seconds:g} seconds") from None
+
+    async def _answer(self, asked: Asked) -> Message:
+        """Answer a question in a session. If the test has no prepared answer, the test's own request fails."""
+        try:
+            return await self.answers.answer(asked)
+        except ProtocolError:
+            raise
+        except Exception as error:  # noqa: BLE001 - it is raised where the test waits
+            self._fault = error
+            raise ProtocolError(INTERNAL_ERROR, "the test has no answer") from None
+
+    async def _answer_in_round(self, asked: Asked) -> Message:
+        try:
+            return await self.answers.answer(asked)
+        except ProtocolError as error:
+            raise AssertionError(f"no client can answer the question: {error.message}") from None
+
+    def _hear(self, told: Message) -> None:
+        self.notifications.append(told)
+        for accepts, future in self._listeners:
+            if not future.done() and accepts(told):
+                future.set_result(told)

@@ -1,0 +1,273 @@
+"""Servers that refuse, stall and overwhelm: the client goes on, and keeps nothing for them."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import logging
+import os
+from collections.abc import Awaitable, Callable
+from contextlib import suppress
+from typing import Any
+
+import pytest
+
+from pegboard.plugin import ProtocolError, TransportError
+from pegboard_client import (
+    Client,
+    ClientLimits,
+    Endpoint,
+    Program,
+    ServerTimeoutError,
+    Stream,
+    http_session,
+    process_group,
+)
+from tests.host.hosting import until
+from tests.pegboard_client.pairs import MemoryEnd, StreamPair
+from tests.pegboard_client.scripted import (
+    ACCEPTED,
+    DISCOVERED,
+    INITIALIZED,
+    NOT_FOUND,
+    NOT_OFFERED,
+    REVISION,
+    STREAM,
+    Got,
+    connected,
+    scripted_http,
+    scripted_stream,
+    session,
+    whole,
+)
+
+OK: dict[str, Any] = {"content": []}
+
+
+# --- secrets
+
+
+async def test_requests_to_this_machine_use_no_proxy(monkeypatch: pytest.MonkeyPatch) -> None:
+    async with (
+        scripted_http(lambda _: b"") as (proxy, _),
+        scripted_http(lambda got: got.result(DISCOVERED)) as (url, got),
+    ):
+        monkeypatch.setenv("http_proxy", proxy)
+        for host in ("127.0.0.1", "localhost"):
+            async with Client(url.replace("127.0.0.1", host)) as client:
+                assert client.stateless
+    assert len(got) == 2
+
+
+async def test_errors_name_neither_the_password_of_a_proxy_nor_the_query(monkeypatch: pytest.MonkeyPatch) -> None:
+    def respond(got: Got) -> bytes:
+        return whole(407, b"") if got.verb == "CONNECT" else b"HTTP/1.1 200\r\nx\r\n\r\n"
+
+    async with scripted_http(respond) as (url, _):
+        monkeypatch.setenv("https_proxy", url.replace("127", "me:secret@127"))
+        for address, told in (("https://server.invalid/", "407"), (url, "no response: 400 ")):
+            with pytest.raises(TransportError, match=told) as caught:
+                async with Client(f"{address}?key=secret"):
+                    pass
+            assert "secret" not in str(caught.value)
+
+
+def test_addresses_do_not_show_their_secrets() -> None:
+    endpoint = Endpoint("https://server.example/mcp?key=secret", {"Authorization": "secret"})
+    program = Program("server", ["--key=secret"], {"KEY": "secret"})
+    assert f"{endpoint!r} {program!r}" == "Endpoint('https://server.example/mcp') Program('server')"
+
+
+# --- sessions
+
+
+@pytest.mark.parametrize("held", ["initialize", "notifications/initialized"])
+async def test_requests_wait_for_the_renewal_of_a_session(held: str) -> None:
+    renewing, renewed = asyncio.Event(), asyncio.Event()
+    opened = 0
+
+    async def respond(got: Got) -> bytes:
+        nonlocal opened
+        used = got.headers.get("mcp-session-id")
+        opened += got.method == "initialize"
+        if got.method == held and opened == 2:
+            renewing.set()
+            await renewed.wait()
+        if got.method == "initialize":
+            return got.result(INITIALIZED, f"Mcp-Session-Id: s{opened}")
+        if got.method != "tools/call":
+            return ACCEPTED
+        ready = used == "s2" and renewed.is_set()
+        return got.result(OK) if ready else NOT_FOUND if used == "s1" else whole(400, b"")
+
+    async with connected(respond, revision=REVISION) as (client, _):
+        first = asyncio.create_task(client.call("x"))
+        await renewing.wait()
+        later = asyncio.create_task(client.call("y"))
+        for _ in range(100):
+            await asyncio.sleep(0)
+        renewed.set()
+        assert [await first, await later] == [OK, OK]
+
+
+@pytest.mark.parametrize("status", [409, 429, 503])
+async def test_a_standalone_stream_that_is_refused_for_now_is_opened_later(
+    status: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    failures: list[int] = []
+
+    def no_delay(number: int) -> float:
+        failures.append(number)
+        return 0
+
+    monkeypatch.setattr(http_session, "reconnect_delay", no_delay)
+    refusals = [STREAM, whole(status, b""), whole(status, b"")]
+
+    def respond(got: Got) -> bytes:
+        return refusals.pop(0) if refusals else NOT_OFFERED
+
+    async with connected(session(respond), revision=REVISION) as (client, got):
+        await client.listen()
+        await until(lambda: sum(one.verb == "GET" for one in got) == 4)
+    assert failures == [1, 2, 3]  # also a stream that ends at once is a failure
+
+
+async def test_a_notification_that_is_never_accepted_is_dropped(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.INFO, "pegboard.client")
+
+    def respond(got: Got) -> bytes | Awaitable[bytes]:
+        return asyncio.Event().wait() if got.method == "notifications/x" else ACCEPTED  # type: ignore[return-value]
+
+    async with connected(session(respond), revision=REVISION) as (client, _):
+        monkeypatch.setattr(http_session, "MAX_DELIVERY_SECONDS", 0.01)
+        client.notify("notifications/x")
+        await until(lambda: "did not accept a message in time" in caplog.text)
+
+
+async def test_a_login_has_its_own_time() -> None:
+    remaining: list[float] = []
+
+    class Login:
+        token = ""
+
+        async def headers(self, url: str) -> dict[str, str]:
+            return {"Authorization": self.token}
+
+        async def challenged(self, url: str, status: int, headers: Any) -> bool:
+            (flight,) = client._connection.incoming.in_flight.values()
+            remaining.append(flight.due - asyncio.get_running_loop().time())
+            self.token = "good"
+            return True
+
+    def respond(got: Got) -> bytes:
+        return got.result(DISCOVERED) if got.headers["authorization"] == "good" else whole(401, b"")
+
+    async with scripted_http(respond) as (url, _), (client := Client(Endpoint(url, auth=Login()), timeout=20)):
+        assert remaining[0] > 1000
+
+
+@pytest.mark.parametrize(
+    ("response", "told"),
+    [
+        (STREAM + b"data\n" * 3000, "more than 2000 bytes"),
+        (whole(307, b"", "Location: http://["), "redirects to an invalid address"),
+    ],
+)
+async def test_a_hostile_response_is_one_clear_error(response: bytes, told: str) -> None:
+    def respond(got: Got) -> bytes:
+        return response if got.method == "tools/call" else got.result(DISCOVERED)
+
+    async with connected(respond, limits=ClientLimits(message_bytes=2000)) as (client, _):
+        with pytest.raises(TransportError, match=told):
+            await client.call("x")
+
+
+async def test_a_server_cannot_demand_a_reconnect_at_once() -> None:
+    from pegboard_client.event_stream import MIN_RETRY_MS, EventParser
+
+    assert [one.retry_ms for one in EventParser(100).feed(b"retry: 0\n\n")] == [MIN_RETRY_MS]
+
+
+# --- subscriptions
+
+
+def subscriptions(listened: list[Any], ended: list[Any], refuse: str = "") -> Callable[[MemoryEnd], Awaitable[None]]:
+    """Return a server that notes the requests for changes and the ends of them."""
+
+    async def serve(end: MemoryEnd) -> None:
+        async for data in end.messages():
+            request = json.loads(data)
+            reply = {"jsonrpc": "2.0", "id": request.get("id")}
+            if request["method"] == "server/discover":
+                end.send(json.dumps({**reply, "result": DISCOVERED}).encode())
+            elif request["method"] == "notifications/cancelled":
+                ended.append(request["params"]["requestId"])
+            elif refuse in (uris := request["params"]["notifications"].get("resourceSubscriptions", [])):
+                end.send(json.dumps({**reply, "error": {"code": -32602, "message": "refused"}}).encode())
+            else:
+                listened.append((request["id"], uris))
+                meta = {"io.modelcontextprotocol/subscriptionId": request["id"]}
+                note = {"method": "notifications/subscriptions/acknowledged", "params": {"_meta": meta}}
+                end.send(json.dumps({"jsonrpc": "2.0", **note}).encode())
+
+    return serve
+
+
+async def test_subscriptions_at_once_leave_one_request_which_ends_with_the_client() -> None:
+    listened: list[Any] = []
+    ended: list[Any] = []
+    async with scripted_stream(subscriptions(listened, ended)) as client:
+        async with client:
+            await asyncio.gather(*(client.subscribe(f"x://{name}") for name in "abc"))
+            assert listened[-1][1] == ["x://a", "x://b", "x://c"]
+        assert not [task for task in asyncio.all_tasks() if "Listening" in repr(task)]
+    assert sorted(ended) == [number for number, _ in listened]
+
+
+async def test_a_refused_subscription_does_not_spoil_the_others() -> None:
+    listened: list[Any] = []
+    async with scripted_stream(subscriptions(listened, [], refuse="x://no")) as client, client:
+        with pytest.raises(ProtocolError, match="refused"):
+            await client.subscribe("x://no")
+        await client.subscribe("x://yes")
+    assert [uris for _, uris in listened] == [["x://yes"]]
+
+
+# --- streams
+
+
+async def test_requests_are_not_kept_for_a_server_that_reads_nothing() -> None:
+    pair = StreamPair()
+
+    async def full() -> None:
+        await asyncio.Event().wait()
+
+    async def serve() -> None:
+        request = json.loads(await anext(aiter(pair.server.messages())))
+        pair.client.drain = full  # type: ignore[method-assign]
+        pair.server.send(json.dumps({"jsonrpc": "2.0", "id": request["id"], "result": DISCOVERED}).encode())
+
+    serving = asyncio.ensure_future(serve())
+    async with Client(Stream(pair.client)) as client:
+        await serving
+        for _ in range(3):
+            with suppress(ServerTimeoutError):
+                await client.call("x", timeout=0.001)
+        assert pair.server._received.empty()
+
+
+async def test_a_program_without_its_guard_is_ended(monkeypatch: pytest.MonkeyPatch) -> None:
+    started: list[int] = []
+
+    def fail(pid: int) -> None:
+        started.append(pid)
+        raise BlockingIOError("no more processes")
+
+    monkeypatch.setattr(process_group, "_guard_of", fail)
+    with pytest.raises(TransportError, match="guard of sleep: no more processes"):
+        async with Client(Program("sleep", ["60"])):
+            pass
+    with pytest.raises(ProcessLookupError):
+        os.kill(started[0], 0)
