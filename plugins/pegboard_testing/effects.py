@@ -19,6 +19,8 @@ from threading import get_ident
 from types import FrameType, GeneratorType
 from typing import Any
 
+import pegboard
+import pegboard_client
 from pegboard.context.rounds import in_step
 from pegboard.records import NamedTuple
 
@@ -174,12 +176,13 @@ _STEP = asyncio.Handle._run.__code__
 
 
 @cache
-def _folders() -> tuple[tuple[str, ...], tuple[str, ...], str]:
-    """Return the folders of the standard library, of libraries, and of the host."""
+def _folders() -> tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]]:
+    """Return the folders of the standard library, of libraries, and of the host with its client and the test kit."""
     paths = sysconfig.get_paths()
     python = tuple({paths["stdlib"] + os.sep, paths["platstdlib"] + os.sep})
     libraries = tuple({paths["purelib"] + os.sep, paths["platlib"] + os.sep})
-    host = str(Path(__file__).parents[1]) + os.sep
+    packages = (pegboard.__file__, pegboard_client.__file__, __file__)
+    host = tuple(str(Path(str(file)).parent) + os.sep for file in packages)
     return python, libraries, host
 
 
@@ -205,7 +208,7 @@ def _lines(frame: FrameType | None) -> list[Place] | None:
 def _own(lines: list[Place]) -> tuple[Place, ...]:
     """Return the lines in the author's code. If none exist, return the first line in a library."""
     python, libraries, host = _folders()
-    foreign = (*python, host, "<frozen")
+    foreign = (*python, *host, "<frozen")
     outside = [one for one in lines if one.file.startswith(libraries) or not one.file.startswith(foreign)]
     return tuple([one for one in outside if not one.file.startswith(libraries)] or outside[:1])
 

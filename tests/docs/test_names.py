@@ -7,10 +7,11 @@ from pkgutil import resolve_name
 
 from tools.install import ROOT
 
-MENTIONED = re.compile(r"`(pegboard(?:_plugins)?(?:\.\w+)+)[`(\[]")
-IMPORTED = re.compile(r"from (pegboard(?:_plugins)?(?:\.\w+)*) import ([\w, ]+|\([^)]*\))")
+PACKAGE = "pegboard(?:_client|_messages|_plugins|_testing)?"
+MENTIONED = re.compile(rf"`({PACKAGE}(?:\.\w+)+)[`(\[]")
+IMPORTED = re.compile(rf"from ({PACKAGE}(?:\.\w+)*) import ([\w, ]+|\([^)]*\))")
 NO_PYTHON = {
-    *("pegboard.access", "pegboard.audit", "pegboard.plugins.http"),  # loggers
+    *("pegboard.access", "pegboard.audit", "pegboard.client", "pegboard.plugins.http"),  # loggers
     *("pegboard.plugins", "pegboard.toolkits"),  # entry point groups
     *("pegboard.lock", "pegboard.socket", "pegboard.service"),  # files
     "pegboard.sessions",  # a metric

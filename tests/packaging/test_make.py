@@ -25,7 +25,10 @@ PYTHON = Path(sys.executable).resolve()
 MAKE = shutil.which("make")
 EDITABLE = {
     "pegboard": "host/pegboard",
+    "pegboard_client": "plugins/pegboard_client",
+    "pegboard_messages": "plugins/pegboard_messages",
     "pegboard_plugins": "plugins/pegboard_plugins",
+    "pegboard_testing": "plugins/pegboard_testing",
     "toolkit_files": "toolkits/files/src/toolkit_files",
     "toolkit_github": "toolkits/github/src/toolkit_github",
     "toolkit_math": "toolkits/math/src/toolkit_math",

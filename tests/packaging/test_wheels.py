@@ -15,8 +15,9 @@ from tests.support.environments import build, built_wheels, copy_checkout
 from tools.install import ROOT
 
 TOOLKITS = ("files", "github", "math")
+BESIDE_THE_HOST = ("pegboard_client", "pegboard_messages", "pegboard_plugins", "pegboard_testing")
 PACKAGES = {
-    "pegboard": {"pegboard": ROOT / "host/pegboard", "pegboard_plugins": ROOT / "plugins/pegboard_plugins"},
+    "pegboard": {"pegboard": ROOT / "host/pegboard", **{name: ROOT / "plugins" / name for name in BESIDE_THE_HOST}},
     **{f"toolkit_{name}": {f"toolkit_{name}": ROOT / f"toolkits/{name}/src/toolkit_{name}"} for name in TOOLKITS},
 }
 FOLDERS = {"pegboard": ROOT, **{f"toolkit_{name}": ROOT / "toolkits" / name for name in TOOLKITS}}

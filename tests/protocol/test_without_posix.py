@@ -25,7 +25,8 @@ EVERY_MODULE = """
 import pkgutil
 from importlib import import_module
 
-for package in map(import_module, ("pegboard", "pegboard_plugins")):
+PACKAGES = ("pegboard", "pegboard_client", "pegboard_messages", "pegboard_plugins", "pegboard_testing")
+for package in map(import_module, PACKAGES):
     for module in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):
         if not module.name.endswith("__main__"):
             try:

@@ -29,10 +29,10 @@ class Import(NamedTuple):
         return self.module.partition(".")[0]
 
 
-def modules(folder: str) -> dict[str, Path]:
-    """Every module below a folder that lies on the module path, by its dotted name."""
+def modules(folder: str, package: str = "") -> dict[str, Path]:
+    """Every module below a folder that lies on the module path, or of one package there, by its dotted name."""
     found = {}
-    for path in sorted((ROOT / folder).rglob("*.py")):
+    for path in sorted((ROOT / folder / package).rglob("*.py")):
         parts = path.relative_to(ROOT / folder).with_suffix("").parts
         found[".".join(parts[:-1] if parts[-1] == "__init__" else parts)] = path
     return found

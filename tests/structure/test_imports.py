@@ -16,21 +16,41 @@ from tests.structure.sources import PUBLIC_PACKAGES, ROOT, Import, imports, modu
 ROOMS = (
     "names", "exports", "records", "errors", "types", "plugin", "wire", "messages", "adapters", "hookspecs",
     "authoring", "config", "lockfile", "uris", "content", "media", "context", "secrets", "schemas", "routing",
-    "authorization", "calls", "middleware", "terminal", "loading", "catalogue", "runtime", "host", "client",
-    "module_path", "cli", "toolkit", "__main__", "testing",
+    "authorization", "calls", "middleware", "terminal", "loading", "catalogue", "runtime", "host", "module_path",
+    "cli", "toolkit", "__main__",
 )  # fmt: skip
 """The packages of the host, in layers. Each may import those before it."""
 
 WITH_INPUT_AND_OUTPUT = {
-    "adapters", "config", "lockfile", "routing", "loading", "runtime", "host", "media", "client", "module_path",
-    "cli", "terminal", "toolkit", "__main__", "testing", "__init__",
+    "adapters", "config", "lockfile", "routing", "loading", "runtime", "host", "media", "module_path",
+    "cli", "terminal", "toolkit", "__main__", "__init__",
 }  # fmt: skip
 INPUT_AND_OUTPUT = {
     "os", "sys", "io", "pathlib", "socket", "ssl", "subprocess", "shutil", "tempfile", "select", "signal",
 }  # fmt: skip
 
+COMMANDS_WITH_A_CLIENT = {
+    "pegboard.cli.commands.demo_command",
+    "pegboard.cli.configure.answer_check",
+    "pegboard.cli.configure.configure_commands",
+    "pegboard.cli.dev.served_file",
+    "pegboard.cli.other_servers.other_server",
+    "pegboard.cli.other_servers.server_items",
+}
+"""The modules of the host that import the client, until their commands are plugins."""
+
+FOR_THE_CLIENT = (
+    "pegboard.errors", "pegboard.exports", "pegboard.records", "pegboard.types", "pegboard.wire",
+    "pegboard.messages.texts",  # to escape texts of servers
+    "pegboard.routing.browser_pages",  # the page that a browser shows after a login
+)  # fmt: skip
+"""The packages and modules of the host that the client imports."""
+
 HOST = modules("host")
-PLUGINS = modules("plugins")
+PLUGINS = modules("plugins", "pegboard_plugins")
+CLIENT = modules("plugins", "pegboard_client")
+TESTING = modules("plugins", "pegboard_testing")
+MESSAGES = modules("plugins", "pegboard_messages")
 TOOLKITS = {
     name: path
     for folder in sorted(ROOT.glob("toolkits/*/src"))
@@ -73,7 +93,7 @@ def test_toml_and_metadata_have_a_single_reader_each() -> None:
     def is_second(_: str, found: Import) -> bool:
         return f"{found.module}.{found.name}".startswith(("tomllib.", "importlib.metadata.", "pkg_resources."))
 
-    assert offenders(HOST | PLUGINS | TOOLKITS, is_second) == []
+    assert offenders(HOST | PLUGINS | CLIENT | TESTING | TOOLKITS, is_second) == []
 
 
 # --- the host
@@ -92,26 +112,49 @@ def test_a_layer_imports_only_lower_layers() -> None:
     assert offenders(HOST, is_upward) == []
 
 
-def test_modules_of_the_host_have_no_import_cycle() -> None:
+def test_modules_have_no_import_cycle() -> None:
     edges: dict[str, set[str]] = {}
-    for module, path in HOST.items():
+    known = HOST | CLIENT | TESTING
+    for module, path in known.items():
         text = path.read_text("utf-8")
         at_once = {line for line, code in enumerate(text.splitlines(), 1) if re.match(r"(from|import) ", code)}
         for found in imports(text):
             if found.line in at_once and not found.typing_only:
                 whole = f"{found.module}.{found.name}"
-                edges.setdefault(module, set()).add(whole if whole in HOST else found.module)
+                edges.setdefault(module, set()).add(whole if whole in known else found.module)
     edges.pop("pegboard", None)
     TopologicalSorter(edges).prepare()  # raises an exception that has the cycle
 
 
 def test_the_host_imports_no_plugin_and_no_library_of_plugins() -> None:
     foreign = {"pegboard_plugins", "aiohttp", "jwt", "dotenv", "tests"}
-    assert offenders(HOST | PLUGINS | TOOLKITS, lambda _, found: found.level > 0) == []
-    http, oauth = ("aiohttp_exchange", "direct_requests"), ("id_tokens", "oauth_client", "signature_keys")
-    of_client = {f"pegboard_client.{name}" for name in (*http, *(f"oauth.{name}" for name in oauth))}
-    host = {module: path for module, path in HOST.items() if module not in of_client}
-    assert offenders(host, lambda _, found: found.top in foreign) == []
+    assert offenders(HOST | TESTING, lambda _, found: found.top in foreign) == []
+
+
+def test_only_commands_for_other_servers_import_the_client() -> None:
+    importing = offenders(HOST, lambda _, found: found.top == "pegboard_client")
+    assert {line.partition(":")[0] for line in importing} == COMMANDS_WITH_A_CLIENT
+
+
+def test_no_import_is_relative() -> None:
+    everything = HOST | PLUGINS | CLIENT | TESTING | MESSAGES | TOOLKITS
+    assert offenders(everything, lambda _, found: found.level > 0) == []
+
+
+def test_the_product_imports_no_test_kit_and_no_messages() -> None:
+    foreign = {"pegboard_testing", "pegboard_messages", "tests"}
+    assert offenders(HOST | PLUGINS | CLIENT | TOOLKITS, lambda _, found: found.top in foreign) == []
+
+
+def test_the_client_imports_records_errors_and_wire_formats_of_the_host() -> None:
+    def is_further(_: str, found: Import) -> bool:
+        return found.top.startswith("pegboard") and not found.module.startswith(("pegboard_client", *FOR_THE_CLIENT))
+
+    assert offenders(CLIENT, is_further) == []
+
+
+def test_the_messages_import_only_the_standard_library() -> None:
+    assert offenders(MESSAGES, lambda _, found: is_undeclared(found, frozenset())) == []
 
 
 def test_the_core_does_no_input_or_output() -> None:
@@ -124,7 +167,7 @@ def test_the_core_does_no_input_or_output() -> None:
 
 def private(found: Import) -> bool:
     """Return True if an import of pegboard names something private."""
-    return found.top == "pegboard" and not (
+    return found.top in {one.partition(".")[0] for one in PUBLIC_PACKAGES} and not (
         found.module in PUBLIC_PACKAGES and found.name in import_module(found.module).__all__
     )
 
@@ -176,19 +219,20 @@ def is_undeclared(found: Import, known: set[str] | frozenset[str]) -> bool:
 
 
 def test_host_and_plugins_import_only_requirements_of_the_distribution_and_its_extras() -> None:
-    required = declared(ROOT / "pyproject.toml", extras=False) | {"pegboard"}
+    required = declared(ROOT / "pyproject.toml", extras=False) | {"pegboard", "pegboard_client", "pegboard_testing"}
     more = {
         "pegboard.cli.serving.serve": {"uvloop"},
         "pegboard.cli.source_changes": {"watchfiles"},
         "pegboard_testing.pytest_plugin": {"pytest"},
     }
-    assert offenders(HOST, lambda module, found: is_undeclared(found, required | more.get(module, set()))) == []
-    required = declared(ROOT / "pyproject.toml", extras=True) | {"pegboard", "pegboard_plugins"}
+    of_host = HOST | CLIENT | TESTING
+    assert offenders(of_host, lambda module, found: is_undeclared(found, required | more.get(module, set()))) == []
+    required = declared(ROOT / "pyproject.toml", extras=True) | {"pegboard", "pegboard_client", "pegboard_plugins"}
     assert offenders(PLUGINS, lambda _, found: is_undeclared(found, required)) == []
 
 
 def test_toolkits_import_only_their_requirements() -> None:
-    of_pegboard = declared(ROOT / "pyproject.toml", extras=False) | {"pegboard", "pegboard_plugins"}
+    of_pegboard = declared(ROOT / "pyproject.toml", extras=False) | {"pegboard", "pegboard_client", "pegboard_plugins"}
     required = {
         f"toolkit_{folder.name}": declared(folder / "pyproject.toml", extras=True)
         | of_pegboard
@@ -219,4 +263,4 @@ def test_the_rules_find_offenders() -> None:
     found = list(imports(text))
     assert [private(one) for one in found] == [True, True, False, True, True]
     assert [one.typing_only for one in found] == [False, False, False, False, True]
-    assert all((HOST, PLUGINS, TOOLKITS))
+    assert all((HOST, PLUGINS, CLIENT, TESTING, MESSAGES, TOOLKITS))

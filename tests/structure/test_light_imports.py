@@ -40,15 +40,13 @@ def of_pegboard(modules: set[str]) -> set[str]:
 
 def third_parties(modules: set[str]) -> set[str]:
     tops = {name.partition(".")[0] for name in modules}
-    return {top for top in tops if not top.startswith("_")} - sys.stdlib_module_names - {"pegboard", "pegboard_plugins"}
+    return {top for top in tops if not top.startswith(("_", "pegboard"))} - sys.stdlib_module_names
 
 
 @pytest.mark.parametrize(
     ("statement", "rooms", "others"),
     [
         ("import pegboard", "", set()),
-        ("import pegboard_testing", "testing", set()),
-        ("import pegboard_client", "client", set()),
         (DEFINITIONS, "authoring plugin types hookspecs toolkit", {"pluggy"}),
         (f"from pegboard import {AUTHORS}", "authoring plugin types hookspecs toolkit context errors", {"pluggy"}),
         ("from pegboard.plugin import Plugin, Middleware, Transport, hookimpl", "plugin types hookspecs", {"pluggy"}),
@@ -63,6 +61,14 @@ def test_imports_of_authors_are_light(statement: str, rooms: str, others: set[st
     assert loaded & HEAVY == set()
 
 
+@pytest.mark.parametrize("package", ["pegboard_client", "pegboard_messages", "pegboard_testing"])
+def test_packages_beside_the_host_load_nothing_before_their_use(package: str) -> None:
+    loaded = loaded_by(f"import {package}")
+    own = {name for name in loaded if name.startswith("pegboard")}
+    assert own - {"pegboard", "pegboard.exports"} == {package}
+    assert third_parties(loaded) | loaded & HEAVY == set()
+
+
 def test_the_pytest_plugin_loads_nothing_before_its_use() -> None:
     loaded = loaded_by("import pytest; before |= set(sys.modules); import pegboard_testing.pytest_plugin")
     assert loaded == {"pegboard", "pegboard.exports", "pegboard_testing", "pegboard_testing.pytest_plugin"}
@@ -70,7 +76,7 @@ def test_the_pytest_plugin_loads_nothing_before_its_use() -> None:
 
 def test_a_client_loads_http_when_it_connects() -> None:
     loaded = loaded_by("from pegboard_client import Client, Endpoint, Program; Client(Program('x'), version='1')")
-    assert of_pegboard(loaded) <= {"pegboard_client", "pegboard.errors", "pegboard.types", "pegboard.wire"}
+    assert of_pegboard(loaded) <= {"pegboard.errors", "pegboard.types", "pegboard.wire"}
     assert loaded & {"aiohttp", "pydantic", "pluggy"} == set()
 
 

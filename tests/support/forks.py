@@ -30,7 +30,7 @@ if not hasattr(os, "fork"):
 
 SECONDS = 60
 """Time after which a command is ended."""
-LEFT_OUT = ("pegboard_testing", "pegboard.__main__", "pegboard_plugins.errors_")
+LEFT_OUT = ("pegboard.__main__", "pegboard_plugins.errors_")
 """Modules that commands and servers do not import at once."""
 
 
@@ -274,7 +274,7 @@ def _exit(code: int) -> NoReturn:
 
 
 def _preload() -> None:
-    for package in map(import_module, ("pegboard", "pegboard_plugins")):
+    for package in map(import_module, ("pegboard", "pegboard_client", "pegboard_plugins")):
         for module in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):
             if not module.name.startswith(LEFT_OUT):
                 with suppress(ImportError):  # a library that the environment lacks

@@ -18,7 +18,7 @@ MAX_LOGGED_NAME_CHARACTERS = 200
 MAX_TRIMMED_EXCEPTIONS = 40
 """The number of causes, contexts and members of groups whose tracebacks are trimmed."""
 
-_OF_HOST = ("pegboard.", "pegboard_plugins.compat.")
+_OF_HOST = ("pegboard.", "pegboard_client.", "pegboard_plugins.compat.", "pegboard_testing.")
 """The beginnings of the names of modules whose frames are not part of an author's code."""
 
 ExcInfo: TypeAlias = tuple[type[BaseException], BaseException, TracebackType | None]

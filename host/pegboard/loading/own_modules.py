@@ -19,7 +19,7 @@ import importlib_metadata
 from pegboard.plugin.origin import Origin
 from pegboard.wire.codec import decode
 
-HOST_PACKAGES = ("pegboard", "pegboard_plugins")
+HOST_PACKAGES = ("pegboard", "pegboard_client", "pegboard_messages", "pegboard_plugins", "pegboard_testing")
 _INSTALLED = ("site-packages", "dist-packages")
 
 Modules = Mapping[str, ModuleType]

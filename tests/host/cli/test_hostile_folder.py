@@ -28,8 +28,9 @@ MESSAGES = "".join(
 )
 """Calls that the text of the folder may talk a model into."""
 
-MODULES = {*sys.stdlib_module_names, "pegboard", "pegboard_plugins", "toolkit_files", "aiohttp", "dotenv", "pluggy",
-           "pydantic", "pydantic_core", "tomli", "uvloop", "sitecustomize", "usercustomize", "hostile"}  # fmt: skip
+MODULES = {*sys.stdlib_module_names, "pegboard", "pegboard_client", "pegboard_plugins", "toolkit_files", "aiohttp",
+           "dotenv", "pluggy", "pydantic", "pydantic_core", "tomli", "uvloop", "sitecustomize", "usercustomize",
+           "hostile"}  # fmt: skip
 CONFIG = """
 [host]
 plugins = ["hostile"]
