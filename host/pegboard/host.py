@@ -68,8 +68,8 @@ class Host:
     """Serves the tools, resources and prompts of the enabled plugins.
 
     Args:
-        config: a `HostConfig`, a mapping with the structure of `hostconfig.toml`, or None for safe defaults. The host
-            reads no file and no environment variable; `HostConfig.load` does.
+        config: a mapping with the structure of `hostconfig.toml`, or None for safe defaults. The host reads no file and
+            no environment variable. The commands pass the `HostConfig` that they have read.
         plugins: plugins of the program, by name: `Plugin` subclasses or modules.
         toolkits: toolkits of the program, by name.
         mount: servers to mount in this process, by name: of FastMCP, of the official SDK, or ASGI applications.

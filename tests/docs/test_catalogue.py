@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from pegboard.plugin import HostConfig
+from pegboard.config import HostConfig
 from pegboard_plugins.mcp.settings import McpConfig
 from pegboard_plugins.resource_server.settings import ResourceServerConfig
 from pegboard_testing import connect

@@ -14,10 +14,11 @@ import pytest
 
 from pegboard import Completion, Host, ImageContent, PromptResult, ResourceResult, ToolResult
 from pegboard.cli.inspection.tool_lookup import unavailable_toolkits
+from pegboard.config import HostConfig
 from pegboard.config.widened_access import access_settings
-from pegboard.errors import ConfigError
+from pegboard.errors import ConfigError, ToolTimeoutError
 from pegboard.loading.discovery import Selection, choose_plugins
-from pegboard.plugin import Catalogue, HostConfig, Plugin, ToolTimeoutError, hookimpl
+from pegboard.plugin import Catalogue, Plugin, hookimpl
 from pegboard.plugin.origin import Origin
 from pegboard.types import AuthProvider, Call, Failure, Listing, Outcome
 from tests.docs.pages import Page

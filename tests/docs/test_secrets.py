@@ -10,9 +10,9 @@ import tomllib
 import pytest
 
 from pegboard import Host
+from pegboard.config import HostConfig
 from pegboard.loading.discovery import defaults, find_plugins
 from pegboard.loading.plugin_facts import reserved_secrets
-from pegboard.plugin import HostConfig
 from pegboard.secrets.secret_lookup import RESERVED_PREFIXES
 from tests.docs.pages import Page
 from tests.host.hosting import value

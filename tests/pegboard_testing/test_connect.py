@@ -10,7 +10,8 @@ from typing import Annotated, Any
 import pytest
 
 from pegboard import Authorization, Context, Depends, ErrorKind, PluginConfig, ToolDefinitionError, Toolkit, ToolResult
-from pegboard.plugin import ConfigError, Middleware, Plugin, PluginError, around, hookimpl
+from pegboard.errors import ConfigError
+from pegboard.plugin import Middleware, Plugin, PluginError, around, hookimpl
 from pegboard.types import Call, Caller, CallNext, Outcome
 from pegboard_plugins.auth_providers import GitHub, OAuth2
 from pegboard_testing import PlainClient, TestClient, cancel, connect

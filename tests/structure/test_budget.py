@@ -37,6 +37,10 @@ def public_names() -> int:
     return sum(len(import_module(package).__all__) for package in AUTHORS)
 
 
+def plugin_names() -> int:
+    return len(import_module("pegboard.plugin").__all__)
+
+
 def with_tricks() -> list[str]:
     """Return the modules that read frames, walk the garbage collector or evaluate text."""
 
@@ -98,14 +102,15 @@ def folders() -> dict[str, float]:
 
 
 BUDGET: dict[str, tuple[Callable[[], int], int]] = {
-    "statements in the host": (lambda: statements(HOST.values()), 30_552),  # facts of all plugins, and their options
+    "statements in the host": (lambda: statements(HOST.values()), 30_551),  # facts of all plugins, and their options
     "statements in the host and the plugins": (
         lambda: statements((HOST | PLUGINS).values()),
-        50_670,
+        50_665,
     ),  # pegboard_plugin.toml, and the imports of support
     "files in the host": (lambda: len(HOST), 433),  # options of plugins
-    "public names for authors": (public_names, 247),
-    "public names without a hook or an example": (lambda: len(unmet()), 71),
+    "public names for authors": (public_names, 239),
+    "names of pegboard.plugin": (plugin_names, 135),
+    "public names without a hook or an example": (lambda: len(unmet()), 63),
     "strings of the host that name a plugin": (lambda: len(naming_plugins()), 11),
     "imports in functions of the host": (imports_in_functions, 265),
     "getattr with a default in the host": (optional_members, 115),

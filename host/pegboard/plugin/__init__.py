@@ -33,7 +33,7 @@ _HOMES = {
     "..middleware.around": "around",
     "..middleware.gate": "Gate",
     "..middleware.login_questions": "LoginQuestions PendingLogin",
-    "..config": "HostConfig WidensAccess others_can_change",
+    "..config": "WidensAccess others_can_change",
     "..config.file_replacement": "replace_file",
     "..config.state": "create_state state_directory state_lock",
     "..loading.discovery": "Selection",
@@ -53,17 +53,16 @@ _HOMES = {
     "..runtime.line_file": "LineFile",
     "..runtime.port_owner": "owner_of_port",
     "..adapters.upstream": "Upstream error_code instance_of",
-    "..adapters.retry_after": "retry_after_ms",
     "..calls.failures": "as_failure",
     "..content.raw_results": "as_tool_result",
     "..messages.texts": "text_problems",
     "..context.rounds": "Rounds",
     "..errors": """
-        AuthorizationRequiredError ClientCapabilityError ClientError ClientTimeoutError ConfigError
-        InsufficientScopeError InteractionError LifespanError MCPContextError MCPRuntimeError PluginError
+        AuthorizationRequiredError ClientCapabilityError ClientError ClientTimeoutError
+        InsufficientScopeError LifespanError MCPContextError MCPRuntimeError PluginError
         ProtocolError RepeatCallError RequestError ResponseError ResultTooLargeError ServerError
-        ServerRequestError SessionError ToolInputError ToolInputSchemaError ToolOutputError
-        ToolOutputSchemaError ToolRuntimeError ToolSerializationError ToolTimeoutError ToolkitError
+        ServerRequestError SessionError ToolInputError ToolInputSchemaError
+        ToolRuntimeError ToolkitError
         ToolkitLoadError TransportError
     """,
 }

@@ -1,7 +1,4 @@
 # Written by `python -m tools.stubs` from the names in `__init__.py`.
-from pegboard.adapters.retry_after import (
-    retry_after_ms,
-)
 from pegboard.adapters.upstream import (
     Upstream,
     error_code,
@@ -21,7 +18,6 @@ from pegboard.catalogue.extensions import (
     require_declared,
 )
 from pegboard.config import (
-    HostConfig,
     WidensAccess,
     others_can_change,
 )
@@ -44,9 +40,7 @@ from pegboard.errors import (
     ClientCapabilityError,
     ClientError,
     ClientTimeoutError,
-    ConfigError,
     InsufficientScopeError,
-    InteractionError,
     LifespanError,
     MCPContextError,
     MCPRuntimeError,
@@ -61,11 +55,7 @@ from pegboard.errors import (
     SessionError,
     ToolInputError,
     ToolInputSchemaError,
-    ToolOutputError,
-    ToolOutputSchemaError,
     ToolRuntimeError,
-    ToolSerializationError,
-    ToolTimeoutError,
     ToolkitError,
     ToolkitLoadError,
     TransportError,
@@ -255,7 +245,6 @@ __all__ = [
     "ClientError",
     "ClientTimeoutError",
     "CommandContext",
-    "ConfigError",
     "Connection",
     "Contributions",
     "DefinitionCheck",
@@ -269,12 +258,10 @@ __all__ = [
     "FoundToolkit",
     "Gate",
     "Gauge",
-    "HostConfig",
     "INTERNAL_ERROR",
     "INVALID_PARAMS",
     "INVALID_REQUEST",
     "InsufficientScopeError",
-    "InteractionError",
     "LOCK_FILE_NAME",
     "LateToolkit",
     "Lifespan",
@@ -333,11 +320,7 @@ __all__ = [
     "ToolFunction",
     "ToolInputError",
     "ToolInputSchemaError",
-    "ToolOutputError",
-    "ToolOutputSchemaError",
     "ToolRuntimeError",
-    "ToolSerializationError",
-    "ToolTimeoutError",
     "ToolkitError",
     "ToolkitLoadError",
     "ToolkitLoader",
@@ -377,7 +360,6 @@ __all__ = [
     "redacted_data",
     "replace_file",
     "require_declared",
-    "retry_after_ms",
     "state_directory",
     "state_lock",
     "subschemas",

@@ -10,8 +10,8 @@ from pathlib import Path
 from fastapi import FastAPI  # type: ignore[import-not-found]  # of the server's environment
 
 from pegboard import Host
+from pegboard.config import HostConfig
 from pegboard.loading.discovery import defaults
-from pegboard.plugin import HostConfig
 
 host = Host(HostConfig.load(Path("hostconfig.toml"), environ=os.environ, defaults=defaults()))
 alone = host.asgi()

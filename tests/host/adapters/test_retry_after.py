@@ -6,8 +6,7 @@ import time
 
 import pytest
 
-from pegboard.adapters.retry_after import is_used_up
-from pegboard.plugin import retry_after_ms
+from pegboard.adapters.retry_after import is_used_up, retry_after_ms
 
 DATE = "Wed, 18 May 2033 03:33:20 GMT"
 NOW = 2_000_000_000

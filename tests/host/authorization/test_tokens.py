@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 
 from pegboard import Authorization, Context, ErrorKind, Host, ToolDefinitionError, Toolkit
-from pegboard.plugin import AuthorizationRequiredError, ConfigError, Plugin, TokenSource, hookimpl
+from pegboard.errors import ConfigError
+from pegboard.plugin import AuthorizationRequiredError, Plugin, TokenSource, hookimpl
 from pegboard.types import AuthProvider, Call, Caller, Supplied, TokenRequest, ToolAuthorization
 from tests.host.hosting import call, failure, make_host, value
 

@@ -13,7 +13,7 @@ import pytest
 
 from pegboard import Context, ErrorKind, ToolAnnotations, ToolExecutionError, Toolkit, ToolResult
 from pegboard.calls import deadlines
-from pegboard.plugin import ToolTimeoutError
+from pegboard.errors import ToolTimeoutError
 from pegboard.types import Call, Client, Failure, Outcome
 from tests.host.hosting import WAIT, call, failure, make_host, until
 

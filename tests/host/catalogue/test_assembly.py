@@ -9,8 +9,8 @@ from typing import Any, Literal
 import pytest
 
 from pegboard import Host, Toolkit
+from pegboard.errors import ConfigError
 from pegboard.plugin import (
-    ConfigError,
     Plugin,
     PluginError,
     ProtocolContext,

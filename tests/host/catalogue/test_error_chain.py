@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 
 from pegboard import Authorization, ToolExecutionError, Toolkit
-from pegboard.plugin import ConfigError, ErrorAdapter, Plugin, TokenSource, ToolRuntimeError, hookimpl
+from pegboard.errors import ConfigError
+from pegboard.plugin import ErrorAdapter, Plugin, TokenSource, ToolRuntimeError, hookimpl
 from pegboard.types import AuthProvider, TokenRequest, ToolAuthorization
 from tests.host.hosting import failure, make_host
 

@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 
 from pegboard import Host, Icon, Toolkit
-from pegboard.plugin import ConfigError, PluginError
+from pegboard.errors import ConfigError
+from pegboard.plugin import PluginError
 from pegboard.types import Identity
 from tests.host.hosting import make_host
 from tools.reference import options

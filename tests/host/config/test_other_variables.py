@@ -8,12 +8,11 @@ from typing import Any
 
 import pytest
 
-from pegboard.config import HostSection
+from pegboard.config import HostConfig, HostSection
 from pegboard.config.environment import EnvironmentNames
 from pegboard.config.ignored_variables import ignored_variables
 from pegboard.config.problems import step, undotted
 from pegboard.loading.discovery import defaults, find_plugins
-from pegboard.plugin import HostConfig
 from tests.support.config import load
 
 NAMES = defaults()["environment"]

@@ -11,8 +11,9 @@ from typing import Any
 import pytest
 
 from pegboard import Completion, Context, PromptResult, ResourceResult, RetryableToolError, Toolkit, ToolResult
+from pegboard.errors import ToolTimeoutError
 from pegboard.middleware import time_limit
-from pegboard.plugin import Middleware, ToolTimeoutError, around
+from pegboard.plugin import Middleware, around
 from pegboard.types import Call, CallNext, Failure, Listing, Outcome
 from tests.host.hosting import WAIT, call, failure, make_host, plugin_of, value
 

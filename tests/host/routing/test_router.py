@@ -9,7 +9,8 @@ from typing import Any, cast
 
 import pytest
 
-from pegboard.plugin import Authenticator, ConfigError, ProtocolContext, RefusalLog, Route
+from pegboard.errors import ConfigError
+from pegboard.plugin import Authenticator, ProtocolContext, RefusalLog, Route
 from pegboard.plugin import fingerprint as digits
 from pegboard.routing.router import begin_response, check_reach, protect, respond
 from pegboard.types import ANONYMOUS, LOCAL, Caller, Request, Response

@@ -11,7 +11,8 @@ import pytest
 
 from pegboard import Host, PluginConfig
 from pegboard.catalogue.store_selection import SelectedStore
-from pegboard.plugin import ConfigError, Plugin, PluginError, Store, StoreName, hookimpl
+from pegboard.errors import ConfigError
+from pegboard.plugin import Plugin, PluginError, Store, StoreName, hookimpl
 from pegboard.plugin.origin import PROGRAM
 from pegboard.runtime import store_claim
 from pegboard.runtime.open_stores import OpenStores

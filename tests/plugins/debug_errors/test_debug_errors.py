@@ -8,8 +8,8 @@ import pytest
 from multidict import CIMultiDict
 
 from pegboard import Host, RetryableToolError, Toolkit
+from pegboard.config import HostConfig
 from pegboard.loading.discovery import defaults
-from pegboard.plugin import HostConfig
 from pegboard.types import ANONYMOUS, Call, CallNext, Outcome, Supplied
 from pegboard_plugins.debug_errors import ACKNOWLEDGEMENT, VARIABLES
 from tests.host.hosting import failure, plugin_of

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from pegboard import Host, MCPError
-from pegboard.plugin import HostConfig
+from pegboard.config import HostConfig
 from pegboard_plugins import local_files
 from tests.host.hosting import value
 

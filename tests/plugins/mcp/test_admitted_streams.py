@@ -10,7 +10,8 @@ from typing import Any
 import pytest
 
 from pegboard import Host
-from pegboard.plugin import Authenticator, HostConfig, Plugin, hookimpl
+from pegboard.config import HostConfig
+from pegboard.plugin import Authenticator, Plugin, hookimpl
 from pegboard.types import Caller, Change, Request, Response
 from tests.support import http_mcp
 from tests.support.http import Line

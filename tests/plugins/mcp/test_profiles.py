@@ -12,7 +12,8 @@ import pytest
 from multidict import CIMultiDict
 
 from pegboard import Context, Host, NotFoundError, ToolAnnotations, Toolkit, ToolResult, tool
-from pegboard.plugin import Gate, HostConfig, Middleware, Plugin, ProtocolError, hookimpl
+from pegboard.config import HostConfig
+from pegboard.plugin import Gate, Middleware, Plugin, ProtocolError, hookimpl
 from pegboard.types import LOCAL, Call, Caller, CallNext, ItemKind, Outcome, Request, Response
 from pegboard_testing import TestClient, connect
 from tests.support.http_mcp import message, mirrored, modern

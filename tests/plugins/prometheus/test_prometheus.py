@@ -15,7 +15,8 @@ from aiohttp import ClientSession
 from prometheus_client.parser import text_string_to_metric_families
 
 from pegboard import Host, ToolExecutionError, Toolkit
-from pegboard.plugin import AsgiCallable, ConfigError, LifespanError, PluginError
+from pegboard.errors import ConfigError, LifespanError
+from pegboard.plugin import AsgiCallable, PluginError
 from pegboard.types import Call
 from pegboard_plugins.prometheus.metrics_endpoint import MetricsEndpoint
 from tests.host.hosting import call

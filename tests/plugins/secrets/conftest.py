@@ -11,7 +11,7 @@ import keyring.backend
 import pytest
 
 from pegboard import Context, Host, Toolkit
-from pegboard.plugin import HostConfig
+from pegboard.config import HostConfig
 
 
 def reading_kit() -> Toolkit:

@@ -9,8 +9,9 @@ from pathlib import Path
 import pytest
 
 from pegboard import Host
+from pegboard.config import HostConfig
+from pegboard.errors import ConfigError
 from pegboard.loading.discovery import defaults
-from pegboard.plugin import ConfigError, HostConfig
 from pegboard_plugins.secrets_dotenv import DotenvStore
 from tests.host.hosting import failure, value
 from tests.plugins.secrets.conftest import reading_host, reading_kit

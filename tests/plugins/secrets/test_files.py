@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from pegboard.plugin import ConfigError
+from pegboard.errors import ConfigError
 from pegboard_plugins.secrets_files import MAX_SECRET_BYTES, FileStore
 from tests.host.hosting import value
 from tests.plugins.secrets.conftest import reading_host

@@ -11,8 +11,9 @@ from typing import Any
 import pytest
 
 from pegboard import Context, Host, Toolkit
+from pegboard.config import HostConfig
 from pegboard.loading.discovery import defaults
-from pegboard.plugin import HostConfig, SecretStore
+from pegboard.plugin import SecretStore
 from tests.host.hosting import plugin_of, value
 from tests.plugins.secrets.conftest import reading_kit
 

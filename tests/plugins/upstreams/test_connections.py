@@ -13,7 +13,8 @@ from typing import Any
 
 import pytest
 
-from pegboard.plugin import LifespanError, ProtocolError
+from pegboard.errors import LifespanError
+from pegboard.plugin import ProtocolError
 from pegboard_plugins.upstreams import link, server_log, upstream_lists
 from pegboard_plugins.upstreams.settings import ServerConfig
 from pegboard_plugins.upstreams.upstream_lists import ALL_KINDS, ListReader, UpstreamLists

@@ -10,7 +10,8 @@ import pytest
 from pydantic import ValidationError
 
 from pegboard import Host
-from pegboard.plugin import ConfigError, HostConfig
+from pegboard.config import HostConfig
+from pegboard.errors import ConfigError
 from pegboard.types import Call
 from toolkit_files import FilesConfig
 
