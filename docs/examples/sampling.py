@@ -1,7 +1,6 @@
 """A tool asks the client's model, and does without where the client has none to lend."""
 
-from pegboard import Context, Toolkit
-from pegboard.plugin import ClientCapabilityError
+from pegboard import ClientCapabilityError, Context, Toolkit
 
 kit = Toolkit("notes")
 

@@ -27,9 +27,10 @@ _HOMES = {
     ".media": "Audio File Image",
     ".types.metadata": "Behavior Classification Operation ServiceDomain ToolMetadata",
     ".errors": """
-        AuthorizationError ContextRequiredToolError ErrorKind FatalToolError MCPError NetworkTransportError
-        NotFoundError PromptError ResourceError RetryableToolError ToolDefinitionError ToolError
-        ToolExecutionError UpstreamError UpstreamRateLimitError
+        AuthorizationError AuthorizationRequiredError ClientCapabilityError ClientError ClientTimeoutError
+        ContextRequiredToolError ErrorKind FatalToolError InsufficientScopeError MCPError NetworkTransportError
+        NotFoundError PromptError ResourceError RetryableToolError ToolDefinitionError ToolError ToolExecutionError
+        ToolInputError ToolRuntimeError ToolkitError UpstreamError UpstreamRateLimitError
     """,
 }
 """The public names, by the module that defines them."""

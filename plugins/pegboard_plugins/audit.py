@@ -28,25 +28,25 @@ from pegboard import (
     MCPError,
     NotFoundError,
     PluginConfig,
+    ToolkitError,
     ToolResult,
     UpstreamError,
 )
 from pegboard.plugin import (
     Lifespan,
-    LineFile,
     Middleware,
     Plugin,
     ProtocolError,
-    ToolkitError,
+    StateFiles,
     TransportError,
     WidensAccess,
-    create_state,
     encode,
-    fingerprint,
     hookimpl,
-    is_weak_secret,
 )
 from pegboard.types import Call, Caller, CallNext, Failure, InputRequired, Outcome, RawResult
+from pegboard_plugins.support.line_file import LineFile
+from pegboard_plugins.support.refusal_log import fingerprint
+from pegboard_plugins.support.secret_strength import is_weak_secret
 
 logger = logging.getLogger("pegboard.plugins.audit")
 
@@ -138,15 +138,13 @@ class Audit(Middleware):
             raise TransportError(f"the audit file or its key cannot be used: {error}") from error
 
     def close(self) -> None:
-        """Write the lines held in memory and close the file."""
+        """Write the lines held in memory."""
         self._write_kept()
-        if self._file is not None:
-            self._file.close()
 
     def _load_key(self) -> bytes:
         if self._config.key is not None:
             return self._config.key.get_secret_value().encode()
-        key = create_state(KEY_FILE, secrets.token_hex(KEY_BYTES).encode(), os.environ).strip()
+        key = StateFiles(os.environ).create(KEY_FILE, secrets.token_hex(KEY_BYTES).encode()).strip()
         if is_weak_secret(key.decode("utf-8", "replace")):
             raise OSError(f"the file {KEY_FILE} in the state directory is damaged: restore it, or remove it")
         return key

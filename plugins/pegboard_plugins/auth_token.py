@@ -9,9 +9,10 @@ from typing import Annotated, NamedTuple, Self
 from pydantic import Field, SecretStr, field_validator, model_validator
 
 from pegboard import PluginConfig
-from pegboard.plugin import SECRET_BYTES, Authenticator, Plugin, WidensAccess, hookimpl, is_bearer_token, is_weak_secret
+from pegboard.plugin import Authenticator, Plugin, WidensAccess, hookimpl
 from pegboard.types import Caller, Request, Response
-from pegboard_plugins.support.bearer import BearerScheme, checked_scopes
+from pegboard_plugins.support.bearer import BearerScheme, checked_scopes, is_bearer_token
+from pegboard_plugins.support.secret_strength import SECRET_BYTES, is_weak_secret
 
 
 class NamedToken(PluginConfig):

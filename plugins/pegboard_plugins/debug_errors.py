@@ -10,17 +10,8 @@ from collections.abc import AsyncIterator, Iterable
 from contextlib import asynccontextmanager
 from typing import Annotated
 
-from pegboard import PluginConfig
-from pegboard.plugin import (
-    Lifespan,
-    Middleware,
-    Plugin,
-    ToolkitError,
-    WidensAccess,
-    as_failure,
-    hookimpl,
-    redacted,
-)
+from pegboard import PluginConfig, ToolkitError
+from pegboard.plugin import Lifespan, Middleware, Plugin, WidensAccess, as_failure, hookimpl, redacted
 from pegboard.types import Call, CallNext, Outcome
 
 logger = logging.getLogger("pegboard.debug_errors")

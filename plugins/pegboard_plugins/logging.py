@@ -10,8 +10,8 @@ from collections.abc import Iterable
 from time import perf_counter
 from typing import Annotated, Literal
 
-from pegboard import MCPError, PluginConfig
-from pegboard.plugin import Middleware, Plugin, ToolkitError, WidensAccess, hookimpl
+from pegboard import MCPError, PluginConfig, ToolkitError
+from pegboard.plugin import Middleware, Plugin, WidensAccess, hookimpl
 from pegboard.types import Call, CallNext, Failure, Outcome
 
 _MAX_NAME_CHARACTERS = 200

@@ -15,8 +15,9 @@ from typing import NamedTuple
 from pydantic import Field
 
 from pegboard import PluginConfig, RetryableToolError
-from pegboard.plugin import INTERNAL_ERROR, Middleware, Plugin, ProtocolError, hookimpl
+from pegboard.plugin import Middleware, Plugin, ProtocolError, hookimpl
 from pegboard.types import Call
+from pegboard_plugins.support.jsonrpc import INTERNAL_ERROR
 
 MAX_BUCKETS = 10_000
 """The number of buckets, one for each caller and tool."""

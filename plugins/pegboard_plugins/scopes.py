@@ -11,9 +11,10 @@ from urllib.parse import unquote
 
 from pydantic import field_validator
 
-from pegboard import MCPError, PluginConfig
-from pegboard.plugin import Gate, InsufficientScopeError, Middleware, Plugin, around, hookimpl, is_scope
+from pegboard import InsufficientScopeError, MCPError, PluginConfig
+from pegboard.plugin import Gate, Middleware, Plugin, around, hookimpl
 from pegboard.types import Call, Caller, CallNext, Inventory, ItemKind, Outcome
+from pegboard_plugins.support.bearer import is_scope
 
 METHOD_BY_KIND: Mapping[ItemKind, str] = {
     "tools": "tools/call",

@@ -16,15 +16,8 @@ from typing import Annotated
 from pydantic import ValidationInfo, field_validator
 
 from pegboard import PluginConfig
-from pegboard.plugin import (
-    Plugin,
-    PluginContext,
-    SecretStore,
-    WidensAccess,
-    WritableSecretStore,
-    hookimpl,
-    others_can_change,
-)
+from pegboard.plugin import Plugin, PluginContext, SecretStore, WidensAccess, WritableSecretStore, hookimpl
+from pegboard_plugins.support.secret_files import others_can_change
 
 logger = logging.getLogger("pegboard.plugins.secrets_dotenv")
 
@@ -122,7 +115,7 @@ class DotenvStore(WritableSecretStore):
         from dotenv import dotenv_values
         from dotenv.parser import parse_stream
 
-        from pegboard.plugin import replace_file
+        from pegboard_plugins.support.secret_files import replace_file
 
         path = self._file
         if path is None:

@@ -91,7 +91,7 @@ class FileStore(WritableSecretStore):
             ValueError: there is no folder, or a file cannot hold this name or value.
             OSError: the file cannot be written.
         """
-        from pegboard.plugin import replace_file
+        from pegboard_plugins.support.secret_files import replace_file
 
         path = self._own_file(name)
         if len(value.encode()) > MAX_SECRET_BYTES or value.rstrip("\r\n") != value or value.startswith("\ufeff"):

@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import make_dataclass
 from typing import Any
 
-from pegboard import Context, Elicited, Toolkit
-from pegboard.plugin import ClientCapabilityError
+from pegboard import ClientCapabilityError, Context, Elicited, Toolkit
 from pegboard.types import Elicit, ListRoots, Sample
 
 kit = Toolkit("questions", prefix=False)

@@ -9,8 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from pegboard import Toolkit
-from pegboard.plugin import AuthorizationRequiredError
+from pegboard import AuthorizationRequiredError, Toolkit
 from pegboard_plugins.auth_providers import PROVIDERS, AuthProvidersPlugin
 from tests.docs.pages import Page
 from tests.host.hosting import failure, make_host, value

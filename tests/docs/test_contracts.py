@@ -57,4 +57,4 @@ async def test_the_protocol_calls_tools() -> None:
     disabled = {"host": {"autoload": False, "disabled_plugins": ["mcp"]}}
     async with Host(disabled, toolkits={"say": kit}, plugins={"words": WordsPlugin}) as host:
         await host.serve(client, messages())
-    assert client.received == [b"Hello.", b"error: Unknown tool: goodbye"]
+    assert client.received == [b"Hello.", b"wrong request: Unknown tool: goodbye"]

@@ -7,8 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from pegboard import Toolkit
-from pegboard.plugin import ToolkitError
+from pegboard import Toolkit, ToolkitError
 from tests.docs.pages import Page
 from tests.host.hosting import failure, make_host
 

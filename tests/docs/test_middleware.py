@@ -73,6 +73,21 @@ async def test_a_function_stands_around_what_it_names() -> None:
     assert dict(tally.seen) == {"admin_stop": 1}
 
 
+async def test_a_history_has_results_and_errors() -> None:
+    history = plugin("pegboard_history")
+    async with make_host(make_kit(), plugins={"history": history}) as host:
+        await failure(host, "busy")
+        assert await value(host, "busy") == "done, rude"
+    assert list(history.lines) == ["Busy.", "done, rude"]
+
+
+async def test_a_late_tool_is_called_and_its_large_result_cut_off() -> None:
+    async with make_host(make_kit(), plugins={"late": plugin("pegboard_late")}, max_result_bytes=1024) as host:
+        text = await value(host, "dial", {"number": "110"})
+        assert text.endswith("busy... (1505 characters)")
+        await failure(host, "hang_up")
+
+
 async def test_a_list_is_shortened_and_what_it_hides_can_be_called() -> None:
     async with make_host(make_kit(), plugins={"short": plugin("pegboard_short")}) as host:
         listing = await host.dispatch(Call("tools/list"))

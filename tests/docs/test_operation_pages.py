@@ -12,7 +12,9 @@ import pytest
 
 from pegboard import Host, ToolResult
 from pegboard.cli.diagnosis.checks import CHECKS
-from pegboard.types import Call, ReloadResult
+from pegboard.plugin import PluginError
+from pegboard.types import Call
+from pegboard.types.reloads import ReloadResult
 from pegboard_plugins.local_files import LocalFilesConfig
 from pegboard_plugins.lock.settings import LockConfig
 from pegboard_plugins.login.settings import LoginConfig
@@ -40,6 +42,17 @@ async def test_a_plugin_finds_a_toolkit() -> None:
     async with Host({"host": {"autoload": False}, "plugins": {"greet": {}}}, plugins={"greet": plugin}) as host:
         outcome = await host.dispatch(Call("tools/call", {"name": "greetings_hello", "arguments": {"name": "Ada"}}))
     assert outcome == ToolResult("Hello Ada")
+
+
+async def test_a_plugin_serves_the_toolkits_of_a_folder(tmp_path: Path) -> None:
+    plugin = DISCOVERY.module("handy.py").HandyPlugin
+    settings = {"host": {"autoload": False}, "plugins": {"handy": {"folder": str(tmp_path / "handy")}}}
+    with pytest.raises(PluginError, match=r"there is no folder .*handy: correct \[plugins.handy\] folder"):
+        await Host(settings, plugins={"handy": plugin}).start()
+    DISCOVERY.write(tmp_path / "handy")
+    async with Host(settings, plugins={"handy": plugin}) as host:
+        outcome = await host.dispatch(Call("tools/call", {"name": "demo_add", "arguments": {"a": 1, "b": 2}}))
+    assert outcome == ToolResult(3, structured=True)
 
 
 def test_a_failure_as_json(tmp_path: Path) -> None:

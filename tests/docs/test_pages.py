@@ -20,7 +20,7 @@ from pegboard.errors import ConfigError, ToolTimeoutError
 from pegboard.loading.discovery import Selection, choose_plugins
 from pegboard.plugin import Catalogue, Plugin, hookimpl
 from pegboard.plugin.origin import Origin
-from pegboard.types import AuthProvider, Call, Failure, Listing, Outcome
+from pegboard.types import AuthProvider, Call, Failure, Listing, Outcome, RawResult
 from tests.docs.pages import Page
 from tests.host.hosting import failure, make_host, until
 from tests.support.environments import run
@@ -59,6 +59,9 @@ async def test_a_gateway_tells_the_host_about_items_that_come_and_go() -> None:
         (problem,) = host.problems
         (gateway,) = (one for one in host.report.plugins if one.origin.name == "gateway")
         assert list(unavailable_toolkits(gateway)) == ["library"]
+        refused = await ask(host, "tools/call", name="library_look_up", arguments={"words": "a\u202eb"})
+        assert "The library sent a text that" in str(refused)
+        assert isinstance(await ask(host, "tools/call", name="library_look_up", arguments={"words": "Emma"}), RawResult)
     assert "no running plugin describes the auth provider 'library'" in problem.message
     with pytest.raises(ConfigError, match="cannot run beside the plugin 'archive': both serve the library"):
         await Host({}, plugins={"gateway": page.Gateway, "archive": Shelves}).start()

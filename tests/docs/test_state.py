@@ -50,3 +50,16 @@ async def test_a_session_has_a_cart() -> None:
         error = (await client.call("put", article="tea")).error
         assert error is not None
         assert "This call has none: MCP 2026-07-28" in error.message
+
+
+async def test_hosts_of_a_user_seal_with_one_key(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PEGBOARD_STATE_DIR", str(tmp_path / "state"))
+    from toolkit_cart import kit
+
+    seals = set()
+    for _ in range(2):
+        seal = PAGE.module("pegboard_seal/__init__.py", "pegboard_seal")
+        async with connect(kit, plugins={"seal": seal}, revision="2025-11-25") as client:
+            seals.add(str((await client.call("empty")).meta))
+    assert len(seals) == 1
+    assert "com.example/seal" in seals.pop()

@@ -23,6 +23,7 @@ from pegboard import (
     ToolExecutionError,
     Toolkit,
     ToolResult,
+    ToolRuntimeError,
 )
 from pegboard.plugin import (
     Authenticator,
@@ -49,7 +50,6 @@ from pegboard.plugin import (
     TokenSource,
     ToolDefinition,
     ToolkitLoader,
-    ToolRuntimeError,
     Transport,
     TransportContext,
     TransportError,

@@ -18,8 +18,8 @@ import anyio
 import pytest
 
 from pegboard import Context, Host, Toolkit
-from pegboard.errors import ConfigError
-from pegboard.plugin import Lifespan, Plugin, ServerError, hookimpl
+from pegboard.errors import ConfigError, ServerError
+from pegboard.plugin import Lifespan, Plugin, hookimpl
 from pegboard.types import Call
 from tests.host.hosting import call, make_host, until, value
 

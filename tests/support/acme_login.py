@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from pegboard import Authorization, Context, PluginConfig, ToolExecutionError, Toolkit, UpstreamError
-from pegboard.plugin import Authenticator, ErrorAdapter, Plugin, TokenSource, ToolRuntimeError, hookimpl
+from pegboard import Authorization, Context, PluginConfig, ToolExecutionError, Toolkit, ToolRuntimeError, UpstreamError
+from pegboard.plugin import Authenticator, ErrorAdapter, Plugin, TokenSource, hookimpl
 from pegboard.types import AuthProvider, Caller, Request, Response, TokenRequest, ToolAuthorization
 
 CANARY = "token-canary-5150"

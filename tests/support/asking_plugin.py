@@ -9,8 +9,8 @@ import asyncio
 from collections.abc import Iterable
 from typing import Any
 
-from pegboard import Context, ToolAnnotations, ToolResult
-from pegboard.plugin import ClientError, Middleware, Plugin, ToolDefinition, around, hookimpl
+from pegboard import ClientError, Context, ToolAnnotations, ToolResult
+from pegboard.plugin import Middleware, Plugin, ToolDefinition, around, hookimpl
 from pegboard.types import Call, CallNext, Outcome
 
 

@@ -15,8 +15,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, Field
 
-from pegboard import Context, Elicited, PluginConfig, Toolkit
-from pegboard.plugin import ClientCapabilityError, ClientError
+from pegboard import ClientCapabilityError, ClientError, Context, Elicited, PluginConfig, Toolkit
 from pegboard.types import Elicit, ElicitUrl, ListRoots, Sample
 
 kit = Toolkit("asks", config=PluginConfig)

@@ -7,7 +7,8 @@ from typing import Any
 
 from pegboard import Host
 from pegboard.plugin import decode, encode
-from pegboard.types import FIRST_ROUND, Call, Client, InputRequired, Outcome, Question, Round
+from pegboard.types import Call, Client, InputRequired, Outcome, Question, Round
+from pegboard.types.calls import FIRST_ROUND
 
 ABLE = Client("test", "1", "2026-07-28", {"elicitation": {"form": {}, "url": {}}, "sampling": {}, "roots": {}})
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from pegboard import UpstreamError
-from pegboard.plugin import ErrorAdapter, Plugin, ToolRuntimeError, hookimpl, instance_of
+from pegboard import ToolRuntimeError, UpstreamError
+from pegboard.plugin import ErrorAdapter, Plugin, hookimpl, instance_of
 
 STATUS = {"530": 401, "550": 404}
 """HTTP statuses that fit codes of FTP (RFC 959)."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterable, Iterable
 
 from pegboard import ToolResult
-from pegboard.plugin import Connection, Plugin, ProtocolContext, StreamProtocol, hookimpl
+from pegboard.plugin import Connection, MCPContextError, Plugin, ProtocolContext, StreamProtocol, hookimpl
 from pegboard.types import Call, Caller, Failure
 
 
@@ -24,7 +24,8 @@ class WordsProtocol(StreamProtocol):
             if isinstance(outcome, ToolResult):
                 connection.send(str(outcome.value).encode())
             elif isinstance(outcome, Failure):
-                connection.send(f"error: {outcome.error}".encode())
+                blame = "wrong request" if isinstance(outcome.error, MCPContextError) else "error"
+                connection.send(f"{blame}: {outcome.error}".encode())
             await connection.drain()
         return 0
 

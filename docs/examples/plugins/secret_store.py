@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable
 from pathlib import Path
 
 from pegboard import PluginConfig
-from pegboard.plugin import Plugin, SecretStore, hookimpl
+from pegboard.plugin import Plugin, SecretStore, decode, hookimpl
 
 
 class SecretsJsonConfig(PluginConfig):
@@ -26,7 +25,7 @@ class JsonSecrets(SecretStore):
 
     def get(self, name: str) -> str | None:
         """Return a secret, None if the file does not have it."""
-        value = json.loads(Path(self._file).read_text("utf-8")).get(name)
+        value = decode(Path(self._file).read_bytes()).get(name)
         return value if isinstance(value, str) else None
 
     def hint(self, name: str) -> str:

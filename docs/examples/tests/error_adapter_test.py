@@ -4,8 +4,8 @@ import ftplib
 from collections.abc import Iterable
 
 from docs.examples.plugins.error_adapter import FtpErrorAdapter, FtpErrorsPlugin
-from pegboard import UpstreamError
-from pegboard.plugin import ErrorAdapter, ToolRuntimeError
+from pegboard import ToolRuntimeError, UpstreamError
+from pegboard.plugin import ErrorAdapter
 from pegboard_testing import ErrorAdapterContract, connect
 
 

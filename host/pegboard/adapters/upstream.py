@@ -68,7 +68,7 @@ class Upstream(NamedTuple):
         Returns:
             An `UpstreamRateLimitError` if the service limits the rate of requests.
         """
-        headers, word = lower(headers), error_code(code)
+        headers, word = lower(headers), self.error_code(code)
         wait = retry_after_ms(headers) if wait_ms is None else wait_ms
         known = self._extra(method=method, url=url, error_code=word, **extra)
         detail = self._detail(error, method, url, str(status), word)
@@ -127,6 +127,17 @@ class Upstream(NamedTuple):
         message = message or f"The request that the tool made to {self._inside} cannot be sent."
         return FatalToolError(message, self._detail(error, method, url), extra=known)
 
+    @staticmethod
+    def error_code(value: object) -> str | None:
+        """Return `value` if it is an error code of a service, or None.
+
+        A code such as "channel_not_found" or "RESOURCE_EXHAUSTED" has only letters and separators, and at most 64
+        characters. Sentences, identifiers and tokens in the body of a response are not codes.
+        """
+        if isinstance(value, str) and len(value) <= _MAX_CODE_CHARACTERS and _CODE.fullmatch(value):
+            return value
+        return None
+
     @property
     def _inside(self) -> str:
         """The name inside a sentence."""
@@ -149,17 +160,6 @@ class Upstream(NamedTuple):
         """Return the details for the log."""
         name = f"{type(error).__module__}.{type(error).__qualname__}"
         return " ".join(filter(None, (name, method, _endpoint(url), *more)))
-
-
-def error_code(value: object) -> str | None:
-    """Return `value` if it is an error code of a service, or None.
-
-    A code such as "channel_not_found" or "RESOURCE_EXHAUSTED" has only letters and separators, and at most 64
-    characters. Sentences, identifiers and tokens in the body of a response are not codes.
-    """
-    if isinstance(value, str) and len(value) <= _MAX_CODE_CHARACTERS and _CODE.fullmatch(value):
-        return value
-    return None
 
 
 def instance_of(error: object, module: str, *names: str) -> bool:

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from typing import Any
 
 from pegboard.errors import ToolDefinitionError
 from pegboard.plugin.definitions import ToolDefinition
-from pegboard.routing.bearer import is_scope
 from pegboard.types.authorization import ToolAuthorization
 
 REQUIREMENTS = "pegboard/requirements"
 """The key in a tool's `_meta` that describes its requirements."""
+_SCOPE = r"[\x21\x23-\x5b\x5d-\x7e]+"
+"""The name of one scope (RFC 6749, section 3.3)."""
 
 
 def check_authorization(definition: ToolDefinition) -> None:
@@ -41,7 +43,7 @@ def _is_of_provider(required: object) -> bool:
 
 def _check_scopes(scopes: Iterable[object], whose: str) -> None:
     for scope in scopes:
-        if not is_scope(scope):
+        if not (isinstance(scope, str) and re.fullmatch(_SCOPE, scope)):
             raise ToolDefinitionError(f"{whose} the invalid scope {scope!r}: list scopes separately (RFC 6749)")
 
 

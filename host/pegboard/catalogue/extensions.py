@@ -9,17 +9,15 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, TypeAlias, TypeVar
 
 from pegboard.catalogue.extension_rules import contribution_complaint, contribution_name
-from pegboard.errors import ProtocolError, ToolDefinitionError
+from pegboard.errors import ToolDefinitionError
 from pegboard.errors.attempts import attempt
 from pegboard.hookspecs import register_methods
 from pegboard.loading.plugins import LoadedPlugin
 from pegboard.plugin.methods import Contributions, Extension, Method, NotificationHandler, Topic
 from pegboard.plugin.origin import Origin
 from pegboard.records import NamedTuple
-from pegboard.types.callers import Client
 from pegboard.types.calls import Call, MethodResult
 from pegboard.types.catalogue import Resource, Tool
-from pegboard.wire.jsonrpc import MISSING_CLIENT_CAPABILITY
 from pegboard.wire.meta_keys import meta_complaint
 
 T = TypeVar("T")
@@ -126,26 +124,13 @@ def check_result(call: Call, result: MethodResult, contributed: Contributions) -
         if call.path:
             kind = repr(result.result_type)
             raise ValueError(f"the result type {kind} can be sent only to clients, not to a calling tool")
-        require_declared(call.client, definer)
+        definer.require(call.client)
         extension = definer.identifier
     if "resultType" in result.value:
         raise ValueError("a result sets its type by MethodResult.result_type, not by a member resultType")
     if "_meta" in result.value and (complaint := meta_complaint(result.value["_meta"], extension)):
         raise ValueError(f"the _meta of a result: {complaint}")
     return result
-
-
-def require_declared(client: Client, extension: Extension) -> None:
-    """Raise an error if the client does not declare an extension.
-
-    Raises:
-        ProtocolError: -32021, with the missing capability.
-    """
-    if client.extension(extension.identifier) is None:
-        place = "experimental" if extension.experimental else "extensions"
-        message = f"This needs a client that declares the extension {extension.identifier}."
-        data: dict[str, Any] = {"requiredCapabilities": {place: {extension.identifier: {}}}}
-        raise ProtocolError(MISSING_CLIENT_CAPABILITY, message, data)
 
 
 # --- `_meta` of tools and resources

@@ -9,7 +9,7 @@ import os
 import stat
 import sys
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, suppress
 from pathlib import Path
 
 from pegboard.config.files import without_waiting
@@ -19,6 +19,44 @@ STATE_VARIABLE = "PEGBOARD_STATE_DIR"
 
 class UnsafeStateError(PermissionError):
     """Other users can change the state directory, or know a secret in it. The message has the fix."""
+
+
+class StateFiles:
+    """The files that plugins store for the user of this process between starts. Only the user can read them.
+
+    Args:
+        environ: the variables that select the directory, such as `os.environ`.
+    """
+
+    def __init__(self, environ: Mapping[str, str]) -> None:
+        self._environ = environ
+
+    @property
+    def directory(self) -> Path | None:
+        """The directory, which need not exist; None if the user has no home directory.
+
+        Raises:
+            OSError: every user can write the directory.
+        """
+        return state_directory(self._environ)
+
+    def create(self, name: str, content: bytes) -> bytes:
+        """Return the secret in a file. If the file does not exist, create it with `content`.
+
+        Concurrent callers all return the content of the file that was created first.
+
+        Raises:
+            OSError: the file can neither be read nor created, or other users can read or change it.
+        """
+        return create_state(name, content, self._environ)
+
+    def lock(self, name: str) -> AbstractContextManager[bool]:
+        """Hold a lock during a block. Yield False, without waiting, if another process holds the lock.
+
+        Raises:
+            OSError: the lock file cannot be created.
+        """
+        return state_lock(name, self._environ)
 
 
 def state_directory(environ: Mapping[str, str]) -> Path | None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from pegboard.plugin.definition_checks import CatalogueItem
 from pegboard.types.authorization import ToolRequirements
 from pegboard.types.catalogue import Prompt, Resource, ResourceTemplate, Tool, ToolAnnotations
 
@@ -16,7 +15,7 @@ _OF_HOST = frozenset(("name", "title", "description", "inputSchema", "outputSche
 """The members of another server's object that clients do not receive from it."""
 
 
-def definition_object(item: CatalogueItem) -> dict[str, Any]:
+def definition_object(item: Tool | Resource | ResourceTemplate | Prompt) -> dict[str, Any]:
     """Return an item as a JSON object. Members without a value are omitted.
 
     The members are those of the newest revision of MCP. A tool also has `version`, `deprecated` and `requires`. The

@@ -7,7 +7,7 @@ _HOMES = {
     "..authoring": "ToolFunction",
     "..authoring.late_toolkit": "LateToolkit Rejections",
     ".base": "Catalogue FoundFile Lifespan Plugin PluginContext",
-    ".definition_checks": "CatalogueItem CheckedDefinition DefinitionCheck",
+    ".definition_checks": "CheckedDefinition DefinitionCheck",
     "..lockfile.catalogue_lock": "CatalogueLock LockFileError LockedDefinition LockedOwner",
     "..lockfile.lock_files": "LOCK_FILE_NAME read_lock",
     "..lockfile.verification": "unlocked_reason",
@@ -19,51 +19,32 @@ _HOMES = {
     ".observers": "Gauge MessageQueues Observer SessionInfo SessionRecorder",
     ".routes": "Authenticator Route RouteHandler",
     ".methods": """
-        Contributions Describe Extension Method MethodHandler NotificationHandler Subscribe Subscription Topic
+        Contributions Extension Method NotificationHandler Subscription Topic
     """,
     ".middleware": "Middleware MiddlewareFunction",
     ".sessions": "EventStore SessionRecord SessionStore",
     ".stores": "Store StoreName",
     ".toolkit_loading": "FoundToolkit ToolkitLoader",
     ".transports": """
-        AsgiCallable AsgiContext AsgiReceive AsgiScope AsgiSend Connection ProtocolContext StreamProtocol Transport
+        AsgiCallable AsgiReceive AsgiScope AsgiSend Connection ProtocolContext StreamProtocol Transport
         TransportContext
     """,
-    "..catalogue.extensions": "require_declared",
     "..middleware.around": "around",
     "..middleware.gate": "Gate",
-    "..middleware.login_questions": "LoginQuestions PendingLogin",
-    "..config": "WidensAccess others_can_change",
-    "..config.file_replacement": "replace_file",
-    "..config.state": "create_state state_directory state_lock",
+    "..config": "WidensAccess",
+    "..config.state": "StateFiles",
     "..loading.discovery": "Selection",
     "..loading.found_toolkits": "found_toolkits",
     "..wire.session_codec": "decode_session encode_session",
-    "..wire.encoded_result": "EncodedResult",
     "..wire.codec": "decode encode",
-    "..wire.jsonrpc": """
-        INTERNAL_ERROR INVALID_PARAMS INVALID_REQUEST METHOD_NOT_FOUND MISSING_CLIENT_CAPABILITY
-
-    """,
-    "..schemas.subschemas": "map_subschemas subschemas",
-    "..routing.bearer": "SECRET_BYTES is_bearer_token is_scope is_weak_secret",
-    "..routing.browser_pages": "PAGE_HEADERS browser_page foreign_page message_page own_page",
-    "..routing.refusal_log": "RefusalLog fingerprint",
-    "..secrets.redaction": "redact_logs redacted redacted_data",
-    "..runtime.line_file": "LineFile",
-    "..runtime.port_owner": "owner_of_port",
-    "..adapters.upstream": "Upstream error_code instance_of",
+    "..secrets.redaction": "redact_logs redacted",
+    "..adapters.upstream": "Upstream instance_of",
     "..calls.failures": "as_failure",
     "..content.raw_results": "as_tool_result",
     "..messages.texts": "text_problems",
     "..context.rounds": "Rounds",
     "..errors": """
-        AuthorizationRequiredError ClientCapabilityError ClientError ClientTimeoutError
-        InsufficientScopeError LifespanError MCPContextError MCPRuntimeError PluginError
-        ProtocolError RepeatCallError RequestError ResponseError ResultTooLargeError ServerError
-        ServerRequestError SessionError ToolInputError ToolInputSchemaError
-        ToolRuntimeError ToolkitError
-        ToolkitLoadError TransportError
+        MCPContextError PluginError ProtocolError RepeatCallError ResultTooLargeError TransportError
     """,
 }
 """The public names for each module that defines them."""

@@ -1,7 +1,6 @@
 # Written by `python -m tools.stubs` from the names in `__init__.py`.
 from pegboard.adapters.upstream import (
     Upstream,
-    error_code,
     instance_of,
 )
 from pegboard.authoring import (
@@ -14,20 +13,11 @@ from pegboard.authoring.late_toolkit import (
 from pegboard.calls.failures import (
     as_failure,
 )
-from pegboard.catalogue.extensions import (
-    require_declared,
-)
 from pegboard.config import (
     WidensAccess,
-    others_can_change,
-)
-from pegboard.config.file_replacement import (
-    replace_file,
 )
 from pegboard.config.state import (
-    create_state,
-    state_directory,
-    state_lock,
+    StateFiles,
 )
 from pegboard.content.raw_results import (
     as_tool_result,
@@ -36,28 +26,11 @@ from pegboard.context.rounds import (
     Rounds,
 )
 from pegboard.errors import (
-    AuthorizationRequiredError,
-    ClientCapabilityError,
-    ClientError,
-    ClientTimeoutError,
-    InsufficientScopeError,
-    LifespanError,
     MCPContextError,
-    MCPRuntimeError,
     PluginError,
     ProtocolError,
     RepeatCallError,
-    RequestError,
-    ResponseError,
     ResultTooLargeError,
-    ServerError,
-    ServerRequestError,
-    SessionError,
-    ToolInputError,
-    ToolInputSchemaError,
-    ToolRuntimeError,
-    ToolkitError,
-    ToolkitLoadError,
     TransportError,
 )
 from pegboard.hookspecs import (
@@ -91,10 +64,6 @@ from pegboard.middleware.around import (
 from pegboard.middleware.gate import (
     Gate,
 )
-from pegboard.middleware.login_questions import (
-    LoginQuestions,
-    PendingLogin,
-)
 from pegboard.plugin.base import (
     Catalogue,
     FoundFile,
@@ -107,7 +76,6 @@ from pegboard.plugin.commands import (
     Finding,
 )
 from pegboard.plugin.definition_checks import (
-    CatalogueItem,
     CheckedDefinition,
     DefinitionCheck,
 )
@@ -121,12 +89,9 @@ from pegboard.plugin.error_adapters import (
 )
 from pegboard.plugin.methods import (
     Contributions,
-    Describe,
     Extension,
     Method,
-    MethodHandler,
     NotificationHandler,
-    Subscribe,
     Subscription,
     Topic,
 )
@@ -168,7 +133,6 @@ from pegboard.plugin.toolkit_loading import (
 )
 from pegboard.plugin.transports import (
     AsgiCallable,
-    AsgiContext,
     AsgiReceive,
     AsgiScope,
     AsgiSend,
@@ -178,51 +142,13 @@ from pegboard.plugin.transports import (
     Transport,
     TransportContext,
 )
-from pegboard.routing.bearer import (
-    SECRET_BYTES,
-    is_bearer_token,
-    is_scope,
-    is_weak_secret,
-)
-from pegboard.routing.browser_pages import (
-    PAGE_HEADERS,
-    browser_page,
-    foreign_page,
-    message_page,
-    own_page,
-)
-from pegboard.routing.refusal_log import (
-    RefusalLog,
-    fingerprint,
-)
-from pegboard.runtime.line_file import (
-    LineFile,
-)
-from pegboard.runtime.port_owner import (
-    owner_of_port,
-)
-from pegboard.schemas.subschemas import (
-    map_subschemas,
-    subschemas,
-)
 from pegboard.secrets.redaction import (
     redact_logs,
     redacted,
-    redacted_data,
 )
 from pegboard.wire.codec import (
     decode,
     encode,
-)
-from pegboard.wire.encoded_result import (
-    EncodedResult,
-)
-from pegboard.wire.jsonrpc import (
-    INTERNAL_ERROR,
-    INVALID_PARAMS,
-    INVALID_REQUEST,
-    METHOD_NOT_FOUND,
-    MISSING_CLIENT_CAPABILITY,
 )
 from pegboard.wire.session_codec import (
     decode_session,
@@ -231,25 +157,17 @@ from pegboard.wire.session_codec import (
 
 __all__ = [
     "AsgiCallable",
-    "AsgiContext",
     "AsgiReceive",
     "AsgiScope",
     "AsgiSend",
     "Authenticator",
-    "AuthorizationRequiredError",
     "Catalogue",
-    "CatalogueItem",
     "CatalogueLock",
     "CheckedDefinition",
-    "ClientCapabilityError",
-    "ClientError",
-    "ClientTimeoutError",
     "CommandContext",
     "Connection",
     "Contributions",
     "DefinitionCheck",
-    "Describe",
-    "EncodedResult",
     "ErrorAdapter",
     "EventStore",
     "Extension",
@@ -258,71 +176,46 @@ __all__ = [
     "FoundToolkit",
     "Gate",
     "Gauge",
-    "INTERNAL_ERROR",
-    "INVALID_PARAMS",
-    "INVALID_REQUEST",
-    "InsufficientScopeError",
     "LOCK_FILE_NAME",
     "LateToolkit",
     "Lifespan",
-    "LifespanError",
-    "LineFile",
     "LockFileError",
     "LockedDefinition",
     "LockedOwner",
-    "LoginQuestions",
     "MCPContextError",
-    "MCPRuntimeError",
-    "METHOD_NOT_FOUND",
-    "MISSING_CLIENT_CAPABILITY",
     "MessageQueues",
     "Method",
-    "MethodHandler",
     "Middleware",
     "MiddlewareFunction",
     "NotificationHandler",
     "Observer",
-    "PAGE_HEADERS",
-    "PendingLogin",
     "Plugin",
     "PluginContext",
     "PluginError",
     "PromptDefinition",
     "ProtocolContext",
     "ProtocolError",
-    "RefusalLog",
     "Rejections",
     "RepeatCallError",
-    "RequestError",
     "ResourceDefinition",
-    "ResponseError",
     "ResultTooLargeError",
     "Rounds",
     "Route",
     "RouteHandler",
-    "SECRET_BYTES",
     "SecretStore",
     "Selection",
-    "ServerError",
-    "ServerRequestError",
-    "SessionError",
     "SessionInfo",
     "SessionRecord",
     "SessionRecorder",
     "SessionStore",
+    "StateFiles",
     "Store",
     "StoreName",
     "StreamProtocol",
-    "Subscribe",
     "Subscription",
     "TokenSource",
     "ToolDefinition",
     "ToolFunction",
-    "ToolInputError",
-    "ToolInputSchemaError",
-    "ToolRuntimeError",
-    "ToolkitError",
-    "ToolkitLoadError",
     "ToolkitLoader",
     "Topic",
     "Transport",
@@ -334,35 +227,16 @@ __all__ = [
     "around",
     "as_failure",
     "as_tool_result",
-    "browser_page",
-    "create_state",
     "decode",
     "decode_session",
     "encode",
     "encode_session",
-    "error_code",
-    "fingerprint",
-    "foreign_page",
     "found_toolkits",
     "hookimpl",
     "instance_of",
-    "is_bearer_token",
-    "is_scope",
-    "is_weak_secret",
-    "map_subschemas",
-    "message_page",
-    "others_can_change",
-    "own_page",
-    "owner_of_port",
     "read_lock",
     "redact_logs",
     "redacted",
-    "redacted_data",
-    "replace_file",
-    "require_declared",
-    "state_directory",
-    "state_lock",
-    "subschemas",
     "text_problems",
     "unlocked_reason",
 ]

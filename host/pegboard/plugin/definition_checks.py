@@ -4,13 +4,9 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from typing import TypeAlias
 
 from pegboard.records import NamedTuple
 from pegboard.types.catalogue import ItemKind, Prompt, Resource, ResourceTemplate, Tool
-
-CatalogueItem: TypeAlias = Tool | Resource | ResourceTemplate | Prompt
-"""An item as clients see it."""
 
 
 class CheckedDefinition(NamedTuple):
@@ -28,7 +24,7 @@ class CheckedDefinition(NamedTuple):
 
     kind: ItemKind
     name: str
-    item: CatalogueItem
+    item: Tool | Resource | ResourceTemplate | Prompt
     owner: str
     distribution: str = ""
     version: str = ""

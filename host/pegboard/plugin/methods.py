@@ -5,20 +5,15 @@ no bound. Construct the records by keyword.
 """
 
 from collections.abc import Awaitable, Callable, Mapping
-from typing import Any, TypeAlias
+from typing import Any
 
 from pegboard.records import NamedTuple
-from pegboard.types.callers import EMPTY
+from pegboard.types.callers import EMPTY, Client
 from pegboard.types.calls import Call, Notify, Outcome
 from pegboard.types.catalogue import Resource, Tool
 
-Describe: TypeAlias = Callable[[Tool | Resource, Any, Mapping[str, Resource]], Mapping[str, Any] | None]
-"""Return the `_meta` entries of an extension for a tool or resource, or None for no entries.
-
-The arguments are the tool or resource, the author's value for the extension (None if not set), and all resources by
-URI. The function runs in the thread that adds the item, and must not block. It raises `ToolDefinitionError` if the
-value is invalid.
-"""
+_MISSING_CLIENT_CAPABILITY = -32021
+"""The MCP error code for a request that requires a capability that the client does not declare (2026-07-28)."""
 
 
 class Extension(NamedTuple):
@@ -32,8 +27,10 @@ class Extension(NamedTuple):
         experimental: True to advertise it as an experiment.
         negotiated: True if only clients that declare the extension may call its methods.
         result_types: the result types that the extension defines, besides "complete".
-        describe: returns the extension's `_meta` entries for a tool or resource. The host advertises the extension only
-            while a tool or resource has entries.
+        describe: returns the extension's `_meta` entries for a tool or resource, or None for no entries. Its arguments
+            are the tool or resource, the author's value for the extension (None if not set), and all resources by URI.
+            It runs in the thread that adds the item, must not block, and raises `ToolDefinitionError` if the value is
+            invalid. The host advertises the extension only while a tool or resource has entries.
         since: the first revision.
         until: the last revision.
         option: the option of `@kit.tool` and `@kit.resource` whose value `describe` receives: "ui".
@@ -46,18 +43,25 @@ class Extension(NamedTuple):
     experimental: bool = False
     negotiated: bool = True
     result_types: frozenset[str] = frozenset()
-    describe: Describe | None = None
+    describe: Callable[[Tool | Resource, Any, Mapping[str, Resource]], Mapping[str, Any] | None] | None = None
     since: str = ""
     until: str = ""
     option: str | None = None
     mime_types: Mapping[str, str] = EMPTY
 
+    def require(self, client: Client) -> None:
+        """Raise an error if a client does not declare the extension.
 
-MethodHandler: TypeAlias = Callable[[Call], Awaitable[Outcome]]
-"""Respond to a call, usually with a `MethodResult`. The host may cancel the task of the request.
+        Raises:
+            ProtocolError: -32021, with the missing capability.
+        """
+        if client.extension(self.identifier) is None:
+            from pegboard.errors import ProtocolError  # a plugin needs no errors to start
 
-The client receives a typed error such as `ProtocolError(-32602, ...)`. Any other exception is masked and logged.
-"""
+            place = "experimental" if self.experimental else "extensions"
+            message = f"This needs a client that declares the extension {self.identifier}."
+            data: dict[str, Any] = {"requiredCapabilities": {place: {self.identifier: {}}}}
+            raise ProtocolError(_MISSING_CLIENT_CAPABILITY, message, data)
 
 
 class Method(NamedTuple):
@@ -65,7 +69,8 @@ class Method(NamedTuple):
 
     Attributes:
         name: the name, such as "jobs/get". Names of the specification and names that begin with "rpc." are refused.
-        handler: responds to the calls.
+        handler: responds to a call, usually with a `MethodResult`. The host may cancel the task of the request. The
+            client receives a typed error such as `ProtocolError(-32602, ...)`. Any other exception is masked.
         extension: the identifier of its extension; None for a method that every client may call.
         capability: the path in the server's capabilities that advertises it, such as ("acme", "jobs").
         name_parameter: the string parameter that HTTP clients repeat in the header `Mcp-Name` (2026-07-28).
@@ -74,7 +79,7 @@ class Method(NamedTuple):
     """
 
     name: str
-    handler: MethodHandler
+    handler: Callable[[Call], Awaitable[Outcome]]
     extension: str | None = None
     capability: tuple[str, ...] = ()
     name_parameter: str | None = None
@@ -112,26 +117,20 @@ class Subscription(NamedTuple):
     close: Callable[[], None]
 
 
-Subscribe: TypeAlias = Callable[[Call, Any, Notify], Subscription | None]
-"""Begin a subscription and return it, or return None if no requested item is available.
-
-The arguments are the call, the requested value, and a function that sends a notification on the subscription's stream.
-It runs on the event loop and must not block. It raises `ProtocolError` for an invalid request.
-"""
-
-
 class Topic(NamedTuple):
     """A topic for `subscriptions/listen` in addition to the specification's topics (2026-07-28).
 
     Attributes:
         name: the member of the request's `notifications`, such as "jobIds".
         extension: the identifier of its extension.
-        subscribe: begins a subscription.
+        subscribe: begins a subscription and returns it, or None if no requested item is available. Its arguments are
+            the call, the requested value, and a function that sends a notification on the stream of the subscription.
+            It runs on the event loop, must not block, and raises `ProtocolError` for an invalid request.
     """
 
     name: str
     extension: str
-    subscribe: Subscribe
+    subscribe: Callable[[Call, Any, Notify], Subscription | None]
 
 
 class Contributions(NamedTuple):

@@ -26,8 +26,6 @@ AsgiSend: TypeAlias = Callable[[MutableMapping[str, Any]], Awaitable[None]]
 """Send an event to the client."""
 AsgiCallable: TypeAlias = Callable[[AsgiScope, AsgiReceive, AsgiSend], Awaitable[None]]
 """An ASGI 3 application."""
-AsgiContext: TypeAlias = AbstractAsyncContextManager[AsgiCallable]
-"""A context in which an ASGI application serves."""
 
 
 class Connection(ABC):
@@ -177,7 +175,7 @@ class Transport(ABC):
         Call `host.opened` with the address.
         """
 
-    def asgi(self, host: TransportContext) -> AsgiContext | None:
+    def asgi(self, host: TransportContext) -> AbstractAsyncContextManager[AsgiCallable] | None:
         """Return the ASGI application of a transport for HTTP, which `Host.asgi` serves. None for other transports.
 
         The application receives only scopes of the type "http". The host enters the context when it starts, and leaves

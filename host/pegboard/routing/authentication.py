@@ -2,23 +2,18 @@
 
 from __future__ import annotations
 
-import logging
-import re
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from typing import NamedTuple, TypeAlias
 
 from pegboard.plugin.routes import Authenticator, RouteHandler
 from pegboard.plugin.transports import ProtocolContext
 from pegboard.routing.bearer import PROOF, PROOF_WITHOUT_HEADER
-from pegboard.routing.refusal_log import RefusalLog, fingerprint
 from pegboard.types.callers import Caller
 from pegboard.types.http import EventStream, Request, Response
 
 Answer: TypeAlias = Response | EventStream | Awaitable[Response | EventStream]
 
 _CHALLENGED = (401, 403)
-_WRONG = r'error_description="([^"]*)"'
-_AUDIT = RefusalLog()
 
 
 class Admitted(NamedTuple):
@@ -66,7 +61,6 @@ class PolicyAuthenticators:
                 return Admitted(found, authenticator)
             refusals.append((found, authenticator))
         refusal, whose = min(refusals, key=_says_little)
-        _tell(refusal, request)
         return _completed(refusal, self._others(whose))
 
     def complete(self, answer: Response, first: Authenticator) -> Response:
@@ -138,22 +132,6 @@ def _known_by_first(authenticators: Sequence[Authenticator]) -> Callable[[Reques
 def proof_of(authenticators: Iterable[Authenticator]) -> str:
     """Return the proofs of the operator that work in addition to the authenticators' own tokens."""
     return PROOF_WITHOUT_HEADER if any(one.needs_token for one in authenticators) else PROOF
-
-
-def _tell(refusal: Response, request: Request) -> None:
-    """Log a refusal because of an invalid token. A request without a token is not logged."""
-    reason = re.search(_WRONG, refusal.headers.get("WWW-Authenticate", ""))
-    scheme, _, rest = (request.headers.get("Authorization") or "").strip().partition(" ")
-    token = rest.strip() if scheme.lower() == "bearer" else ""
-    if refusal.status not in (400, 401) or not (reason or token):
-        return
-    facts = {
-        "why": reason[1] if reason else None,
-        "peer": request.peer,
-        "path": request.path,
-        "token": fingerprint(token) if token else None,
-    }
-    _AUDIT.refused("a token", None, facts, logging.INFO)
 
 
 def _completed(answer: Response, authenticators: Iterable[Authenticator]) -> Response:

@@ -7,16 +7,19 @@ with configured authenticators does not admit callers by the operator token: onl
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Mapping
 from hmac import compare_digest
 
 from pegboard.config.state import UnsafeStateError, create_state, probe_state, read_state, state_location
 from pegboard.errors import ConfigError
-from pegboard.routing.bearer import SECRET_BYTES, is_bearer_token, is_weak_secret
+from pegboard.routing.bearer import SECRET_BYTES, is_weak_secret
 from pegboard.types.callers import LOCAL
 from pegboard.types.http import Request
 
 STATE_FILE = "operator-token"
+_BEARER = r"[A-Za-z0-9\-._~+/]+=*"
+"""A token that a header can carry (RFC 6750, section 2.1)."""
 
 
 class OperatorToken:
@@ -84,7 +87,7 @@ def _checked(content: bytes, environ: Mapping[str, str]) -> str:
         ConfigError: it is not a valid token.
     """
     token, path = content.decode("ascii", "replace").strip(), token_file(environ)
-    if not is_bearer_token(token) or is_weak_secret(token):
+    if re.fullmatch(_BEARER, token) is None or is_weak_secret(token):
         raise ConfigError([f"{path} does not contain an operator token: remove the file, and start again"])
     return token
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from contextlib import AsyncExitStack
+from contextlib import AbstractAsyncContextManager, AsyncExitStack
 from typing import TYPE_CHECKING
 
 from pegboard.errors import MCPError, TransportError
 from pegboard.messages.error_fields import describe_error
-from pegboard.plugin.transports import AsgiCallable, AsgiContext, AsgiReceive, AsgiScope, AsgiSend
+from pegboard.plugin.transports import AsgiCallable, AsgiReceive, AsgiScope, AsgiSend
 from pegboard.runtime.lifespans import Entered
 
 if TYPE_CHECKING:
@@ -90,7 +90,7 @@ class AsgiApplication:
         self._served = None
         await self._host.drain(0)
 
-    def _transport_context(self) -> AsgiContext:
+    def _transport_context(self) -> AbstractAsyncContextManager[AsgiCallable]:
         transports = self._host.assembly.transports
         found = {name: context for name, one in transports.items() if (context := one.asgi(self._host))}
         if len(found) != 1:

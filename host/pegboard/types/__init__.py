@@ -8,18 +8,16 @@ change one with `record._replace(...)`.
 from pegboard.exports import exports
 
 _HOMES = {
-    ".callers": "ANONYMOUS Caller Client EMPTY LOCAL Supplied UNKNOWN_CLIENT",
+    ".callers": "ANONYMOUS Caller Client EMPTY LOCAL Supplied",
     ".calls": """
-        Ask Call CallNext EmbeddedOutcome FIRST_ROUND Failure InputRequired Listing MethodResult Notify
-        OnProgress Outcome Question RawResult RequestId Round SessionState
+        Ask Call CallNext EmbeddedOutcome Failure InputRequired Listing MethodResult Notify
+        Outcome Question RawResult RequestId Round SessionState
     """,
     ".catalogue": """
         Change Identity Inventory ItemKind Prompt PromptArgument Resource ResourceTemplate Tool ToolkitInfo
     """,
-    ".reloads": "ReloadResult",
     ".http": "EventStream Headers Request Response ServerSentEvent",
     ".authorization": "AuthProvider TokenRequest ToolAuthorization ToolRequirements",
-    ".content": "Role",
     "..context.input_requests": "Elicit ElicitUrl ListRoots Root Sample Sampled",
 }
 """The public names, by the module that defines them."""

@@ -20,20 +20,17 @@ from pegboard.types.callers import (
     EMPTY,
     LOCAL,
     Supplied,
-    UNKNOWN_CLIENT,
 )
 from pegboard.types.calls import (
     Ask,
     Call,
     CallNext,
     EmbeddedOutcome,
-    FIRST_ROUND,
     Failure,
     InputRequired,
     Listing,
     MethodResult,
     Notify,
-    OnProgress,
     Outcome,
     Question,
     RawResult,
@@ -53,18 +50,12 @@ from pegboard.types.catalogue import (
     Tool,
     ToolkitInfo,
 )
-from pegboard.types.content import (
-    Role,
-)
 from pegboard.types.http import (
     EventStream,
     Headers,
     Request,
     Response,
     ServerSentEvent,
-)
-from pegboard.types.reloads import (
-    ReloadResult,
 )
 
 __all__ = [
@@ -81,7 +72,6 @@ __all__ = [
     "ElicitUrl",
     "EmbeddedOutcome",
     "EventStream",
-    "FIRST_ROUND",
     "Failure",
     "Headers",
     "Identity",
@@ -93,19 +83,16 @@ __all__ = [
     "Listing",
     "MethodResult",
     "Notify",
-    "OnProgress",
     "Outcome",
     "Prompt",
     "PromptArgument",
     "Question",
     "RawResult",
-    "ReloadResult",
     "Request",
     "RequestId",
     "Resource",
     "ResourceTemplate",
     "Response",
-    "Role",
     "Root",
     "Round",
     "Sample",
@@ -118,5 +105,4 @@ __all__ = [
     "ToolAuthorization",
     "ToolRequirements",
     "ToolkitInfo",
-    "UNKNOWN_CLIENT",
 ]

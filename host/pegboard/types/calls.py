@@ -181,6 +181,11 @@ class ToolResult(NamedTuple):
     is_error: bool = False
     meta: Mapping[str, Any] | None = None
 
+    @property
+    def json(self) -> bytes | None:
+        """The JSON of the value, if the host has encoded an object or an array. A protocol may send it unchanged."""
+        return None
+
 
 class RawResult(NamedTuple):
     """A result in MCP's own form, which a tool, resource or prompt received from another server.

@@ -12,9 +12,6 @@ from typing import Any, Literal, TypeAlias
 from pegboard.records import NamedTuple
 from pegboard.types.calls import CONTENT_TYPES, ResourceContents
 
-Role: TypeAlias = Literal["user", "assistant"]
-"""The author or the audience of a message."""
-
 
 class Annotations(NamedTuple):
     """The audience and priority of content (MCP Annotations). A member that is None is not sent.
@@ -25,7 +22,7 @@ class Annotations(NamedTuple):
         last_modified: the time of the last change: a datetime, or a string in ISO 8601.
     """
 
-    audience: Sequence[Role] | None = None
+    audience: Sequence[Literal["user", "assistant"]] | None = None
     priority: float | None = None
     last_modified: datetime | str | None = None
 

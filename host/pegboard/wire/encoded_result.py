@@ -40,11 +40,6 @@ class EncodedResult(ToolResult):
         """The JSON of the value."""
         return encode(self.value) if "value" in vars(self) else self._json
 
-    @property
-    def is_object(self) -> bool:
-        """True if the value is an object, False if it is an array."""
-        return self._json.startswith(b"{")
-
     # the tuple itself has no value
 
     def __iter__(self) -> Iterator[Any]:

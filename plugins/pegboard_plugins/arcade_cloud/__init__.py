@@ -10,17 +10,9 @@ from collections.abc import Iterable
 from contextlib import AsyncExitStack
 from typing import TYPE_CHECKING
 
-from pegboard.plugin import (
-    Lifespan,
-    LoginQuestions,
-    Middleware,
-    Plugin,
-    PluginContext,
-    PluginError,
-    TokenSource,
-    hookimpl,
-)
+from pegboard.plugin import Lifespan, Middleware, Plugin, PluginContext, PluginError, TokenSource, hookimpl
 from pegboard_plugins.arcade_cloud.settings import ArcadeCloudConfig, is_api_key
+from pegboard_plugins.support.login_questions import LoginQuestions
 
 if TYPE_CHECKING:
     from pegboard_plugins.arcade_cloud.cloud_source import CloudTokens

@@ -5,10 +5,11 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING
 
-from pegboard import Authorization
-from pegboard.plugin import AuthorizationRequiredError, PendingLogin, TokenSource
+from pegboard import Authorization, AuthorizationRequiredError
+from pegboard.plugin import TokenSource
 from pegboard.types import TokenRequest, ToolAuthorization
 from pegboard_client import LoginFailedError
+from pegboard_plugins.support.login_questions import PendingLogin
 
 if TYPE_CHECKING:
     from pegboard_plugins.arcade_cloud.cloud_api import CloudApi, CloudAuthorization

@@ -10,8 +10,8 @@ import math
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from pegboard import ErrorKind
-from pegboard.plugin import ToolRuntimeError, Upstream, error_code, instance_of
+from pegboard import ErrorKind, ToolRuntimeError
+from pegboard.plugin import Upstream, instance_of
 
 _ERRORS = "googleapiclient.errors"
 _AUTH = "google.auth.exceptions"
@@ -86,7 +86,7 @@ def _error_body(content: object) -> Mapping[str, Any]:
 def _reasons(body: Mapping[str, Any]) -> Iterator[str]:
     """Return the reasons of an error, the most specific first."""
     for one in (*_items(body, "errors"), *_items(body, "details"), {"reason": body.get("status")}):
-        if reason := error_code(one.get("reason")):
+        if reason := Upstream.error_code(one.get("reason")):
             yield reason
 
 

@@ -9,7 +9,8 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterable
 
-from pegboard.plugin import ErrorAdapter, Plugin, ToolRuntimeError, hookimpl
+from pegboard import ToolRuntimeError
+from pegboard.plugin import ErrorAdapter, Plugin, hookimpl
 
 
 class GraphQLErrorAdapter(ErrorAdapter):

@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from pegboard import ErrorKind
-from pegboard.plugin import ToolRuntimeError, Upstream, error_code, instance_of
+from pegboard import ErrorKind, ToolRuntimeError
+from pegboard.plugin import Upstream, instance_of
 
 _ERRORS = "gql.transport.exceptions"
 _UNKNOWN_STATUS = 422
@@ -72,7 +72,7 @@ def _codes(errors: object) -> Iterator[str]:
         extensions = content.get("extensions")
         given = [extensions.get("code")] if isinstance(extensions, Mapping) else []
         for value in (*given, content.get("type"), content.get("code")):
-            if code := error_code(value):
+            if code := Upstream.error_code(value):
                 yield code
                 break
 

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from pegboard.plugin import ErrorAdapter, Plugin, ToolRuntimeError, hookimpl
+from pegboard import ToolRuntimeError
+from pegboard.plugin import ErrorAdapter, Plugin, hookimpl
 
 
 class HttpErrorAdapter(ErrorAdapter):

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from pegboard import ErrorKind
-from pegboard.plugin import ToolRuntimeError, Upstream
+from pegboard import ErrorKind, ToolRuntimeError
+from pegboard.plugin import Upstream
 from pegboard_plugins.errors_http.client_libraries import Cause, ErrorResponse, classify
 
 _SILENCE = {

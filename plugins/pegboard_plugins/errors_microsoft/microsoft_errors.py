@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from pegboard import ErrorKind
-from pegboard.plugin import ToolRuntimeError, Upstream, instance_of
+from pegboard import ErrorKind, ToolRuntimeError
+from pegboard.plugin import Upstream, instance_of
 
 _HTTP = "kiota_http._exceptions"
 _LIMITED = ("TooManyRequests", "activityLimitReached", "ApplicationThrottled", "throttledRequest")

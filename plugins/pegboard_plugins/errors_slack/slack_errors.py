@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from pegboard import ErrorKind
-from pegboard.plugin import ToolRuntimeError, Upstream, error_code, instance_of
+from pegboard import ErrorKind, ToolRuntimeError
+from pegboard.plugin import Upstream, instance_of
 
 _ERRORS = "slack_sdk.errors"
 _LIMITED = ("ratelimited", "rate_limited")
@@ -81,7 +81,7 @@ def _status(response: Any) -> int:
 
 def _code(response: Any) -> str | None:
     data = response if isinstance(response, Mapping) else getattr(response, "data", None)
-    return error_code(data.get("error")) if isinstance(data, Mapping) else None
+    return Upstream.error_code(data.get("error")) if isinstance(data, Mapping) else None
 
 
 def _status_of(code: str) -> int:

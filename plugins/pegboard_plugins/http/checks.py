@@ -7,7 +7,8 @@ from collections.abc import Iterator
 from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 
-from pegboard.plugin import CommandContext, Finding, owner_of_port
+from pegboard.plugin import CommandContext, Finding
+from pegboard_plugins.http.port_owner import owner_of_port
 
 EXPIRY_DAYS = 30
 """The number of days before its expiry from which a certificate is reported."""

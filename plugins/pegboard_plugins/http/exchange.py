@@ -26,6 +26,7 @@ from pegboard_plugins.http.refusal_responses import (
     TOOK_TOO_LONG,
     too_large,
 )
+from pegboard_plugins.http.refused_tokens import log_refused_token
 from pegboard_plugins.http.request_guard import RequestGuard
 from pegboard_plugins.http.settings import HttpConfig
 
@@ -139,6 +140,7 @@ class Exchange(Generic[_Key]):
         if answer.status >= 400:
             peer = self._guard.peer(headers, remote)
             log_refusal(method, path, headers, answer, peer=peer, caller=notes.get("caller"))
+            log_refused_token(path, headers, answer, peer)
 
     def _begin(self, arrival: Arrival, key: _Key) -> Answer | Awaitable[Answer]:
         headers, body = arrival.headers, arrival.body

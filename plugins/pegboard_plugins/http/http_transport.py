@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from contextlib import AbstractAsyncContextManager
 from typing import TYPE_CHECKING
 from weakref import WeakSet
 
-from pegboard.plugin import AsgiContext, Gauge, Transport, TransportContext
+from pegboard.plugin import AsgiCallable, Gauge, Transport, TransportContext
 
 if TYPE_CHECKING:
     from pegboard_plugins.http.asgi_server import AsgiServer
@@ -59,7 +60,7 @@ class HttpTransport(Transport):
 
         check_http(self._config, host)
 
-    def asgi(self, host: TransportContext) -> AsgiContext:
+    def asgi(self, host: TransportContext) -> AbstractAsyncContextManager[AsgiCallable]:
         """Return a context with the ASGI application that serves the same routes.
 
         Raises:

@@ -11,7 +11,7 @@ import os
 import socket
 from typing import Any
 
-from pegboard.plugin import RefusalLog
+from pegboard_plugins.support.refusal_log import RefusalLog
 
 _FULL = frozenset((errno.EMFILE, errno.ENFILE))
 _NO_DESCRIPTOR = "a connection, as no file descriptor is free: raise the limit of the process (ulimit -n)"

@@ -14,7 +14,7 @@ from typing import Any
 
 from aiohttp import web
 
-from pegboard.plugin import TransportContext, TransportError, owner_of_port
+from pegboard.plugin import TransportContext, TransportError
 from pegboard_plugins.http.access_log import access_logger, wants_access_log
 from pegboard_plugins.http.aiohttp_access_log import AccessLogger
 from pegboard_plugins.http.handler import Handler
@@ -22,6 +22,7 @@ from pegboard_plugins.http.http_connection import IsOperator
 from pegboard_plugins.http.http_server import HttpServer
 from pegboard_plugins.http.listener import Listener
 from pegboard_plugins.http.passed_sockets import address_of, is_of_this_machine, is_unix, passed_sockets
+from pegboard_plugins.http.port_owner import owner_of_port
 from pegboard_plugins.http.request_guard import RequestGuard
 from pegboard_plugins.http.settings import HttpConfig
 from pegboard_plugins.http.staged_close import LINGER_SECONDS

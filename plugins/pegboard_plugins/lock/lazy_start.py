@@ -11,9 +11,8 @@ from pathlib import Path
 from threading import Thread
 from typing import Any
 
-from pegboard import MCPError
+from pegboard import ErrorKind, MCPError, ToolkitError
 from pegboard.plugin import (
-    INVALID_PARAMS,
     CatalogueLock,
     FoundToolkit,
     LateToolkit,
@@ -22,15 +21,21 @@ from pegboard.plugin import (
     Rejections,
     RepeatCallError,
     ToolkitLoader,
-    ToolkitLoadError,
 )
 from pegboard.types import Call, CallNext, Inventory, ItemKind, Outcome
 from pegboard_plugins.lock.locked_toolkit import locked_toolkit, reason_to_import
+from pegboard_plugins.support.jsonrpc import INVALID_PARAMS
 
 logger = logging.getLogger("pegboard.plugins.lock")
 
 RETRY_SECONDS = 10.0
 """The time in seconds from a failed import to the first call that tries it again."""
+
+
+class LateLoadError(ToolkitError):
+    """A toolkit cannot be imported now."""
+
+    default_kind = ErrorKind.TOOLKIT_LOAD_FAILED
 
 
 class LazyStart(Middleware, ToolkitLoader):
@@ -114,7 +119,7 @@ class LazyStart(Middleware, ToolkitLoader):
         Raises:
             RepeatCallError: the toolkit has been imported, so the call must be repeated.
             ProtocolError: the item is rejected, because it differs from the lock.
-            ToolkitLoadError: the toolkit cannot be imported.
+            LateLoadError: the toolkit cannot be imported.
         """
         items: Mapping[str, Any] = {} if self._inventory is None else getattr(self._inventory, kind)
         item = items.get(name) if isinstance(name, str) else None
@@ -146,7 +151,7 @@ class _LateImport:
         """Return the rejected items of the toolkit. Wait until `seconds` after the import began.
 
         Raises:
-            ToolkitLoadError: the import failed, or takes longer.
+            LateLoadError: the import failed, or takes longer.
         """
         loop, name = asyncio.get_running_loop(), self.name
         future = self._future
@@ -162,10 +167,10 @@ class _LateImport:
                 name,
                 seconds,
             )
-            raise ToolkitLoadError(f"The toolkit {name} is still being loaded. Try again later.")
+            raise LateLoadError(f"The toolkit {name} is still being loaded. Try again later.")
         rejected = future.result()
         if rejected is None:
-            raise ToolkitLoadError(f"The toolkit {name} cannot be loaded. The log of the host has the reason.")
+            raise LateLoadError(f"The toolkit {name} cannot be loaded. The log of the host has the reason.")
         return rejected
 
     def _may_repeat(self, future: asyncio.Future[Rejections | None], now: float) -> bool:

@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from html import escape
 from urllib.parse import urlsplit
 
-from pegboard.plugin import browser_page, message_page
 from pegboard.types import Response
 from pegboard_plugins.login.login_clients import LoginClient, names_document, names_loopback
 from pegboard_plugins.login.login_metadata import CONSENT_ANSWER
+from pegboard_plugins.support.browser_pages import browser_page, message_page
 
 
 def consent_page(

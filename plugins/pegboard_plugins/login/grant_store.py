@@ -19,7 +19,7 @@ from time import time
 from typing import NamedTuple, TypeVar
 from urllib.parse import urlsplit
 
-from pegboard.plugin import decode, encode, state_directory
+from pegboard.plugin import StateFiles, decode, encode
 from pegboard_plugins.login.login_signing import LoginStateError
 from pegboard_plugins.login.settings import Person
 
@@ -138,7 +138,7 @@ class GrantStore:
         if self._path is not None:
             return Path(self._path)
         try:
-            directory = state_directory(os.environ)
+            directory = StateFiles(os.environ).directory
         except OSError as error:
             raise LoginStateError(f"the file of logins cannot be used: {error}") from error
         if directory is None:

@@ -12,11 +12,12 @@ from time import time
 from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qsl
 
-from pegboard.plugin import ProtocolContext, RefusalLog, encode
+from pegboard.plugin import ProtocolContext, encode
 from pegboard.types import Caller, Request, Response
 from pegboard_plugins.login.grant_store import GrantStore, LoginGrant
 from pegboard_plugins.login.login_clients import LoginClients, client_label
 from pegboard_plugins.login.login_signing import ACCESS_KIND, CODE_KIND, REFRESH_KIND
+from pegboard_plugins.support.refusal_log import RefusalLog
 
 if TYPE_CHECKING:
     from pegboard_plugins.login.login_signing import LoginSigner

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Sequence
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from pegboard.plugin import ProtocolContext, Route, encode, own_page
+from pegboard.plugin import ProtocolContext, Route, encode
 from pegboard.types import Request, Response
 from pegboard_plugins.login.authorization_pages import AuthorizationPages
 from pegboard_plugins.login.grant_tokens import GrantTokens
@@ -28,6 +28,7 @@ from pegboard_plugins.login.login_metadata import (
 )
 from pegboard_plugins.login.login_signing import LoginStateError
 from pegboard_plugins.login.program_pages import ProgramPages
+from pegboard_plugins.support.browser_pages import own_page
 
 if TYPE_CHECKING:
     from pegboard_plugins.login.grant_store import GrantStore

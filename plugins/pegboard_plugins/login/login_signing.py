@@ -17,7 +17,9 @@ import jwt
 from cryptography.hazmat.primitives.hashes import SHA256
 from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 
-from pegboard.plugin import SECRET_BYTES, ToolRuntimeError, create_state, is_weak_secret
+from pegboard import ToolRuntimeError
+from pegboard.plugin import StateFiles
+from pegboard_plugins.support.secret_strength import SECRET_BYTES, is_weak_secret
 
 if TYPE_CHECKING:
     from pegboard_plugins.login.settings import LoginConfig
@@ -55,7 +57,7 @@ class LoginSigner:
         if self._config.keys:
             return [key.get_secret_value().encode() for key in self._config.keys]
         try:
-            key = create_state(KEY_NAME, token_hex(SECRET_BYTES).encode(), os.environ)
+            key = StateFiles(os.environ).create(KEY_NAME, token_hex(SECRET_BYTES).encode())
         except OSError as error:
             raise LoginStateError(f"the key that signs logins cannot be used: {error}") from error
         if is_weak_secret(key.decode("utf-8", "replace")):

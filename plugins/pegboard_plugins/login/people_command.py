@@ -5,7 +5,8 @@ from __future__ import annotations
 import asyncio
 from typing import Any
 
-from pegboard.plugin import CommandContext, ToolRuntimeError, encode
+from pegboard import ToolRuntimeError
+from pegboard.plugin import CommandContext, encode
 from pegboard_plugins.login.grant_store import GrantStore, LoginGrant
 
 

@@ -12,7 +12,7 @@ from html import escape
 from secrets import token_urlsafe
 from typing import TYPE_CHECKING, Any
 
-from pegboard.plugin import PAGE_HEADERS, ProtocolContext, browser_page
+from pegboard.plugin import ProtocolContext
 from pegboard.types import Request, Response
 from pegboard_client import LoginFailedError, ServerUnavailableError
 from pegboard_plugins.login.authorization_pages import request_cookies
@@ -22,6 +22,7 @@ from pegboard_plugins.login.grant_tokens import GrantRefusedError, form_fields
 from pegboard_plugins.login.identity_provider import IdentityProvider, ProviderLogin
 from pegboard_plugins.login.login_metadata import PROGRAMS
 from pegboard_plugins.login.login_signing import PROGRAMS_KIND
+from pegboard_plugins.support.browser_pages import PAGE_HEADERS, browser_page
 
 if TYPE_CHECKING:
     from pegboard_plugins.login.login_signing import LoginSigner

@@ -10,9 +10,10 @@ from urllib.parse import urlsplit
 from pydantic import AfterValidator, Field, SecretStr, StringConstraints, field_validator, model_validator
 
 from pegboard import PluginConfig
-from pegboard.plugin import WidensAccess, is_weak_secret
+from pegboard.plugin import WidensAccess
 from pegboard_client import names_this_machine
 from pegboard_plugins.support.bearer import checked_scopes
+from pegboard_plugins.support.secret_strength import is_weak_secret
 
 GITHUB = "https://github.com"
 _UNSAFE_SCHEMES = frozenset(("about", "blob", "data", "file", "ftp", "http", "https", "javascript", "vbscript"))

@@ -9,8 +9,8 @@ from contextvars import Context
 from typing import Protocol
 from weakref import WeakKeyDictionary, ref
 
-from pegboard.plugin import RefusalLog
 from pegboard.types import Caller, Request, Response
+from pegboard_plugins.support.refusal_log import RefusalLog
 
 CHECK_SECONDS = 15.0
 """The interval in seconds after which the caller of each open stream is authenticated again."""

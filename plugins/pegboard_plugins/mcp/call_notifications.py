@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, Final
 
-from pegboard.plugin import INVALID_PARAMS, ProtocolError, redacted_data
+from pegboard.plugin import ProtocolError, redacted
 from pegboard.types import Notify, RequestId
 from pegboard_plugins.mcp.jsonrpc_messages import is_request_id
 from pegboard_plugins.mcp.progress_reports import PROGRESS, ProgressReports
 from pegboard_plugins.mcp.revisions import LOG_LEVEL, LOG_LEVELS
 from pegboard_plugins.mcp.session import Session
-from pegboard_plugins.support.jsonrpc import jsonrpc_notification
+from pegboard_plugins.support.jsonrpc import INVALID_PARAMS, jsonrpc_notification
 
 if TYPE_CHECKING:
     from pegboard_plugins.mcp.log_limit import LogLimit
@@ -118,5 +118,14 @@ def _send_log(params: dict[str, Any], limit: LogLimit | None, send: Send) -> Non
 
 def _masked(params: dict[str, Any]) -> dict[str, Any]:
     """Return parameters with secrets masked in their strings (server/utilities/logging, security)."""
-    texts: dict[str, Any] = {name: redacted_data(params[name]) for name in ("message", "data") if name in params}
+    texts: dict[str, Any] = {name: _redacted(params[name]) for name in ("message", "data") if name in params}
     return {**params, **texts}
+
+
+def _redacted(value: Any) -> Any:
+    """Return a JSON value with secrets masked in its strings and in the names of its members."""
+    if isinstance(value, str):
+        return redacted(value)
+    if isinstance(value, Mapping):
+        return {_redacted(name): _redacted(inner) for name, inner in value.items()}
+    return [_redacted(inner) for inner in value] if isinstance(value, list | tuple) else value

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from pegboard.plugin import ClientCapabilityError, ClientError
+from pegboard import ClientCapabilityError, ClientError
 from pegboard_plugins.mcp.revisions import since
 
 

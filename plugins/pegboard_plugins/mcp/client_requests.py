@@ -7,16 +7,16 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from math import isfinite
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
-from pegboard.plugin import ClientError, ClientTimeoutError, encode
+from pegboard import ClientError, ClientTimeoutError
+from pegboard.plugin import encode
 from pegboard_plugins.mcp.client_request_params import in_revision
 from pegboard_plugins.support.jsonrpc import jsonrpc_notification
 
 if TYPE_CHECKING:
-    from pegboard.types import OnProgress
     from pegboard_plugins.mcp.progress_reports import ProgressReports
 
 MAX_PENDING_REQUESTS = 100
@@ -28,6 +28,9 @@ MAX_ERROR_CHARACTERS = 1000
 
 _COUNT_BITS = 20
 """The number of ids in a block, as a power of 2."""
+
+OnProgress: TypeAlias = Callable[[float, float | None, str | None], None]
+"""Receive the progress of a request: the progress, the total, and a message."""
 
 logger = logging.getLogger("pegboard.mcp")
 

@@ -10,13 +10,13 @@ from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from pegboard.plugin import INTERNAL_ERROR, Connection, ProtocolError
+from pegboard.plugin import Connection, ProtocolError
 from pegboard.types import Caller, Change, Client, RequestId
 from pegboard_plugins.mcp.change_broadcaster import notification
 from pegboard_plugins.mcp.mcp_service import McpService
 from pegboard_plugins.mcp.message_queue import MessageQueue
 from pegboard_plugins.mcp.session import Session
-from pegboard_plugins.support.jsonrpc import jsonrpc_notification
+from pegboard_plugins.support.jsonrpc import INTERNAL_ERROR, jsonrpc_notification
 
 if TYPE_CHECKING:
     from pegboard_plugins.mcp.subscriptions import ClientSubscription

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import Any, Literal
 
-from pegboard.plugin import INVALID_PARAMS, INVALID_REQUEST, ProtocolError
+from pegboard.plugin import ProtocolError
 from pegboard.types import EMPTY, RequestId
+from pegboard_plugins.support.jsonrpc import INVALID_PARAMS, INVALID_REQUEST
 from pegboard_plugins.support.repeated_members import REPEATED_MEMBERS
 
 MessageType = Literal["request", "notification", "response"]

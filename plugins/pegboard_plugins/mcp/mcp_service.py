@@ -7,15 +7,7 @@ from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeGuard
 
 from pegboard import MCPError, ToolResult
-from pegboard.plugin import (
-    METHOD_NOT_FOUND,
-    Contributions,
-    EncodedResult,
-    ProtocolContext,
-    ProtocolError,
-    Subscription,
-    as_failure,
-)
+from pegboard.plugin import Contributions, ProtocolContext, ProtocolError, Subscription, as_failure
 from pegboard.types import (
     Ask,
     Call,
@@ -47,6 +39,7 @@ from pegboard_plugins.mcp.revisions import (
     since,
 )
 from pegboard_plugins.mcp.session import Session
+from pegboard_plugins.support.jsonrpc import METHOD_NOT_FOUND
 
 if TYPE_CHECKING:
     from pegboard.plugin import MessageQueues
@@ -332,6 +325,7 @@ def _has_structured_object(outcome: Outcome) -> TypeGuard[ToolResult | RawResult
     """Return True for the structured result of a tool whose value is an object, or of another server's tool."""
     if type(outcome) is RawResult:
         return "structuredContent" in outcome.value
-    if type(outcome) is EncodedResult:
-        return outcome.structured and outcome.is_object
-    return type(outcome) is ToolResult and outcome.structured and type(outcome.value) is dict
+    if not isinstance(outcome, ToolResult) or not outcome.structured:
+        return False
+    encoded = outcome.json
+    return type(outcome.value) is dict if encoded is None else encoded.startswith(b"{")

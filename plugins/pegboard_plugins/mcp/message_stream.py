@@ -13,15 +13,7 @@ from threading import get_ident
 from typing import TYPE_CHECKING, Any
 
 from pegboard import MCPError
-from pegboard.plugin import (
-    INTERNAL_ERROR,
-    INVALID_REQUEST,
-    Connection,
-    ProtocolContext,
-    ProtocolError,
-    StreamProtocol,
-    encode,
-)
+from pegboard.plugin import Connection, ProtocolContext, ProtocolError, StreamProtocol, encode
 from pegboard.types import Call, Caller, Client, RequestId, Tool
 from pegboard_plugins.mcp.connection_writer import ConnectionSubscriptions, ConnectionWriter, ListChangedNotifier
 from pegboard_plugins.mcp.jsonrpc_messages import is_request_id, message_type, params_of, readable_id
@@ -32,7 +24,7 @@ from pegboard_plugins.mcp.send_queue import SendQueue
 from pegboard_plugins.mcp.session import Session, negotiate
 from pegboard_plugins.mcp.session_methods import answer_at_once
 from pegboard_plugins.mcp.stateless import is_stateless, read_client, require_served
-from pegboard_plugins.support.jsonrpc import PARSE_ERROR, jsonrpc_error, jsonrpc_result
+from pegboard_plugins.support.jsonrpc import INTERNAL_ERROR, INVALID_REQUEST, PARSE_ERROR, jsonrpc_error, jsonrpc_result
 from pegboard_plugins.support.repeated_members import decode_message
 
 if TYPE_CHECKING:

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, NamedTuple
 
-from pegboard.plugin import ToolInputSchemaError, encode, subschemas
+from pegboard import ToolDefinitionError
+from pegboard.plugin import encode
 from pegboard.types import Tool
+from pegboard_plugins.mcp.subschemas import Path, subschemas
 
 HEADER_KEYWORD = "x-mcp-header"
 MAX_EXACT_INTEGER = 2**53 - 1
 """The largest integer that every JSON implementation reads exactly."""
-
-Path: TypeAlias = tuple[str | int, ...]
 
 _TOKEN = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
 _TYPES = ("string", "integer", "boolean")
@@ -50,19 +50,19 @@ def mirrored_arguments(schema: Mapping[str, Any]) -> tuple[MirroredArgument, ...
     """Return the arguments of a schema that headers mirror, sorted by header name.
 
     Raises:
-        ToolInputSchemaError: an annotation breaks a rule. Clients would ignore the whole tool.
+        ToolDefinitionError: an annotation breaks a rule. Clients would ignore the whole tool.
     """
     if b'"x-mcp-header"' not in encode(schema):
         return ()
     found: dict[str, MirroredArgument] = {}
-    for one in subschemas(dict(schema)):
-        if HEADER_KEYWORD not in one.schema:
+    for path, one in subschemas(dict(schema)):
+        if HEADER_KEYWORD not in one:
             continue
-        mirror = _checked(one.path, one.schema)
+        mirror = _checked(path, one)
         header = mirror.header.lower()
         if header in found:
             raise _refused(
-                one.path, f"{mirror.header!r} appears twice (header names are case-insensitive): use each name once"
+                path, f"{mirror.header!r} appears twice (header names are case-insensitive): use each name once"
             )
         found[header] = mirror
     return tuple(found[header] for header in sorted(found))
@@ -87,6 +87,6 @@ def _checked(path: Path, schema: Mapping[str, Any]) -> MirroredArgument:
     return MirroredArgument(name, tuple(str(part) for part in path[1::2]))
 
 
-def _refused(path: Path, why: str) -> ToolInputSchemaError:
+def _refused(path: Path, why: str) -> ToolDefinitionError:
     place = ".".join(map(str, path)) or "the root"
-    return ToolInputSchemaError(f"{HEADER_KEYWORD} at {place}: {why}")
+    return ToolDefinitionError(f"{HEADER_KEYWORD} at {place}: {why}")

@@ -7,11 +7,12 @@ import logging
 from collections.abc import Mapping
 from typing import Any
 
-from pegboard.plugin import INVALID_REQUEST, ProtocolContext, ProtocolError
+from pegboard.plugin import ProtocolContext, ProtocolError
 from pegboard.types import EMPTY, Call, Caller, Client, Failure
 from pegboard_plugins.mcp.plugin_extensions import is_served, require_extension
 from pegboard_plugins.mcp.revisions import CLIENT_CAPABILITIES, PROTOCOL_VERSION, STATELESS_REVISIONS
 from pegboard_plugins.mcp.session import Session
+from pegboard_plugins.support.jsonrpc import INVALID_REQUEST
 
 MAX_RUNNING_NOTIFICATIONS = 100
 """The largest number of notifications handled at once, per connection or for all of HTTP. More are dropped."""

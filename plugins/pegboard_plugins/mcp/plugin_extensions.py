@@ -7,7 +7,6 @@ from collections.abc import Mapping
 from typing import Any, Final, TypeVar
 
 from pegboard.plugin import (
-    METHOD_NOT_FOUND,
     Contributions,
     Extension,
     Method,
@@ -16,9 +15,9 @@ from pegboard.plugin import (
     Subscription,
     Topic,
     as_failure,
-    require_declared,
 )
 from pegboard.types import Call, Client, Notify
+from pegboard_plugins.support.jsonrpc import METHOD_NOT_FOUND
 
 T = TypeVar("T", Method, NotificationHandler)
 
@@ -108,7 +107,7 @@ def require_extension(contributed: Contributions, identifier: str | None, client
         return
     extension = contributed.extensions[identifier]
     if extension.negotiated:
-        require_declared(client, extension)
+        extension.require(client)
 
 
 def _exists(thing: Extension | Method | NotificationHandler, revision: str) -> bool:

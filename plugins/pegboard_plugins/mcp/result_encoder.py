@@ -8,25 +8,31 @@ from weakref import WeakKeyDictionary
 
 from pydantic_core import to_json
 
-from pegboard import Completion, MCPError, NotFoundError, PromptResult, ResourceResult, ToolError, ToolResult
-from pegboard.plugin import (
-    INTERNAL_ERROR,
-    INVALID_PARAMS,
-    MISSING_CLIENT_CAPABILITY,
+from pegboard import (
     AuthorizationRequiredError,
     ClientCapabilityError,
-    EncodedResult,
+    Completion,
     InsufficientScopeError,
-    MCPContextError,
-    ProtocolError,
+    MCPError,
+    NotFoundError,
+    PromptResult,
+    ResourceResult,
+    ToolError,
     ToolkitError,
-    decode,
-    encode,
+    ToolResult,
 )
+from pegboard.plugin import MCPContextError, ProtocolError, decode, encode
 from pegboard.types import EmbeddedOutcome, Failure, Identity, Listing, MethodResult, Outcome, RawResult, RequestId
 from pegboard_plugins.mcp.listing_objects import implementation_object, listing_object
 from pegboard_plugins.mcp.revisions import SERVER_INFO, STATELESS_REVISIONS, SUPPORTED_REVISIONS, since
-from pegboard_plugins.support.jsonrpc import RESOURCE_NOT_FOUND, jsonrpc_error, jsonrpc_result
+from pegboard_plugins.support.jsonrpc import (
+    INTERNAL_ERROR,
+    INVALID_PARAMS,
+    MISSING_CLIENT_CAPABILITY,
+    RESOURCE_NOT_FOUND,
+    jsonrpc_error,
+    jsonrpc_result,
+)
 
 CacheableKind: TypeAlias = Literal["tools", "resources", "templates", "prompts", "discovery"]
 """The results that clients may cache."""
@@ -108,8 +114,8 @@ class ResultEncoder:
         """Return the response to a request."""
         if type(outcome) is Failure:
             return self._failure(request_id, method, outcome)
-        if type(outcome) is EncodedResult:
-            return jsonrpc_result(request_id, *self._encoded_result(outcome))
+        if isinstance(outcome, ToolResult) and (encoded := outcome.json) is not None:
+            return jsonrpc_result(request_id, *self._encoded_result(encoded, structured=outcome.structured))
         return jsonrpc_result(request_id, self._encoders[type(outcome)](outcome))
 
     def input_required(self, request_id: RequestId, result: Mapping[str, Any]) -> bytes:
@@ -129,9 +135,8 @@ class ResultEncoder:
         is_object = isinstance(value, dict)
         return b"".join(self._text_and_value(text, raw, structured=structured, is_object=is_object))
 
-    def _encoded_result(self, outcome: EncodedResult) -> Iterable[bytes]:
-        raw = outcome.json
-        return self._text_and_value(_quoted(raw), raw, structured=outcome.structured, is_object=outcome.is_object)
+    def _encoded_result(self, raw: bytes, *, structured: bool) -> Iterable[bytes]:
+        return self._text_and_value(_quoted(raw), raw, structured=structured, is_object=raw.startswith(b"{"))
 
     def _text_and_value(self, text: bytes, value: bytes, *, structured: bool, is_object: bool) -> Iterable[bytes]:
         """Return the parts of the result with a text and a value, which may be large."""

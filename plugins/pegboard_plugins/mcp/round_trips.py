@@ -7,8 +7,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from pegboard.plugin import INVALID_PARAMS, ProtocolError
-from pegboard.types import FIRST_ROUND, Call, Caller, InputRequired, Round
+from pegboard.plugin import ProtocolError
+from pegboard.types import Call, Caller, InputRequired, Round
+from pegboard_plugins.support.jsonrpc import INVALID_PARAMS
 
 if TYPE_CHECKING:
     from pegboard_plugins.mcp.sealing import Sealer
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
 INPUT_REQUIRED_METHODS = frozenset(("tools/call", "prompts/get", "resources/read"))
 """The methods whose result may require input."""
 
+_FIRST_ROUND = Round()
 MAX_STATE_BYTES = 1024 * 1024
 """The largest state that the server sends to a client."""
 
@@ -50,7 +52,7 @@ class RoundTrips:
         if method not in INPUT_REQUIRED_METHODS:
             return None
         if "requestState" not in params and "inputResponses" not in params:
-            return FIRST_ROUND
+            return _FIRST_ROUND
         return self._resumed(method, params, caller)
 
     def _resumed(self, method: str, params: Mapping[str, Any], caller: Caller) -> Round:

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Awaitable, Mapping
 from typing import TYPE_CHECKING, Any, Final
 
-from pegboard.plugin import INVALID_PARAMS, ProtocolError, encode
+from pegboard.plugin import ProtocolError, encode
 from pegboard.types import EMPTY, Change, Client
 from pegboard_plugins.mcp.client_requests import CallChannel, ClientRequestIds, ClientRequests
 from pegboard_plugins.mcp.revisions import SESSION_REVISIONS
+from pegboard_plugins.support.jsonrpc import INVALID_PARAMS
 
 if TYPE_CHECKING:
     from pegboard_plugins.mcp.log_limit import LogLimit

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from pegboard.plugin import INVALID_PARAMS, METHOD_NOT_FOUND, ProtocolError
+from pegboard.plugin import ProtocolError
 from pegboard.types import RequestId
 from pegboard_plugins.mcp.call_notifications import check_level
 from pegboard_plugins.mcp.session import Session
-from pegboard_plugins.support.jsonrpc import jsonrpc_result
+from pegboard_plugins.support.jsonrpc import INVALID_PARAMS, METHOD_NOT_FOUND, jsonrpc_result
 
 MAX_SUBSCRIPTIONS = 1000
 """The largest number of resources that a session may subscribe to."""

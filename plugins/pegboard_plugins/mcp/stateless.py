@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from pegboard.plugin import INVALID_PARAMS, ProtocolError
+from pegboard.plugin import ProtocolError
 from pegboard.types import EMPTY, Client
 from pegboard_plugins.mcp.revisions import (
     CLIENT_CAPABILITIES,
@@ -17,6 +17,7 @@ from pegboard_plugins.mcp.revisions import (
     SUPPORTED_REVISIONS,
     UNSUPPORTED_PROTOCOL_VERSION,
 )
+from pegboard_plugins.support.jsonrpc import INVALID_PARAMS
 
 
 def is_stateless(params: Mapping[str, Any]) -> bool:

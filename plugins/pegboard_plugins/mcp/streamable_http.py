@@ -9,16 +9,8 @@ import asyncio
 from collections.abc import Coroutine
 from typing import TYPE_CHECKING, Any
 
-from pegboard import MCPError
-from pegboard.plugin import (
-    INTERNAL_ERROR,
-    INVALID_PARAMS,
-    INVALID_REQUEST,
-    MISSING_CLIENT_CAPABILITY,
-    ClientCapabilityError,
-    ProtocolContext,
-    ProtocolError,
-)
+from pegboard import ClientCapabilityError, MCPError
+from pegboard.plugin import ProtocolContext, ProtocolError
 from pegboard.types import EMPTY, Call, EventStream, Failure, Outcome, Request, Response
 from pegboard_plugins.mcp.call_notifications import progress_token
 from pegboard_plugins.mcp.headers import check_mirrored, check_revision, named_revision
@@ -41,7 +33,13 @@ from pegboard_plugins.mcp.stateless import is_stateless, read_client, require_se
 from pegboard_plugins.mcp.stateless_call import STREAM_HEADERS, StatelessCall, cut_response
 from pegboard_plugins.mcp.subscriptions import ClientSubscription, SubscriptionStream
 from pegboard_plugins.support.first_step import in_task
-from pegboard_plugins.support.jsonrpc import PARSE_ERROR
+from pegboard_plugins.support.jsonrpc import (
+    INTERNAL_ERROR,
+    INVALID_PARAMS,
+    INVALID_REQUEST,
+    MISSING_CLIENT_CAPABILITY,
+    PARSE_ERROR,
+)
 from pegboard_plugins.support.repeated_members import decode_message
 
 if TYPE_CHECKING:

@@ -6,14 +6,14 @@ import asyncio
 from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any, Final, Self
 
-from pegboard.plugin import INVALID_PARAMS, ProtocolError, encode
+from pegboard.plugin import ProtocolError, encode
 from pegboard.types import Call, Change, RequestId
 from pegboard_plugins.mcp.change_broadcaster import notification
 from pegboard_plugins.mcp.message_queue import MessageQueue
 from pegboard_plugins.mcp.revisions import SUBSCRIPTION_ID
 from pegboard_plugins.mcp.session_methods import MAX_SUBSCRIBED_URI_CHARACTERS
 from pegboard_plugins.mcp.token_lifetime import seconds_left
-from pegboard_plugins.support.jsonrpc import jsonrpc_notification, jsonrpc_result
+from pegboard_plugins.support.jsonrpc import INVALID_PARAMS, jsonrpc_notification, jsonrpc_result
 
 if TYPE_CHECKING:
     from pegboard_plugins.mcp.mcp_service import McpService

@@ -8,8 +8,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from pegboard.plugin import decode, encode
 from pegboard.types import Tool
 from pegboard_plugins.mcp.revisions import STATELESS_REVISIONS, since
+from pegboard_plugins.mcp.subschemas import has_own_base, subschemas
 
 MEMBER = "result"
 _ROOT_KEYWORDS = ("$schema", "$defs", "definitions")
@@ -31,21 +33,21 @@ def is_wrapped(tool: Tool) -> bool:
 
 
 def _wrapped(schema: Mapping[str, Any]) -> dict[str, Any]:
-    from pegboard.plugin import map_subschemas  # most results are objects
-
+    moved: dict[str, Any] = decode(encode(schema))
     # a schema with its own base URI keeps its definitions and references
-    moved = map_subschemas(schema, _moved)
-    outer = {key: moved[key] for key in (_ROOT_KEYWORDS[:1] if moved is schema else _ROOT_KEYWORDS) if key in moved}
+    at_root = _ROOT_KEYWORDS[:1] if has_own_base(moved) else _ROOT_KEYWORDS
+    for _, one in subschemas(moved, same_base=True):
+        _move(one)
+    outer = {key: moved[key] for key in at_root if key in moved}
     inner = {key: value for key, value in moved.items() if key not in outer}
     return {**outer, "type": "object", "properties": {MEMBER: inner}, "required": [MEMBER]}
 
 
-def _moved(schema: dict[str, Any]) -> dict[str, Any]:
-    """Adjust the references of a subschema to a place one level below the root. Return the subschema."""
+def _move(schema: dict[str, Any]) -> None:
+    """Adjust the references of a subschema to a place one level below the root."""
     for keyword in ("$ref", "$dynamicRef"):
         if isinstance(schema.get(keyword), str):
             schema[keyword] = _moved_reference(schema[keyword])
-    return schema
 
 
 def _moved_reference(reference: str) -> str:

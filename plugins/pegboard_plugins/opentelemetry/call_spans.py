@@ -8,7 +8,7 @@ from contextvars import ContextVar
 from opentelemetry.context import Context, attach, detach
 from opentelemetry.trace import Span, SpanKind, StatusCode, Tracer, set_span_in_context
 
-from pegboard.plugin import Middleware, fingerprint
+from pegboard.plugin import Middleware
 from pegboard.types import Call, CallNext, Inventory, Outcome
 from pegboard_plugins.opentelemetry.semantic_attributes import (
     Attributes,
@@ -23,6 +23,7 @@ from pegboard_plugins.opentelemetry.semantic_attributes import (
     transport_attributes,
 )
 from pegboard_plugins.opentelemetry.trace_context import parent_of
+from pegboard_plugins.support.refusal_log import fingerprint
 
 _failed: ContextVar[tuple[Call, Context] | None] = ContextVar("failed", default=None)
 """The last call that has failed in this task, with the context of its span."""

@@ -6,18 +6,10 @@ from asyncio import CancelledError
 from collections.abc import Collection, Mapping
 from typing import Any, NamedTuple
 
-from pegboard import MCPError, NotFoundError, ToolError, ToolResult
-from pegboard.plugin import (
-    INTERNAL_ERROR,
-    INVALID_PARAMS,
-    InsufficientScopeError,
-    MCPContextError,
-    ProtocolError,
-    encode,
-    redacted,
-)
+from pegboard import InsufficientScopeError, MCPError, NotFoundError, ToolError, ToolResult
+from pegboard.plugin import MCPContextError, ProtocolError, encode, redacted
 from pegboard.types import Call, Failure, Inventory, Outcome, RawResult
-from pegboard_plugins.support.jsonrpc import RESOURCE_NOT_FOUND
+from pegboard_plugins.support.jsonrpc import INTERNAL_ERROR, INVALID_PARAMS, RESOURCE_NOT_FOUND
 
 MAX_RECORDED_CHARACTERS = 4096
 """The number of characters of an argument, result, URI or message that are recorded."""

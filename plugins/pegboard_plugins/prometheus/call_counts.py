@@ -8,8 +8,8 @@ from collections import Counter
 from collections.abc import Iterable
 from time import perf_counter
 
-from pegboard import MCPError, ToolResult
-from pegboard.plugin import Middleware, ProtocolError, ToolkitError
+from pegboard import MCPError, ToolkitError, ToolResult
+from pegboard.plugin import Middleware, ProtocolError
 from pegboard.types import Call, CallNext, Failure, Inventory, Outcome, RawResult
 
 BUCKETS = (0.001, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 30, 60, 120, 300)

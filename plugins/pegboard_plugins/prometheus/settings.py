@@ -8,7 +8,9 @@ from typing import Annotated
 from pydantic import Field, SecretStr, field_validator
 
 from pegboard import PluginConfig
-from pegboard.plugin import SECRET_BYTES, WidensAccess, is_bearer_token, is_weak_secret
+from pegboard.plugin import WidensAccess
+from pegboard_plugins.support.bearer import is_bearer_token
+from pegboard_plugins.support.secret_strength import SECRET_BYTES, is_weak_secret
 
 
 def is_loopback(host: str) -> bool:

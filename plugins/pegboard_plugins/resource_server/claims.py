@@ -6,9 +6,9 @@ from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from pegboard.plugin import is_scope
 from pegboard.types import Caller
 from pegboard_plugins.resource_server.conversions import canonical_url, with_implied
+from pegboard_plugins.support.bearer import is_scope
 
 if TYPE_CHECKING:
     from pegboard_plugins.resource_server.settings import ResourceServerConfig

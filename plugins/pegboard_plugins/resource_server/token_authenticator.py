@@ -10,14 +10,15 @@ from collections.abc import Sequence
 from time import time
 from typing import TYPE_CHECKING
 
-from pegboard.plugin import Authenticator, RefusalLog, is_bearer_token
+from pegboard.plugin import Authenticator
 from pegboard.types import Caller, Request, Response
 from pegboard_plugins.resource_server.claims import CheckUnavailableError, InvalidTokenError, VerifiedToken
 from pegboard_plugins.resource_server.conversions import host_of
 from pegboard_plugins.resource_server.introspection import Introspector
 from pegboard_plugins.resource_server.introspection_queue import IntrospectionQueue, LatestEntries, PresentedToken
 from pegboard_plugins.resource_server.jwt_verifier import JwtVerifier, unverified
-from pegboard_plugins.support.bearer import BearerScheme
+from pegboard_plugins.support.bearer import BearerScheme, is_bearer_token
+from pegboard_plugins.support.refusal_log import RefusalLog
 
 if TYPE_CHECKING:
     from pegboard_plugins.resource_server.settings import ResourceServerConfig

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 from hashlib import sha256
 
-from pegboard.plugin import is_scope
 from pegboard.types import Request, Response
 
+_SCOPE = r"[\x21\x23-\x5b\x5d-\x7e]+"
+_BEARER = r"[A-Za-z0-9\-._~+/]+=*"
 _SAFE = frozenset(chr(code) for code in range(0x20, 0x7F)) - set('"\\')
 
 
@@ -74,6 +76,16 @@ class BearerScheme:
             return response
         added = f"{given}, {challenge(more).removeprefix('Bearer ')}" if rest else challenge(more)
         return response._replace(headers={**response.headers, "WWW-Authenticate": added})
+
+
+def is_scope(given: object) -> bool:
+    """Return True if a string is the name of one scope (RFC 6749, section 3.3)."""
+    return isinstance(given, str) and re.fullmatch(_SCOPE, given) is not None
+
+
+def is_bearer_token(text: str) -> bool:
+    """Return True if a header can carry a string as a token (RFC 6750, section 2.1)."""
+    return re.fullmatch(_BEARER, text) is not None
 
 
 def checked_scopes(given: tuple[str, ...]) -> tuple[str, ...]:

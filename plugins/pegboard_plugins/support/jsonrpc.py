@@ -8,6 +8,12 @@ from pegboard.plugin import encode
 from pegboard.types import RequestId
 
 PARSE_ERROR = -32700
+INVALID_REQUEST = -32600
+METHOD_NOT_FOUND = -32601
+INVALID_PARAMS = -32602
+INTERNAL_ERROR = -32603
+MISSING_CLIENT_CAPABILITY = -32021
+"""The MCP error code for a request that requires a capability that the client does not declare (2026-07-28)."""
 RESOURCE_NOT_FOUND = -32002
 """The MCP error code for an unknown resource, before revision 2026-07-28."""
 

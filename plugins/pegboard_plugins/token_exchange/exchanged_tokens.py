@@ -8,10 +8,11 @@ from math import inf
 from time import time
 from typing import TYPE_CHECKING
 
-from pegboard import Authorization
-from pegboard.plugin import AuthorizationRequiredError, TokenSource, is_bearer_token
+from pegboard import Authorization, AuthorizationRequiredError
+from pegboard.plugin import TokenSource
 from pegboard.types import Call, TokenRequest
 from pegboard_client import LoginFailedError
+from pegboard_plugins.support.bearer import is_bearer_token
 from pegboard_plugins.token_exchange.settings import ExchangeSettings
 
 if TYPE_CHECKING:

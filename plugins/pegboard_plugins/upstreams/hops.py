@@ -11,7 +11,8 @@ from collections.abc import Mapping
 from hashlib import sha256
 from typing import Any
 
-from pegboard.plugin import INVALID_REQUEST, ProtocolError
+from pegboard.plugin import ProtocolError
+from pegboard_plugins.support.jsonrpc import INVALID_REQUEST
 
 VIA = "pegboard/via"
 """The member of `_meta` with the random ids of the hosts that a request has passed."""

@@ -10,8 +10,8 @@ from math import inf
 from time import monotonic
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from pegboard import MCPError
-from pegboard.plugin import AuthorizationRequiredError, ProtocolError, TransportError
+from pegboard import AuthorizationRequiredError, MCPError
+from pegboard.plugin import ProtocolError, TransportError
 from pegboard_plugins.upstreams.hops import LoopError
 from pegboard_plugins.upstreams.upstream_lists import ALL_KINDS, ListReader, RawKind, UpstreamLists
 

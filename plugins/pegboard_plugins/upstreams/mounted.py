@@ -8,8 +8,9 @@ from hashlib import sha256
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from pegboard import Completion, Context, ToolDefinitionError
-from pegboard.plugin import METHOD_NOT_FOUND, PromptDefinition, ProtocolError, ResourceDefinition, ToolDefinition
+from pegboard.plugin import PromptDefinition, ProtocolError, ResourceDefinition, ToolDefinition
 from pegboard.types import RawResult, ToolkitInfo
+from pegboard_plugins.support.jsonrpc import METHOD_NOT_FOUND
 from pegboard_plugins.upstreams.resource_updates import ResourceUpdates
 from pegboard_plugins.upstreams.server_log import RateLimit
 from pegboard_plugins.upstreams.upstream_calls import UpstreamCalls, UpstreamRequest

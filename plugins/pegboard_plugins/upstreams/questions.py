@@ -8,8 +8,9 @@ from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
 from pegboard import Context
-from pegboard.plugin import INVALID_PARAMS, METHOD_NOT_FOUND, ProtocolError, text_problems
+from pegboard.plugin import ProtocolError, text_problems
 from pegboard.types import Question
+from pegboard_plugins.support.jsonrpc import INVALID_PARAMS, METHOD_NOT_FOUND
 from pegboard_plugins.upstreams.settings import ServerConfig
 
 CAPABILITIES: Mapping[str, Any] = {

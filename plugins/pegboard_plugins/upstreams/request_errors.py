@@ -5,17 +5,16 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from pegboard import Context, NotFoundError, UpstreamError
-from pegboard.plugin import (
+from pegboard import ClientCapabilityError, Context, NotFoundError, UpstreamError
+from pegboard.plugin import ProtocolError, encode
+from pegboard_plugins.support.jsonrpc import (
     INVALID_PARAMS,
     INVALID_REQUEST,
     METHOD_NOT_FOUND,
     MISSING_CLIENT_CAPABILITY,
-    ClientCapabilityError,
-    ProtocolError,
-    encode,
+    PARSE_ERROR,
+    RESOURCE_NOT_FOUND,
 )
-from pegboard_plugins.support.jsonrpc import PARSE_ERROR, RESOURCE_NOT_FOUND
 from pegboard_plugins.upstreams.hops import LOOP
 from pegboard_plugins.upstreams.questions import QuestionRules, declares
 

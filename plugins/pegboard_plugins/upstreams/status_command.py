@@ -8,8 +8,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from pegboard import MCPError
-from pegboard.plugin import AuthorizationRequiredError, CommandContext, PluginContext, encode
+from pegboard import AuthorizationRequiredError, MCPError
+from pegboard.plugin import CommandContext, PluginContext, encode
 from pegboard_plugins.upstreams.hops import LoopError
 from pegboard_plugins.upstreams.link import LOGIN_ADVICE
 from pegboard_plugins.upstreams.mounted import wire_form

@@ -10,9 +10,10 @@ from math import inf
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, TypeGuard
 from weakref import WeakKeyDictionary
 
-from pegboard import Context, UpstreamError
-from pegboard.plugin import INTERNAL_ERROR, INVALID_PARAMS, ClientError, ProtocolError, text_problems
+from pegboard import ClientError, Context, UpstreamError
+from pegboard.plugin import ProtocolError, text_problems
 from pegboard_client import Asked, QuestionHandler
+from pegboard_plugins.support.jsonrpc import INTERNAL_ERROR, INVALID_PARAMS
 from pegboard_plugins.upstreams.parked_calls import Parked, ParkedCall, ParkedCalls
 from pegboard_plugins.upstreams.questions import (
     MAX_QUESTIONS,

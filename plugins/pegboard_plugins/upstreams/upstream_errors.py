@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from pegboard import ErrorKind, MCPError, NetworkTransportError, ToolExecutionError
-from pegboard.plugin import AuthorizationRequiredError, TransportError
+from pegboard import AuthorizationRequiredError, ErrorKind, MCPError, NetworkTransportError, ToolExecutionError
+from pegboard.plugin import TransportError
 from pegboard_plugins.upstreams.link import LOGIN_ADVICE, NotConnectedError
 
 

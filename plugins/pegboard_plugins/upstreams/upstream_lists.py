@@ -6,7 +6,8 @@ import logging
 from collections.abc import Collection, Mapping
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
-from pegboard.plugin import METHOD_NOT_FOUND, ProtocolError, encode
+from pegboard.plugin import ProtocolError, encode
+from pegboard_plugins.support.jsonrpc import METHOD_NOT_FOUND
 from pegboard_plugins.upstreams.hops import LOOP, LoopError
 from pegboard_plugins.upstreams.settings import ServerConfig
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from pegboard import Context, ErrorKind, MCPError, NotFoundError
 from pegboard.plugin import PluginContext, decode, encode
-from pegboard.types import UNKNOWN_CLIENT, AuthProvider, Call, Caller, ItemKind, ToolAuthorization
+from pegboard.types import AuthProvider, Call, Caller, ItemKind, ToolAuthorization
 from pegboard.types import Client as CallingClient
 from pegboard_plugins.upstreams.hops import LOOP, VIA, next_hop
 from pegboard_plugins.upstreams.link import Link, NotConnectedError, NotificationListener
@@ -279,7 +279,7 @@ class UpstreamServer:
 
         If the host has one client, its first request decides what the connection declares.
         """
-        if self._awaits_client and client is not UNKNOWN_CLIENT:
+        if self._awaits_client and client != CallingClient():
             self._awaits_client = False
             before, self._declared = self._declared, self.rules.capabilities(client.capabilities)
             if self._link is not None and self._link.is_running and self._declared != before:

@@ -9,16 +9,8 @@ from collections.abc import Iterable
 from contextlib import AsyncExitStack
 from typing import TYPE_CHECKING
 
-from pegboard.plugin import (
-    Lifespan,
-    LoginQuestions,
-    Middleware,
-    Plugin,
-    PluginContext,
-    Route,
-    TokenSource,
-    hookimpl,
-)
+from pegboard.plugin import Lifespan, Middleware, Plugin, PluginContext, Route, TokenSource, hookimpl
+from pegboard_plugins.support.login_questions import LoginQuestions
 from pegboard_plugins.vault.settings import VaultConfig
 
 if TYPE_CHECKING:

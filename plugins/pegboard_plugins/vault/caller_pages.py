@@ -13,7 +13,7 @@ from http.cookies import CookieError, SimpleCookie
 from secrets import token_urlsafe
 from typing import Any, NamedTuple
 
-from pegboard.plugin import PAGE_HEADERS, ProtocolContext, Route, message_page, own_page
+from pegboard.plugin import ProtocolContext, Route
 from pegboard.types import Request, Response
 from pegboard_client import (
     AiohttpExchange,
@@ -32,6 +32,7 @@ from pegboard_client import (
     received_code,
     refusal,
 )
+from pegboard_plugins.support.browser_pages import PAGE_HEADERS, message_page, own_page
 from pegboard_plugins.vault.login_flows import LoginFlow, outcome_page
 from pegboard_plugins.vault.settings import CallerSettings
 

@@ -9,7 +9,7 @@ from hashlib import sha256
 from time import time
 from typing import TypeVar
 
-from pegboard.plugin import encode, state_lock
+from pegboard.plugin import StateFiles, encode
 from pegboard_client import LoginFailedError
 from pegboard_plugins.vault.provider_client import REFUSED_REFRESH, ProviderClient, ProviderRefusedError
 from pegboard_plugins.vault.vault_store import TokenKey, VaultStore, VaultToken
@@ -82,7 +82,7 @@ class KeptTokens:
     async def _renew(self, key: TokenKey) -> VaultToken | None:
         name = f"vault-{sha256(encode(list(key))).hexdigest()[:32]}"
         while True:
-            with state_lock(name, os.environ) as is_ours:
+            with StateFiles(os.environ).lock(name) as is_ours:
                 token = await self.load(key)
                 if token is None or not _has_expired(token):
                     return token  # another process has renewed or removed it

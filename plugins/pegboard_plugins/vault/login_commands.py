@@ -8,7 +8,8 @@ from collections.abc import Awaitable, Callable, Sequence
 from datetime import UTC, datetime
 from typing import Any, TypeVar
 
-from pegboard.plugin import CommandContext, ToolRuntimeError, encode
+from pegboard import ToolRuntimeError
+from pegboard.plugin import CommandContext, encode
 from pegboard_client import LoginFailedError
 from pegboard_plugins.vault.login_flows import LoginFlows, login_flows
 from pegboard_plugins.vault.vault_store import TokenKey, VaultError, VaultToken

@@ -12,9 +12,12 @@ from secrets import token_urlsafe
 from typing import TYPE_CHECKING
 from weakref import WeakValueDictionary
 
-from pegboard.plugin import AuthorizationRequiredError, PendingLogin, message_page, state_directory
+from pegboard import AuthorizationRequiredError
+from pegboard.plugin import StateFiles
 from pegboard.types import Response
 from pegboard_client import AuthorizationRequest, LoginFailedError
+from pegboard_plugins.support.browser_pages import message_page
+from pegboard_plugins.support.login_questions import PendingLogin
 from pegboard_plugins.vault.kept_tokens import KeptTokens, covers
 from pegboard_plugins.vault.provider_client import ProviderClient, ProviderRefusedError
 from pegboard_plugins.vault.settings import VaultConfig
@@ -224,7 +227,7 @@ def login_flows(config: VaultConfig) -> LoginFlows:
 
     def open_store() -> VaultStore:
         try:
-            directory = state_directory(os.environ)
+            directory = StateFiles(os.environ).directory
         except OSError as error:
             raise VaultError(f"the vault cannot be used: {error}") from error
         if directory is None:

@@ -16,9 +16,9 @@ from urllib.parse import urlsplit
 from aiohttp import web
 from aiohttp.typedefs import Handler
 
-from pegboard.plugin import PAGE_HEADERS, foreign_page, message_page
 from pegboard.types import Response
 from pegboard_client import AuthorizationRequest, LoginFailedError
+from pegboard_plugins.support.browser_pages import PAGE_HEADERS, foreign_page, message_page
 from pegboard_plugins.vault.login_flows import outcome_page
 
 MAX_CLOSE_SECONDS = 1.0

@@ -9,8 +9,9 @@ from urllib.parse import urlsplit
 from pydantic import Field, SecretStr, field_validator, model_validator
 
 from pegboard import PluginConfig
-from pegboard.plugin import WidensAccess, is_weak_secret
+from pegboard.plugin import WidensAccess
 from pegboard_plugins.support.bearer import checked_scopes
+from pegboard_plugins.support.secret_strength import is_weak_secret
 from pegboard_plugins.vault.named_providers import NAMED_PROVIDERS
 
 ADDRESSES = (

@@ -5,7 +5,8 @@ from __future__ import annotations
 import os
 from secrets import token_hex
 
-from pegboard.plugin import create_state, is_weak_secret, state_directory
+from pegboard.plugin import StateFiles
+from pegboard_plugins.support.secret_strength import is_weak_secret
 from pegboard_plugins.vault.settings import VaultConfig
 from pegboard_plugins.vault.vault_store import VaultError
 
@@ -28,9 +29,10 @@ def vault_keys(config: VaultConfig) -> list[str]:
 
 
 def _of_file() -> str:
+    files = StateFiles(os.environ)
     try:
-        key = create_state(KEY_NAME, token_hex(KEY_BYTES).encode(), os.environ).decode("ascii").strip()
-        directory = state_directory(os.environ)
+        key = files.create(KEY_NAME, token_hex(KEY_BYTES).encode()).decode("ascii").strip()
+        directory = files.directory
         assert directory is not None
     except (OSError, UnicodeDecodeError) as error:
         raise VaultError(f"the key of the vault cannot be read: {error}") from error

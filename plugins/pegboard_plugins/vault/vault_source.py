@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import logging
 
-from pegboard import Authorization
-from pegboard.plugin import AuthorizationRequiredError, TokenSource
+from pegboard import Authorization, AuthorizationRequiredError
+from pegboard.plugin import TokenSource
 from pegboard.types import Call, TokenRequest
 from pegboard_client import LoginFailedError
 from pegboard_plugins.vault.login_flows import LoginFlows

@@ -15,7 +15,8 @@ from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 from cryptography.hazmat.primitives.hashes import SHA256
 from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 
-from pegboard.plugin import ToolRuntimeError, decode, encode
+from pegboard import ToolRuntimeError
+from pegboard.plugin import decode, encode
 
 MAX_BUSY_SECONDS = 10
 """The limit of the time in which another process may hold the file."""

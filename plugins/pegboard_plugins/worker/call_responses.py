@@ -5,8 +5,8 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from typing import Any
 
-from pegboard import ErrorKind, TextContent, ToolError, ToolResult
-from pegboard.plugin import AuthorizationRequiredError, as_tool_result, encode, redacted
+from pegboard import AuthorizationRequiredError, ErrorKind, TextContent, ToolError, ToolResult
+from pegboard.plugin import as_tool_result, encode, redacted
 from pegboard.types import Failure, Outcome, RawResult, Tool
 from pegboard_plugins.worker.contents import content_value
 from pegboard_plugins.worker.settings import WorkerConfig

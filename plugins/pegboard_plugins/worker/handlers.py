@@ -6,9 +6,9 @@ import time
 from typing import Any, NamedTuple
 
 from pegboard import NotFoundError, ResourceResult
-from pegboard.plugin import INTERNAL_ERROR, INVALID_PARAMS, ProtocolContext, RouteHandler, encode
+from pegboard.plugin import ProtocolContext, RouteHandler, encode
 from pegboard.types import Call, Change, Client, Failure, Listing, Outcome, Request, Response, Supplied, Tool
-from pegboard_plugins.support.jsonrpc import RESOURCE_NOT_FOUND
+from pegboard_plugins.support.jsonrpc import INTERNAL_ERROR, INVALID_PARAMS, RESOURCE_NOT_FOUND
 from pegboard_plugins.worker.call_log import CallLog
 from pegboard_plugins.worker.call_responses import CallResponses
 from pegboard_plugins.worker.contents import listed_resource, resource_contents

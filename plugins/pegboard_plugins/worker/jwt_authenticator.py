@@ -9,9 +9,10 @@ from math import inf
 from time import time
 from typing import Any
 
-from pegboard.plugin import SECRET_BYTES, Authenticator, is_weak_secret
+from pegboard.plugin import Authenticator
 from pegboard.types import Caller, Request, Response
 from pegboard_plugins.support.bearer import BearerScheme
+from pegboard_plugins.support.secret_strength import SECRET_BYTES, is_weak_secret
 from pegboard_plugins.worker.settings import WorkerConfig
 
 logger = logging.getLogger("pegboard.plugins.worker")

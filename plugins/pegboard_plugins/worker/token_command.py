@@ -6,7 +6,8 @@ import logging
 from argparse import ArgumentTypeError
 
 from pegboard import ToolError
-from pegboard.plugin import CommandContext, encode, is_weak_secret
+from pegboard.plugin import CommandContext, encode
+from pegboard_plugins.support.secret_strength import is_weak_secret
 from pegboard_plugins.worker.jwt_authenticator import create_token
 from pegboard_plugins.worker.settings import NOT_SERVED
 

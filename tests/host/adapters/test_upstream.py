@@ -9,7 +9,7 @@ from xml.parsers.expat import ExpatError
 import pytest
 
 from pegboard import ErrorKind, FatalToolError, UpstreamError, UpstreamRateLimitError
-from pegboard.plugin import Upstream, error_code, instance_of
+from pegboard.plugin import Upstream, instance_of
 
 ACME = Upstream("acme", "Acme")
 URL = "https://user:canary@acme.example:8443/v1/it?token=canary#canary"
@@ -117,9 +117,9 @@ def test_an_error_that_causes_itself_and_a_request_that_was_not_sent() -> None:
 
 def test_an_error_code_is_one_word() -> None:
     for word in ("channel_not_found", "RESOURCE_EXHAUSTED", "itemNotFound", "access-denied", "a.b"):
-        assert error_code(word) == word
+        assert Upstream.error_code(word) == word
     for value in ("", "two words", "xoxb-5d0c", "_a", "a@b.c", "é", "a\n", "a" * 65, 404, None):
-        assert error_code(value) is None
+        assert Upstream.error_code(value) is None
 
 
 def test_classes_are_found_only_in_imported_modules() -> None:

@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from pegboard import Authorization, Context, ErrorKind, Host, ToolDefinitionError, Toolkit
+from pegboard import Authorization, AuthorizationRequiredError, Context, ErrorKind, Host, ToolDefinitionError, Toolkit
 from pegboard.errors import ConfigError
-from pegboard.plugin import AuthorizationRequiredError, Plugin, TokenSource, hookimpl
+from pegboard.plugin import Plugin, TokenSource, hookimpl
 from pegboard.types import AuthProvider, Call, Caller, Supplied, TokenRequest, ToolAuthorization
 from tests.host.hosting import call, failure, make_host, value
 

@@ -18,10 +18,12 @@ from pegboard import (
     RetryableToolError,
     ToolExecutionError,
     Toolkit,
+    ToolRuntimeError,
     UpstreamError,
     UpstreamRateLimitError,
 )
-from pegboard.plugin import ErrorAdapter, ProtocolError, ServerError, ToolRuntimeError
+from pegboard.errors import ServerError
+from pegboard.plugin import ErrorAdapter, ProtocolError
 from pegboard.types import Call, CallNext, Failure, Outcome
 from tests.host.hosting import WAIT, call, failure, make_host, plugin_of, value
 

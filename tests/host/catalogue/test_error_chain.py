@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from pegboard import Authorization, ToolExecutionError, Toolkit
+from pegboard import Authorization, ToolExecutionError, Toolkit, ToolRuntimeError
 from pegboard.errors import ConfigError
-from pegboard.plugin import ErrorAdapter, Plugin, TokenSource, ToolRuntimeError, hookimpl
+from pegboard.plugin import ErrorAdapter, Plugin, TokenSource, hookimpl
 from pegboard.types import AuthProvider, TokenRequest, ToolAuthorization
 from tests.host.hosting import failure, make_host
 

@@ -25,6 +25,7 @@ from pegboard import (
     Toolkit,
     ToolResult,
 )
+from pegboard.errors import ToolInputSchemaError
 from pegboard.plugin import (
     Catalogue,
     Plugin,
@@ -33,7 +34,6 @@ from pegboard.plugin import (
     ProtocolError,
     ResourceDefinition,
     ToolDefinition,
-    ToolInputSchemaError,
     hookimpl,
 )
 from pegboard.types import Call, CallNext, Change, Failure, ItemKind, Listing, Outcome

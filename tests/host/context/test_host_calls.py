@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from pegboard import Context, NotFoundError, PromptMessage, Toolkit, ToolResult
-from pegboard.plugin import ToolDefinition, ToolInputError, around
+from pegboard import Context, NotFoundError, PromptMessage, ToolInputError, Toolkit, ToolResult
+from pegboard.plugin import ToolDefinition, around
 from pegboard.types import Call, Caller, Change, Failure, Outcome
 from tests.host.hosting import make_host, plugin_of, until, value
 

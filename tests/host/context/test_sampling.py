@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
+from pegboard import ClientCapabilityError, ClientError
 from pegboard.errors import InteractionError
-from pegboard.plugin import ClientCapabilityError, ClientError
 from pegboard.types import Sample
 from pegboard_plugins.mcp.client_request_params import in_revision
 from tests.support.schemas import LEGACY, MODERN, check

@@ -18,7 +18,8 @@ from pegboard.errors import PluginError, ServerError
 from pegboard.loading import trial
 from pegboard.loading.discovery import Selection, defaults
 from pegboard.loading.source_files import toolkits_in
-from pegboard.plugin import ToolDefinition, redacted_data
+from pegboard.plugin import ToolDefinition
+from pegboard.secrets.redaction import redacted_data
 from pegboard.types import Change
 from tests.host.hosting import call, failure, until, value
 from tests.support.distributions import make_distribution

@@ -17,8 +17,8 @@ from pydantic import (
 )
 from pydantic_core import PydanticCustomError, PydanticKnownError, Url, core_schema
 
+from pegboard import ToolInputError
 from pegboard.messages.error_words import words
-from pegboard.plugin import ToolInputError
 from pegboard.schemas.signature import compile_signature
 from tests.host.schemas.signatures.types_of_tests import Cat, Color, Dog, Options, Tree
 

@@ -1,8 +1,7 @@
-"""The route of a request, the callers that its policy admits, and the log of refused tokens."""
+"""The route of a request, and the callers that its policy admits."""
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Awaitable, Callable
 from itertools import permutations
 from typing import Any, cast
@@ -10,11 +9,9 @@ from typing import Any, cast
 import pytest
 
 from pegboard.errors import ConfigError
-from pegboard.plugin import Authenticator, ProtocolContext, RefusalLog, Route
-from pegboard.plugin import fingerprint as digits
+from pegboard.plugin import Authenticator, ProtocolContext, Route
 from pegboard.routing.router import begin_response, check_reach, protect, respond
 from pegboard.types import ANONYMOUS, LOCAL, Caller, Request, Response
-from pegboard_plugins.support.bearer import BearerScheme
 
 Answer = Callable[[], Awaitable[Response]]
 HOST = cast(ProtocolContext, None)
@@ -167,42 +164,3 @@ def test_policies_without_an_authenticator_are_not_served_to_other_machines() ->
     assert problems(route(auth="safe")._replace(advice="do it")) == ["/here (policy 'safe'): do it"]
     assert problems(policy="mcp") == [f"its message streams (policy 'mcp'): {turn_on} 'mcp'"]
     assert len(problems(route(auth="mcp"), policy="mcp")) == 1
-
-
-TOKEN = "Bearer wrong-token"
-KEPT: dict[str, tuple[Response, str, dict[str, str]]] = {
-    "a bad token": (BearerScheme().invalid("old"), TOKEN, {"why": "old", "token": digits("wrong-token")}),
-    "without a reason": (Response(401), TOKEN, {"token": digits("wrong-token")}),
-    "in the wrong place": (BearerScheme().refusal(400, "invalid_request", "in the URL"), "x", {"why": "in the URL"}),
-}
-NOT_KEPT: dict[str, tuple[Response, str]] = {
-    "none": (BearerScheme().refusal(401), ""),
-    "that allows too little": (BearerScheme().insufficient(["a"], "more"), TOKEN),
-    "of an unavailable service": (Response(503), TOKEN),
-}
-
-
-@pytest.fixture
-def logged(caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch) -> pytest.LogCaptureFixture:
-    monkeypatch.setattr("pegboard.routing.authentication._AUDIT", RefusalLog())  # no other test's lines count
-    caplog.set_level(logging.INFO, "pegboard.audit")
-    return caplog
-
-
-@pytest.mark.parametrize(("refusal", "given", "facts"), KEPT.values(), ids=KEPT)
-async def test_an_invalid_token_is_logged(
-    logged: pytest.LogCaptureFixture, refusal: Response, given: str, facts: dict[str, str]
-) -> None:
-    assert await through(Says(refusal), Authorization=given) == refusal
-    (record,) = logged.records
-    assert vars(record)["audit"] == {"refused": "a token", "peer": "10.0.0.1", "path": "/here", **facts}
-    assert record.levelno == logging.INFO
-    assert "wrong-token" not in record.getMessage()
-
-
-@pytest.mark.parametrize(("refusal", "given"), NOT_KEPT.values(), ids=NOT_KEPT)
-async def test_a_request_without_an_invalid_token_is_not_logged(
-    logged: pytest.LogCaptureFixture, refusal: Response, given: str
-) -> None:
-    assert await through(Says(refusal), Authorization=given) == refusal
-    assert logged.records == []

@@ -10,9 +10,8 @@ from typing import Any
 import pytest
 from pydantic import BaseModel, Field
 
-from pegboard import Context, ToolDefinitionError
-from pegboard.errors import ToolOutputError, ToolOutputSchemaError
-from pegboard.plugin import ToolInputError, ToolInputSchemaError
+from pegboard import Context, ToolDefinitionError, ToolInputError
+from pegboard.errors import ToolInputSchemaError, ToolOutputError, ToolOutputSchemaError
 from pegboard.schemas.signature import Signature, compile_signature
 
 AB = {

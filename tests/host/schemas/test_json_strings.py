@@ -7,7 +7,7 @@ from typing import Annotated, Any, NamedTuple
 import pytest
 from pydantic import AfterValidator, BaseModel, Field
 
-from pegboard.plugin import ToolInputError
+from pegboard import ToolInputError
 from pegboard.schemas.signature import compile_signature
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from pegboard.plugin import ToolInputError
+from pegboard import ToolInputError
 from pegboard.schemas.signature import compile_signature
 
 

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from pegboard import Authorization
-from pegboard.plugin import AuthorizationRequiredError, TokenSource
+from pegboard import Authorization, AuthorizationRequiredError
+from pegboard.plugin import TokenSource
 from pegboard.types import TokenRequest, ToolAuthorization
 from pegboard_plugins import auth_providers
 from pegboard_plugins.auth_providers import GitHub

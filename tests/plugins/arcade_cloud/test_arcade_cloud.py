@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
-from pegboard import Context, Host, Toolkit
-from pegboard.plugin import AuthorizationRequiredError, PluginError, TokenSource
+from pegboard import AuthorizationRequiredError, Context, Host, Toolkit
+from pegboard.plugin import PluginError, TokenSource
 from pegboard.types import Caller, Supplied, ToolAuthorization
 from pegboard.types import Client as Described
 from pegboard_client import Asked, Client, Program

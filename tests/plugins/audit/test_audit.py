@@ -14,9 +14,10 @@ from typing import Any
 import pytest
 
 from pegboard import Host, MCPError, RetryableToolError, Toolkit
-from pegboard.plugin import create_state, fingerprint
+from pegboard.config.state import create_state
 from pegboard.types import Call, Caller, CallNext, Client, Failure, Outcome
 from pegboard_plugins.audit import KEY_FILE, AuditPlugin
+from pegboard_plugins.support.refusal_log import fingerprint
 from tests.host.hosting import call, make_host, plugin_of
 
 CANARY = "canary-7f3a91"

@@ -11,8 +11,17 @@ from typing import Any
 import aiohttp
 import pytest
 
-from pegboard import ErrorKind, FatalToolError, Host, NetworkTransportError, UpstreamError, UpstreamRateLimitError
-from pegboard.plugin import ErrorAdapter, ToolDefinition, ToolkitError, ToolRuntimeError
+from pegboard import (
+    ErrorKind,
+    FatalToolError,
+    Host,
+    NetworkTransportError,
+    ToolkitError,
+    ToolRuntimeError,
+    UpstreamError,
+    UpstreamRateLimitError,
+)
+from pegboard.plugin import ErrorAdapter, ToolDefinition
 from pegboard.types import Failure
 from pegboard_plugins.errors_http import HttpErrorAdapter, HttpErrorsPlugin
 from pegboard_testing import ErrorAdapterContract

@@ -18,12 +18,13 @@ from pegboard.catalogue import binding
 from pegboard.catalogue.lock_content import lock_of
 from pegboard.cli.serving.access_settings import access_of
 from pegboard.config import HostConfig
-from pegboard.errors import ConfigError, ToolkitLoadError
+from pegboard.errors import ConfigError
 from pegboard.loading.discovery import defaults
 from pegboard.lockfile.lock_files import LOCK_FILE_NAME, write_lock
 from pegboard.plugin import ProtocolError
 from pegboard.types import Call, Change
 from pegboard_plugins.lock import lazy_start
+from pegboard_plugins.lock.lazy_start import LateLoadError
 from tests.host.hosting import call, failure, until, value
 from tests.plugins.upstreams.mounted_hosts import far_client
 from tests.support.distributions import make_distribution
@@ -208,7 +209,7 @@ async def test_a_lifespan_of_a_toolkit_that_is_not_served_ends(site: Path, monke
     await lock(site)
     async with host_of(site) as host:
         monkeypatch.setattr(host._registry, "_serve_imported", lambda *_: 1 / 0)
-        assert isinstance((await failure(host, "shop_state")).error, ToolkitLoadError)
+        assert isinstance((await failure(host, "shop_state")).error, LateLoadError)
         assert sys.shop_life == ["entered", "left"]  # type: ignore[attr-defined]
 
 
@@ -346,7 +347,7 @@ async def test_a_failed_import_answers_each_call_with_one_error(
     install(site, KIT + broken)
     async with host_of(site) as host:
         results = await asyncio.gather(*(failure(host, "shop_twice", {"a": 1}) for _ in range(20)))
-    assert {type(one.error) for one in results} == {ToolkitLoadError}
+    assert {type(one.error) for one in results} == {LateLoadError}
     assert {one.error.message for one in results} == {
         "The toolkit shop cannot be loaded. The log of the host has the reason."
     }
@@ -357,7 +358,7 @@ async def test_a_later_call_tries_a_failed_import_again(site: Path, monkeypatch:
     monkeypatch.setattr(lazy_start, "RETRY_SECONDS", 0)
     install(site, KIT + "1 / 0\n")
     async with host_of(site) as host:
-        assert isinstance((await failure(host, "shop_twice", {"a": 1})).error, ToolkitLoadError)
+        assert isinstance((await failure(host, "shop_twice", {"a": 1})).error, LateLoadError)
         install(site, KIT)
         assert await value(host, "shop_twice", {"a": 1}) == 2
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from pegboard.plugin import create_state
+from pegboard.config.state import create_state
 from pegboard_plugins.login import grant_store
 from tests.plugins.login.front import KEY, Front
 from tests.plugins.login.identity_server import IdentityServer

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pegboard.plugin import ToolInputSchemaError
+from pegboard import ToolDefinitionError
 from pegboard_plugins.mcp.mirrored_arguments import MirroredArgument, mirrored_arguments
 
 TYPES = "must be one of string, integer, boolean"
@@ -54,20 +54,20 @@ def test_the_value_must_be_a_token(name: Any) -> None:
     if isinstance(name, str) and re.fullmatch(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+", name):
         assert read(a=text(name)) == (MirroredArgument(name, ("a",)),)
     else:
-        with pytest.raises(ToolInputSchemaError, match=r"x-mcp-header at properties\.a: .* part of a header's name"):
+        with pytest.raises(ToolDefinitionError, match=r"x-mcp-header at properties\.a: .* part of a header's name"):
             read(a=text(name))
 
 
 @pytest.mark.requirement("HEAD-17")
 def test_a_header_is_named_once_in_any_case() -> None:
-    with pytest.raises(ToolInputSchemaError, match="appears twice"):
+    with pytest.raises(ToolDefinitionError, match="appears twice"):
         read(a=text("Region"), b={"properties": {"c": text("REGION")}})
 
 
 @pytest.mark.requirement("HEAD-18")
 @pytest.mark.parametrize("kind", ["number", ["string", "null"], None])
 def test_other_types_are_refused(kind: Any) -> None:
-    with pytest.raises(ToolInputSchemaError, match=TYPES):
+    with pytest.raises(ToolDefinitionError, match=TYPES):
         read(a={"type": kind, "x-mcp-header": "A"} if kind else {"x-mcp-header": "A", "enum": ["x"]})
 
 
@@ -84,14 +84,14 @@ def test_other_types_are_refused(kind: Any) -> None:
     ],
 )
 def test_other_places_are_refused(path: str) -> None:
-    with pytest.raises(ToolInputSchemaError, match=PLACES):
+    with pytest.raises(ToolDefinitionError, match=PLACES):
         mirrored_arguments(at(path, text()))
-    with pytest.raises(ToolInputSchemaError, match="x-mcp-header at the root"):
+    with pytest.raises(ToolDefinitionError, match="x-mcp-header at the root"):
         mirrored_arguments({"type": "object", "x-mcp-header": "A"})
 
 
 @pytest.mark.parametrize("bound", [{"maximum": 2**53}, {"const": -(2**53)}, {"enum": [2**53]}], ids=str)
 def test_integers_are_exact_everywhere(bound: dict[str, Any]) -> None:
     assert len(read(a={"type": "integer", "x-mcp-header": "A", "minimum": -(2**53) + 1, "maximum": 2**53 - 1})) == 1
-    with pytest.raises(ToolInputSchemaError, match="beyond 2\\^53 - 1"):
+    with pytest.raises(ToolDefinitionError, match="beyond 2\\^53 - 1"):
         read(a={"type": "integer", "x-mcp-header": "A", **bound})

@@ -15,9 +15,10 @@ from opentelemetry import trace
 from opentelemetry.proto.trace.v1.trace_pb2 import Span, Status
 
 from pegboard import Context, Host, ToolExecutionError, Toolkit
-from pegboard.plugin import SessionInfo, fingerprint
+from pegboard.plugin import SessionInfo
 from pegboard.types import Call, Client, Outcome
 from pegboard_plugins.opentelemetry import semantic_attributes
+from pegboard_plugins.support.refusal_log import fingerprint
 from tests.host.hosting import call
 from tests.plugins.opentelemetry.otlp_receiver import OtlpReceiver, attributes
 from tests.support.mcp_client import until

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 import pytest_asyncio
 
-from pegboard.routing.refusal_log import MAX_LINES
+from pegboard_plugins.support.refusal_log import MAX_LINES
 from tests.plugins.auth_token import door_kit
 from tests.plugins.resource_server.conftest import Door, listed, serve
 from tests.support.distributions import make_distribution

@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
-from pegboard import Host, NotFoundError, Toolkit
-from pegboard.plugin import InsufficientScopeError, Method, Plugin, hookimpl
+from pegboard import Host, InsufficientScopeError, NotFoundError, Toolkit
+from pegboard.plugin import Method, Plugin, hookimpl
 from pegboard.types import ANONYMOUS, LOCAL, Call, Caller, Failure, Listing, MethodResult, Outcome, Supplied
 from pegboard_plugins.scopes import ScopesConfig, ScopesPlugin, _rules
 from tests.host.hosting import make_host

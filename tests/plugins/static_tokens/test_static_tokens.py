@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
-from pegboard import Authorization, Context, Host, Toolkit
-from pegboard.plugin import AuthorizationRequiredError, Plugin, SecretStore, TokenSource, hookimpl
+from pegboard import Authorization, AuthorizationRequiredError, Context, Host, Toolkit
+from pegboard.plugin import Plugin, SecretStore, TokenSource, hookimpl
 from pegboard.types import ANONYMOUS, Caller, Supplied, TokenRequest
 from pegboard_plugins.auth_providers import OAuth2
 from pegboard_plugins.static_tokens import StaticTokensConfig

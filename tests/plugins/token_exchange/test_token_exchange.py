@@ -13,8 +13,8 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
-from pegboard import Host
-from pegboard.plugin import AuthorizationRequiredError, TokenSource
+from pegboard import AuthorizationRequiredError, Host
+from pegboard.plugin import TokenSource
 from pegboard.types import Call, Caller, Supplied, TokenRequest, ToolAuthorization
 from pegboard_client import HttpReply, LoginFailedError
 from pegboard_plugins.auth_providers import OAuth2

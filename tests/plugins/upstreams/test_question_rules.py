@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from pegboard import Context, Host, Toolkit, UpstreamError
-from pegboard.plugin import ClientCapabilityError, ProtocolError
+from pegboard import ClientCapabilityError, Context, Host, Toolkit, UpstreamError
+from pegboard.plugin import ProtocolError
 from pegboard.types import Question
 from pegboard_plugins.upstreams.questions import QuestionRules
 from pegboard_plugins.upstreams.request_errors import request_error

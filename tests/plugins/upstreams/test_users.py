@@ -12,8 +12,8 @@ from typing import Any
 
 import pytest
 
-from pegboard import Authorization, Host, NotFoundError, Toolkit
-from pegboard.plugin import AuthorizationRequiredError, Plugin, TokenSource, hookimpl
+from pegboard import Authorization, AuthorizationRequiredError, Host, NotFoundError, Toolkit
+from pegboard.plugin import Plugin, TokenSource, hookimpl
 from pegboard.types import ANONYMOUS, Call, Caller, Failure, Listing, Outcome, RawResult, TokenRequest
 from pegboard_plugins.upstreams import UpstreamsPlugin
 from pegboard_plugins.upstreams.status_command import _states

@@ -8,8 +8,7 @@ from typing import Any
 
 import pytest
 
-from pegboard import Host, Toolkit, ToolResult, UpstreamError
-from pegboard.plugin import AuthorizationRequiredError
+from pegboard import AuthorizationRequiredError, Host, Toolkit, ToolResult, UpstreamError
 from pegboard.types import Caller, Client, InputRequired, Supplied
 from pegboard_plugins.auth_providers import OAuth2
 from pegboard_plugins.vault import provider_client

@@ -14,8 +14,8 @@ import jwt
 import pytest
 from pydantic import SecretStr, ValidationError
 
-from pegboard.plugin import fingerprint
 from pegboard.types import Caller, Request, Response
+from pegboard_plugins.support.refusal_log import fingerprint
 from pegboard_plugins.worker import jwt_authenticator
 from pegboard_plugins.worker.jwt_authenticator import WorkerAuthenticator, create_token
 from pegboard_plugins.worker.settings import WorkerConfig

@@ -10,8 +10,7 @@ from typing import Any, Protocol
 import pytest
 import pytest_asyncio
 
-from pegboard import Host, ToolResult
-from pegboard.plugin import ToolkitError
+from pegboard import Host, ToolkitError, ToolResult
 from pegboard.types import Call, Failure, Outcome
 from toolkits.github.tests.support.server import TOKEN, GithubServer, Storage
 

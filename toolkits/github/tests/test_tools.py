@@ -14,8 +14,7 @@ from typing import Any
 
 import pytest
 
-from pegboard import Authorization, Classification, ToolResult
-from pegboard.plugin import AuthorizationRequiredError
+from pegboard import Authorization, AuthorizationRequiredError, Classification, ToolResult
 from pegboard.types import Call, Failure, Supplied, Tool
 from pegboard_plugins.auth_providers import GitHub
 from toolkit_github import GithubConfig

@@ -2,6 +2,7 @@
 
 from pegboard import (
     AuthorizationError,
+    ClientCapabilityError,
     ContextRequiredToolError,
     ErrorKind,
     FatalToolError,
@@ -12,26 +13,17 @@ from pegboard import (
     ResourceError,
     RetryableToolError,
     ToolExecutionError,
+    ToolRuntimeError,
     UpstreamError,
     UpstreamRateLimitError,
 )
-from pegboard.plugin import (
-    ClientCapabilityError,
-    LifespanError,
-    MCPContextError,
-    MCPRuntimeError,
-    ProtocolError,
-    RequestError,
-    ResponseError,
-    ServerError,
-    ServerRequestError,
-    SessionError,
-    ToolRuntimeError,
-    TransportError,
-)
+from pegboard.plugin import MCPContextError, ProtocolError, TransportError
 
 ElicitationNotSupportedError = ElicitationModeNotSupportedError = ClientCapabilityError
 """Raised if the client cannot show the question."""
+MCPRuntimeError = ServerError = LifespanError = MCPError
+SessionError = RequestError = ServerRequestError = ResponseError = MCPError
+"""Errors of the server and of its requests. The host does not tell them apart."""
 
 __all__ = [
     "AuthorizationError", "ContextRequiredToolError", "ElicitationModeNotSupportedError",

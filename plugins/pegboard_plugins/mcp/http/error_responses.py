@@ -6,20 +6,14 @@ import logging
 from collections.abc import Sequence
 from typing import Any, Final
 
-from pegboard import MCPError
-from pegboard.plugin import (
-    INTERNAL_ERROR,
-    INVALID_REQUEST,
-    METHOD_NOT_FOUND,
-    InsufficientScopeError,
-    ProtocolError,
-    RefusalLog,
-)
+from pegboard import InsufficientScopeError, MCPError
+from pegboard.plugin import ProtocolError
 from pegboard.types import Call, Failure, Outcome, Request, RequestId, Response
 from pegboard_plugins.mcp.headers import PROTOCOL_VERSION_HEADER, named_revision
 from pegboard_plugins.mcp.revisions import SESSION_REVISIONS, STATELESS_REVISIONS, SUPPORTED_REVISIONS
 from pegboard_plugins.support.bearer import BearerScheme
-from pegboard_plugins.support.jsonrpc import jsonrpc_error
+from pegboard_plugins.support.jsonrpc import INTERNAL_ERROR, INVALID_REQUEST, METHOD_NOT_FOUND, jsonrpc_error
+from pegboard_plugins.support.refusal_log import RefusalLog
 
 OK_HEAD: Final = Response()
 SESSION_DELETED: Final = "The session was deleted."

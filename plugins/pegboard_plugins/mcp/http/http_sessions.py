@@ -8,7 +8,7 @@ from collections.abc import Callable, Coroutine
 from contextvars import Context
 from typing import TYPE_CHECKING, Any
 
-from pegboard.plugin import EventStore, ProtocolContext, RefusalLog, SessionRecord, SessionStore, fingerprint
+from pegboard.plugin import EventStore, ProtocolContext, SessionRecord, SessionStore
 from pegboard.types import Caller, Client
 from pegboard_plugins.mcp.call_notifications import log_limit
 from pegboard_plugins.mcp.client_requests import ClientRequestIds
@@ -17,6 +17,7 @@ from pegboard_plugins.mcp.http.session_stream import StreamRetention
 from pegboard_plugins.mcp.revisions import since
 from pegboard_plugins.mcp.session import DEFAULT_LEVEL
 from pegboard_plugins.support.first_step import in_task
+from pegboard_plugins.support.refusal_log import RefusalLog, fingerprint
 
 if TYPE_CHECKING:
     from pegboard_plugins.mcp.change_broadcaster import ChangeBroadcaster

@@ -10,7 +10,6 @@ from collections.abc import Callable, Coroutine
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
-from pegboard.plugin import INTERNAL_ERROR, INVALID_REQUEST
 from pegboard.types import EventStream, RequestId, Response
 from pegboard_plugins.mcp.http.error_responses import OK_HEAD, SESSION_DELETED, error_response
 from pegboard_plugins.mcp.http.http_session import HttpSession
@@ -23,7 +22,7 @@ from pegboard_plugins.mcp.http.session_stream import (
 )
 from pegboard_plugins.mcp.message_queue import MessageQueue
 from pegboard_plugins.mcp.stateless_call import COMMIT_SECONDS, STREAM_HEADERS, cut_response
-from pegboard_plugins.support.jsonrpc import jsonrpc_error
+from pegboard_plugins.support.jsonrpc import INTERNAL_ERROR, INVALID_REQUEST, jsonrpc_error
 
 if TYPE_CHECKING:
     from pegboard_plugins.mcp.progress_reports import ProgressReports

@@ -8,7 +8,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from pegboard import MCPError
-from pegboard.plugin import INTERNAL_ERROR, INVALID_REQUEST, ProtocolError, RefusalLog, fingerprint
+from pegboard.plugin import ProtocolError
 from pegboard.types import Call, EventStream, Request, RequestId, Response
 from pegboard_plugins.mcp.headers import SESSION_HEADER, named_revision
 from pegboard_plugins.mcp.http.error_responses import (
@@ -42,7 +42,8 @@ from pegboard_plugins.mcp.stateless import is_stateless
 from pegboard_plugins.mcp.stateless_call import STREAM_HEADERS, cut_response
 from pegboard_plugins.mcp.token_lifetime import seconds_left
 from pegboard_plugins.support.first_step import in_task
-from pegboard_plugins.support.jsonrpc import jsonrpc_error
+from pegboard_plugins.support.jsonrpc import INTERNAL_ERROR, INVALID_REQUEST, jsonrpc_error
+from pegboard_plugins.support.refusal_log import RefusalLog, fingerprint
 
 if TYPE_CHECKING:
     from pegboard_plugins.mcp.settings import McpConfig

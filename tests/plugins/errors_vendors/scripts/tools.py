@@ -10,8 +10,7 @@ import json
 import sys
 from typing import Any
 
-from pegboard import Host, Toolkit
-from pegboard.plugin import ToolkitError
+from pegboard import Host, Toolkit, ToolkitError
 from pegboard.types import Call, Failure
 
 CANARY = "canary-5d0c"

@@ -12,7 +12,6 @@ from typing import Any
 
 from pegboard import PluginConfig
 from pegboard.plugin import (
-    INVALID_PARAMS,
     Extension,
     Method,
     Middleware,
@@ -28,6 +27,7 @@ from pegboard.plugin import (
 from pegboard.types import Call, Caller, CallNext, EmbeddedOutcome, Failure, MethodResult, Notify, Outcome
 
 JOBS = "com.acme/jobs"
+INVALID_PARAMS = -32602
 
 
 class JobsConfig(PluginConfig):

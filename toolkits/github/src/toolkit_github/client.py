@@ -9,8 +9,8 @@ from contextlib import asynccontextmanager
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from pegboard import FatalToolError, NetworkTransportError, ToolExecutionError
-from pegboard.plugin import AuthorizationRequiredError, decode, encode
+from pegboard import AuthorizationRequiredError, FatalToolError, NetworkTransportError, ToolExecutionError
+from pegboard.plugin import decode, encode
 from toolkit_github.cache import Cache, Kept
 from toolkit_github.config import GithubConfig
 from toolkit_github.pages import next_page

@@ -13,10 +13,11 @@ from pegboard import (
     NetworkTransportError,
     RetryableToolError,
     ToolExecutionError,
+    ToolRuntimeError,
     UpstreamError,
     UpstreamRateLimitError,
 )
-from pegboard.plugin import ToolRuntimeError, decode
+from pegboard.plugin import decode
 
 __all__ = ["Refused", "no_answer", "not_fetched", "not_understood", "refusal", "too_large"]
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Mapping
+from hashlib import sha256
 from time import monotonic
 
-from pegboard.types.callers import EMPTY, Caller
+from pegboard.types import EMPTY, Caller
 
 logger = logging.getLogger("pegboard.audit")
 
@@ -87,8 +88,6 @@ class _Period:
 
 def fingerprint(secret: str) -> str:
     """Return twelve digits that identify a long random secret without revealing it."""
-    from hashlib import sha256
-
     return sha256(secret.encode("utf-8", "surrogatepass")).hexdigest()[:12]
 
 

@@ -9,8 +9,8 @@ from hashlib import sha256
 from html import escape
 from typing import TypeAlias
 
-from pegboard.plugin.transports import ProtocolContext
-from pegboard.types.http import Request, Response
+from pegboard.plugin import ProtocolContext
+from pegboard.types import Request, Response
 
 _STYLE = (
     ":root{color-scheme:light dark;--back:#f4f5f7;--card:#fff;--text:#1c2228;--quiet:#59636e;--line:#d4dae0;"

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable
+from typing import NamedTuple
 
-from pegboard.context.input_requests import ElicitUrl
-from pegboard.context.rounds import Rounds
-from pegboard.errors import AuthorizationRequiredError
-from pegboard.plugin.middleware import Middleware
-from pegboard.records import NamedTuple
-from pegboard.types.calls import Call, CallNext, Outcome
+from pegboard import AuthorizationRequiredError
+from pegboard.plugin import Middleware, Rounds
+from pegboard.types import Call, CallNext, ElicitUrl, Outcome
 
 MAX_WAIT_SECONDS = 300.0
 """The limit of the time that a call waits for a login."""

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from pegboard.plugin import SECRET_BYTES, is_bearer_token, is_scope, is_weak_secret
+from pegboard_plugins.support.bearer import is_bearer_token, is_scope
+from pegboard_plugins.support.secret_strength import SECRET_BYTES, is_weak_secret
 
 
 def test_a_short_or_uniform_secret_is_weak() -> None:

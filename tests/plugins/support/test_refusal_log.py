@@ -6,9 +6,8 @@ import logging
 
 import pytest
 
-from pegboard.plugin import RefusalLog
-from pegboard.routing.refusal_log import MAX_FACT_CHARACTERS, MAX_LINES, PERIOD_SECONDS
 from pegboard.types import Caller
+from pegboard_plugins.support.refusal_log import MAX_FACT_CHARACTERS, MAX_LINES, PERIOD_SECONDS, RefusalLog
 
 
 @pytest.fixture

@@ -1,0 +1,60 @@
+"""Files that contain secrets: their replacement, and the users who can change them."""
+
+from __future__ import annotations
+
+import os
+import stat
+from contextlib import suppress
+from pathlib import Path
+
+
+def replace_file(path: Path, content: bytes) -> None:
+    """Replace a file atomically. It keeps its permissions and its owner, and only its owner can read a new file.
+
+    Args:
+        path: the file. If it is a symbolic link, its target is replaced.
+        content: the new content.
+
+    Raises:
+        OSError: the file cannot be written. It is unchanged then.
+    """
+    import tempfile  # few commands write files
+
+    target = Path(os.path.realpath(path))  # `resolve` raises RuntimeError for a link to itself
+    handle, temporary = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")  # mode 0600
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
+        with suppress(FileNotFoundError):
+            status = target.stat()
+            os.chmod(temporary, stat.S_IMODE(status.st_mode))
+            if os.name == "posix" and (status.st_uid, status.st_gid) != (os.geteuid(), os.getegid()):
+                os.chown(temporary, status.st_uid, status.st_gid)
+        os.replace(temporary, target)
+    except BaseException:
+        os.unlink(temporary)
+        raise
+
+
+def others_can_change(path: Path, status: os.stat_result) -> str | None:
+    """Return the reason why other users of this machine can change a file. Return None if no other user can.
+
+    The file's group may have write access. In a sticky folder such as /tmp, users cannot replace other users' files.
+
+    Args:
+        path: the file. For a link, the folder of the link and the folder of its target are checked.
+        status: the status of the open file.
+    """
+    if os.name != "posix":
+        return None
+    if status.st_uid not in (0, os.geteuid()):
+        return "it belongs to another user"
+    if status.st_mode & stat.S_IWOTH:
+        return "other users can write it"
+    for folder in dict.fromkeys((Path(os.path.abspath(path)).parent, Path(os.path.realpath(path)).parent)):
+        mode = folder.stat().st_mode
+        if mode & stat.S_IWOTH and not mode & stat.S_ISVTX:
+            return f"other users can write its folder {folder}"
+    return None
