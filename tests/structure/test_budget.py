@@ -20,7 +20,7 @@ PLUGINS = {name: path for name, path in modules("plugins").items() if not name.s
 """Without the typed messages, which are generated."""
 PER_STATEMENT = 1.4
 """Lines of code for each statement, where an issue counts lines of code."""
-AUTHORS = ("pegboard", "pegboard.plugin", "pegboard.terminal", "pegboard.types")
+AUTHORS = ("pegboard", "pegboard.plugin", "pegboard.types")
 TRICKS = {"f_locals", "get_referents", "_getframe", "eval", "co_consts"}
 
 
@@ -102,18 +102,17 @@ def folders() -> dict[str, float]:
 
 
 BUDGET: dict[str, tuple[Callable[[], int], int]] = {
-    "statements in the host": (lambda: statements(HOST.values()), 30_534),  # facts of all plugins, and their options
-    "statements in the host and the plugins": (
-        lambda: statements((HOST | PLUGINS).values()),
-        51_054,
-    ),  # commands declared by plugins; the imports of support, and its own helpers for files
-    "files in the host": (lambda: len(HOST), 423),  # options of plugins
-    "public names for authors": (public_names, 206),  # 16 of pegboard.terminal
+    "statements in the host": (lambda: statements(HOST.values()), 24_564),
+    # raised from 50,670: commands as facts, and helpers of plugins that were host functions
+    "statements in the host and the plugins": (lambda: statements((HOST | PLUGINS).values()), 51_067),
+    "files in the host": (lambda: len(HOST), 347),
+    "public names for authors": (public_names, 190),
     "names of pegboard.plugin": (plugin_names, 83),
-    "public names without a hook or an example": (lambda: len(unmet()), 11),  # the lock, and Finding
-    "strings of the host that name a plugin": (lambda: len(naming_plugins()), 1),
-    "imports in functions of the host": (imports_in_functions, 266),
-    "getattr with a default in the host": (optional_members, 116),
+    "names of pegboard.terminal": (lambda: len(import_module("pegboard.terminal").__all__), 17),
+    "public names without a hook or an example": (lambda: len(unmet()), 10),  # the lock
+    "strings of the host that name a plugin": (lambda: len(naming_plugins()), 0),
+    "imports in functions of the host": (imports_in_functions, 248),
+    "getattr with a default in the host": (optional_members, 112),
     "modules with tricks": (lambda: len(with_tricks()), 5),
 }
 """Each measure: the function that returns its value, and the budget."""

@@ -117,6 +117,7 @@ def _facts(kind: ProjectKind, names: ProjectNames) -> str:
     """Return the declaration of the example's command under new names."""
     text = _renamed(_template("command_facts"), kind, names)
     text = text.replace(f"[{kind.word}.commands.{kind.word}]", f"[{names.entry}.commands.{names.dashed}]")
+    text = text.replace(f"[{kind.word}.commands", f"[{names.entry}.commands")
     return re.sub(r"docs\.examples\.plugins\.\w+", names.package, text)
 
 
