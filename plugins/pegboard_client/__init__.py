@@ -10,6 +10,7 @@ _HOMES = {
     ".addresses": "ClientLimits Endpoint Program Stream",
     ".asked": "Asked QuestionHandler",
     ".http_auth": "HttpAuth LoginRequiredError",
+    ".child_process": "ChildProcess start_process",
     ".client_errors": "ServerTimeoutError UnreachableError",
     ".http_exchange": "HttpExchange HttpReply",
     ".reconnecting": "reconnect_delay",

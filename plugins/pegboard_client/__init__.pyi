@@ -12,6 +12,10 @@ from pegboard_client.asked import (
     Asked,
     QuestionHandler,
 )
+from pegboard_client.child_process import (
+    ChildProcess,
+    start_process,
+)
 from pegboard_client.client_errors import (
     ServerTimeoutError,
     UnreachableError,
@@ -92,6 +96,7 @@ __all__ = [
     "AiohttpExchange",
     "Asked",
     "AuthorizationRequest",
+    "ChildProcess",
     "Client",
     "ClientCredentials",
     "ClientLimits",
@@ -132,5 +137,6 @@ __all__ = [
     "refusal",
     "renewal_time",
     "scope_fields",
+    "start_process",
     "with_offline_access",
 ]

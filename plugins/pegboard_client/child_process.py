@@ -11,7 +11,7 @@ from contextlib import suppress
 
 from pegboard.errors import TransportError
 from pegboard.messages.texts import escape_invisible
-from pegboard_client.addresses import Program
+from pegboard_client.addresses import MAX_MESSAGE_BYTES, Program
 from pegboard_client.process_group import ProcessGroup, kill_group
 
 logger = logging.getLogger("pegboard.client")
@@ -127,8 +127,12 @@ class ChildProcess:
         return self._exiting.done()
 
 
-async def start_process(command: Program, message_bytes: int) -> ChildProcess:
+async def start_process(command: Program, message_bytes: int = MAX_MESSAGE_BYTES) -> ChildProcess:
     """Start a server.
+
+    Args:
+        command: the program.
+        message_bytes: the maximum size of a message.
 
     Raises:
         TransportError: the program cannot be started.

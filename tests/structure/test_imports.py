@@ -30,7 +30,6 @@ INPUT_AND_OUTPUT = {
 }  # fmt: skip
 
 COMMANDS_WITH_A_CLIENT = {
-    "pegboard.cli.commands.demo_command",
     "pegboard.cli.configure.answer_check",
     "pegboard.cli.configure.configure_commands",
     "pegboard.cli.dev.served_file",

@@ -7,8 +7,8 @@ from pegboard.exports import exports
 
 _HOMES = {
     ".printing": """
-        agreed clear_progress first_line is_interactive print_json print_lines print_result print_result_json
-        print_table print_text printable say
+        OutputError agreed clear_progress first_line is_interactive print_json print_lines print_result
+        print_result_json print_table print_text printable say
     """,
     ".progress_bar": "show_progress show_status",
     ".fitted_lines": "fitted",

@@ -6,6 +6,7 @@ from pegboard.terminal.fitted_lines import (
     fitted,
 )
 from pegboard.terminal.printing import (
+    OutputError,
     agreed,
     clear_progress,
     first_line,
@@ -28,6 +29,7 @@ from pegboard.terminal.usage_error import (
 )
 
 __all__ = [
+    "OutputError",
     "UsageError",
     "agreed",
     "clear_progress",

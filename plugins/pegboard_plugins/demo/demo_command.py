@@ -12,14 +12,10 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from pegboard.cli import OK
-from pegboard.cli.commands.demo_shop import SHOP
-from pegboard.plugin.commands import CommandContext
-from pegboard.terminal.printing import OutputError, print_json, print_lines, print_text
-from pegboard.wire.codec import decode
-from pegboard_client import Asked, Client, Program, Stream
-from pegboard_client.addresses import MAX_MESSAGE_BYTES
-from pegboard_client.child_process import ChildProcess, start_process
+from pegboard.plugin import CommandContext, decode
+from pegboard.terminal import OutputError, print_json, print_lines, print_text
+from pegboard_client import Asked, ChildProcess, Client, Program, Stream, start_process
+from pegboard_plugins.demo.demo_shop import SHOP
 
 MAX_LINE_CHARACTERS = 110
 STEPS = (
@@ -34,7 +30,7 @@ def run_demo(command: CommandContext) -> int:
     options = command.options
     if options.code:
         print_text(SHOP.rstrip())
-        return OK
+        return 0
     with TemporaryDirectory(prefix="pegboard-demo-") as folder:
         file = Path(folder, "shop.py")
         file.write_text(SHOP, "utf-8")
@@ -43,7 +39,7 @@ def run_demo(command: CommandContext) -> int:
         print_json(
             {"messages": shown.recorded, "log": log, "next": [command for command, _ in STEPS], "seconds": seconds}
         )
-        return OK
+        return 0
     width = max(len(command) for command, _ in STEPS)
     print_lines(
         [
@@ -52,7 +48,7 @@ def run_demo(command: CommandContext) -> int:
             *(f"  {command:{width}}  {purpose}" for command, purpose in STEPS),
         ]
     )
-    return OK
+    return 0
 
 
 async def _demonstrate(file: Path, options: Namespace) -> tuple[ShownMessages, list[str], float]:
@@ -63,7 +59,7 @@ async def _demonstrate(file: Path, options: Namespace) -> tuple[ShownMessages, l
     start = loop.time()
     log: list[str] = []
     program = Program(sys.executable, ("-m", "pegboard", "stdio", str(file)), cwd=file.parent, stderr=log.append)
-    process = await start_process(program, MAX_MESSAGE_BYTES)
+    process = await start_process(program)
     shown = ShownMessages(process, full=bool(options.verbose), prints=not options.json)
     async with Client(Stream(shown, "the demo server"), ask=_answer) as client:
         tell("This demo starts a server in a child process, and connects a client to it.")

@@ -1,0 +1,1 @@
+"""`pegboard demo`: a client calls the tools of a server, and each message is shown."""
