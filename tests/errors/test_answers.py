@@ -52,7 +52,7 @@ async def served(site: Path) -> AsyncIterator[Served]:
 
 
 def text_of(row: Row) -> str:
-    error: BaseException = eval(row.raised, dict(errors_plugin.PUBLIC))
+    error: BaseException = eval(row.raised, dict(errors_plugin.NAMES))
     return str(error)
 
 
@@ -130,7 +130,7 @@ async def test_responses_of_the_worker(row: Row, served: Served) -> None:
 
 CLASSES = {
     name: one
-    for name, one in errors_plugin.PUBLIC.items()
+    for name, one in errors_plugin.NAMES.items()
     if inspect.isclass(one) and issubclass(one, MCPError) and name == one.__name__
 }
 

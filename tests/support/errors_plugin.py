@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 import pegboard
-from pegboard import plugin
+from pegboard import errors, plugin
 from pegboard.plugin import (
     Method,
     Middleware,
@@ -22,12 +22,13 @@ from pegboard.plugin import (
 )
 from pegboard.types import Call, CallNext, Outcome
 
-PUBLIC = {name: getattr(module, name) for module in (pegboard, plugin) for name in module.__all__}
+NAMES = {name: getattr(module, name) for module in (pegboard, plugin, errors) for name in module.__all__}
+"""The public names, and every error: the host itself raises some that are not public."""
 
 
 def fail(code: str) -> str:
     """Raise it."""
-    error: BaseException = eval(bytes.fromhex(code).decode(), dict(PUBLIC))
+    error: BaseException = eval(bytes.fromhex(code).decode(), dict(NAMES))
     raise error
 
 
