@@ -10,8 +10,8 @@ from pegboard.exports import exports
 _HOMES = {
     ".callers": "ANONYMOUS Caller Client EMPTY LOCAL Supplied",
     ".calls": """
-        Ask Call CallNext EmbeddedOutcome Failure InputRequired Listing MethodResult Notify
-        Outcome Question RawResult RequestId Round SessionState
+        Ask Call CallNext EmbeddedOutcome Failure InputRequired Listing MethodResult Notify Outcome Question
+        RawResult RequestId Round SessionState
     """,
     ".catalogue": """
         Change Identity Inventory ItemKind Prompt PromptArgument Resource ResourceTemplate Tool ToolkitInfo

@@ -13,13 +13,16 @@ _AUDIT = RefusalLog()
 
 
 def log_refused_token(path: str, headers: Headers, answer: Response, peer: str) -> None:
-    """Log a refusal because of an invalid token. A request without a token is not logged."""
+    """Log a refusal because of an invalid token. A request without a token is not logged.
+
+    A response with status 400 is such a refusal only if its challenge has a description.
+    """
     if answer.status not in (400, 401):
         return
     reason = re.search(_WRONG, answer.headers.get("WWW-Authenticate", ""))
     scheme, _, rest = (headers.get("Authorization") or "").strip().partition(" ")
     token = rest.strip() if scheme.lower() == "bearer" else ""
-    if not (reason or token):
+    if not (reason or (token and answer.status == 401)):
         return
     facts = {
         "why": reason[1] if reason else None,

@@ -23,6 +23,7 @@ NOT_KEPT: dict[str, tuple[Response, str]] = {
     "none": (BearerScheme().refusal(401), ""),
     "that allows too little": (BearerScheme().insufficient(["a"], "more"), TOKEN),
     "of an unavailable service": (Response(503), TOKEN),
+    "in an invalid request": (Response(400), TOKEN),
 }
 
 
