@@ -84,7 +84,7 @@ async def test_a_history_has_results_and_errors() -> None:
 async def test_a_late_tool_is_called_and_its_large_result_cut_off() -> None:
     async with make_host(make_kit(), plugins={"late": plugin("pegboard_late")}, max_result_bytes=1024) as host:
         text = await value(host, "dial", {"number": "110"})
-        assert text.endswith("busy... (1505 characters)")
+        assert text.endswith("busy ... (1505 characters)")
         await failure(host, "hang_up")
 
 
