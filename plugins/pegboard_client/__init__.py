@@ -10,6 +10,7 @@ _HOMES = {
     ".addresses": "ClientLimits Endpoint Program Stream",
     ".asked": "Asked QuestionHandler",
     ".http_auth": "HttpAuth LoginRequiredError",
+    ".browser_pages": "PAGE_HEADERS browser_page foreign_page message_page",
     ".child_process": "ChildProcess start_process",
     ".client_errors": "ServerTimeoutError UnreachableError",
     ".http_exchange": "HttpExchange HttpReply",

@@ -12,6 +12,12 @@ from pegboard_client.asked import (
     Asked,
     QuestionHandler,
 )
+from pegboard_client.browser_pages import (
+    PAGE_HEADERS,
+    browser_page,
+    foreign_page,
+    message_page,
+)
 from pegboard_client.child_process import (
     ChildProcess,
     start_process,
@@ -111,6 +117,7 @@ __all__ = [
     "MessageStream",
     "OAuth",
     "OAuthClient",
+    "PAGE_HEADERS",
     "Program",
     "QuestionHandler",
     "RedirectReceiver",
@@ -124,12 +131,15 @@ __all__ = [
     "UnreachableError",
     "at_server",
     "authorization_request",
+    "browser_page",
     "checked_url",
     "credentials",
     "find_server",
+    "foreign_page",
     "id_token_claims",
     "is_access_token",
     "is_outage",
+    "message_page",
     "names_this_machine",
     "oauth_error",
     "received_code",

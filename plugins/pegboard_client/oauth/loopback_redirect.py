@@ -9,6 +9,8 @@ from http import HTTPStatus
 from typing import Protocol
 from urllib.parse import parse_qsl, urlsplit
 
+from pegboard.types.http import Response
+from pegboard_client.browser_pages import foreign_page, message_page
 from pegboard_client.http_auth import origin
 from pegboard_client.oauth.json_requests import names_this_machine
 
@@ -100,21 +102,13 @@ class LoopbackRedirect:
             async with asyncio.timeout(MAX_HEAD_SECONDS):
                 head = await reader.readuntil(b"\r\n\r\n")
             line, *fields = head.decode("latin-1").split("\r\n")
-            writer.write(_response(*(self._handle(line) if self._is_own(fields) else self._foreign())))
+            page = foreign_page(self._origin, _values(fields, "host"), _values(fields, "origin"))
+            writer.write(_response(page or message_page(*self._handle(line))))
             await writer.drain()
         except (TimeoutError, OSError, asyncio.IncompleteReadError, asyncio.LimitOverrunError):
             pass  # not a browser
         finally:
             writer.close()
-
-    def _is_own(self, fields: Sequence[str]) -> bool:
-        """Return True for a request to this page. A name of an attacker may name this machine, too."""
-        hosts = [f"http://{host}" for host in _values(fields, "host")]
-        own = _normal(self._origin)
-        return list(map(_normal, hosts)) == [own] and all(_normal(one) == own for one in _values(fields, "origin"))
-
-    def _foreign(self) -> tuple[HTTPStatus, str]:
-        return HTTPStatus.FORBIDDEN, f"This page belongs to {self._origin}. Open it there"
 
     def _handle(self, line: str) -> tuple[HTTPStatus, str]:
         """Return the status and the text of the page for a request line."""
@@ -141,21 +135,9 @@ def _values(fields: Sequence[str], wanted: str) -> list[str]:
     return [value.strip() for name, _, value in pairs if name.lower() == wanted]
 
 
-def _normal(origin: str) -> str:
-    """Return an origin in small letters, and without the default port (RFC 3986, section 6.2)."""
-    return origin.lower().removesuffix(":80")
-
-
-def _response(status: HTTPStatus, text: str) -> bytes:
-    """Return a response with a message for the person. The text is without its last full stop."""
-    body = f"{text}.\n".encode()
-    fields = {
-        "Content-Type": "text/plain; charset=utf-8",
-        "Content-Length": str(len(body)),
-        "Connection": "close",
-        "Cache-Control": "no-store",
-        "Referrer-Policy": "no-referrer",
-        "X-Content-Type-Options": "nosniff",
-    }
-    head = "".join(f"{name}: {value}\r\n" for name, value in fields.items())
-    return f"HTTP/1.1 {status} {status.phrase}\r\n{head}\r\n".encode() + body
+def _response(page: Response) -> bytes:
+    """Return a page as a whole response."""
+    own = {"Content-Type": page.content_type, "Content-Length": str(len(page.body)), "Connection": "close"}
+    fields = "".join(f"{name}: {value}\r\n" for name, value in {**own, **page.headers}.items())
+    status = HTTPStatus(page.status)
+    return f"HTTP/1.1 {status} {status.phrase}\r\n{fields}\r\n".encode() + page.body

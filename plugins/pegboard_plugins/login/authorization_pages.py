@@ -18,14 +18,13 @@ from multidict import CIMultiDict
 
 from pegboard.plugin import ProtocolContext
 from pegboard.types import Caller, Request, Response
-from pegboard_client import LoginFailedError, ServerUnavailableError
+from pegboard_client import PAGE_HEADERS, LoginFailedError, ServerUnavailableError
 from pegboard_plugins.login.consent_page import consent_page, error_page
 from pegboard_plugins.login.grant_store import MAX_CODE_SECONDS, GrantStore, LoginGrant
 from pegboard_plugins.login.grant_tokens import GrantRefusedError, form_fields
 from pegboard_plugins.login.identity_provider import IdentityProvider, ProviderLogin
 from pegboard_plugins.login.login_clients import ClientRefusedError, LoginClients, client_label, names_loopback
 from pegboard_plugins.login.login_signing import CODE_KIND, CONSENT_KIND, FLOW_KIND, LoginStateError
-from pegboard_plugins.support.browser_pages import PAGE_HEADERS
 from pegboard_plugins.support.refusal_log import RefusalLog
 
 if TYPE_CHECKING:

@@ -7,9 +7,9 @@ from html import escape
 from urllib.parse import urlsplit
 
 from pegboard.types import Response
+from pegboard_client import browser_page, message_page
 from pegboard_plugins.login.login_clients import LoginClient, names_document, names_loopback
 from pegboard_plugins.login.login_metadata import CONSENT_ANSWER
-from pegboard_plugins.support.browser_pages import browser_page, message_page
 
 
 def consent_page(

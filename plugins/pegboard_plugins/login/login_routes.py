@@ -28,7 +28,7 @@ from pegboard_plugins.login.login_metadata import (
 )
 from pegboard_plugins.login.login_signing import LoginStateError
 from pegboard_plugins.login.program_pages import ProgramPages
-from pegboard_plugins.support.browser_pages import own_page
+from pegboard_plugins.support.own_page import own_page
 
 if TYPE_CHECKING:
     from pegboard_plugins.login.grant_store import GrantStore

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from pegboard.plugin import ProtocolContext
 from pegboard.types import Request, Response
-from pegboard_client import LoginFailedError, ServerUnavailableError
+from pegboard_client import PAGE_HEADERS, LoginFailedError, ServerUnavailableError, browser_page
 from pegboard_plugins.login.authorization_pages import request_cookies
 from pegboard_plugins.login.consent_page import error_page
 from pegboard_plugins.login.grant_store import GrantStore, LoginGrant
@@ -22,7 +22,6 @@ from pegboard_plugins.login.grant_tokens import GrantRefusedError, form_fields
 from pegboard_plugins.login.identity_provider import IdentityProvider, ProviderLogin
 from pegboard_plugins.login.login_metadata import PROGRAMS
 from pegboard_plugins.login.login_signing import PROGRAMS_KIND
-from pegboard_plugins.support.browser_pages import PAGE_HEADERS, browser_page
 
 if TYPE_CHECKING:
     from pegboard_plugins.login.login_signing import LoginSigner

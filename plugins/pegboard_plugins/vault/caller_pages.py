@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 from pegboard.plugin import ProtocolContext, Route
 from pegboard.types import Request, Response
 from pegboard_client import (
+    PAGE_HEADERS,
     AiohttpExchange,
     AuthorizationRequest,
     JsonRequests,
@@ -28,11 +29,12 @@ from pegboard_client import (
     find_server,
     id_token_claims,
     is_outage,
+    message_page,
     names_this_machine,
     received_code,
     refusal,
 )
-from pegboard_plugins.support.browser_pages import PAGE_HEADERS, message_page, own_page
+from pegboard_plugins.support.own_page import own_page
 from pegboard_plugins.vault.login_flows import LoginFlow, outcome_page
 from pegboard_plugins.vault.settings import CallerSettings
 

@@ -15,8 +15,7 @@ from weakref import WeakValueDictionary
 from pegboard import AuthorizationRequiredError
 from pegboard.plugin import StateFiles
 from pegboard.types import Response
-from pegboard_client import AuthorizationRequest, LoginFailedError
-from pegboard_plugins.support.browser_pages import message_page
+from pegboard_client import AuthorizationRequest, LoginFailedError, message_page
 from pegboard_plugins.support.login_questions import PendingLogin
 from pegboard_plugins.vault.kept_tokens import KeptTokens, covers
 from pegboard_plugins.vault.provider_client import ProviderClient, ProviderRefusedError

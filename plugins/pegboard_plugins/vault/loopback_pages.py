@@ -17,8 +17,7 @@ from aiohttp import web
 from aiohttp.typedefs import Handler
 
 from pegboard.types import Response
-from pegboard_client import AuthorizationRequest, LoginFailedError
-from pegboard_plugins.support.browser_pages import PAGE_HEADERS, foreign_page, message_page
+from pegboard_client import PAGE_HEADERS, AuthorizationRequest, LoginFailedError, foreign_page, message_page
 from pegboard_plugins.vault.login_flows import outcome_page
 
 MAX_CLOSE_SECONDS = 1.0

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import re
 from base64 import b64encode
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from hashlib import sha256
 from html import escape
-from typing import TypeAlias
 
-from pegboard.plugin import ProtocolContext
-from pegboard.types import Request, Response
+from pegboard.types import Response
 
 _STYLE = (
     ":root{color-scheme:light dark;--back:#f4f5f7;--card:#fff;--text:#1c2228;--quiet:#59636e;--line:#d4dae0;"
@@ -49,8 +47,6 @@ PAGE_HEADERS = {
 """The header fields of every page, and of redirects between pages."""
 _DEFAULT_PORTS = {"http": ":80", "https": ":443"}
 
-PageHandler: TypeAlias = Callable[[Request, ProtocolContext], Awaitable[Response]]
-
 
 def browser_page(status: int, title: str, body: str, headers: Mapping[str, str] | None = None) -> Response:
     """Return a page.
@@ -77,22 +73,6 @@ def message_page(status: int, text: str, headers: Mapping[str, str] | None = Non
     title, *rest = re.split(r"[.:] ", text, maxsplit=1)
     more = "".join(f"<p>{escape(one[:1].upper() + one[1:])}.</p>" for one in rest)
     return browser_page(status, title, f"<h1>{escape(title)}</h1>{more}", headers)
-
-
-def own_page(origin: str, handler: PageHandler) -> PageHandler:
-    """Return a handler that serves a page at its own address only, and refuses other requests with status 403.
-
-    Args:
-        origin: the origin of the page, such as "https://tools.example.com".
-        handler: the handler of the page.
-    """
-
-    async def handle(request: Request, host: ProtocolContext) -> Response:
-        headers = request.headers
-        hosts = [request.forwarded_host] if request.forwarded_host else headers.getall("Host", ())
-        return foreign_page(origin, hosts, headers.getall("Origin", ())) or await handler(request, host)
-
-    return handle
 
 
 def foreign_page(origin: str, hosts: Sequence[str], origins: Sequence[str]) -> Response | None:
