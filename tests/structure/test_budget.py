@@ -102,7 +102,7 @@ def folders() -> dict[str, float]:
 
 
 BUDGET: dict[str, tuple[Callable[[], int], int]] = {
-    "statements in the host": (lambda: statements(HOST.values()), 24_427),
+    "statements in the host": (lambda: statements(HOST.values()), 24_429),
     # raised from 50,670: commands as facts, and helpers of plugins that were host functions
     "statements in the host and the plugins": (lambda: statements((HOST | PLUGINS).values()), 51_065),
     "files in the host": (lambda: len(HOST), 345),

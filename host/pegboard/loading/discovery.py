@@ -16,7 +16,7 @@ from pegboard.config import ConfigProblem, HostConfig, Source
 from pegboard.errors import ConfigError
 from pegboard.loading.entry_points import read_entry_points
 from pegboard.loading.fact_models import PluginFacts
-from pegboard.loading.plugin_facts import ONLY_COMMANDS, OWN_DISTRIBUTIONS, facts_of, lowest_layer, own_facts
+from pegboard.loading.plugin_facts import OWN_DISTRIBUTIONS, facts_of, lowest_layer, own_facts
 from pegboard.loading.plugins import SECTION_OF_KIND, LoadProblem, PluginChoice
 from pegboard.names import Patterns
 from pegboard.plugin.origin import Origin, PluginKind
@@ -269,8 +269,6 @@ def _choose(origin: Origin, config: HostConfig, selection: Selection, built_in: 
 def _unnamed(origin: Origin, config: HostConfig, by_default: bool) -> PluginChoice:
     if by_default:
         return PluginChoice(origin, True, "on by default")
-    if is_built_in(origin) and (facts := facts_of(origin)) and facts.default == ONLY_COMMANDS:
-        return PluginChoice(origin, False, "only its commands are used")
     if origin.kind == "plugin":
         return PluginChoice(origin, False, f"no section [plugins.{origin.name}] and no list in [host] names it")
     if config.host.autoload:

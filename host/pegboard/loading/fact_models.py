@@ -142,8 +142,8 @@ class PluginFacts(_Model):
     """The facts of one plugin.
 
     Attributes:
-        default: True if the plugin runs by default, or the list of `[host]` that contains it by default. "commands" if
-            its commands are available although the plugin is not enabled. Only of our distributions.
+        default: True if the plugin runs by default, or the list of `[host]` that contains it by default. Only of our
+            distributions.
         mounts: True for the plugin that serves `Host(mount=...)`. Only of our distributions.
         folders: the key of the plugin's section that takes the folders of toolkits on the command line.
         environment: environment variables, each with the key of the plugin's section that it sets, or a `Variable`.
@@ -153,7 +153,7 @@ class PluginFacts(_Model):
         transports: the names of the plugin's transports.
     """
 
-    default: bool | Literal["transports", "secret_stores", "commands"] = False
+    default: bool | Literal["transports", "secret_stores"] = False
     mounts: bool = False
     folders: str | None = None
     environment: Mapping[str, str | Variable] = {}

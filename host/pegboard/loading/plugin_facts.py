@@ -37,8 +37,8 @@ from pegboard.plugin.origin import Origin
 from pegboard.records import NamedTuple
 
 FACTS_FILE = "pegboard_plugin.toml"
-ONLY_COMMANDS = "commands"
-"""The default of a plugin whose commands are available although it does not run."""
+COMMANDS_GROUP = "pegboard.commands"
+"""The entry points of features that have only commands. Only of our distributions."""
 OWN_DISTRIBUTIONS = ("pegboard",)
 """The distributions whose plugins may run by default, and may be enabled by a variable."""
 
@@ -57,7 +57,8 @@ def own_facts() -> Mapping[str, PluginFacts]:
 
 @cache
 def _own() -> _Found:
-    entries = [entry for name in OWN_DISTRIBUTIONS for entry in _entry_points(name)]
+    groups = ("pegboard.plugins", COMMANDS_GROUP)
+    entries = [entry for name in OWN_DISTRIBUTIONS for group in groups for entry in _entry_points(name, group)]
     found, names = _read(entry.module for entry in entries), {entry.name for entry in entries}
     return _Found({name: facts for name, facts in found.facts.items() if name in names}, found.problem)
 
@@ -114,12 +115,18 @@ def _known_variables() -> frozenset[str]:
     return frozenset((*own, *(name for names in HOST_VARIABLES.values() for name in names)))
 
 
-def _entry_points(distribution: str) -> importlib_metadata.EntryPoints:
+@cache
+def features_of_commands() -> frozenset[str]:
+    """Return the features of our distributions whose commands are available without an enabled plugin."""
+    return frozenset(entry.name for name in OWN_DISTRIBUTIONS for entry in _entry_points(name, COMMANDS_GROUP))
+
+
+def _entry_points(distribution: str, group: str) -> importlib_metadata.EntryPoints:
     try:
         entries: importlib_metadata.EntryPoints = importlib_metadata.distribution(distribution).entry_points
     except importlib_metadata.PackageNotFoundError:
         return importlib_metadata.EntryPoints()
-    return entries.select(group="pegboard.plugins")
+    return entries.select(group=group)
 
 
 class _Found(NamedTuple):
@@ -177,7 +184,7 @@ def lowest_layer() -> Mapping[str, Any]:
     lists: dict[str, list[str]] = {}
     environment = {kind: dict(variables) for kind, variables in HOST_VARIABLES.items()}
     for name, facts in own_facts().items():
-        if isinstance(facts.default, str) and facts.default != ONLY_COMMANDS:
+        if isinstance(facts.default, str):
             lists.setdefault(facts.default, []).append(name)
         for variable, kind, text in facts.variables(name):
             environment.setdefault(kind, {})[variable] = text

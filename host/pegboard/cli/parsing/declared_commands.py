@@ -15,7 +15,7 @@ from pegboard.config.validation import load_pydantic_plugins
 from pegboard.errors import ConfigError
 from pegboard.loading.discovery import Selection, choose_plugins, find_plugins, named_facts, provided
 from pegboard.loading.fact_models import Argument, CommandFacts, PluginFacts
-from pegboard.loading.plugin_facts import ONLY_COMMANDS, OWN_DISTRIBUTIONS, facts_of, own_facts
+from pegboard.loading.plugin_facts import OWN_DISTRIBUTIONS, facts_of, features_of_commands, own_facts
 from pegboard.plugin.origin import Origin
 from pegboard.records import NamedTuple
 from pegboard.terminal.printing import say
@@ -51,7 +51,7 @@ def host_commands() -> Mapping[str, DeclaredCommand]:
     tables = tomli.loads(Path(__file__).parent.with_name("commands.toml").read_text("utf-8"))
     commands = {name: DeclaredCommand(name, CommandFacts.model_validate(table)) for name, table in tables.items()}
     for plugin, facts in own_facts().items():
-        if facts.default == ONLY_COMMANDS:
+        if plugin in features_of_commands():
             own = {name: command for name, command in facts.commands.items() if command.is_own}
             commands |= {name: DeclaredCommand(name, command, plugin) for name, command in own.items()}
     return dict(sorted(commands.items(), key=lambda command: command[1].facts.place))
