@@ -10,7 +10,6 @@ _HOMES = {
     ".addresses": "ClientLimits Endpoint Program Stream",
     ".asked": "Asked QuestionHandler",
     ".http_auth": "HttpAuth LoginRequiredError",
-    ".browser_pages": "PAGE_HEADERS browser_page foreign_page message_page",
     ".child_process": "ChildProcess start_process",
     ".client_errors": "ServerTimeoutError UnreachableError",
     ".http_exchange": "HttpExchange HttpReply",
@@ -20,6 +19,7 @@ _HOMES = {
         AuthorizationRequest authorization_request received_code scope_fields with_offline_access
     """,
     ".oauth.browser_login": "OAuth",
+    ".oauth.browser_pages": "PAGE_HEADERS browser_page foreign_page message_page",
     ".oauth.client_credentials": "ClientCredentials",
     ".oauth.id_tokens": "id_token_claims",
     ".oauth.json_requests": """

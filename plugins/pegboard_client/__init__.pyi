@@ -12,12 +12,6 @@ from pegboard_client.asked import (
     Asked,
     QuestionHandler,
 )
-from pegboard_client.browser_pages import (
-    PAGE_HEADERS,
-    browser_page,
-    foreign_page,
-    message_page,
-)
 from pegboard_client.child_process import (
     ChildProcess,
     start_process,
@@ -43,6 +37,12 @@ from pegboard_client.oauth.authorization_code import (
 )
 from pegboard_client.oauth.browser_login import (
     OAuth,
+)
+from pegboard_client.oauth.browser_pages import (
+    PAGE_HEADERS,
+    browser_page,
+    foreign_page,
+    message_page,
 )
 from pegboard_client.oauth.client_credentials import (
     ClientCredentials,

@@ -10,8 +10,8 @@ from typing import Protocol
 from urllib.parse import parse_qsl, urlsplit
 
 from pegboard.types.http import Response
-from pegboard_client.browser_pages import foreign_page, message_page
 from pegboard_client.http_auth import origin
+from pegboard_client.oauth.browser_pages import foreign_page, message_page
 from pegboard_client.oauth.json_requests import names_this_machine
 
 MAX_HEAD_BYTES = 16 * 1024

@@ -76,7 +76,7 @@ def test_listing_and_calling_load_only_used_modules() -> None:
     listed = imported_by(samples(), "list", config=CONFIG)
     assert foreign(listed) <= FURTHER
     assert commands(listed) == {
-        "fitted_lines", "listing", "log_setup", "missing_secrets", "secret_report",
+        "listing", "log_setup", "missing_secrets", "secret_report",
     }  # fmt: skip
     called = imported_by(samples(), "call", "greeter_hello", "name=Ada", config=CONFIG)
     assert "call" in commands(called)
