@@ -10,6 +10,7 @@ from pathlib import Path
 
 import tomli
 
+from pegboard.cli.command_config import load_config
 from pegboard.cli.parsing.argument_reading import destination
 from pegboard.config.validation import load_pydantic_plugins
 from pegboard.errors import ConfigError
@@ -46,7 +47,7 @@ class AddedOption(NamedTuple):
 
 @cache
 def host_commands() -> Mapping[str, DeclaredCommand]:
-    """Return the commands that need no enabled plugin, by name: those of the host, then those of built-in plugins."""
+    """Return the commands that need no enabled plugin by name: of the host, and of features with only commands."""
     load_pydantic_plugins()
     tables = tomli.loads(Path(__file__).parent.with_name("commands.toml").read_text("utf-8"))
     commands = {name: DeclaredCommand(name, CommandFacts.model_validate(table)) for name, table in tables.items()}
@@ -66,8 +67,6 @@ def plugin_commands(options: Namespace) -> Mapping[str, DeclaredCommand]:
     Raises:
         ConfigError: the configuration is invalid or not trusted.
     """
-    from pegboard.cli.command_config import load_config
-
     origins = [origin for origin in find_plugins().origins if origin.kind == "plugin"]
     choices = choose_plugins(origins, load_config(options), Selection(tuple(options.only), options.safe))
     found = [command for choice in choices if choice.on for command in _commands_of(choice.origin)]
@@ -128,8 +127,6 @@ def names_packages(options: Namespace) -> bool:
 def _facts_of_plugins(options: Namespace | None) -> Mapping[str, PluginFacts]:
     if options is None:
         return own_facts()
-    from pegboard.cli.command_config import load_config  # most commands have only known options
-
     try:
         return named_facts(load_config(options, collect=True))
     except ConfigError:  # the command reports it
