@@ -29,6 +29,7 @@ class StdioConnection(Connection):
 
     Attributes:
         finishes: True if calls in flight at the end of input are finished and their responses written.
+        together: True if the last requests arrived together.
         has_written: True after the first message has been written.
         ended: True after the end. Sent messages are dropped.
         unread: the number of queued bytes dropped at the end, because the client did not read them.
@@ -48,6 +49,7 @@ class StdioConnection(Connection):
         self._blocked = False
         self._full = False
         self._room = asyncio.Event()
+        self.together = False
         self.has_written = False
         self.ended = False
         self.unread = 0
@@ -75,8 +77,9 @@ class StdioConnection(Connection):
 
     def expect(self, requests: int) -> None:
         """Prepare for the responses to new requests. The response to a single request is written at once."""
-        self._at_once = requests == 1
-        if not self._at_once and not self._flush_due:
+        self.together = requests > 1
+        self._at_once = not self.together
+        if self.together and not self._flush_due:
             # runs right after the task that was just woken, and writes all its responses
             self._flush_due = True
             self._loop.call_soon(self._flush_turn)

@@ -38,6 +38,7 @@ class StdioTransport(Transport):
 
         with redirect_stdio(self._running, host.standard_output) as (incoming, outgoing):
             connection = StdioConnection(outgoing, finishes=self._finishes)
+            self._running.connection = connection
             messages = open_reader(incoming, connection, self._max_message_bytes)
             try:
                 # the program that started this one owns the pipe
