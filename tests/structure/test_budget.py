@@ -103,8 +103,8 @@ def folders() -> dict[str, float]:
 
 BUDGET: dict[str, tuple[Callable[[], int], int]] = {
     "statements in the host": (lambda: statements(HOST.values()), 24_428),
-    # raised from 50,670: commands as facts, and helpers of plugins that were host functions
-    "statements in the host and the plugins": (lambda: statements((HOST | PLUGINS).values()), 51_056),
+    # raised from 50,670: commands as facts, helpers of plugins that were host functions, fewer polls over stdio
+    "statements in the host and the plugins": (lambda: statements((HOST | PLUGINS).values()), 51_078),
     "files in the host": (lambda: len(HOST), 345),
     "public names for authors": (public_names, 190),
     "names of pegboard.plugin": (plugin_names, 83),
