@@ -8,7 +8,7 @@ from functools import cache
 from importlib import import_module
 from inspect import isabstract
 from types import UnionType
-from typing import Any, Union, get_args, get_origin
+from typing import Any, Union, get_args, get_origin, get_type_hints
 
 from pegboard.authoring import ToolFunction
 from pegboard.errors import PluginError
@@ -58,9 +58,7 @@ def checked_contributions(spec: Callable[..., Any], results: list[Any]) -> list[
 @cache
 def contribution_types(spec: Callable[..., Any]) -> ContributionTypes:
     """Return the contribution types that the hook's return annotation names."""
-    annotation = spec.__annotations__["return"]
-    if isinstance(annotation, str):
-        annotation = eval(annotation, spec.__globals__, _PublicNames())  # noqa: S307 - the host's own code
+    annotation = get_type_hints(spec, localns=_PublicNames())["return"]
     origin: Any = get_origin(annotation)
     many = origin is Iterable
     named = get_args(annotation)[0] if many else annotation
