@@ -12,7 +12,7 @@ MENTIONED = re.compile(rf"`({PACKAGE}(?:\.\w+)+)[`(\[]")
 IMPORTED = re.compile(rf"from ({PACKAGE}(?:\.\w+)*) import ([\w, ]+|\([^)]*\))")
 NO_PYTHON = {
     *("pegboard.access", "pegboard.audit", "pegboard.client", "pegboard.plugins.http"),  # loggers
-    *("pegboard.plugins", "pegboard.toolkits"),  # entry point groups
+    *("pegboard.commands", "pegboard.plugins", "pegboard.toolkits"),  # entry point groups
     *("pegboard.lock", "pegboard.socket", "pegboard.service"),  # files
     "pegboard.sessions",  # a metric
 }
