@@ -6,6 +6,7 @@ import logging
 from argparse import Namespace
 from typing import TYPE_CHECKING
 
+from pegboard.cli.command_config import load_config, log_warnings
 from pegboard.cli.parsing.argument_reading import function_named
 from pegboard.cli.parsing.declared_commands import DeclaredCommand, host_commands
 from pegboard.errors import MCPError, ServerError
@@ -27,11 +28,8 @@ def run_command(options: Namespace) -> int:
     """
     command: DeclaredCommand = options.command
     context = command_context(command, options)
-    function = function_named(options.run)
-    if not command.plugin:
-        return int(function(context))
     try:
-        return int(function(context))
+        return int(function_named(options.run)(context))
     except (MCPError, BrokenPipeError):
         raise
     except Exception as error:
@@ -51,7 +49,6 @@ def command_context(command: DeclaredCommand, options: Namespace) -> CommandCont
         plugin = plugin_context(command.plugin, host) if command.plugin else None
         return CommandContext(options, print_text, plugin.config if plugin else None, plugin, host, commands=summaries)
     if options.needs == "configuration" and command.origin is not None:
-        from pegboard.cli.command_config import load_config, log_warnings
         from pegboard.cli.output.log_setup import set_up_logging
         from pegboard.loading.loader import settings_of
 

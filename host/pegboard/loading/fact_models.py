@@ -75,6 +75,12 @@ class Argument(_Model):
     group: str = ""
     alone: bool = False
 
+    @model_validator(mode="after")
+    def _check_form(self) -> Argument:
+        if not self.name.startswith("--") and (self.repeated or self.value is not None or self.key or self.run):
+            raise ValueError(f"{self.name} is no option: it has no `value`, `repeated`, `key` or `run`")
+        return self
+
 
 class Check(_Model):
     """A check of `pegboard doctor`.
@@ -133,6 +139,9 @@ class CommandFacts(_Model):
         for name, command in self.commands.items():
             if command.like is not None and command.like not in self.commands:
                 raise ValueError(f"the command {name} is like {command.like!r}, which is no command of its group")
+        for option in self.options:
+            if not option.name.startswith("--") or not (option.key or option.run):
+                raise ValueError(f"the added option {option.name} must begin with --, and have a `key` or `run`")
         if self.is_own and not (self.run or self.commands or self.like):
             raise ValueError("name the function of the command with `run`")
         return self

@@ -1,7 +1,7 @@
 """The contract for commands that plugins add to `pegboard`. `pegboard_plugin.toml` declares them."""
 
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from pegboard.records import NamedTuple
 from pegboard.types.callers import EMPTY
@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from pegboard.host import Host
     from pegboard.plugin.base import PluginContext
 
+T = TypeVar("T")
 FindingLevel = Literal["error", "warning"]
 
 
@@ -50,17 +51,15 @@ class CommandContext:
     @property
     def plugin(self) -> "PluginContext":
         """The context of the plugin. The command must declare `needs = "host"`."""
-        plugin: PluginContext = _needed(self._plugin)
-        return plugin
+        return _needed(self._plugin)
 
     @property
     def host(self) -> "Host":
         """The loaded host, which is not started. The command must declare `needs = "host"`."""
-        host: Host = _needed(self._host)
-        return host
+        return _needed(self._host)
 
 
-def _needed(value: Any) -> Any:
+def _needed(value: T | None) -> T:
     if value is None:
         raise RuntimeError('a command uses its plugin or host only if pegboard_plugin.toml states needs = "host"')
     return value

@@ -63,7 +63,7 @@ class CommandContract(Contract[CheckedCommand]):
 
     def make(self) -> CheckedCommand:
         """Return the command that `pegboard_plugin.toml` declares."""
-        facts = next((found for found in _declared(self.module, self.name.split())), None)
+        facts = next(_declared(self.module, self.name.split()), None)
         assert facts is not None, f"no pegboard_plugin.toml beside {self.module} has the command {self.name!r}"
         assert facts.run is not None, f"the command {self.name!r} is a group; name one of its commands"
         return CheckedCommand(self.name, facts, function_named(facts.run))
@@ -117,7 +117,7 @@ class CommandContract(Contract[CheckedCommand]):
         for line in self.lines():
             options = _parse(command, shlex.split(line))
             with redirect_stdout(StringIO()) as output:
-                code = command.run(self.context(options, _no_text))
+                code = command.run(self.context(options, _check_text))
             assert code in (0, 1), f"for {line!r} it returned {code!r}"
             assert not output.getvalue(), f"for {line!r} it printed {output.getvalue()!r}; use `command.print`"
 
@@ -127,14 +127,14 @@ class CommandContract(Contract[CheckedCommand]):
         for line in self.invalid_lines():
             refusal = None
             try:
-                command.run(self.context(_parse(command, shlex.split(line)), _no_text))
+                command.run(self.context(_parse(command, shlex.split(line)), _check_text))
             except MCPError as error:
                 refusal = error
             assert refusal is not None, f"the arguments {line!r} were accepted"
             assert refusal.message.strip(), f"the error for {line!r} has no message"
 
 
-def _no_text(text: str) -> None:
+def _check_text(text: str) -> None:
     assert isinstance(text, str), f"it prints {text!r}, which is no text"
 
 

@@ -78,6 +78,39 @@ def test_a_plugin_adds_an_option_a_variable_and_a_transport(desk: Command) -> No
     assert (desk("desk", "owner").out, desk("plugins").code) == ("nobody\n", 0)
 
 
+@pytest.mark.parametrize(
+    ("facts", "line", "code", "helped", "told"),
+    [
+        ('arguments = [{ name = "--json", value = true, help = "again" }]', "spoiled", 2, 2, "'spoiled' of plugin"),
+        (
+            'arguments = [{ name = "x", type = "acme_desk.lost:x", help = "100 %" }]',
+            "spoiled 1",
+            2,
+            0,
+            "cannot be read",
+        ),
+        ("", "spoiled", 1, 0, "'spoiled' failed: ModuleNotFoundError"),
+    ],
+)
+def test_a_wrong_declaration_is_told_and_the_help_works(
+    facts: str, line: str, code: int, helped: int, told: str, desk: Command
+) -> None:
+    with (desk.site / "acme_desk" / "pegboard_plugin.toml").open("a") as file:
+        file.write(f'\n[acme_desk.commands.spoiled]\nsummary = "x"\nrun = "acme_desk.lost:run"\n{facts}\n')
+    done = desk(*line.split())
+    assert (done.code, told in done.err, "Traceback" in done.err) == (code, True, False), done.err
+    assert (desk("--help").code, desk("spoiled", "--help").code, desk("desk", "wipe").code) == (0, helped, 0)
+
+
+def test_a_function_in_place_of_a_command_runs_only_if_its_plugin_is_enabled(desk: Command) -> None:
+    assert desk("list", "--wiped", "sponge").out.startswith("wiped with a sponge")
+    for line in (("--safe", "list"), ("list", "--safe")):
+        done = desk(*line, "--wiped", "sponge")
+        assert (done.code, done.out, "unknown option '--wiped'" in done.err) == (2, "", True)
+    desk.configure(host='disabled_plugins = ["acme*"]', sections="[plugins.acme_desk]")
+    assert "unknown option '--wiped'" in desk("list", "--wiped", "sponge").err
+
+
 def test_doctor_runs_the_check_of_a_plugin(desk: Command) -> None:
     rows = [row for row in desk("doctor", "--json").data["findings"] if row["check"] == "drawers"]
     assert [(row["level"], row["message"], row["fix"]) for row in rows] == [

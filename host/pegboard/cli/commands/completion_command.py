@@ -15,10 +15,10 @@ from pegboard.terminal.printing import print_json, print_text
 
 def run_completion(command: CommandContext) -> int:
     """Print the script for a shell."""
-    options = command.options
     commands = {**host_commands()}
     with suppress(ConfigError):
-        commands |= plugin_commands(options)
-    script = SCRIPTS[options.chosen](completed_words(commands.values()))
-    print_json({"shell": options.chosen, "script": script}) if options.json else print_text(script.rstrip("\n"))
+        commands |= plugin_commands(command.options)
+    script = SCRIPTS[command.options.chosen](completed_words(commands.values()))
+    shell = {"shell": command.options.chosen, "script": script}
+    print_json(shell) if command.options.json else print_text(script.rstrip("\n"))
     return OK

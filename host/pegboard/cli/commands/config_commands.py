@@ -21,14 +21,13 @@ from pegboard.terminal.printing import diverted, print_json, print_lines, say
 
 def run_config_check(command: CommandContext) -> int:
     """Load all enabled plugins and print every problem. Succeed if `pegboard serve` would start."""
-    options = command.options
-    host = _loaded(options)
+    host = _loaded(command.options)
     findings = [*_of_configuration(host), *_of_plugins(host), *_of_variables(host)]
     if not any(finding["fatal"] for finding in findings):
         findings += [*_of_transports(host), *_of_operator_token(host)]
     wrong = any(finding["fatal"] for finding in findings)
     on = _on(host)
-    if options.json:
+    if command.options.json:
         file = str(host.config.file) if host.config.file else None
         print_json({"ok": not wrong, "file": file, "problems": findings, **on, "tools": len(host.assembly.tools)})
         return CANNOT_START if wrong else OK
@@ -44,8 +43,7 @@ def run_config_check(command: CommandContext) -> int:
 
 def run_config_show(command: CommandContext) -> int:
     """Print the settings in effect and their sources. Invalid settings are reported and ignored."""
-    options = command.options
-    host = _loaded(options)
+    host = _loaded(command.options)
     findings = [*_of_configuration(host), *_of_plugins(host)]
     for finding in findings:
         say(f"{finding['level']}: {finding['message']}")
@@ -53,7 +51,7 @@ def run_config_show(command: CommandContext) -> int:
     for plugin in host.report.plugins:
         settings[SECTION_OF_KIND[plugin.origin.kind]][plugin.origin.name] = plugin.context.config
     view = config_show(host.config, settings)
-    if options.json:
+    if command.options.json:
         sources = {key: str(source) for key, source in view.sources.items()}
         print_json({"file": view.file, "values": view.values, "sources": sources})
     else:
@@ -63,11 +61,10 @@ def run_config_show(command: CommandContext) -> int:
 
 def run_config_schema(command: CommandContext) -> int:
     """Print the JSON Schema of `hostconfig.toml` with the sections of installed plugins and toolkits."""
-    options = command.options
     from pegboard.cli.serving.access_settings import known_models
     from pegboard.config.file_schema import file_schema
 
-    print_json(file_schema(known_models(load_config(options, collect=True))))
+    print_json(file_schema(known_models(load_config(command.options, collect=True))))
     return OK
 
 

@@ -30,20 +30,21 @@ def token_count(text: str) -> int:
 
 def run_cost(command: CommandContext) -> int:
     """Print the estimated tokens of each toolkit and tool. Fail above `--budget`, and without all tools."""
-    options = command.options
     host = command.host
     later = let_plugins_add_tools(host)
     tools = [bound.tool for bound in host.assembly.tools.values()]
     costs = {tool.name: tool_tokens(tool) for tool in tools}
     total = sum(costs.values())
-    over = options.budget is not None and total > options.budget
+    over = command.options.budget is not None and total > command.options.budget
     code = FAILED if later.say_missing() or over else code_of_inspection(host)
-    if options.json:
-        print_json(_as_json(tools, costs, options.budget) | {"ok": code == OK})
+    if command.options.json:
+        print_json(_as_json(tools, costs, command.options.budget) | {"ok": code == OK})
         return code
     print_table([*_rows(tools, costs), ("total", f"{total:>7}", "")])
     if over:
-        say(f"the tools cost about {total} tokens, over the budget of {options.budget}: shorten or disable some")
+        say(
+            f"the tools cost about {total} tokens, over the budget of {command.options.budget}: shorten or disable some"
+        )
         for tool in _largest(tools, costs)[:MAX_LARGEST_TOOLS]:
             say(f"  {tool.name} ({costs[tool.name]}): {_longest_part(tool)}")
     return code

@@ -24,16 +24,15 @@ def run_doctor(command: CommandContext) -> int:
 
     The exit code is 3 if a check has found an error, and 0 for warnings.
     """
-    options = command.options
-    host = host_from_options(options, collect=True, watch=watch_process)
+    host = host_from_options(command.options, collect=True, watch=watch_process)
     with diverted():
         host.load()
-        checks = all_checks(host, options)
+        checks = all_checks(host, command.options)
         found = [(check, finding) for check in checks for finding in check.run(host)]
-    fixed = [_repaired(finding) if options.fix and finding.repair else "" for _, finding in found]
+    fixed = [_repaired(finding) if command.options.fix and finding.repair else "" for _, finding in found]
     left = [finding for (_, finding), done in zip(found, fixed, strict=True) if not done]
     code = CANNOT_START if any(finding.level == "error" for finding in left) else OK
-    if options.json:
+    if command.options.json:
         rows = [
             {"check": check.name, **finding_fields(finding), "fixable": finding.repair is not None, "fixed": done}
             for (check, finding), done in zip(found, fixed, strict=True)

@@ -29,23 +29,20 @@ from pegboard.terminal.printing import print_json, print_lines, say
 
 def run_enable(command: CommandContext) -> int:
     """Enable a plugin or toolkit in the configuration file."""
-    options = command.options
-    return _switch(options, on=True)
+    return _switch(command.options, on=True)
 
 
 def run_disable(command: CommandContext) -> int:
     """Disable a plugin or toolkit in the configuration file."""
-    options = command.options
-    return _switch(options, on=False)
+    return _switch(command.options, on=False)
 
 
 def run_config_set(command: CommandContext) -> int:
     """Set a key in the configuration file. The value is TOML, or else a string."""
-    options = command.options
-    path = _path(options.key)
+    path = _path(command.options.key)
     problems: list[ConfigProblem | LoadProblem] = []
-    for item in _items(options.value):
-        edited = EditedConfig(options)
+    for item in _items(command.options.value):
+        edited = EditedConfig(command.options)
         edited.put(path, item)
         if not (found := edited.new_problems()):
             break
@@ -56,7 +53,7 @@ def run_config_set(command: CommandContext) -> int:
     source = edited.config().source(path)
     if source.kind == "environment":
         say(f"the {source} takes precedence")
-    if options.json:
+    if command.options.json:
         print_json({"file": str(edited.path), "key": dotted(path)})
     else:
         print_lines([f"set {dotted(path)} in {edited.path}"])

@@ -30,12 +30,11 @@ if TYPE_CHECKING:
 
 def run_list(command: CommandContext) -> int:
     """List the tools that are served."""
-    options = command.options
     host = command.host
     later = let_plugins_add_tools(host)
     assembly = host.assembly
     tools = assembly.tools.values()
-    if options.json:
+    if command.options.json:
         print_json([_listed(bound) for bound in tools])
         return FAILED if later.say_missing() else code_of_inspection(host)
     columns = [column for column in zip(*map(_row, tools), strict=True) if any(column)]
@@ -48,7 +47,7 @@ def run_list(command: CommandContext) -> int:
         say(f"tools of {', '.join(later.plugins)} may change while the host runs")
     elif not tools and not unserved:
         ways = ": install a toolkit, pass a file with --file, or see `pegboard plugins` for disabled ones"
-        say("there are no tools" + ("" if options.file else ways))
+        say("there are no tools" + ("" if command.options.file else ways))
     return FAILED if later.say_missing() else code_of_inspection(host)
 
 
@@ -66,17 +65,16 @@ def _row(bound: BoundTool) -> tuple[str, str, str, str]:
 
 def run_show(command: CommandContext) -> int:
     """Show one tool."""
-    options = command.options
     host = command.host
     try:
-        bound = find_tool(host.assembly, options.tool)
+        bound = find_tool(host.assembly, command.options.tool)
     except NotFoundError:
         later = let_plugins_add_tools(host)
         later.say_missing()
-        bound = find_tool(host.assembly, options.tool, later.plugins)
+        bound = find_tool(host.assembly, command.options.tool, later.plugins)
     assembly = host.assembly
     scopes = sorted(needed_scopes(assembly, bound))
-    if options.json:
+    if command.options.json:
         print_json(tool_detail(bound.tool) | _requirements(bound) | {"scopes": scopes})
         return code_of_inspection(host)
     _print_tool(bound.tool)
@@ -155,12 +153,11 @@ def needing(needs: Collection[str]) -> str:
 
 def run_plugins(command: CommandContext) -> int:
     """List plugins and toolkits."""
-    options = command.options
     from pegboard.cli.inspection.outdated_hosts import outdated_hosts, say_outdated_hosts
 
-    host = loaded_host(options)
+    host = loaded_host(command.options)
     choices = host.report.choices
-    if not options.json:
+    if not command.options.json:
         columns = ("name", "kind", "state", "source", "reason")
         details = [_with_source(plugin_detail(host, choice)) for choice in choices]
         print_table([tuple(detail[column] for column in columns) for detail in details])

@@ -25,7 +25,6 @@ def run_reload(command: CommandContext) -> int:
     Raises:
         ServerError: no host runs, a host does not answer, or the system has no such signal.
     """
-    options = command.options
     if not hasattr(signal, "SIGUSR1"):
         raise ServerError("this system has no signal for a reload: start the host with `pegboard serve --reload`")
     hosts = [*running_hosts(os.environ)]
@@ -37,7 +36,7 @@ def run_reload(command: CommandContext) -> int:
         except OSError as error:
             raise ServerError(f"the host of process {host['pid']} cannot be reached: {error.strerror}") from error
     found = {host["pid"]: _results(host) for host in hosts}
-    if options.json:
+    if command.options.json:
         print_json([{"pid": pid, "results": [one._asdict() for one in results]} for pid, results in found.items()])
     else:
         for pid, results in found.items():

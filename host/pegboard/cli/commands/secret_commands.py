@@ -32,8 +32,7 @@ class SecretError(MCPError):
 
 def run_secret_list(command: CommandContext) -> int:
     """List the secrets that plugins and toolkits use, and the store of each."""
-    options = command.options
-    host = _loaded(options)
+    host = _loaded(command.options)
     stores = _stores(host)
     rows: dict[str, dict[str, Any]] = {}
     for plugin in host.report.plugins:
@@ -45,7 +44,7 @@ def run_secret_list(command: CommandContext) -> int:
     for row in rows.values():
         row["store"] = next(_having(stores, row["name"]), None)
     found = [rows[name] for name in sorted(rows)]
-    if options.json:
+    if command.options.json:
         print_json(found)
     elif found:
         lines = [
@@ -62,20 +61,19 @@ def run_secret_list(command: CommandContext) -> int:
 
 def run_secret_set(command: CommandContext) -> int:
     """Store a secret that is typed at the terminal, or read from standard input."""
-    options = command.options
-    name = options.secret
+    name = command.options.secret
     if "=" in name:
         raise UsageError("leave out the value: the command asks for it, so that it is not in the history of your shell")
     if is_reserved(name, reserved_secrets()):
         message = "is reserved for the host, and not a secret of tools: set it as a variable of the environment"
         raise UsageError(f"{name} {message}")
-    stores = _stores(_loaded(options))
-    store = _writable(stores, options.store)
+    stores = _stores(_loaded(command.options))
+    store = _writable(stores, command.options.store)
     try:
         place = store.set(name, _typed(name))
     except (ValueError, OSError) as error:
         raise SecretError(f"{name} cannot be set in {store.name}: {_reason(error)}") from None
-    if options.json:
+    if command.options.json:
         print_json({"name": name, "store": store.name, "place": place})
     else:
         print_lines([f"{name} is set in {place}"])
@@ -89,10 +87,9 @@ def run_secret_set(command: CommandContext) -> int:
 
 def run_secret_unset(command: CommandContext) -> int:
     """Remove a secret from a store."""
-    options = command.options
-    name = options.secret
-    stores = _stores(_loaded(options))
-    places = [_writable(stores, options.store)] if options.store else [*_all_writable(stores)]
+    name = command.options.secret
+    stores = _stores(_loaded(command.options))
+    places = [_writable(stores, command.options.store)] if command.options.store else [*_all_writable(stores)]
     removed = []
     for store in places:
         try:
@@ -103,7 +100,7 @@ def run_secret_unset(command: CommandContext) -> int:
     still = f"{', '.join(left)} still has {name}"
     if not removed:
         raise SecretError(f"{name} is not in a store that can be changed" + (f"; {still}" if left else ""))
-    if options.json:
+    if command.options.json:
         print_json({"name": name, "removed_from": removed, "left_in": left})
     else:
         print_lines([f"{name} is removed from {', '.join(removed)}"])

@@ -18,13 +18,12 @@ def run_operator_token(command: CommandContext) -> int:
     Raises:
         ServerError: the token can neither be read nor created.
     """
-    options = command.options
     try:
         token = operator_token(os.environ)
     except OSError as error:
         reason = path_and_reason(error)
         raise ServerError(f"there is no operator token: {reason}; set PEGBOARD_STATE_DIR to another folder") from error
-    if options.json:
+    if command.options.json:
         print_json({"token": token, "file": token_file(os.environ)})
     else:
         print_text(token)

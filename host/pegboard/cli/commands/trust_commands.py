@@ -32,23 +32,22 @@ def run_trust(command: CommandContext) -> int:
 
     A named folder is trusted itself, too. It need not have a configuration file.
     """
-    options = command.options
-    folder = _folder(options)
+    folder = _folder(command.options)
     if folder is not None:
         _trust_folder(folder)
         if not (folder / files.FILE_NAME).exists():
-            if options.json:
+            if command.options.json:
                 print_json({"file": str(folder), "sha256": None, "widens": []})
             else:
                 print_lines([f"trusted: {folder}; tools get the secrets of its .env"])
             return OK
-    content = files.read_file(files.Candidate(_path(options)), Path.cwd())
+    content = files.read_file(files.Candidate(_path(command.options)), Path.cwd())
     if isinstance(content, ConfigProblem):
         raise ConfigError([content])
     settings, access = _read(content)
     changes = _changes(content, settings)
     digest = _trust(content, settings)
-    if options.json:
+    if command.options.json:
         print_json({"file": str(content.path), "sha256": digest, "widens": [one._asdict() for one in access]})
         return OK
     print_lines([*changes, *_about(access), f"trusted: {content.path}"])
@@ -57,8 +56,7 @@ def run_trust(command: CommandContext) -> int:
 
 def run_untrust(command: CommandContext) -> int:
     """Withdraw the trust in a configuration file, or in a named folder and its configuration file."""
-    options = command.options
-    path, folder = _path(options), _folder(options)
+    path, folder = _path(command.options), _folder(command.options)
     try:
         withdrawn = untrust(path, os.environ)
         if folder is not None:
@@ -66,7 +64,7 @@ def run_untrust(command: CommandContext) -> int:
             path = path if path.exists() else folder
     except OSError as error:
         raise StateError(f"the trust in {path} cannot be withdrawn: {error}; {_OTHER_DIRECTORY}") from error
-    if options.json:
+    if command.options.json:
         print_json({"file": str(path), "was_trusted": withdrawn})
     else:
         print_lines([f"no longer trusted: {path}" if withdrawn else f"was not trusted: {path}"])

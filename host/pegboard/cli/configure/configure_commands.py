@@ -68,12 +68,11 @@ def run_configure(command: CommandContext) -> int:
 
 def run_print(command: CommandContext) -> int:
     """Print the entry, for clients that this command does not know."""
-    options = command.options
-    name, server = default_name(options), entry_of(options)
+    name, server = default_name(command.options), entry_of(command.options)
     entry = to_client(server, PRINTED)
     # the values were given for this output
     print_lines(formatted({PRINTED.servers: {name: entry}}, "", "  ", "\n", own_line=True).splitlines())
-    say_left_out(server.command, options)
+    say_left_out(server.command, command.options)
     return OK
 
 
@@ -113,9 +112,8 @@ def run_remove(command: CommandContext) -> int:
 
 def run_entries(command: CommandContext) -> int:
     """List the servers in the files of all clients, and whether the command of each exists."""
-    options = command.options
     rows = [row for client in CLIENTS.values() for row in _rows(client)]
-    if options.json:
+    if command.options.json:
         print_json(rows)
     elif rows:
         heading = ("CLIENT", "NAME", "SERVER", "STATE")

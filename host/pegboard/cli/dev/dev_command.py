@@ -18,13 +18,12 @@ from pegboard.terminal.printing import flush, is_interactive, say
 
 def run_dev(command: CommandContext) -> int:
     """Serve a file, and run the lines of a user until the input ends."""
-    options = command.options
-    if not options.path.is_file():
-        raise PluginError(f"there is no file {options.path}: correct the path")
+    if not command.options.path.is_file():
+        raise PluginError(f"there is no file {command.options.path}: correct the path")
     gc.enable()
     is_terminal = is_interactive() and sys.stdout is not None and sys.stdout.isatty()
-    served = _served(options, asks=is_terminal)
-    commands = PromptCommands(served, options)
+    served = _served(command.options, asks=is_terminal)
+    commands = PromptCommands(served, command.options)
     prompt = PromptLine(commands.completions, is_terminal=is_terminal)
     code = OK
     with LoopThread() as loop:

@@ -63,5 +63,5 @@ def _run_of_plugin(plugin: LoadedPlugin, check: CheckFacts, options: Namespace, 
     context = CommandContext(options, print_text, plugin.context.config, plugin.context, host)
     try:
         yield from function_named(check.run)(context)
-    except Exception as error:  # noqa: BLE001 - a failure of the plugin
+    except (Exception, SystemExit) as error:  # noqa: BLE001 - a failure of the plugin
         yield Finding("error", f"the check {check.name!r} of {plugin.origin} failed: {failure_text(error)}")

@@ -42,9 +42,8 @@ T = TypeVar("T")
 
 def list_server(command: CommandContext) -> int:
     """List the tools, prompts, resources and resource templates of the server."""
-    options = command.options
-    lists = _use_server(options, lists_of)
-    if options.json:
+    lists = _use_server(command.options, lists_of)
+    if command.options.json:
         print_json(lists)
     else:
         print_lists(lists)
@@ -53,13 +52,12 @@ def list_server(command: CommandContext) -> int:
 
 def show_item(command: CommandContext) -> int:
     """Show one tool, prompt or resource of the server."""
-    options = command.options
 
     async def find(client: Client) -> tuple[str, Item]:
-        return found_in(await lists_of(client), options.tool, _ALL)
+        return found_in(await lists_of(client), command.options.tool, _ALL)
 
-    kind, item = _use_server(options, find)
-    if options.json:
+    kind, item = _use_server(command.options, find)
+    if command.options.json:
         print_json(item)
     else:
         print_shown(kind, item)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from argparse import SUPPRESS, ArgumentParser, _ArgumentGroup
+from argparse import SUPPRESS, ArgumentParser, ArgumentTypeError, _ArgumentGroup
 from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from importlib import import_module
@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from pegboard.loading.fact_models import Argument
+from pegboard.loading.failure_text import failure_text
 
 
 def comma_separated(text: str) -> list[str]:
@@ -40,29 +41,28 @@ def destination(argument: Argument, plugin: str = "") -> str:
     return argument.name.lstrip("-").replace("-", "_")
 
 
-def add_arguments(
-    parser: ArgumentParser, arguments: Iterable[Argument], plugin: str = "", *, defaults: bool = True
-) -> None:
+def add_arguments(parser: ArgumentParser, arguments: Iterable[tuple[str, Argument]], *, parsed: bool = False) -> None:
     """Add arguments to the parser of a command.
 
     Args:
         parser: the parser.
-        arguments: the arguments.
-        plugin: the plugin whose keys they set; "" for keys of the configuration with their table.
-        defaults: False to leave the values of options that are parsed already.
+        arguments: the arguments, each with the plugin whose keys it sets; "" for keys with their table.
+        parsed: True to leave the values of options with a function, which are parsed already.
     """
-    groups: dict[str, _ArgumentGroup] = {}
-    for argument in arguments:
-        target: ArgumentParser | _ArgumentGroup = parser
-        if argument.group:
-            target = groups.setdefault(argument.group, parser.add_argument_group(argument.group))
+    groups: dict[str, ArgumentParser | _ArgumentGroup] = {"": parser}
+    for plugin, argument in arguments:
+        if argument.group not in groups:
+            groups[argument.group] = parser.add_argument_group(argument.group)
         reading = _reading(argument, plugin)
-        target.add_argument(argument.name, **reading if defaults else {**reading, "default": SUPPRESS})
+        if parsed and argument.run is not None:
+            reading["default"] = SUPPRESS
+        groups[argument.group].add_argument(argument.name, **reading)
 
 
 def _reading(argument: Argument, plugin: str) -> dict[str, Any]:
     """Return the parameters of `add_argument`."""
-    reading: dict[str, Any] = {"help": argument.help, "default": argument.default}
+    # argparse formats the help with %
+    reading: dict[str, Any] = {"help": argument.help.replace("%", "%%"), "default": argument.default}
     if argument.name.startswith("-"):
         reading["dest"] = destination(argument, plugin)
     if argument.key is not None:
@@ -82,4 +82,14 @@ def _reading(argument: Argument, plugin: str) -> dict[str, Any]:
 
 
 def _converted(argument: Argument, text: str) -> Any:
-    return function_named(argument.type)(text)
+    """Convert a value with the function of a plugin.
+
+    Raises:
+        ArgumentTypeError: the value is invalid, or the function does not exist.
+    """
+    try:
+        return function_named(argument.type)(text)
+    except ArgumentTypeError:
+        raise
+    except Exception as error:
+        raise ArgumentTypeError(f"{text!r} cannot be read: {failure_text(error)}") from error

@@ -12,9 +12,11 @@ import tomli
 
 from pegboard.cli.command_config import load_config
 from pegboard.cli.parsing.argument_reading import destination
+from pegboard.config import HostConfig
+from pegboard.config.trust import refuse_untrusted
 from pegboard.config.validation import load_pydantic_plugins
 from pegboard.errors import ConfigError
-from pegboard.loading.discovery import Selection, choose_plugins, find_plugins, named_facts, provided
+from pegboard.loading.discovery import Selection, choose_plugins, find_plugins, provided
 from pegboard.loading.fact_models import Argument, CommandFacts, PluginFacts
 from pegboard.loading.plugin_facts import OWN_DISTRIBUTIONS, facts_of, features_of_commands, own_facts
 from pegboard.plugin.origin import Origin
@@ -67,9 +69,7 @@ def plugin_commands(options: Namespace) -> Mapping[str, DeclaredCommand]:
     Raises:
         ConfigError: the configuration is invalid or not trusted.
     """
-    origins = [origin for origin in find_plugins().origins if origin.kind == "plugin"]
-    choices = choose_plugins(origins, load_config(options), Selection(tuple(options.only), options.safe))
-    found = [command for choice in choices if choice.on for command in _commands_of(choice.origin)]
+    found = [command for origin in _enabled(load_config(options), options) for command in _commands_of(origin)]
     times = Counter(command.name for command in found)
     for name in [name for name, count in times.items() if count > 1]:
         say(f"several plugins add a command {name!r}: disable all but one of them")
@@ -93,8 +93,8 @@ def added_options(command: str, options: Namespace | None = None) -> Iterator[Ad
 
     Args:
         command: the name of the command.
-        options: the options that all commands have, to include third-party plugins that the configuration names. None
-            for built-in plugins alone.
+        options: the options that all commands have, to include third-party plugins that are enabled. None for built-in
+            plugins alone.
     """
     if command in host_commands():
         yield from (AddedOption("", argument) for argument in host_commands()[command].facts.options)
@@ -125,9 +125,21 @@ def names_packages(options: Namespace) -> bool:
 
 
 def _facts_of_plugins(options: Namespace | None) -> Mapping[str, PluginFacts]:
-    if options is None:
-        return own_facts()
-    try:
-        return named_facts(load_config(options, collect=True))
-    except ConfigError:  # the command reports it
-        return own_facts()
+    """Return the facts of built-in plugins and of enabled third-party plugins. A file without trust is not used."""
+    found = dict(own_facts())
+    if options is not None:
+        try:
+            config = load_config(options, collect=True, on_untrusted=refuse_untrusted)
+        except ConfigError:  # the command reports it
+            return found
+        for origin in _enabled(config, options):
+            if origin.distribution not in OWN_DISTRIBUTIONS and (facts := facts_of(origin)):
+                found[origin.name] = facts
+    return found
+
+
+def _enabled(config: HostConfig, options: Namespace) -> list[Origin]:
+    """Return the enabled plugins."""
+    origins = [origin for origin in find_plugins().origins if origin.kind == "plugin"]
+    choices = choose_plugins(origins, config, Selection(tuple(options.only), options.safe))
+    return [choice.origin for choice in choices if choice.on]

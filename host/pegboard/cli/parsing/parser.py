@@ -94,8 +94,7 @@ def _parse_command(
     if alternatives and not set(_HELP) & set(rest):
         # options may be anywhere, so these are parsed first: argparse ends a list of arguments at an option
         reader = _Parser(prog=f"pegboard {command.name}", add_help=False, allow_abbrev=False)
-        for plugin, argument in alternatives:
-            add_arguments(reader, [argument], plugin)
+        add_arguments(reader, alternatives)
         options, rest = reader.parse_known_args(rest, options)
     parsed, unknown = parser.parse_known_args(rest, options)
     for plugin, argument in alternatives:
@@ -114,12 +113,22 @@ def _known(parser: _Parser, options: argparse.Namespace, unknown: Sequence[str])
 def _of_plugins(options: argparse.Namespace, word: str) -> Iterable[DeclaredCommand]:
     """Return the commands of plugins. With an invalid configuration, the help lists only the other commands."""
     try:
-        return plugin_commands(options).values()
+        return [command for command in plugin_commands(options).values() if _is_usable(command)]
     except ConfigError as error:
         if word not in _HELP:
             raise
         say(str(error))
         return ()
+
+
+def _is_usable(command: DeclaredCommand) -> bool:
+    """Return True if argparse accepts the arguments of a plugin's command. Otherwise print the reason."""
+    try:
+        build_parser([command])
+    except (argparse.ArgumentError, TypeError, ValueError) as error:
+        say(f"the command {command.name!r} of {command.origin} is left out: {error}")
+        return False
+    return True
 
 
 class _Parser(argparse.ArgumentParser):
@@ -204,9 +213,11 @@ def build_parser(commands: Iterable[DeclaredCommand], added: Iterable[AddedOptio
     subparsers = _subparsers(parser, required=False)
     for command in commands:
         leaf = _add(subparsers, command, command.name, command.facts, shared)
-        for plugin, argument in added:
-            if argument.name not in leaf.option_strings():
-                add_arguments(leaf, [argument], plugin, defaults=argument.run is None)
+        new: dict[str, AddedOption] = {}
+        for option in added:
+            if option.argument.name not in leaf.option_strings():
+                new.setdefault(option.argument.name, option)
+        add_arguments(leaf, new.values(), parsed=True)
     return parser
 
 
@@ -218,13 +229,13 @@ def _add(subparsers: _Subparsers, command: DeclaredCommand, name: str, facts: Co
     """Add a command, or a command of a group, and return its parser."""
     parser: _Parser = subparsers.add_parser(
         name,
-        help=facts.summary,
+        help=facts.summary.replace("%", "%%"),
         description=f"{facts.summary[0].upper()}{facts.summary[1:]}.",
         epilog="\n".join(["examples:", *(f"  {example}" for example in facts.examples)]) if facts.examples else None,
         parents=[shared],
         allow_abbrev=False,
     )
-    add_arguments(parser, facts.arguments, command.plugin)
+    add_arguments(parser, [(command.plugin, argument) for argument in facts.arguments])
     if facts.commands:
         below = _subparsers(parser, required=True)
         for each in facts.commands:

@@ -54,10 +54,9 @@ this, it returns the blocks of each large result to the kernel, which clears pag
 
 def run_stdio(command: CommandContext) -> int:
     """Serve one client over standard input and output."""
-    options = command.options
-    make = partial(host_from_options, options, ["stdio"], serving=True, on_untrusted=skip_untrusted)
-    read_config = partial(config_again, options, ["stdio"])
-    return serve_stdio(make, read_config, _warn_author) if options.paths else serve_stdio(make, read_config)
+    make = partial(host_from_options, command.options, ["stdio"], serving=True, on_untrusted=skip_untrusted)
+    read_config = partial(config_again, command.options, ["stdio"])
+    return serve_stdio(make, read_config, _warn_author) if command.options.paths else serve_stdio(make, read_config)
 
 
 def _warn_author(host: Host) -> None:
@@ -70,8 +69,7 @@ def _warn_author(host: Host) -> None:
 
 def run_serve(command: CommandContext) -> int:
     """Serve by the configured transports."""
-    options = command.options
-    return serve(host_from_options(options, serving=True), partial(config_again, options))
+    return serve(host_from_options(command.options, serving=True), partial(config_again, command.options))
 
 
 def serve_stdio(

@@ -23,6 +23,12 @@ def wipe(command: CommandContext) -> int:
     return 0
 
 
+def wipe_instead(command: CommandContext) -> int:
+    """Print what happens in place of another command."""
+    command.print(f"wiped with a {command.options.wiped}")
+    return 0
+
+
 def owner(command: CommandContext) -> int:
     """Print the owner in the settings."""
     command.print(command.settings.owner)
