@@ -68,7 +68,7 @@ def test_a_removed_working_directory_is_reported(
 def test_version_and_usage_load_no_host(argument: str, code: int, bare: Command) -> None:
     script = (
         "import sys\nfrom pegboard.cli import main\ncode = main(sys.argv[1:])\n"
-        "print([name for name in ('aiohttp', 'pegboard.host') if name in sys.modules])\n"
+        "print([name for name in ('asyncio', 'aiohttp', 'pegboard.host') if name in sys.modules])\n"
         "sys.exit(code)"
     )
     done = bare.run([sys.executable, "-c", script, argument])
