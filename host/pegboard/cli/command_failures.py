@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
 
 from pegboard.cli import CANNOT_OPEN, CANNOT_START, FAILED, USAGE
 from pegboard.errors import ConfigError, MCPError, PluginError, ProtocolError, TransportError
+from pegboard.terminal.failure_fields import ProblemFields, failure_fields, problem_fields
 from pegboard.terminal.printing import print_json, say
 from pegboard.terminal.usage_error import UsageError
-
-if TYPE_CHECKING:
-    from pegboard.cli.output.json_records import ProblemFields
 
 
 def report_error(error: MCPError, *, as_json: bool = False) -> int:
@@ -19,7 +16,7 @@ def report_error(error: MCPError, *, as_json: bool = False) -> int:
     code = code_for(error)
     if as_json:
         of_server = {"code": error.code, "data": error.data} if isinstance(error, ProtocolError) else {}
-        print_json(failure(str(error), code, _kind(code), [*_problems(error)], **of_server))
+        print_json(failure_fields(str(error), code, _kind(code), [*_problems(error)], **of_server))
         return code
     for line in str(error).splitlines():
         say(line, level=40)
@@ -35,41 +32,6 @@ def code_for(error: MCPError) -> int:
     if isinstance(error, ConfigError | PluginError):
         return CANNOT_START
     return CANNOT_OPEN if isinstance(error, TransportError) and not error.final else FAILED
-
-
-def failure(
-    message: str, exit_code: int, kind: str = "FAILED", problems: list[ProblemFields] | None = None, **details: Any
-) -> dict[str, Any]:
-    """Return the JSON of a failure. Every command prints this form.
-
-    Args:
-        message: all problems, one per line.
-        exit_code: the exit code.
-        kind: the kind of failure, for programs.
-        problems: the problems; by default only the message.
-        **details: more members of the error.
-    """
-    found = problems or [problem_fields(message)]
-    return {"error": {"kind": kind, "message": message, "exit_code": exit_code, "problems": found, **details}}
-
-
-def problem_fields(problem: object, message: str | None = None) -> ProblemFields:
-    """Return a problem as JSON: its message, file, line, column, key, other place, and the nearest valid name.
-
-    Args:
-        problem: a `ConfigProblem`, a `LoadProblem`, another record with some of these fields, or a string.
-        message: the message; by default that of the problem.
-    """
-    origin = getattr(problem, "cause", None) or problem
-    return {
-        "message": message or str(getattr(origin, "message", origin)),
-        "file": getattr(origin, "file", None),
-        "line": getattr(origin, "line", None),
-        "column": getattr(origin, "column", None),
-        "key": getattr(origin, "key", None) or None,
-        "place": getattr(origin, "place", None),
-        "suggestion": getattr(origin, "suggestion", None),
-    }
 
 
 def _problems(error: MCPError) -> Iterator[ProblemFields]:

@@ -50,6 +50,30 @@ class StateFiles:
         """
         return create_state(name, content, self._environ)
 
+    def read(self, name: str) -> bytes | None:
+        """Return the secret in a file, or None if the file does not exist.
+
+        Raises:
+            OSError: the file cannot be read, or other users can read or change it.
+        """
+        return read_state(name, self._environ, secret=True)
+
+    def write(self, name: str, content: bytes) -> None:
+        """Create or replace a file.
+
+        Raises:
+            OSError: the file cannot be written, or the user has no home directory.
+        """
+        write_state(name, content, self._environ)
+
+    def remove(self, name: str) -> None:
+        """Remove a file if it exists.
+
+        Raises:
+            OSError: the file cannot be removed.
+        """
+        remove_state(name, self._environ)
+
     def lock(self, name: str) -> AbstractContextManager[bool]:
         """Hold a lock during a block. Yield False, without waiting, if another process holds the lock.
 

@@ -7,12 +7,16 @@ from pegboard.exports import exports
 
 _HOMES = {
     ".printing": """
-        OutputError agreed clear_progress first_line is_interactive print_json print_lines print_result
-        print_result_json print_table print_text printable say
+        OutputError agreed clear_progress diverted first_line flush is_interactive print_json print_lines print_result
+        print_result_json print_table print_text printable say send_messages_to
     """,
     ".progress_bar": "show_progress show_status",
     ".fitted_lines": "fitted",
-    "..names": "nearest",
+    ".call_arguments": "parse_arguments",
+    ".failure_fields": "ProblemFields failure_fields problem_fields",
+    ".questions": "Terminal",
+    ".schema_words": "parameter_rows",
+    "..names": "nearest same_name",
     ".usage_error": "UsageError",
 }
 """The public names, by the module that defines them."""

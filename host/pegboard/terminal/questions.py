@@ -1,4 +1,4 @@
-"""Elicitation at the terminal, for `pegboard call`.
+"""Elicitation at the terminal, for commands that call tools.
 
 A terminal supports forms and pages to open. It has no model to sample and no roots.
 """
@@ -9,15 +9,12 @@ import asyncio
 import os
 import sys
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, ClassVar
 
 from pegboard.context.elicitation import choices, form_problem
 from pegboard.errors import ClientError, ClientTimeoutError
 from pegboard.terminal.printing import printable, say
 from pegboard.types.calls import OnProgress
-
-TERMINAL_CAPABILITIES: dict[str, Any] = {"elicitation": {"form": {}, "url": {}}}
-"""The capabilities of a terminal (MCP ClientCapabilities)."""
 
 _YES = {"y": True, "yes": True, "true": True, "n": False, "no": False, "false": False}
 _HINTS = {"boolean": "yes or no", "integer": "a whole number", "number": "a number"}
@@ -25,7 +22,13 @@ _LEFT_OUT = object()
 
 
 class Terminal:
-    """The user at standard input and standard error, as an `Ask`. Questions are asked one at a time."""
+    """The user at standard input and standard error, as an `Ask`. Questions are asked one at a time.
+
+    Attributes:
+        capabilities: the capabilities of a client with a terminal (MCP ClientCapabilities).
+    """
+
+    capabilities: ClassVar[Mapping[str, Any]] = {"elicitation": {"form": {}, "url": {}}}
 
     def __init__(self) -> None:
         self._turn = asyncio.Lock()

@@ -14,7 +14,7 @@ from pegboard.cli import FAILED, INTERRUPTED, OK
 from pegboard.cli.commands.call_failures import CallLog, config_options, print_failure
 from pegboard.cli.host_setup import host_from_options
 from pegboard.cli.inspection.tool_lookup import find_tool, plugins_adding_later
-from pegboard.cli.parsing.call_arguments import parse_arguments
+from pegboard.terminal.call_arguments import parse_arguments
 from pegboard.context.requirements import missing_secrets
 from pegboard.errors import NotFoundError, ServerError
 from pegboard.host import Host
@@ -74,9 +74,9 @@ async def _call(host: Host, name: str, arguments: dict[str, Any], *, show_progre
         gc.enable()
         client, ask = Client("pegboard call", host.identity.version), None
         if is_interactive():
-            from pegboard.terminal.questions import TERMINAL_CAPABILITIES, Terminal
+            from pegboard.terminal.questions import Terminal
 
-            client, ask = client._replace(capabilities=TERMINAL_CAPABILITIES), Terminal()
+            client, ask = client._replace(capabilities=Terminal.capabilities), Terminal()
         notify = _notify if show_progress else None
 
         async def call(name: str) -> Outcome:

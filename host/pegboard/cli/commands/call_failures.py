@@ -9,7 +9,6 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from pegboard.cli import FAILED
-from pegboard.cli.command_failures import failure
 from pegboard.context import current_context
 from pegboard.context.interaction import CANNOT_BE_ASKED
 from pegboard.errors import (
@@ -22,6 +21,7 @@ from pegboard.errors import (
 )
 from pegboard.errors.tracebacks import traceback_text
 from pegboard.loading.plugins import NEEDS_SETTING, LoadProblem
+from pegboard.terminal.failure_fields import failure_fields
 from pegboard.terminal.printing import is_interactive, print_json, say
 from pegboard.types.callers import EMPTY
 from pegboard.types.calls import Failure
@@ -101,7 +101,7 @@ def _print_fields(error: MCPError, error_id: str | None) -> None:
     if isinstance(error, ToolkitError):
         detail = error.to_payload()
         del detail["message"], detail["developer_message"], detail["stacktrace"]
-    print_json(failure(error.message, FAILED, detail.pop("kind", "FAILED"), **detail, error_id=error_id))
+    print_json(failure_fields(error.message, FAILED, detail.pop("kind", "FAILED"), **detail, error_id=error_id))
 
 
 def _advice(error: MCPError, options: Namespace, config: Iterable[str]) -> Iterator[str]:

@@ -9,13 +9,13 @@ from typing import Any
 
 from pegboard.cli import CANNOT_START, OK
 from pegboard.cli.command_config import ignored_settings, load_config
-from pegboard.cli.command_failures import problem_fields
 from pegboard.cli.host_setup import host_from_options
 from pegboard.cli.output.toml_values import toml_key, toml_value
 from pegboard.config import ConfigView, config_show
 from pegboard.host import Host
 from pegboard.loading.plugins import SECTION_OF_KIND
 from pegboard.plugin.commands import CommandContext
+from pegboard.terminal.failure_fields import problem_fields
 from pegboard.terminal.printing import diverted, print_json, print_lines, say
 
 

@@ -109,7 +109,7 @@ def _secrets(bound: BoundTool) -> list[str]:
 
 
 def _print_tool(tool: Tool) -> None:
-    from pegboard.cli.output.schema_words import parameter_rows, type_name
+    from pegboard.terminal.schema_words import parameter_rows, type_name
 
     print_text(f"{tool.name}" + (f" - {tool.title}" if tool.title else ""))
     if tool.deprecated:

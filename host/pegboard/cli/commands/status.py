@@ -39,10 +39,10 @@ def _version() -> str:
 
 def _state(options: Namespace) -> StatusOutput:
     """Return the state of the host as JSON. The host is loaded, but not started."""
-    from pegboard.cli.command_failures import problem_fields
     from pegboard.cli.diagnosis.token_estimate import tool_tokens
     from pegboard.cli.host_setup import host_from_options
     from pegboard.cli.inspection.tool_lookup import plugins_adding_later
+    from pegboard.terminal.failure_fields import problem_fields
     from pegboard.terminal.printing import diverted
 
     untrusted: list[ConfigProblem] = []

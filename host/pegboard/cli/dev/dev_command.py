@@ -45,9 +45,9 @@ def _served(options: Namespace, *, asks: bool) -> ServedFile:
     if not asks:
         return ServedFile(options, None, {})
     from pegboard.cli.other_servers.other_server import ask_at_terminal
-    from pegboard.terminal.questions import TERMINAL_CAPABILITIES
+    from pegboard.terminal.questions import Terminal
 
-    return ServedFile(options, ask_at_terminal(options.path.name), TERMINAL_CAPABILITIES)
+    return ServedFile(options, ask_at_terminal(options.path.name), Terminal.capabilities)
 
 
 def _run(loop: LoopThread, commands: PromptCommands, line: str, *, is_terminal: bool) -> bool:

@@ -8,7 +8,6 @@ from collections.abc import Mapping
 from typing import Any
 
 from pegboard.cli import FAILED
-from pegboard.cli.command_failures import failure
 from pegboard.cli.dev.served_file import FileVersion, ServedFile
 from pegboard.cli.other_servers.other_server_output import print_lists, print_shown
 from pegboard.cli.other_servers.server_items import (
@@ -20,8 +19,9 @@ from pegboard.cli.other_servers.server_items import (
     parameters_hint,
     print_called,
 )
-from pegboard.cli.parsing.call_arguments import parse_arguments
+from pegboard.terminal.call_arguments import parse_arguments
 from pegboard.errors import MCPError, ServerError, TransportError
+from pegboard.terminal.failure_fields import failure_fields
 from pegboard.terminal.printing import (
     clear_progress,
     flush,
@@ -114,7 +114,7 @@ class PromptCommands:
         print_json(value, in_one_line=True)
 
     def _print_failure(self, message: str) -> None:
-        self._print_json(failure(message, FAILED)) if self._json else say(message)
+        self._print_json(failure_fields(message, FAILED)) if self._json else say(message)
 
     def _print_help(self) -> None:
         if self._json:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from pegboard.cli.command_failures import problem_fields
+from pegboard.terminal.failure_fields import problem_fields
 from pegboard.plugin.commands import Finding
 
 

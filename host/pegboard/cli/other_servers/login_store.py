@@ -6,9 +6,8 @@ from collections.abc import Mapping
 from hashlib import sha256
 from typing import Any
 
-from pegboard.config.state import read_state, remove_state, write_state
 from pegboard.errors import MCPError
-from pegboard.wire.codec import decode, encode
+from pegboard.plugin import StateFiles, decode, encode
 
 
 class LoginStore:
@@ -19,12 +18,12 @@ class LoginStore:
     """
 
     def __init__(self, environ: Mapping[str, str]) -> None:
-        self._environ = environ
+        self._files = StateFiles(environ)
 
     async def load(self, server: str) -> Mapping[str, Any] | None:
         """Return the login at a server. A damaged file counts as absent."""
         try:
-            content = read_state(_file(server), self._environ, secret=True)
+            content = self._files.read(_file(server))
         except OSError as error:
             raise MCPError(f"the login at {server} cannot be read: {error.strerror or error}") from error
         try:
@@ -37,9 +36,9 @@ class LoginStore:
         """Replace the login at a server."""
         try:
             if login is None:
-                remove_state(_file(server), self._environ)
+                self._files.remove(_file(server))
             else:
-                write_state(_file(server), encode(login), self._environ)
+                self._files.write(_file(server), encode(login))
         except OSError as error:
             raise MCPError(f"the login at {server} cannot be saved: {error.strerror or error}") from error
 

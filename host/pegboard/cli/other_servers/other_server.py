@@ -22,7 +22,7 @@ from pegboard.cli.other_servers.server_items import (
     parameters_hint,
     print_called,
 )
-from pegboard.cli.parsing.call_arguments import parse_arguments
+from pegboard.terminal.call_arguments import parse_arguments
 from pegboard.cli.parsing.server_options import check_server_options
 from pegboard.errors import ClientError, MCPError, ProtocolError, TransportError
 from pegboard.plugin.commands import CommandContext
@@ -105,11 +105,11 @@ def _use_server(options: Namespace, use: Callable[[Client], Awaitable[T]]) -> T:
         gc.enable()
         asks = is_interactive()
         address = _address(options, heard)
-        capabilities: dict[str, Any] = {}
+        capabilities: Mapping[str, Any] = {}
         if asks:
-            from pegboard.terminal.questions import TERMINAL_CAPABILITIES
+            from pegboard.terminal.questions import Terminal
 
-            capabilities = TERMINAL_CAPABILITIES
+            capabilities = Terminal.capabilities
         ask = ask_at_terminal(address.label) if asks else None
         slow = asyncio.get_running_loop().call_later(_QUIET_SECONDS, _tell_of_slow, address.label)
         try:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from pegboard.cli.output.schema_words import parameter_rows
+from pegboard.terminal.schema_words import parameter_rows
 from pegboard.terminal.printing import first_line, print_result, print_result_json, print_table, print_text, say
 
 _NAMES = {"tools": "name", "prompts": "name", "resources": "uri", "resourceTemplates": "uriTemplate"}

@@ -19,18 +19,7 @@ from pegboard.cli.output.change_records import (
     TrustOutput,
     UntrustOutput,
 )
-
-
-class ProblemFields(TypedDict):
-    """A problem: its message and its location. `place` is the source of a value that is not in a file."""
-
-    message: str
-    file: str | None
-    line: int | None
-    column: int | None
-    key: str | None
-    place: str | None
-    suggestion: str | None
+from pegboard.terminal.failure_fields import ProblemFields
 
 
 class CheckedProblem(ProblemFields):
