@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from pegboard.cli import CANNOT_OPEN, CANNOT_START, FAILED, USAGE
 from pegboard.errors import ConfigError, MCPError, PluginError, ProtocolError, TransportError
-from pegboard.terminal.failure_fields import ProblemFields, failure_fields, problem_fields
+from pegboard.terminal.failures import ProblemFields, failure_fields, problem_fields
 from pegboard.terminal.printing import print_json, say
 from pegboard.terminal.usage_error import UsageError
 

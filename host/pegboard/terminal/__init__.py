@@ -1,4 +1,4 @@
-"""The API for commands of plugins: data on standard output, messages and questions on standard error.
+"""The API for commands of plugins: their arguments, data on standard output, messages and questions on standard error.
 
 Control characters are escaped, and secrets of the host are masked.
 """
@@ -13,10 +13,11 @@ _HOMES = {
     ".progress_bar": "show_progress show_status",
     ".fitted_lines": "fitted",
     ".call_arguments": "parse_arguments",
-    ".failure_fields": "ProblemFields failure_fields problem_fields",
+    ".failures": "failure_fields problem_fields",
     ".questions": "Terminal",
     ".schema_words": "parameter_rows",
     "..names": "nearest same_name",
+    "..loading.source_changes": "watch_sources",
     ".usage_error": "UsageError",
 }
 """The public names, by the module that defines them."""

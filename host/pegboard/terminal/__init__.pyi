@@ -1,6 +1,17 @@
 # Written by `python -m tools.stubs` from the names in `__init__.py`.
+from pegboard.loading.source_changes import (
+    watch_sources,
+)
 from pegboard.names import (
     nearest,
+    same_name,
+)
+from pegboard.terminal.call_arguments import (
+    parse_arguments,
+)
+from pegboard.terminal.failures import (
+    failure_fields,
+    problem_fields,
 )
 from pegboard.terminal.fitted_lines import (
     fitted,
@@ -9,7 +20,9 @@ from pegboard.terminal.printing import (
     OutputError,
     agreed,
     clear_progress,
+    diverted,
     first_line,
+    flush,
     is_interactive,
     print_json,
     print_lines,
@@ -19,10 +32,17 @@ from pegboard.terminal.printing import (
     print_text,
     printable,
     say,
+    send_messages_to,
 )
 from pegboard.terminal.progress_bar import (
     show_progress,
     show_status,
+)
+from pegboard.terminal.questions import (
+    Terminal,
+)
+from pegboard.terminal.schema_words import (
+    parameter_rows,
 )
 from pegboard.terminal.usage_error import (
     UsageError,
@@ -30,13 +50,19 @@ from pegboard.terminal.usage_error import (
 
 __all__ = [
     "OutputError",
+    "Terminal",
     "UsageError",
     "agreed",
     "clear_progress",
+    "diverted",
+    "failure_fields",
     "first_line",
     "fitted",
+    "flush",
     "is_interactive",
     "nearest",
+    "parameter_rows",
+    "parse_arguments",
     "print_json",
     "print_lines",
     "print_result",
@@ -44,7 +70,11 @@ __all__ = [
     "print_table",
     "print_text",
     "printable",
+    "problem_fields",
+    "same_name",
     "say",
+    "send_messages_to",
     "show_progress",
     "show_status",
+    "watch_sources",
 ]

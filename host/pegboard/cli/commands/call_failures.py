@@ -21,7 +21,7 @@ from pegboard.errors import (
 )
 from pegboard.errors.tracebacks import traceback_text
 from pegboard.loading.plugins import NEEDS_SETTING, LoadProblem
-from pegboard.terminal.failure_fields import failure_fields
+from pegboard.terminal.failures import failure_fields
 from pegboard.terminal.printing import is_interactive, print_json, say
 from pegboard.types.callers import EMPTY
 from pegboard.types.calls import Failure

@@ -42,7 +42,7 @@ def _state(options: Namespace) -> StatusOutput:
     from pegboard.cli.diagnosis.token_estimate import tool_tokens
     from pegboard.cli.host_setup import host_from_options
     from pegboard.cli.inspection.tool_lookup import plugins_adding_later
-    from pegboard.terminal.failure_fields import problem_fields
+    from pegboard.terminal.failures import problem_fields
     from pegboard.terminal.printing import diverted
 
     untrusted: list[ConfigProblem] = []

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from pegboard.terminal.failure_fields import problem_fields
 from pegboard.plugin.commands import Finding
+from pegboard.terminal.failures import problem_fields
 
 
 def finding_fields(finding: Finding) -> dict[str, Any]:

@@ -19,7 +19,7 @@ from pegboard.cli.output.change_records import (
     TrustOutput,
     UntrustOutput,
 )
-from pegboard.terminal.failure_fields import ProblemFields
+from pegboard.terminal.failures import ProblemFields
 
 
 class CheckedProblem(ProblemFields):

@@ -22,7 +22,7 @@ from pegboard.terminal.printing import say
 from pegboard.types.reloads import ReloadResult
 
 if TYPE_CHECKING:
-    from pegboard.cli.source_changes import WatchedPlaces
+    from pegboard.loading.source_changes import WatchedPlaces
 
 logger = logging.getLogger("pegboard")
 
@@ -98,14 +98,14 @@ class ReloadRequests:
         """Request a reload after each change of a file, if `[host] reload` is set. New code has new files."""
         if not self._host.config.host.reload:
             return
-        from pegboard.cli.source_changes import watch_sources
+        from pegboard.loading.source_changes import watch_places
 
         if self._watching is not None:
             self._watching.cancel()
-        self._watching = asyncio.create_task(watch_sources(self._places, self._requested.set))
+        self._watching = asyncio.create_task(watch_places(self._places, self._requested.set))
 
     def _places(self) -> WatchedPlaces:
-        from pegboard.cli.source_changes import WatchedPlaces, with_packages
+        from pegboard.loading.source_changes import WatchedPlaces, with_packages
 
         folders = own_folders(self._host.report.plugins, self._host.report.files)
         files = [file for plugin in self._host.report.plugins for file in files_behind(plugin)]

@@ -43,7 +43,7 @@ def commands(modules: set[str]) -> set[str]:
     """Return the modules of the command line that only some commands need."""
     shared = {
         "cli", "commands", "parsing", "inspection", "serving", "editing", "host_setup", "log_handler", "output",
-        "parser", "argument_reading", "command_config", "command_runs", "declared_commands", "server_options",
+        "parser", "argument_reading", "command_config", "command_runs", "declared_commands",
         "standard_streams", "tool_lookup",
     }  # fmt: skip
     return {name.rpartition(".")[2] for name in modules if name.startswith("pegboard.cli")} - shared

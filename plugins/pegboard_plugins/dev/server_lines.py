@@ -7,12 +7,13 @@ import re
 from pathlib import Path
 
 import pegboard
-from pegboard.secrets.redaction import INDENT
-from pegboard.terminal.printing import say
+from pegboard.terminal import say
 
+_INDENT = "    "
+"""The indentation of the lines after the first one of a log record."""
 _RECORD = re.compile(r"\d{4}-\d\d-\d\dT\S+Z (?P<level>[A-Z]+) (?P<logger>[\w.]+)(?: \[[^]]*\])?: (?P<message>.*)")
-_FRAME = re.compile(rf'{INDENT}  File "(?P<file>.+)", line \d+')
-_OF_FRAME = INDENT * 2
+_FRAME = re.compile(rf'{_INDENT}  File "(?P<file>.+)", line \d+')
+_OF_FRAME = _INDENT * 2
 _PACKAGE = f"{Path(pegboard.__file__).parent}{os.sep}"
 
 
@@ -37,7 +38,7 @@ class ServerLines:
         elif record is not None:
             say(f"{record['level'].lower()}: {record['message']}")
         elif not self._hides(line):
-            say(line.removeprefix("pegboard: ").removeprefix(INDENT))
+            say(line.removeprefix("pegboard: ").removeprefix(_INDENT))
 
     def _hides(self, line: str) -> bool:
         if frame := _FRAME.match(line):

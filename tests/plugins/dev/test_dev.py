@@ -12,8 +12,8 @@ from typing import Any, cast
 
 import pytest
 
-from pegboard.cli.dev.prompt_commands import PromptCommands
-from pegboard.cli.dev.served_file import FileVersion, ServedFile
+from pegboard_plugins.dev.prompt_commands import PromptCommands
+from pegboard_plugins.dev.served_file import FileVersion, ServedFile
 from tests.support.command_line import Command
 from tests.support.typist import Typist
 

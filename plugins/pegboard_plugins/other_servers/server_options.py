@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import shlex
 
-from pegboard.terminal.usage_error import UsageError
+from pegboard.terminal import UsageError
 
 
 def check_server_options(options: argparse.Namespace) -> None:
@@ -25,14 +25,6 @@ def check_server_options(options: argparse.Namespace) -> None:
         raise UsageError(unused[0], program=f"pegboard {options.chosen}")
 
 
-def url_argument(text: str) -> str:
-    """Return an HTTP URL of the command line."""
-    scheme, _, rest = text.partition("://")
-    if scheme not in ("http", "https") or not rest or not text.isprintable() or " " in text:
-        raise argparse.ArgumentTypeError(f"{text!r} is not an http or https URL")
-    return text
-
-
 def command_words(text: str) -> list[str]:
     """Return the words of a quoted command line."""
     try:
@@ -42,11 +34,3 @@ def command_words(text: str) -> list[str]:
     if not words:
         raise argparse.ArgumentTypeError("the command line is empty: write a command, such as 'python server.py'")
     return words
-
-
-def header_argument(text: str) -> tuple[str, str]:
-    """Return the name and the value of a header."""
-    name, colon, value = text.partition(":")
-    if not colon or not name.isascii() or not name.replace("-", "").isalnum() or not value.isprintable():
-        raise argparse.ArgumentTypeError("a header has the form 'NAME: VALUE'")  # the value may be a secret
-    return name, value.strip()

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from contextlib import suppress
 from types import ModuleType
 
-from pegboard.terminal.printing import clear_progress, printable, send_messages_to
+from pegboard.terminal import clear_progress, printable, send_messages_to
 
 PROMPT = "dev> "
 

@@ -1,4 +1,4 @@
-"""Changes of source files, for `--reload` and `pegboard dev`."""
+"""Changes of source files."""
 
 from __future__ import annotations
 
@@ -65,7 +65,24 @@ def _may_have_modules(name: str) -> bool:
     return name.isidentifier() and name not in ("__pycache__", "node_modules")
 
 
-async def watch_sources(find: Callable[[], WatchedPlaces], changed: Callable[[], None]) -> None:
+async def watch_sources(folders: Collection[str], files: Collection[str], changed: Callable[[], None]) -> None:
+    """Call a function once sources are watched, and after each change, until this is cancelled.
+
+    Without the extra `reload`, call the function once and return.
+
+    Args:
+        folders: folders, for their Python files and those of the packages in them.
+        files: other files.
+        changed: the function.
+    """
+
+    def places() -> WatchedPlaces:
+        return WatchedPlaces(folders=with_packages(folders), files={os.path.realpath(file) for file in files})
+
+    await watch_places(places, changed)
+
+
+async def watch_places(find: Callable[[], WatchedPlaces], changed: Callable[[], None]) -> None:
     """Call a function once the places are watched, and after each change, until this is cancelled.
 
     Without the extra `reload`, call the function once and return.

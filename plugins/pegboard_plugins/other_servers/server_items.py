@@ -5,17 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from pegboard.cli.other_servers.other_server_output import (
+from pegboard.errors import NotFoundError, ProtocolError
+from pegboard.terminal import nearest, print_result_json, same_name
+from pegboard_client import Client, ClientLimits
+from pegboard_plugins.other_servers.other_server_output import (
     print_prompt_result,
     print_resource_contents,
     print_tool_result,
 )
-from pegboard.errors import NotFoundError, ProtocolError
-from pegboard.names import nearest, same_name
-from pegboard.terminal.printing import print_result_json
-from pegboard.wire.jsonrpc import METHOD_NOT_FOUND
-from pegboard_client import Client
-from pegboard_client.addresses import MAX_REQUEST_SECONDS
+from pegboard_plugins.support.jsonrpc import METHOD_NOT_FOUND
 
 Item = dict[str, Any]
 
@@ -84,7 +82,7 @@ async def call_named(
     if kind == "prompts":
         texts = {key: value if isinstance(value, str) else str(value) for key, value in arguments.items()}
         return await client.prompt(item["name"], texts, progress=progress)
-    return await client.call(item["name"], arguments, progress=progress, timeout=MAX_REQUEST_SECONDS)
+    return await client.call(item["name"], arguments, progress=progress, timeout=ClientLimits().request_seconds)
 
 
 def print_called(kind: str, result: Item, *, as_json: bool) -> None:

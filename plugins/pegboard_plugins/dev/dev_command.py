@@ -6,14 +6,14 @@ import gc
 import sys
 from argparse import Namespace
 
-from pegboard.cli import FAILED, OK
-from pegboard.cli.dev.loop_thread import LoopThread
-from pegboard.cli.dev.prompt_commands import PromptCommands
-from pegboard.cli.dev.prompt_line import PromptLine
-from pegboard.cli.dev.served_file import ServedFile
 from pegboard.errors import PluginError
-from pegboard.plugin.commands import CommandContext
-from pegboard.terminal.printing import flush, is_interactive, say
+from pegboard.plugin import CommandContext
+from pegboard.terminal import Terminal, flush, is_interactive, say
+from pegboard_plugins.dev.loop_thread import LoopThread
+from pegboard_plugins.dev.prompt_commands import PromptCommands
+from pegboard_plugins.dev.prompt_line import PromptLine
+from pegboard_plugins.dev.served_file import ServedFile
+from pegboard_plugins.other_servers.other_server import ask_at_terminal
 
 
 def run_dev(command: CommandContext) -> int:
@@ -25,28 +25,25 @@ def run_dev(command: CommandContext) -> int:
     served = _served(command.options, asks=is_terminal)
     commands = PromptCommands(served, command.options)
     prompt = PromptLine(commands.completions, is_terminal=is_terminal)
-    code = OK
+    code = 0
     with LoopThread() as loop:
         following = loop.start(served.follow())
         try:
             loop.run(served.wait_loaded())
             for line in prompt.lines():
                 if line.strip() and not _run(loop, commands, line, is_terminal=is_terminal):
-                    code = FAILED
+                    code = 1
         finally:
             following.cancel()
     if is_terminal:
         print()
-        return OK
+        return 0
     return code
 
 
 def _served(options: Namespace, *, asks: bool) -> ServedFile:
     if not asks:
         return ServedFile(options, None, {})
-    from pegboard.cli.other_servers.other_server import ask_at_terminal
-    from pegboard.terminal.questions import Terminal
-
     return ServedFile(options, ask_at_terminal(options.path.name), Terminal.capabilities)
 
 

@@ -5,8 +5,16 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from pegboard.terminal.schema_words import parameter_rows
-from pegboard.terminal.printing import first_line, print_result, print_result_json, print_table, print_text, say
+from pegboard.plugin import encode
+from pegboard.terminal import (
+    first_line,
+    parameter_rows,
+    print_result,
+    print_result_json,
+    print_table,
+    print_text,
+    say,
+)
 
 _NAMES = {"tools": "name", "prompts": "name", "resources": "uri", "resourceTemplates": "uriTemplate"}
 _TITLES = {"prompts": "prompts", "resources": "resources", "resourceTemplates": "resource templates"}
@@ -138,6 +146,4 @@ def _decoded_size(text: str) -> int:
 
 
 def _json(value: Any) -> str:
-    from pegboard.wire.codec import encode
-
     return encode(value).decode()

@@ -7,10 +7,23 @@ from argparse import Namespace
 from collections.abc import Mapping
 from typing import Any
 
-from pegboard.cli import FAILED
-from pegboard.cli.dev.served_file import FileVersion, ServedFile
-from pegboard.cli.other_servers.other_server_output import print_lists, print_shown
-from pegboard.cli.other_servers.server_items import (
+from pegboard.errors import MCPError, ServerError, TransportError
+from pegboard.terminal import (
+    UsageError,
+    clear_progress,
+    failure_fields,
+    flush,
+    is_interactive,
+    parse_arguments,
+    print_json,
+    print_lines,
+    print_result_json,
+    say,
+    show_progress,
+)
+from pegboard_plugins.dev.served_file import FileVersion, ServedFile
+from pegboard_plugins.other_servers.other_server_output import print_lists, print_shown
+from pegboard_plugins.other_servers.server_items import (
     Item,
     are_unsuitable,
     call_named,
@@ -19,20 +32,6 @@ from pegboard.cli.other_servers.server_items import (
     parameters_hint,
     print_called,
 )
-from pegboard.terminal.call_arguments import parse_arguments
-from pegboard.errors import MCPError, ServerError, TransportError
-from pegboard.terminal.failure_fields import failure_fields
-from pegboard.terminal.printing import (
-    clear_progress,
-    flush,
-    is_interactive,
-    print_json,
-    print_lines,
-    print_result_json,
-    say,
-)
-from pegboard.terminal.progress_bar import show_progress
-from pegboard.terminal.usage_error import UsageError
 
 PROMPT_COMMANDS: Mapping[str, tuple[str, str]] = {
     "list": ("list", "list the tools, prompts and resources"),
@@ -114,7 +113,7 @@ class PromptCommands:
         print_json(value, in_one_line=True)
 
     def _print_failure(self, message: str) -> None:
-        self._print_json(failure_fields(message, FAILED)) if self._json else say(message)
+        self._print_json(failure_fields(message, 1)) if self._json else say(message)
 
     def _print_help(self) -> None:
         if self._json:

@@ -6,17 +6,16 @@ import asyncio
 import os
 import sys
 from argparse import Namespace
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import AsyncExitStack
 from pathlib import Path
 from typing import Any
 
-from pegboard.cli.dev.server_lines import ServerLines
-from pegboard.cli.other_servers.server_items import ITEM_KINDS, Item, lists_of
-from pegboard.cli.source_changes import WatchedPlaces, watch_sources, with_packages
 from pegboard.errors import MCPError
-from pegboard.terminal.printing import printable, say
+from pegboard.terminal import printable, say, watch_sources
 from pegboard_client import Client, Program, QuestionHandler
+from pegboard_plugins.dev.server_lines import ServerLines
+from pegboard_plugins.other_servers.server_items import ITEM_KINDS, Item, lists_of
 
 REVISION = "2025-11-25"
 """The newest revision with sessions, so that tools keep data from one call to the next."""
@@ -74,7 +73,7 @@ class ServedFile:
     async def follow(self) -> None:
         """Start a version now and after each change, until this is cancelled. Then end the process."""
         changed = asyncio.Event()
-        self._watching = asyncio.create_task(watch_sources(self._places, changed.set))
+        self._watching = asyncio.create_task(self._watch(changed.set))
         loading: asyncio.Task[None] | None = None
         try:
             while True:
@@ -90,10 +89,9 @@ class ServedFile:
             if self._tasks:
                 await asyncio.wait(self._tasks)
 
-    def _places(self) -> WatchedPlaces:
-        settings = (self._options.config or "hostconfig.toml", ".env")
-        folders = with_packages([str(self._file.resolve().parent)])
-        return WatchedPlaces(folders=folders, files={os.path.realpath(one) for one in settings})
+    async def _watch(self, changed: Callable[[], None]) -> None:
+        settings = (str(self._options.config or "hostconfig.toml"), ".env")
+        await watch_sources([str(self._file.resolve().parent)], settings, changed)
 
     async def wait_loaded(self) -> None:
         """Wait while a version is being started."""

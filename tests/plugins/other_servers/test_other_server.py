@@ -14,11 +14,11 @@ from unittest.mock import AsyncMock
 
 import pytest
 
-from pegboard.cli.other_servers import other_server
-from pegboard.cli.other_servers.other_server_output import print_shown
-from pegboard.cli.other_servers.server_items import call_named
 from pegboard.plugin import CommandContext
 from pegboard_client.addresses import MAX_REQUEST_SECONDS
+from pegboard_plugins.other_servers import other_server
+from pegboard_plugins.other_servers.other_server_output import print_shown
+from pegboard_plugins.other_servers.server_items import call_named
 from tests.pegboard_client.scripted import REVISION, Got, scripted_http, session, whole
 from tests.support.command_line import Command
 from tests.support.forks import Done

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from pegboard.cli.source_changes import WatchedPlaces, watch_sources, with_packages
+from pegboard.loading.source_changes import WatchedPlaces, watch_places, with_packages
 from tests.host.loading.third_party.installed import pegboard, samples, stdio
 from tests.support.peer import WAIT
 
@@ -58,7 +58,7 @@ def test_only_sources_settings_and_distributions_count(places: WatchedPlaces, tm
 
 async def test_each_change_is_noticed(places: WatchedPlaces, tmp_path: Path) -> None:
     calls: asyncio.Queue[None] = asyncio.Queue()
-    watching = asyncio.create_task(watch_sources(lambda: places, lambda: calls.put_nowait(None)))
+    watching = asyncio.create_task(watch_places(lambda: places, lambda: calls.put_nowait(None)))
     await asyncio.wait_for(calls.get(), WAIT)
     for name in [name for name, counts in CHANGES.items() if counts]:
         write(tmp_path, f"{name}/METADATA" if name.endswith("info") else name, "changed")
@@ -74,7 +74,7 @@ async def test_a_new_package_is_watched_and_a_removed_one_does_not_end_the_watch
     def find() -> WatchedPlaces:
         return WatchedPlaces(folders=with_packages([str(tmp_path)]), files=())
 
-    watching = asyncio.create_task(watch_sources(find, lambda: calls.put_nowait(None)))
+    watching = asyncio.create_task(watch_places(find, lambda: calls.put_nowait(None)))
     prepared = tmp_path.parent / f"{tmp_path.name}-prepared" / "parts"
     write(prepared, "tea.py")
     steps: list[Callable[[], object]] = [

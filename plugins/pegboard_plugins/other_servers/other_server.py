@@ -10,9 +10,22 @@ from collections import deque
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any, TypeVar
 
-from pegboard.cli import FAILED, OK
-from pegboard.cli.other_servers.other_server_output import print_lists, print_shown
-from pegboard.cli.other_servers.server_items import (
+from pegboard.errors import ClientError, MCPError, ProtocolError, TransportError
+from pegboard.plugin import CommandContext
+from pegboard.terminal import (
+    Terminal,
+    clear_progress,
+    diverted,
+    is_interactive,
+    parse_arguments,
+    print_json,
+    say,
+    show_progress,
+)
+from pegboard_client import Asked, Client, Endpoint, LoginRequiredError, OAuth, Program, QuestionHandler
+from pegboard_plugins.other_servers.login_store import LoginStore
+from pegboard_plugins.other_servers.other_server_output import print_lists, print_shown
+from pegboard_plugins.other_servers.server_items import (
     Item,
     are_unsuitable,
     call_named,
@@ -22,14 +35,8 @@ from pegboard.cli.other_servers.server_items import (
     parameters_hint,
     print_called,
 )
-from pegboard.terminal.call_arguments import parse_arguments
-from pegboard.cli.parsing.server_options import check_server_options
-from pegboard.errors import ClientError, MCPError, ProtocolError, TransportError
-from pegboard.plugin.commands import CommandContext
-from pegboard.terminal.printing import clear_progress, diverted, is_interactive, print_json, say
-from pegboard.terminal.progress_bar import show_progress
-from pegboard.wire.jsonrpc import INVALID_PARAMS, METHOD_NOT_FOUND
-from pegboard_client import Asked, Client, Endpoint, LoginRequiredError, OAuth, Program, QuestionHandler
+from pegboard_plugins.other_servers.server_options import check_server_options
+from pegboard_plugins.support.jsonrpc import INVALID_PARAMS, METHOD_NOT_FOUND
 
 _QUIET_SECONDS = 5.0
 """How long a server may take to respond before a person at a terminal is told."""
@@ -47,7 +54,7 @@ def list_server(command: CommandContext) -> int:
         print_json(lists)
     else:
         print_lists(lists)
-    return OK
+    return 0
 
 
 def show_item(command: CommandContext) -> int:
@@ -61,7 +68,7 @@ def show_item(command: CommandContext) -> int:
         print_json(item)
     else:
         print_shown(kind, item)
-    return OK
+    return 0
 
 
 def call_item(command: CommandContext) -> int:
@@ -86,7 +93,7 @@ def call_item(command: CommandContext) -> int:
     print_called(kind, result, as_json=options.json)
     if has_failed(result) and are_unsuitable(arguments, item) and not options.json:
         say(parameters_hint(f"`pegboard show {options.tool}` with the same options"))
-    return FAILED if has_failed(result) else OK
+    return 1 if has_failed(result) else 0
 
 
 # --- the connection
@@ -105,11 +112,7 @@ def _use_server(options: Namespace, use: Callable[[Client], Awaitable[T]]) -> T:
         gc.enable()
         asks = is_interactive()
         address = _address(options, heard)
-        capabilities: Mapping[str, Any] = {}
-        if asks:
-            from pegboard.terminal.questions import Terminal
-
-            capabilities = Terminal.capabilities
+        capabilities = Terminal.capabilities if asks else {}
         ask = ask_at_terminal(address.label) if asks else None
         slow = asyncio.get_running_loop().call_later(_QUIET_SECONDS, _tell_of_slow, address.label)
         try:
@@ -150,8 +153,6 @@ def _address(options: Namespace, heard: deque[str]) -> Endpoint | Program:
     headers = dict(options.header)
     if any(name.lower() == "authorization" for name in headers):
         return Endpoint(options.url, headers)
-    from pegboard.cli.other_servers.login_store import LoginStore
-
     auth = OAuth(_open_page if options.login else None, client_name="pegboard", store=LoginStore(os.environ))
     return Endpoint(options.url, headers, auth)
 
@@ -167,8 +168,6 @@ async def _open_page(url: str) -> None:
 
 def ask_at_terminal(label: str) -> QuestionHandler:
     """Return a function that asks the person at the terminal."""
-    from pegboard.terminal.questions import Terminal
-
     terminal = Terminal()
 
     async def ask(asked: Asked) -> Mapping[str, Any]:
