@@ -14,11 +14,13 @@ from pegboard.cli import FAILED, INTERRUPTED, OK
 from pegboard.cli.commands.call_failures import CallLog, config_options, print_failure
 from pegboard.cli.host_setup import host_from_options
 from pegboard.cli.inspection.tool_lookup import find_tool, plugins_adding_later
-from pegboard.terminal.call_arguments import parse_arguments
+from pegboard.cli.output.content_output import as_object, as_text
+from pegboard.content.raw_results import as_tool_result
 from pegboard.context.requirements import missing_secrets
 from pegboard.errors import NotFoundError, ServerError
 from pegboard.host import Host
 from pegboard.plugin.commands import CommandContext
+from pegboard.terminal.call_arguments import parse_arguments
 from pegboard.terminal.printing import (
     clear_progress,
     diverted,
@@ -26,6 +28,8 @@ from pegboard.terminal.printing import (
     print_result,
     print_result_json,
 )
+from pegboard.terminal.progress_bar import show_progress
+from pegboard.terminal.questions import Terminal
 from pegboard.types.callers import Client
 from pegboard.types.calls import Call, Failure, MethodResult, Outcome, RawResult, ToolResult
 
@@ -74,8 +78,6 @@ async def _call(host: Host, name: str, arguments: dict[str, Any], *, show_progre
         gc.enable()
         client, ask = Client("pegboard call", host.identity.version), None
         if is_interactive():
-            from pegboard.terminal.questions import Terminal
-
             client, ask = client._replace(capabilities=Terminal.capabilities), Terminal()
         notify = _notify if show_progress else None
 
@@ -103,8 +105,6 @@ def _is_unknown(outcome: Outcome, host: Host, name: str) -> bool:
 def _notify(method: str, params: dict[str, Any]) -> None:
     """Print the progress of the call. The call's log messages are in the host's log."""
     if method == "notifications/progress":
-        from pegboard.terminal.progress_bar import show_progress  # few calls report progress
-
         show_progress(params)
 
 
@@ -113,8 +113,6 @@ def _print(outcome: Outcome, options: Namespace) -> int:
         print_result_json({"result": outcome.value} if options.json else outcome.value)
         return OK
     if isinstance(outcome, RawResult):
-        from pegboard.content.raw_results import as_tool_result
-
         outcome = as_tool_result(outcome)
     assert isinstance(outcome, ToolResult)
     if outcome.content is not None:
@@ -129,8 +127,6 @@ def _print(outcome: Outcome, options: Namespace) -> int:
 
 
 def _print_content(outcome: ToolResult, *, as_json: bool) -> None:
-    from pegboard.cli.output.content_output import as_object, as_text
-
     blocks = outcome.content or ()
     if as_json:
         content = [as_object(block) for block in blocks]

@@ -9,13 +9,16 @@ from typing import Any
 
 from pegboard.cli import CANNOT_START, OK
 from pegboard.cli.command_config import ignored_settings, load_config
+from pegboard.cli.diagnosis.host_checks import check_operator_token, check_transports
 from pegboard.cli.host_setup import host_from_options
 from pegboard.cli.output.toml_values import toml_key, toml_value
+from pegboard.cli.serving.access_settings import known_models
 from pegboard.config import ConfigView, config_show
+from pegboard.config.file_schema import file_schema
 from pegboard.host import Host
 from pegboard.loading.plugins import SECTION_OF_KIND
 from pegboard.plugin.commands import CommandContext
-from pegboard.terminal.failure_fields import problem_fields
+from pegboard.terminal.failures import problem_fields
 from pegboard.terminal.printing import diverted, print_json, print_lines, say
 
 
@@ -61,9 +64,6 @@ def run_config_show(command: CommandContext) -> int:
 
 def run_config_schema(command: CommandContext) -> int:
     """Print the JSON Schema of `hostconfig.toml` with the sections of installed plugins and toolkits."""
-    from pegboard.cli.serving.access_settings import known_models
-    from pegboard.config.file_schema import file_schema
-
     print_json(file_schema(known_models(load_config(command.options, collect=True))))
     return OK
 
@@ -95,16 +95,12 @@ def _of_variables(host: Host) -> Iterator[dict[str, Any]]:
 
 def _of_transports(host: Host) -> Iterator[dict[str, Any]]:
     """Yield the reasons why `pegboard serve` would not open its transports."""
-    from pegboard.cli.diagnosis.host_checks import check_transports
-
     for found in check_transports(host):
         yield _finding(found.level, found.problem or found.message, fatal=True)
 
 
 def _of_operator_token(host: Host) -> Iterator[dict[str, Any]]:
     """Yield the reason why `pegboard serve` would refuse the operator token, or start without one."""
-    from pegboard.cli.diagnosis.host_checks import check_operator_token
-
     for found in check_operator_token(host):
         yield _finding(found.level, found.problem or found.message, fatal=found.level == "error")
 

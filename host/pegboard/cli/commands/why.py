@@ -6,6 +6,8 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+import importlib_metadata
+
 from pegboard.catalogue.pages import needs_of
 from pegboard.cli import OK
 from pegboard.cli.commands.listing import needing, plugin_detail
@@ -84,8 +86,6 @@ def _installed_from(choice: PluginChoice) -> str:
     """Return the URL of a distribution that does not come from a package index (PEP 610)."""
     if choice.origin.entry_point is None:
         return ""
-    import importlib_metadata
-
     try:
         origin: Any = importlib_metadata.distribution(choice.origin.distribution).origin
         return f", installed from {origin.url}" if origin is not None else ""
