@@ -10,12 +10,25 @@ from pegboard.cli.command_config import load_config, log_warnings
 from pegboard.cli.parsing.argument_reading import function_named
 from pegboard.cli.parsing.declared_commands import DeclaredCommand, host_commands
 from pegboard.errors import MCPError, ServerError
-from pegboard.plugin.commands import CommandContext
+from pegboard.loading.discovery import Selection, choose_plugins, find_plugins
+from pegboard.plugin.commands import CommandContext, HostPlan
 from pegboard.terminal.printing import diverted, print_text
 
 if TYPE_CHECKING:
     from pegboard.host import Host
     from pegboard.plugin.base import PluginContext
+
+
+class RunningCommand(CommandContext):
+    """The context of a command of this process."""
+
+    def host_plan(self) -> HostPlan:
+        """Return what a host for the options of the command line would read and run."""
+        options, config = self.options, load_config(self.options)
+        is_alone = any(vars(options).get(name) for name in ("file", "paths"))
+        selection = Selection(tuple(options.only), options.safe, options.strict, autoload=not is_alone)
+        choices = choose_plugins(find_plugins().origins, config, selection)
+        return HostPlan(config, frozenset((one.origin.kind, one.origin.name) for one in choices if one.on))
 
 
 def run_command(options: Namespace) -> int:
@@ -47,7 +60,7 @@ def command_context(command: DeclaredCommand, options: Namespace) -> CommandCont
 
         host = loaded_host(options, ())
         plugin = plugin_context(command.plugin, host) if command.plugin else None
-        return CommandContext(options, print_text, plugin.config if plugin else None, plugin, host, commands=summaries)
+        return RunningCommand(options, print_text, plugin.config if plugin else None, plugin, host, commands=summaries)
     if options.needs == "configuration" and command.origin is not None:
         from pegboard.cli.output.log_setup import set_up_logging
         from pegboard.loading.loader import settings_of
@@ -57,8 +70,8 @@ def command_context(command: DeclaredCommand, options: Namespace) -> CommandCont
         log_warnings(config, serving=False)
         with diverted():
             settings = settings_of(command.origin, config)
-        return CommandContext(options, print_text, settings, commands=summaries)
-    return CommandContext(options, print_text, commands=summaries)
+        return RunningCommand(options, print_text, settings, commands=summaries)
+    return RunningCommand(options, print_text, commands=summaries)
 
 
 def plugin_context(name: str, host: Host) -> PluginContext | None:

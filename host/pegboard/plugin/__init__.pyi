@@ -74,6 +74,7 @@ from pegboard.plugin.base import (
 from pegboard.plugin.commands import (
     CommandContext,
     Finding,
+    HostPlan,
 )
 from pegboard.plugin.definition_checks import (
     CheckedDefinition,
@@ -176,6 +177,7 @@ __all__ = [
     "FoundToolkit",
     "Gate",
     "Gauge",
+    "HostPlan",
     "LOCK_FILE_NAME",
     "LateToolkit",
     "Lifespan",

@@ -9,8 +9,10 @@ from pegboard.types.callers import EMPTY
 if TYPE_CHECKING:
     from argparse import Namespace
 
+    from pegboard.config import HostConfig
     from pegboard.host import Host
     from pegboard.plugin.base import PluginContext
+    from pegboard.plugin.origin import PluginKind
 
 T = TypeVar("T")
 FindingLevel = Literal["error", "warning"]
@@ -58,11 +60,34 @@ class CommandContext:
         """The loaded host, which is not started. The command must declare `needs = "host"`."""
         return _needed(self._host)
 
+    def host_plan(self) -> "HostPlan":
+        """Return what a host for the options of the command line would read and run. No plugin is imported.
+
+        A terminal is asked whether to trust a `./hostconfig.toml` that is not trusted.
+
+        Raises:
+            ConfigError: the configuration is invalid or not trusted.
+        """
+        raise RuntimeError("only a command that `pegboard` runs has a command line")
+
 
 def _needed(value: T | None) -> T:
     if value is None:
         raise RuntimeError('a command uses its plugin or host only if pegboard_plugin.toml states needs = "host"')
     return value
+
+
+class HostPlan(NamedTuple):
+    """What a host would read and run.
+
+    Attributes:
+        config: the configuration. `config.file` is its file or None. `config.source(key).kind` is "file" if it sets a
+            key.
+        enabled: the kind and the name of each enabled plugin and toolkit.
+    """
+
+    config: "HostConfig"
+    enabled: frozenset[tuple["PluginKind", str]]
 
 
 class Finding(NamedTuple):

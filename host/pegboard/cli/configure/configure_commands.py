@@ -40,7 +40,7 @@ def run_configure(command: CommandContext) -> int:
 
     client = CLIENTS[options.chosen]
     name, opened = default_name(options), _opened(client, options, adds=True)
-    entry = entry_of(options)
+    entry = entry_of(command)
     old = opened.entries.get(name)
     new = to_client(entry, client, old if isinstance(old, dict) else {})
     if is_in_cache(entry):
@@ -68,7 +68,7 @@ def run_configure(command: CommandContext) -> int:
 
 def run_print(command: CommandContext) -> int:
     """Print the entry, for clients that this command does not know."""
-    name, server = default_name(command.options), entry_of(command.options)
+    name, server = default_name(command.options), entry_of(command)
     entry = to_client(server, PRINTED)
     # the values were given for this output
     print_lines(formatted({PRINTED.servers: {name: entry}}, "", "  ", "\n", own_line=True).splitlines())

@@ -11,9 +11,7 @@ from argparse import Namespace
 from collections.abc import Sequence
 from pathlib import Path
 
-from pegboard.config import HostConfig
-from pegboard.config.files import holds_home
-from pegboard.loading.discovery import Selection, choose_plugins, find_plugins
+from pegboard.plugin.commands import HostPlan
 from pegboard.terminal.printing import agreed, is_interactive, say
 from pegboard.terminal.usage_error import UsageError
 
@@ -23,7 +21,7 @@ _ROOTS = f"toolkits.{_TOOLKIT}.roots"
 _VARIABLE = f"PEGBOARD__{_ROOTS.replace('.', '__').upper()}"
 
 
-def root_arguments(options: Namespace, config: HostConfig) -> list[str]:
+def root_arguments(options: Namespace, plan: HostPlan) -> list[str]:
     """Return the arguments that set the folders of the tools for files, or that leave these tools out.
 
     The folders are those of `--root`, or the working directory if a person at a terminal agrees. There are no
@@ -34,10 +32,10 @@ def root_arguments(options: Namespace, config: HostConfig) -> list[str]:
     """
     if options.root:
         return [word for root in options.root for word in ("--root", str(_checked(root)))]
-    if _has_root(options, config) or not _is_served(options, config):
+    if _has_root(options, plan) or ("toolkit", _TOOLKIT) not in plan.enabled:
         return []
     folder = Path.cwd()
-    if not holds_home(folder, os.environ) and _agrees(folder, options):
+    if not _holds_home(folder) and _agrees(folder, options):
         return ["--root", str(folder)]
     return [*_LEFT_OUT]
 
@@ -53,21 +51,20 @@ def _checked(root: str) -> Path:
     folder = Path(root).expanduser().absolute()
     if not folder.is_dir():
         raise UsageError(f"the folder {folder} does not exist: correct --root")
-    if holds_home(folder, os.environ):
+    if _holds_home(folder):
         raise UsageError(f"{folder} is or holds your home directory: name a folder below it with --root")
     return folder
 
 
-def _has_root(options: Namespace, config: HostConfig) -> bool:
+def _holds_home(folder: Path) -> bool:
+    """Return True for the root of the disk, the home directory, and directories that hold it."""
+    place, home = folder.resolve(), Path(os.path.expanduser("~"))
+    return place == place.parent or (home.is_absolute() and home.resolve().is_relative_to(place))
+
+
+def _has_root(options: Namespace, plan: HostPlan) -> bool:
     """Return True if the file of the entry, or a variable that the client sets, has the folders."""
-    return config.source(_ROOTS).kind == "file" or _VARIABLE in dict(options.env or ())
-
-
-def _is_served(options: Namespace, config: HostConfig) -> bool:
-    alone = bool(options.paths or options.file)
-    selection = Selection(tuple(options.only), options.safe, autoload=not alone)
-    chosen = choose_plugins(find_plugins().origins, config, selection)
-    return any(one.on and (one.origin.kind, one.origin.name) == ("toolkit", _TOOLKIT) for one in chosen)
+    return plan.config.source(_ROOTS).kind == "file" or _VARIABLE in dict(options.env or ())
 
 
 def _agrees(folder: Path, options: Namespace) -> bool:

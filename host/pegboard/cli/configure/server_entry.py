@@ -11,6 +11,8 @@ from pathlib import Path
 from typing import Any
 
 from pegboard.cli.configure.clients import CLIENTS, PRINTED, McpClient
+from pegboard.cli.configure.files_root import root_arguments
+from pegboard.plugin.commands import CommandContext
 from pegboard.records import NamedTuple
 from pegboard.terminal.usage_error import UsageError
 from pegboard.types.callers import EMPTY
@@ -50,13 +52,14 @@ def variable_argument(text: str) -> tuple[str, str]:
     return name, value if equals else os.environ[name]
 
 
-def entry_of(options: Namespace) -> ServerEntry:
+def entry_of(command: CommandContext) -> ServerEntry:
     """Return the entry that the command line describes.
 
     Raises:
         EntryError: options contradict each other, or a file does not exist.
         ConfigError: the configuration is invalid or not trusted.
     """
+    options = command.options
     if options.url:
         if options.paths or options.file or options.only or options.config or options.env or options.root:
             raise EntryError(
@@ -65,7 +68,7 @@ def entry_of(options: Namespace) -> ServerEntry:
         return ServerEntry(url=options.url, headers=dict(options.header or ()))
     if options.header:
         raise EntryError("headers are for a server with a URL: add --url")
-    return ServerEntry((*own_command(), *_arguments(options)), dict(options.env or ()))
+    return ServerEntry((*own_command(), *_arguments(command)), dict(options.env or ()))
 
 
 def default_name(options: Namespace) -> str:
@@ -90,22 +93,20 @@ def own_command() -> tuple[str, ...]:
     return (str(script),) if script.is_file() else (str(python), "-m", "pegboard")
 
 
-def _arguments(options: Namespace) -> list[str]:
-    from pegboard.cli.command_config import load_config
-    from pegboard.cli.configure.files_root import root_arguments
-
+def _arguments(command: CommandContext) -> list[str]:
+    options = command.options
     files = [path.expanduser().absolute() for path in (*options.paths, *options.file)]
     if missing := [file for file in files if not file.is_file()]:
         raise EntryError(f"the file {missing[0]} does not exist: correct the path")
-    config = load_config(options)
+    plan = command.host_plan()
     return [
         "stdio",
         *map(str, files),
-        *(["--config", str(config.file.absolute())] if config.file else []),
+        *(["--config", str(plan.config.file.absolute())] if plan.config.file else []),
         *(["--only", ",".join(options.only)] if options.only else []),
         *(["--strict"] if options.strict else []),
         *(["--safe"] if options.safe else []),
-        *root_arguments(options, config),
+        *root_arguments(options, plan),
     ]
 
 
