@@ -6,14 +6,17 @@ from argparse import Namespace
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 
+from pegboard.cli.command_runs import RunningCommand
+from pegboard.cli.configure import client_check
 from pegboard.cli.diagnosis import catalogue_checks, file_checks, host_checks
 from pegboard.cli.parsing.argument_reading import function_named
 from pegboard.host import Host
 from pegboard.loading.fact_models import Check as CheckFacts
+from pegboard.loading.fact_models import PluginFacts
 from pegboard.loading.failure_text import failure_text
-from pegboard.loading.plugin_facts import facts_of
-from pegboard.loading.plugins import LoadedPlugin
-from pegboard.plugin.commands import CommandContext, Finding
+from pegboard.loading.plugin_facts import facts_of, features_of_commands, own_facts
+from pegboard.plugin.base import PluginContext
+from pegboard.plugin.commands import Finding
 from pegboard.records import NamedTuple
 from pegboard.terminal.printing import print_text
 
@@ -40,28 +43,34 @@ CHECKS = (
     Check("stores", host_checks.check_stores),
     Check("state directory", file_checks.check_state_directory),
     Check("file modes", file_checks.check_file_modes),
-    Check("clients", file_checks.check_clients),
+    Check("clients", client_check.check_clients),
 )
 
 
 def all_checks(host: Host, options: Namespace) -> list[Check]:
-    """Return the checks of the host, then those of the loaded plugins."""
-    added = [
-        Check(facts.name, partial(_run_of_plugin, plugin, facts, options))
-        for plugin in host.report.plugins
-        for facts in _declared(plugin)
+    """Return the checks of the host, those of features that have only commands, and those of the loaded plugins."""
+    of_features = [
+        Check(facts.name, partial(_run_added, f"feature {name!r}", None, facts, options))
+        for name in sorted(features_of_commands())
+        for facts in _declared(own_facts().get(name))
     ]
-    return [*CHECKS, *added]
+    of_plugins = [
+        Check(facts.name, partial(_run_added, str(plugin.origin), plugin.context, facts, options))
+        for plugin in host.report.plugins
+        for facts in _declared(facts_of(plugin.origin))
+    ]
+    return [*CHECKS, *of_features, *of_plugins]
 
 
-def _declared(plugin: LoadedPlugin) -> Iterable[CheckFacts]:
-    facts = facts_of(plugin.origin)
+def _declared(facts: PluginFacts | None) -> Iterable[CheckFacts]:
     return facts.commands["doctor"].checks if facts and "doctor" in facts.commands else ()
 
 
-def _run_of_plugin(plugin: LoadedPlugin, check: CheckFacts, options: Namespace, host: Host) -> Iterator[Finding]:
-    context = CommandContext(options, print_text, plugin.context.config, plugin.context, host)
+def _run_added(
+    owner: str, plugin: PluginContext | None, check: CheckFacts, options: Namespace, host: Host
+) -> Iterator[Finding]:
+    context = RunningCommand(options, print_text, plugin.config if plugin else None, plugin, host)
     try:
         yield from function_named(check.run)(context)
     except (Exception, SystemExit) as error:  # noqa: BLE001 - a failure of the plugin
-        yield Finding("error", f"the check {check.name!r} of {plugin.origin} failed: {failure_text(error)}")
+        yield Finding("error", f"the check {check.name!r} of {owner} failed: {failure_text(error)}")

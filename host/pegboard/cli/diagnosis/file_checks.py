@@ -1,18 +1,13 @@
-"""Checks of files: the state directory, the modes of private files, and the files of clients."""
+"""Checks of files: the state directory, and the modes of private files."""
 
 from __future__ import annotations
 
 import os
-import shutil
 import stat
 from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
 
-from pegboard.cli.configure.client_file import ClientFileError
-from pegboard.cli.configure.clients import CLIENTS
-from pegboard.cli.configure.entry_file import EntryFile
-from pegboard.cli.configure.server_entry import from_client, starts_pegboard
 from pegboard.config.files import others_can_change
 from pegboard.config.state import STATE_VARIABLE, UnsafeStateError, probe_state, state_location
 from pegboard.hookspecs import register_secret_stores
@@ -85,26 +80,6 @@ def _lock_file(host: Host) -> Iterator[Finding]:
     if risk := others_can_change(file, file.stat()):
         fix = "look for changes in it, then change its owner or permissions"
         yield Finding("error", f"{file} is refused because {risk}", fix)
-
-
-def check_clients(host: Host) -> Iterator[Finding]:
-    """Report entries of clients that start pegboard by a command that does not exist."""
-    for client in CLIENTS.values():
-        for path in {client.user_file(), Path.cwd() / client.project_file if client.project_file else None}:
-            if path is None or not path.is_file():
-                continue
-            try:
-                entries = EntryFile(client, path).entries
-            except ClientFileError as error:
-                yield Finding("warning", f"{client.title}: {error}", source=client.source)
-                continue
-            for name, raw in entries.items():
-                entry = from_client(raw if isinstance(raw, dict) else {})
-                if starts_pegboard(entry) and shutil.which(entry.command[0]) is None:
-                    command = f"{entry.command[0]}, which does not exist"
-                    message = f"{client.title} starts the server {name!r} with {command} ({path})"
-                    fix = f"write the entry again: pegboard configure {client.name} --name {name}"
-                    yield Finding("error", message, fix, client.source)
 
 
 def _private(file: Path, label: str, wanted: int) -> Iterator[Finding]:

@@ -1,0 +1,34 @@
+"""The check of `pegboard doctor` for the files of clients."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+from pegboard.cli.configure.client_file import ClientFileError
+from pegboard.cli.configure.clients import CLIENTS
+from pegboard.cli.configure.entry_file import EntryFile
+from pegboard.cli.configure.server_entry import from_client, starts_pegboard
+from pegboard.host import Host
+from pegboard.plugin.commands import Finding
+
+
+def check_clients(host: Host) -> Iterator[Finding]:
+    """Report entries of clients that start pegboard by a command that does not exist."""
+    for client in CLIENTS.values():
+        for path in {client.user_file(), Path.cwd() / client.project_file if client.project_file else None}:
+            if path is None or not path.is_file():
+                continue
+            try:
+                entries = EntryFile(client, path).entries
+            except ClientFileError as error:
+                yield Finding("warning", f"{client.title}: {error}", source=client.source)
+                continue
+            for name, raw in entries.items():
+                entry = from_client(raw if isinstance(raw, dict) else {})
+                if starts_pegboard(entry) and shutil.which(entry.command[0]) is None:
+                    command = f"{entry.command[0]}, which does not exist"
+                    message = f"{client.title} starts the server {name!r} with {command} ({path})"
+                    fix = f"write the entry again: pegboard configure {client.name} --name {name}"
+                    yield Finding("error", message, fix, client.source)
