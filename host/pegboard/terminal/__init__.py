@@ -18,6 +18,7 @@ _HOMES = {
     ".schema_words": "parameter_rows",
     "..names": "nearest same_name",
     "..loading.source_changes": "watch_sources",
+    ".toml_values": "toml_key toml_value",
     ".usage_error": "UsageError",
 }
 """The public names, by the module that defines them."""

@@ -11,7 +11,6 @@ from pegboard.cli import CANNOT_START, OK
 from pegboard.cli.command_config import ignored_settings, load_config
 from pegboard.cli.diagnosis.host_checks import check_operator_token, check_transports
 from pegboard.cli.host_setup import host_from_options
-from pegboard.cli.output.toml_values import toml_key, toml_value
 from pegboard.cli.serving.access_settings import known_models
 from pegboard.config import ConfigView, config_show
 from pegboard.config.file_schema import file_schema
@@ -20,6 +19,7 @@ from pegboard.loading.plugins import SECTION_OF_KIND
 from pegboard.plugin.commands import CommandContext
 from pegboard.terminal.failures import problem_fields
 from pegboard.terminal.printing import diverted, print_json, print_lines, say
+from pegboard.terminal.toml_values import toml_key, toml_value
 
 
 def run_config_check(command: CommandContext) -> int:

@@ -11,7 +11,7 @@ from tomlkit.exceptions import TOMLKitError
 from tomlkit.items import AoT, Comment, Item, Table, Whitespace
 
 from pegboard.cli.configure.client_file import ClientFileError
-from pegboard.cli.output.toml_values import toml_key, toml_value
+from pegboard.terminal.toml_values import toml_key, toml_value
 
 
 def read_toml(text: str, path: Sequence[str]) -> dict[str, Any]:

@@ -64,7 +64,7 @@ async def test_serving_over_stdio_loads_only_used_modules() -> None:
     # the configuration has a setting that widens access, which the start reports
     assert served & ABSENT == {"pegboard.config.secret_values"}
     assert commands(served) == {
-        "access_settings", "log_setup", "new_toolkits", "process", "serve", "toml_values"
+        "access_settings", "log_setup", "new_toolkits", "process", "serve"
     }  # fmt: skip
     assert {"pegboard.loading.loader", "pegboard.calls.execute", "pegboard.runtime.supervisor"} <= served
     assert plugins(served) == {*defaults()["plugins"], *defaults()["host"]["secret_stores"], "stdio"}
