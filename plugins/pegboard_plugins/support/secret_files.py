@@ -1,4 +1,4 @@
-"""Files that contain secrets: their replacement, and the users who can change them."""
+"""Files that contain secrets: their replacement, and the users who can read or change them."""
 
 from __future__ import annotations
 
@@ -8,12 +8,22 @@ from contextlib import suppress
 from pathlib import Path
 
 
-def replace_file(path: Path, content: bytes) -> None:
+def is_readable_by_others(path: Path) -> bool:
+    """Return True if other users can read an existing file. Windows has no such permissions.
+
+    Raises:
+        OSError: the file does not exist.
+    """
+    return os.name == "posix" and bool(path.stat().st_mode & (stat.S_IRGRP | stat.S_IROTH))
+
+
+def replace_file(path: Path, content: bytes, *, like: Path | None = None) -> None:
     """Replace a file atomically. It keeps its permissions and its owner, and only its owner can read a new file.
 
     Args:
         path: the file. If it is a symbolic link, its target is replaced.
         content: the new content.
+        like: take the permissions and the owner of this file instead.
 
     Raises:
         OSError: the file cannot be written. It is unchanged then.
@@ -28,7 +38,7 @@ def replace_file(path: Path, content: bytes) -> None:
             file.flush()
             os.fsync(file.fileno())
         with suppress(FileNotFoundError):
-            status = target.stat()
+            status = (like or target).stat()
             os.chmod(temporary, stat.S_IMODE(status.st_mode))
             if os.name == "posix" and (status.st_uid, status.st_gid) != (os.geteuid(), os.getegid()):
                 os.chown(temporary, status.st_uid, status.st_gid)

@@ -149,3 +149,11 @@ def test_the_user_s_file_is_made_if_there_is_none(pegboard: Command, tmp_path: P
     made = tmp_path / "settings" / "pegboard" / "hostconfig.toml"
     assert made.read_text("utf-8") == '[host]\nname = "mine"\n'
     assert made.stat().st_mode & 0o777 == 0o600
+
+
+def test_a_read_only_file_is_refused(pegboard: Command) -> None:
+    file = pegboard.write(COMMENTED)
+    file.chmod(0o444)
+    done = pegboard("config", "set", "host.name", "b")
+    assert (done.code, done.err) == (1, f"pegboard: {file} is read-only: change its permissions\n")
+    assert file_of(pegboard) == COMMENTED

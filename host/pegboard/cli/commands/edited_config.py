@@ -14,8 +14,8 @@ import tomlkit
 from tomlkit.exceptions import TOMLKitError
 from tomlkit.items import Array, InlineTable, Item
 
+from pegboard.cli.commands.edited_file import EditedFile, EditedFileError
 from pegboard.cli.commands.trust_commands import StateError
-from pegboard.cli.configure.client_file import ClientFileError, check_writable, read_client_file, replace
 from pegboard.config import ConfigProblem, HostConfig, files
 from pegboard.config.problems import KeyPath, dotted
 from pegboard.config.trust import refuse_untrusted, select_file, settings_of, trust
@@ -38,7 +38,7 @@ class EditedConfig:
 
     Raises:
         ConfigError: the file cannot be read, is not TOML or is not trusted.
-        ClientFileError: the file or its folder cannot be written.
+        EditedFileError: the file or its folder cannot be written.
     """
 
     def __init__(self, options: Namespace) -> None:
@@ -54,10 +54,9 @@ class EditedConfig:
             _make(folder)
         else:
             raise ConfigError(["there is no configuration file and no home directory: name a file with --config"])
-        self._read = read_client_file(self.path)
-        check_writable(self._read)
+        self._file = EditedFile(self.path)
         try:
-            self._document = tomlkit.parse((self._read.text or "").removeprefix("\ufeff"))
+            self._document = tomlkit.parse(self._file.text.removeprefix("\ufeff"))
         except TOMLKitError as error:
             raise ConfigError([f"{self.path} cannot be changed by this command, edit it by hand: {error}"]) from error
 
@@ -112,7 +111,7 @@ class EditedConfig:
 
     def new_problems(self) -> list[ConfigProblem | LoadProblem]:
         """Return the problems that the changes cause."""
-        before = set(map(_without_line, self._problems(self._read.text or "")))
+        before = set(map(_without_line, self._problems(self._file.text)))
         after = self._problems(self._text())
         return [problem for problem in after if _without_line(problem) not in before]
 
@@ -120,10 +119,10 @@ class EditedConfig:
         """Write the file. If it was trusted, it is trusted with the new content.
 
         Raises:
-            ClientFileError: the file cannot be written, or another program has changed it.
+            EditedFileError: the file cannot be written, or another program has changed it.
             StateError: the trust cannot be renewed.
         """
-        replace(self._read, self._text())
+        self._file.replace(self._text())
         content = files.read_file(files.Candidate(self.path), Path.cwd())
         if self._needs_trust and isinstance(content, files.FileContent):
             try:
@@ -177,7 +176,7 @@ def _make(folder: Path) -> None:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         fix = "name another file with --config"
-        raise ClientFileError(f"the folder {folder} cannot be created: {error.strerror}; {fix}") from None
+        raise EditedFileError(f"the folder {folder} cannot be created: {error.strerror}; {fix}") from None
 
 
 _SUFFIX = ".edited.toml"
