@@ -29,12 +29,6 @@ INPUT_AND_OUTPUT = {
     "os", "sys", "io", "pathlib", "socket", "ssl", "subprocess", "shutil", "tempfile", "select", "signal",
 }  # fmt: skip
 
-COMMANDS_WITH_A_CLIENT = {
-    "pegboard.cli.configure.answer_check",
-    "pegboard.cli.configure.configure_commands",
-}
-"""The modules of the host that import the client, until their commands are plugins."""
-
 FOR_THE_CLIENT = (
     "pegboard.errors", "pegboard.exports", "pegboard.records", "pegboard.types", "pegboard.wire",
     "pegboard.messages.texts",  # to escape texts of servers
@@ -124,11 +118,7 @@ def test_modules_have_no_import_cycle() -> None:
 def test_the_host_imports_no_plugin_and_no_library_of_plugins() -> None:
     foreign = {"pegboard_plugins", "aiohttp", "jwt", "dotenv", "tests"}
     assert offenders(HOST | TESTING, lambda _, found: found.top in foreign) == []
-
-
-def test_only_commands_for_other_servers_import_the_client() -> None:
-    importing = offenders(HOST, lambda _, found: found.top == "pegboard_client")
-    assert {line.partition(":")[0] for line in importing} == COMMANDS_WITH_A_CLIENT
+    assert offenders(HOST, lambda _, found: found.top == "pegboard_client") == []
 
 
 def test_no_import_is_relative() -> None:

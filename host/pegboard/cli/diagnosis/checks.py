@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 
 from pegboard.cli.command_runs import RunningCommand
-from pegboard.cli.configure import client_check
 from pegboard.cli.diagnosis import catalogue_checks, file_checks, host_checks
 from pegboard.cli.parsing.argument_reading import function_named
 from pegboard.host import Host
@@ -43,7 +42,6 @@ CHECKS = (
     Check("stores", host_checks.check_stores),
     Check("state directory", file_checks.check_state_directory),
     Check("file modes", file_checks.check_file_modes),
-    Check("clients", client_check.check_clients),
 )
 
 

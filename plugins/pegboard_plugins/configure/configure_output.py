@@ -7,7 +7,7 @@ from difflib import unified_diff
 from typing import Any
 from urllib.parse import urlsplit
 
-from pegboard.cli.configure.answer_check import SLOW_SECONDS, Answer
+from pegboard_plugins.configure.answer_check import SLOW_SECONDS, Answer
 
 MASKED = "***"
 CHANGED = "*** (changed)"

@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from pegboard.cli.configure import jsonc_edit, toml_edit
-from pegboard.cli.configure.client_file import ClientFile, ClientFileError, read_client_file
-from pegboard.cli.configure.clients import McpClient
+from pegboard_plugins.configure import jsonc_edit, toml_edit
+from pegboard_plugins.configure.client_file import ClientFile, ClientFileError, read_client_file
+from pegboard_plugins.configure.clients import McpClient
 
 
 class EntryFile:

@@ -11,13 +11,14 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from pegboard.cli import FAILED, OK
-from pegboard.cli.configure.client_file import ClientFileError, check_writable, replace
-from pegboard.cli.configure.clients import CLIENTS, PRINTED, McpClient
-from pegboard.cli.configure.entry_file import EntryFile
-from pegboard.cli.configure.files_root import say_left_out
-from pegboard.cli.configure.jsonc_edit import formatted
-from pegboard.cli.configure.server_entry import (
+from pegboard.plugin import CommandContext
+from pegboard.terminal import clear_progress, nearest, print_json, print_lines, print_table, say
+from pegboard_plugins.configure.client_file import ClientFileError, check_writable, replace
+from pegboard_plugins.configure.clients import CLIENTS, PRINTED, McpClient
+from pegboard_plugins.configure.entry_file import EntryFile
+from pegboard_plugins.configure.files_root import say_left_out
+from pegboard_plugins.configure.jsonc_edit import formatted
+from pegboard_plugins.configure.server_entry import (
     EntryError,
     ServerEntry,
     default_name,
@@ -27,16 +28,13 @@ from pegboard.cli.configure.server_entry import (
     starts_pegboard,
     to_client,
 )
-from pegboard.config.file_replacement import is_readable_by_others
-from pegboard.names import nearest
-from pegboard.plugin.commands import CommandContext
-from pegboard.terminal.printing import clear_progress, print_json, print_lines, print_table, say
+from pegboard_plugins.support.secret_files import is_readable_by_others
 
 
 def run_configure(command: CommandContext) -> int:
     """Set the entry of this server in the file of a client. Then check that the server answers."""
     options = command.options
-    from pegboard.cli.configure.configure_output import changed_lines
+    from pegboard_plugins.configure.configure_output import changed_lines
 
     client = CLIENTS[options.chosen]
     name, opened = default_name(options), _opened(client, options, adds=True)
@@ -73,7 +71,7 @@ def run_print(command: CommandContext) -> int:
     # the values were given for this output
     print_lines(formatted({PRINTED.servers: {name: entry}}, "", "  ", "\n", own_line=True).splitlines())
     say_left_out(server.command, command.options)
-    return OK
+    return 0
 
 
 def run_remove(command: CommandContext) -> int:
@@ -95,7 +93,7 @@ def run_remove(command: CommandContext) -> int:
         if options.json:
             print_json({**about, "changed": False})
         say(f"{opened.file.path} has no {wanted}: nothing to remove")
-        return OK
+        return 0
     text = opened.without_entry(name)
     backup = opened.file.backup
     if not options.dry_run:
@@ -107,7 +105,7 @@ def run_remove(command: CommandContext) -> int:
     else:
         verb = "would remove" if options.dry_run else "removed"
         print_lines([f"{verb} {name} from {opened.file.path}"])
-    return OK
+    return 0
 
 
 def run_entries(command: CommandContext) -> int:
@@ -120,7 +118,7 @@ def run_entries(command: CommandContext) -> int:
         print_table([heading, *([row[key.lower()] for key in heading] for row in rows)])
     else:
         say("no client has an entry: add one with `pegboard configure CLIENT`")
-    return OK
+    return 0
 
 
 # --- parts
@@ -185,9 +183,9 @@ def _check(entry: ServerEntry, report: dict[str, Any], options: Namespace) -> in
     """Report whether the server answers."""
     answer = None
     if not (options.no_check or options.dry_run):
-        from pegboard.cli.configure.answer_check import answer_of
-        from pegboard.cli.configure.configure_output import answer_lines
-        from pegboard.terminal.progress_bar import show_status
+        from pegboard.terminal import show_status
+        from pegboard_plugins.configure.answer_check import answer_of
+        from pegboard_plugins.configure.configure_output import answer_lines
 
         show_status(f"starting the server as {CLIENTS[options.chosen].title} does")
         try:
@@ -203,7 +201,7 @@ def _check(entry: ServerEntry, report: dict[str, Any], options: Namespace) -> in
         print_lines([f"correct the server and run this command again, or remove the entry: {command}"])
     elif report["changed"] and answer is not None:
         print_lines([f"restart {CLIENTS[options.chosen].title} to use it"])
-    return FAILED if answer is not None and answer.problem else OK
+    return 1 if answer is not None and answer.problem else 0
 
 
 def _own_name(opened: EntryFile, named: str | None) -> str | None:

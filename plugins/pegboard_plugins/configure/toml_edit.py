@@ -10,8 +10,8 @@ import tomlkit
 from tomlkit.exceptions import TOMLKitError
 from tomlkit.items import AoT, Comment, Item, Table, Whitespace
 
-from pegboard.cli.configure.client_file import ClientFileError
-from pegboard.terminal.toml_values import toml_key, toml_value
+from pegboard.terminal import toml_key, toml_value
+from pegboard_plugins.configure.client_file import ClientFileError
 
 
 def read_toml(text: str, path: Sequence[str]) -> dict[str, Any]:

@@ -5,10 +5,9 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
-from pegboard.cli.configure.client_file import ClientFileError
-from pegboard.records import NamedTuple
+from pegboard_plugins.configure.client_file import ClientFileError
 
 _SPACE = " \t\r\n"
 _TRIVIA = re.compile(r"(?:[ \t\r\n]+|//[^\r\n]*|/\*.*?\*/)*", re.S)

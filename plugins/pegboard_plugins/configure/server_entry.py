@@ -8,14 +8,13 @@ import sys
 from argparse import ArgumentTypeError, Namespace
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
-from pegboard.cli.configure.clients import CLIENTS, PRINTED, McpClient
-from pegboard.cli.configure.files_root import root_arguments
-from pegboard.plugin.commands import CommandContext
-from pegboard.records import NamedTuple
-from pegboard.terminal.usage_error import UsageError
-from pegboard.types.callers import EMPTY
+from pegboard.plugin import CommandContext
+from pegboard.terminal import UsageError
+from pegboard.types import EMPTY
+from pegboard_plugins.configure.clients import CLIENTS, PRINTED, McpClient
+from pegboard_plugins.configure.files_root import root_arguments
 
 MAX_NAME_CHARACTERS = 64
 _ADDRESSES = ("command", "args", "env", "type", *{one.url for one in CLIENTS.values()} - {""})

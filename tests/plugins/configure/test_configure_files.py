@@ -16,10 +16,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pegboard.cli import main
-from pegboard.cli.configure.client_file import ClientFileError
-from pegboard.cli.configure.clients import CLIENTS
-from pegboard.cli.configure.jsonc_edit import parse_jsonc
-from pegboard.cli.configure.toml_edit import delete_toml, read_toml, set_toml
+from pegboard_plugins.configure.client_file import ClientFileError
+from pegboard_plugins.configure.clients import CLIENTS
+from pegboard_plugins.configure.jsonc_edit import parse_jsonc
+from pegboard_plugins.configure.toml_edit import delete_toml, read_toml, set_toml
 
 ARGUMENTS = ["stdio", "--without", "files"]
 """Those of an entry without options: the toolkit `files` is installed here, and nobody was asked for its folder."""

@@ -6,15 +6,14 @@ import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
-from pegboard.cli.configure.client_file import ClientFileError
-from pegboard.cli.configure.clients import CLIENTS
-from pegboard.cli.configure.entry_file import EntryFile
-from pegboard.cli.configure.server_entry import from_client, starts_pegboard
-from pegboard.host import Host
-from pegboard.plugin.commands import Finding
+from pegboard.plugin import CommandContext, Finding
+from pegboard_plugins.configure.client_file import ClientFileError
+from pegboard_plugins.configure.clients import CLIENTS
+from pegboard_plugins.configure.entry_file import EntryFile
+from pegboard_plugins.configure.server_entry import from_client, starts_pegboard
 
 
-def check_clients(host: Host) -> Iterator[Finding]:
+def check_clients(command: CommandContext) -> Iterator[Finding]:
     """Report entries of clients that start pegboard by a command that does not exist."""
     for client in CLIENTS.values():
         for path in {client.user_file(), Path.cwd() / client.project_file if client.project_file else None}:

@@ -6,9 +6,9 @@ import os
 import sys
 from collections.abc import Callable, Mapping
 from pathlib import Path
+from typing import NamedTuple
 
-from pegboard.records import NamedTuple
-from pegboard.types.callers import EMPTY
+from pegboard.types import EMPTY
 
 
 class McpClient(NamedTuple):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from pegboard.cli.configure.clients import CLIENTS
+from pegboard_plugins.configure.clients import CLIENTS
 from tests.docs.pages import Page
 
 PAGE = Page("docs/clients.md")

@@ -6,11 +6,11 @@ import asyncio
 import gc
 import sys
 from collections import deque
+from typing import NamedTuple
 
-from pegboard.cli.configure.server_entry import ServerEntry
-from pegboard.errors import MCPError
-from pegboard.records import NamedTuple
+from pegboard import MCPError
 from pegboard_client import Client, Endpoint, LoginRequiredError, Program
+from pegboard_plugins.configure.server_entry import ServerEntry
 
 ANSWER_SECONDS = 30.0
 SLOW_SECONDS = 10.0

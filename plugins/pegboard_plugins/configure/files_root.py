@@ -11,9 +11,8 @@ from argparse import Namespace
 from collections.abc import Sequence
 from pathlib import Path
 
-from pegboard.plugin.commands import HostPlan
-from pegboard.terminal.printing import agreed, is_interactive, say
-from pegboard.terminal.usage_error import UsageError
+from pegboard.plugin import HostPlan
+from pegboard.terminal import UsageError, agreed, is_interactive, say
 
 _TOOLKIT = "files"
 _LEFT_OUT = ("--without", _TOOLKIT)

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
+from typing import NamedTuple
 
-from pegboard.config.file_replacement import replace_file
-from pegboard.errors import MCPError
-from pegboard.records import NamedTuple
+from pegboard import MCPError
+from pegboard_plugins.support.secret_files import replace_file
 
 BACKUP_SUFFIX = ".pegboard-backup"
 MAX_FILE_BYTES = 16 * 1024 * 1024
