@@ -52,7 +52,13 @@ KINDS = (
         "Session store", "register_stores", "Store SessionStore SessionRecord", "SessionStoreContract", "session_store"
     ),
     Kind("Event store", "register_stores", "EventStore", "EventStoreContract", "event_store"),
-    Kind("Command", "", "CommandContext HostPlan Finding", "CommandContract", "command"),
+    Kind(
+        "Command",
+        "",
+        "CommandContext HostPlan CommandDescription ArgumentDescription Finding",
+        "CommandContract",
+        "command",
+    ),
     Kind("Middleware", "register_middleware", "Middleware Gate", "MiddlewareContract", "middleware"),
     Kind("Observer", "register_telemetry", "Observer Gauge SessionInfo SessionRecorder", "", "observer"),
     Kind(

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import logging
 from argparse import Namespace
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from pegboard.cli.command_config import load_config, log_warnings
 from pegboard.cli.parsing.argument_reading import function_named
-from pegboard.cli.parsing.declared_commands import DeclaredCommand, host_commands
-from pegboard.errors import MCPError, ServerError
+from pegboard.cli.parsing.declared_commands import DeclaredCommand, host_commands, plugin_commands
+from pegboard.cli.parsing.parser import described_commands
+from pegboard.errors import ConfigError, MCPError, ServerError
 from pegboard.loading.discovery import Selection, choose_plugins, find_plugins
-from pegboard.plugin.commands import CommandContext, HostPlan
+from pegboard.plugin.commands import CommandContext, CommandDescription, HostPlan
 from pegboard.terminal.printing import diverted, print_text
 
 if TYPE_CHECKING:
@@ -29,6 +31,14 @@ class RunningCommand(CommandContext):
         selection = Selection(tuple(options.only), options.safe, options.strict, autoload=not is_alone)
         choices = choose_plugins(find_plugins().origins, config, selection)
         return HostPlan(config, frozenset((one.origin.kind, one.origin.name) for one in choices if one.on))
+
+    def command_line(self, *, of_plugins: bool = False) -> CommandDescription:
+        """Return the options of all commands, and the commands."""
+        commands = dict(host_commands())
+        if of_plugins:
+            with suppress(ConfigError):
+                commands |= plugin_commands(self.options)
+        return described_commands(commands.values())
 
 
 def run_command(options: Namespace) -> int:
@@ -54,13 +64,12 @@ def run_command(options: Namespace) -> int:
 
 def command_context(command: DeclaredCommand, options: Namespace) -> CommandContext:
     """Return what a command needs. A command that needs nothing imports no part of the host."""
-    summaries = {name: declared.facts.summary for name, declared in host_commands().items()}
     if options.needs == "host":
         from pegboard.cli.host_setup import loaded_host
 
         host = loaded_host(options, ())
         plugin = plugin_context(command.plugin, host) if command.plugin else None
-        return RunningCommand(options, print_text, plugin.config if plugin else None, plugin, host, commands=summaries)
+        return RunningCommand(options, print_text, plugin.config if plugin else None, plugin, host)
     if options.needs == "configuration" and command.origin is not None:
         from pegboard.cli.output.log_setup import set_up_logging
         from pegboard.loading.loader import settings_of
@@ -70,8 +79,8 @@ def command_context(command: DeclaredCommand, options: Namespace) -> CommandCont
         log_warnings(config, serving=False)
         with diverted():
             settings = settings_of(command.origin, config)
-        return RunningCommand(options, print_text, settings, commands=summaries)
-    return RunningCommand(options, print_text, commands=summaries)
+        return RunningCommand(options, print_text, settings)
+    return RunningCommand(options, print_text)
 
 
 def plugin_context(name: str, host: Host) -> PluginContext | None:

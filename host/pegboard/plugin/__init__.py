@@ -12,7 +12,7 @@ _HOMES = {
     "..lockfile.lock_files": "LOCK_FILE_NAME read_lock",
     "..lockfile.verification": "unlocked_reason",
     ".definitions": "PromptDefinition ResourceDefinition ToolDefinition",
-    ".commands": "CommandContext Finding HostPlan",
+    ".commands": "ArgumentDescription CommandContext CommandDescription Finding HostPlan",
     ".secrets": "SecretStore WritableSecretStore",
     ".error_adapters": "ErrorAdapter",
     ".token_sources": "TokenSource",

@@ -72,7 +72,9 @@ from pegboard.plugin.base import (
     PluginContext,
 )
 from pegboard.plugin.commands import (
+    ArgumentDescription,
     CommandContext,
+    CommandDescription,
     Finding,
     HostPlan,
 )
@@ -157,6 +159,7 @@ from pegboard.wire.session_codec import (
 )
 
 __all__ = [
+    "ArgumentDescription",
     "AsgiCallable",
     "AsgiReceive",
     "AsgiScope",
@@ -166,6 +169,7 @@ __all__ = [
     "CatalogueLock",
     "CheckedDefinition",
     "CommandContext",
+    "CommandDescription",
     "Connection",
     "Contributions",
     "DefinitionCheck",

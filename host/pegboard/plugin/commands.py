@@ -4,7 +4,6 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from pegboard.records import NamedTuple
-from pegboard.types.callers import EMPTY
 
 if TYPE_CHECKING:
     from argparse import Namespace
@@ -31,7 +30,6 @@ class CommandContext:
         settings: the validated settings of the plugin. None if the command needs nothing.
         plugin: the context of the plugin, if the command needs a host.
         host: the loaded host, if the command needs one.
-        commands: the summary of each command that pegboard has without an enabled plugin, by name.
     """
 
     def __init__(
@@ -41,12 +39,10 @@ class CommandContext:
         settings: Any = None,
         plugin: "PluginContext | None" = None,
         host: "Host | None" = None,
-        commands: Mapping[str, str] = EMPTY,
     ) -> None:
         self.options = options
         self.print = print
         self.settings = settings
-        self.commands = commands
         self._plugin = plugin
         self._host = host
 
@@ -68,7 +64,19 @@ class CommandContext:
         Raises:
             ConfigError: the configuration is invalid or not trusted.
         """
-        raise RuntimeError("only a command that `pegboard` runs has a command line")
+        raise _not_run()
+
+    def command_line(self, *, of_plugins: bool = False) -> "CommandDescription":
+        """Return the options of all commands, and the commands that pegboard has without an enabled plugin.
+
+        Args:
+            of_plugins: True to add the commands of enabled plugins, if the configuration is valid and trusted.
+        """
+        raise _not_run()
+
+
+def _not_run() -> RuntimeError:
+    return RuntimeError("only a command that `pegboard` runs has a command line")
 
 
 def _needed(value: T | None) -> T:
@@ -88,6 +96,38 @@ class HostPlan(NamedTuple):
 
     config: "HostConfig"
     enabled: frozenset[tuple["PluginKind", str]]
+
+
+class ArgumentDescription(NamedTuple):
+    """An argument of a command.
+
+    Attributes:
+        names: the names of an option, such as "-v" and "--verbose". () for an argument without a name.
+        help: its meaning.
+        takes_value: True if a value follows the name.
+        type: the form of its value, as `pegboard_plugin.toml` declares it.
+        completions: the values that shells complete.
+    """
+
+    names: tuple[str, ...]
+    help: str
+    takes_value: bool
+    type: str = "text"
+    completions: tuple[str, ...] = ()
+
+
+class CommandDescription(NamedTuple):
+    """A command, a group of commands, or `pegboard` itself.
+
+    Attributes:
+        summary: its effect, in one line.
+        arguments: its arguments, with the options of all commands.
+        commands: the commands of the group, by name.
+    """
+
+    summary: str
+    arguments: tuple[ArgumentDescription, ...]
+    commands: Mapping[str, "CommandDescription"]
 
 
 class Finding(NamedTuple):

@@ -7,7 +7,7 @@ import re
 import shutil
 import sys
 from argparse import Namespace
-from collections.abc import Container, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 import importlib_metadata
@@ -36,7 +36,7 @@ def run_new(command: CommandContext) -> int:
     try:
         sort, typed, kind = _wanted(options)
         names = project_names(sort, typed)
-        _refuse_taken_names(sort, options.kind, names, command.commands)
+        _refuse_taken_names(sort, options.kind, names, command)
         if options.owner and not _OWNER.fullmatch(options.owner):
             raise ValueError(f"{options.owner!r} is not a GitHub account: write it as in https://github.com/ACCOUNT")
         texts = project_files(sort, kind, names, _requirement(), options.owner or "")
@@ -97,13 +97,13 @@ def _ask(label: str, choices: Mapping[str, str], default: str) -> str:
     return line.strip() or default
 
 
-def _refuse_taken_names(sort: str, kind: str | None, names: ProjectNames, commands: Container[str]) -> None:
+def _refuse_taken_names(sort: str, kind: str | None, names: ProjectNames, command: CommandContext) -> None:
     """Raise ValueError if such a toolkit is installed, or if pegboard has a plugin or a command of that name."""
     if sort == "plugin" and "pegboard" in _distributions("pegboard.plugins", names.entry):
         raise ValueError(f"pegboard has a plugin {names.entry!r} already: choose another name")
     for distribution in _distributions("pegboard.toolkits", names.entry) if sort == "toolkit" else ():
         raise ValueError(f"the toolkit {names.entry!r} is installed already, from {distribution}: choose another name")
-    if kind == "command" and names.dashed in commands:
+    if kind == "command" and names.dashed in command.command_line().commands:
         raise ValueError(f"pegboard has a command {names.dashed!r} already: choose another name")
 
 

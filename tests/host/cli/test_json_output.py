@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import json
 import subprocess
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
 from jsonschema import Draft202012Validator
 
-from pegboard.cli.completion.completed_words import completed_words
 from pegboard.cli.output.json_records import OUTPUTS
 from pegboard.cli.parsing.declared_commands import host_commands
+from pegboard.cli.parsing.parser import described_commands
+from pegboard.plugin import CommandDescription
 from tests.support.command_line import Command
 from tools.install import ROOT
 
@@ -84,11 +86,14 @@ def test_the_output_of_a_reload_has_its_schema(pegboard: Command) -> None:
     assert (done.code, done.data[0]["results"][0]["outcome"]) == (1, "kept")
 
 
+def leaves(group: CommandDescription, words: str = "") -> Iterator[str]:
+    """Yield the words of each command that is no group."""
+    for name, command in group.commands.items():
+        yield from leaves(command, f"{words}{name} ") if command.commands else [words + name]
+
+
 def test_every_command_has_a_schema() -> None:
-    places = completed_words(host_commands().values()).places
-    commands = {
-        place[1:].replace("/", " ") for place in places if not any(one.startswith(f"{place}/") for one in places)
-    }
+    commands = set(leaves(described_commands(host_commands().values())))
     missing = commands - OUTPUTS.keys() - WITHOUT_SCHEMA
     assert {one for one in missing if one.partition(" ")[0] not in {"configure", "completion"}} == set()
 

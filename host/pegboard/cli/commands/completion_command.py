@@ -2,23 +2,16 @@
 
 from __future__ import annotations
 
-from contextlib import suppress
-
 from pegboard.cli import OK
 from pegboard.cli.completion.completed_words import completed_words
 from pegboard.cli.completion.shell_scripts import SCRIPTS
-from pegboard.cli.parsing.declared_commands import host_commands, plugin_commands
-from pegboard.errors import ConfigError
 from pegboard.plugin.commands import CommandContext
 from pegboard.terminal.printing import print_json, print_text
 
 
 def run_completion(command: CommandContext) -> int:
     """Print the script for a shell."""
-    commands = {**host_commands()}
-    with suppress(ConfigError):
-        commands |= plugin_commands(command.options)
-    script = SCRIPTS[command.options.chosen](completed_words(commands.values()))
+    script = SCRIPTS[command.options.chosen](completed_words(command.command_line(of_plugins=True)))
     shell = {"shell": command.options.chosen, "script": script}
     print_json(shell) if command.options.json else print_text(script.rstrip("\n"))
     return OK

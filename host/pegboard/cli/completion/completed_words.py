@@ -2,14 +2,9 @@
 
 from __future__ import annotations
 
-import argparse
 from collections.abc import Iterable, Iterator, Mapping
-from typing import get_args
 
-from pegboard.cli.parsing.declared_commands import DeclaredCommand, added_options
-from pegboard.cli.parsing.parser import build_parser
-from pegboard.config import HostSection
-from pegboard.loading.fact_models import Argument, CommandFacts
+from pegboard.plugin.commands import CommandDescription
 from pegboard.records import NamedTuple
 
 _NAMES = {
@@ -50,38 +45,23 @@ class CompletedWords(NamedTuple):
     values: Mapping[str, Iterable[str]]
 
 
-def completed_words(commands: Iterable[DeclaredCommand]) -> CompletedWords:
-    """Return the words that these commands accept."""
-    commands = [*commands]
+def completed_words(line: CommandDescription) -> CompletedWords:
+    """Return the words of a command line."""
     places: dict[str, list[CompletedWord]] = {}
     names: dict[str, str] = {}
-    values: dict[str, Iterable[str]] = {"--log-level": get_args(HostSection.model_fields["log_level"].annotation)}
-    for command in commands:
-        places |= _places(build_parser([command], added_options(command.name)), "")
-        for place, argument in _arguments(command.facts, f"/{command.name}"):
+    values: dict[str, Iterable[str]] = {}
+    for place, command in _places(line, ""):
+        places[place] = [CompletedWord(name, below.summary) for name, below in command.commands.items()]
+        for argument in command.arguments:
+            places[place] += [CompletedWord(name, argument.help, argument.takes_value) for name in argument.names]
             if argument.type in _NAMES:
                 names[place] = _NAMES[argument.type]
             if argument.completions:
-                values[argument.name] = argument.completions
-    return CompletedWords(places | dict([next(_places(build_parser(commands), ""))]), names, values)
+                values |= dict.fromkeys(argument.names, argument.completions)
+    return CompletedWords(places, names, values)
 
 
-def _arguments(facts: CommandFacts, place: str) -> Iterator[tuple[str, Argument]]:
-    """Yield the arguments of a command and of the commands below it, each with its place."""
-    yield from ((place, argument) for argument in facts.arguments)
-    for name in facts.commands:
-        yield from _arguments(facts.command(name), f"{place}/{name}")
-
-
-def _places(parser: argparse.ArgumentParser, place: str) -> Iterator[tuple[str, list[CompletedWord]]]:
-    commands: list[CompletedWord] = []
-    options: list[CompletedWord] = []
-    below: list[tuple[str, argparse.ArgumentParser]] = []
-    for action in parser._actions:  # argparse has no public list of them
-        if isinstance(action, argparse._SubParsersAction):
-            commands += [CompletedWord(one.dest, one.help or "") for one in action._choices_actions]
-            below += action.choices.items()
-        options += [CompletedWord(option, action.help or "", action.nargs != 0) for option in action.option_strings]
-    yield place, [*commands, *options]
-    for name, own in below:
-        yield from _places(own, f"{place}/{name}")
+def _places(command: CommandDescription, place: str) -> Iterator[tuple[str, CommandDescription]]:
+    yield place, command
+    for name, below in command.commands.items():
+        yield from _places(below, f"{place}/{name}")

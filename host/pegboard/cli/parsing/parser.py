@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterable, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any, NoReturn, TypeAlias
+from typing import Any, NoReturn, TypeAlias, get_args
 
 from pegboard.cli.parsing.argument_reading import add_arguments, comma_separated, destination
 from pegboard.cli.parsing.declared_commands import (
@@ -17,9 +17,11 @@ from pegboard.cli.parsing.declared_commands import (
     host_commands,
     plugin_commands,
 )
+from pegboard.config import HostSection
 from pegboard.errors import ConfigError
 from pegboard.loading.discovery import provided
-from pegboard.loading.fact_models import CommandFacts
+from pegboard.loading.fact_models import Argument, CommandFacts
+from pegboard.plugin.commands import ArgumentDescription, CommandDescription
 from pegboard.terminal.printing import say
 
 _Subparsers: TypeAlias = "argparse._SubParsersAction[_Parser]"
@@ -279,3 +281,33 @@ def _shared_options(*, defaults: bool = True) -> _Parser:
     if defaults:
         shared.set_defaults(only=[], file=[], strict=False, safe=False, json=False, verbose=0)
     return shared
+
+
+# --- descriptions
+
+
+def described_commands(commands: Iterable[DeclaredCommand]) -> CommandDescription:
+    """Return the description of `pegboard` with these commands, and with the options that plugins add to them."""
+    found: dict[str, CommandDescription] = {}
+    for command in commands:
+        parser = build_parser([command], added_options(command.name))
+        found |= _described(parser, CommandFacts(commands={command.name: command.facts})).commands
+    return _described(build_parser(()), CommandFacts())._replace(commands=found)
+
+
+def _described(parser: argparse.ArgumentParser, facts: CommandFacts) -> CommandDescription:
+    declared = {argument.name: argument for argument in facts.arguments}
+    arguments, below = [], {}
+    for action in parser._actions:  # argparse has no public list of them
+        if isinstance(action, argparse._SubParsersAction):
+            below = {name: _described(one, facts.command(name)) for name, one in action.choices.items()}
+        else:
+            name = (action.option_strings or [action.dest])[-1]
+            arguments.append(_described_argument(action, declared.get(name)))
+    return CommandDescription(facts.summary, tuple(arguments), below)
+
+
+def _described_argument(action: argparse.Action, argument: Argument | None) -> ArgumentDescription:
+    of_key = get_args(HostSection.model_fields["log_level"].annotation) if action.dest == "host.log_level" else ()
+    known = (argument.type, argument.completions) if argument else ("text", of_key)
+    return ArgumentDescription(tuple(action.option_strings), action.help or "", action.nargs != 0, *known)
