@@ -27,14 +27,13 @@ def test_commands_of_a_group_get_what_they_need(desk: Command) -> None:
     assert "demo_echo" in desk("list").out, "a plugin cannot replace a command of pegboard"
 
 
-def test_the_help_and_the_completion_know_the_commands(desk: Command) -> None:
+def test_the_help_knows_the_commands(desk: Command) -> None:
     general = desk("--help")
     assert "desk look at the desk" in " ".join(general.out.split())
     assert "the command 'list' of plugin 'acme_desk'" in general.err
     shown = desk("desk", "count", "--help").out
     assert all(words in shown for words in ("Count the tools on the desk.", "--at-least", "--config FILE"))
     assert "pegboard desk owner" in desk("desk", "--help").out
-    assert '"/desk/wipe") candidates="' in desk("completion", "bash").out
 
 
 @pytest.mark.parametrize(

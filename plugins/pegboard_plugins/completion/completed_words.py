@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from typing import NamedTuple
 
-from pegboard.plugin.commands import CommandDescription
-from pegboard.records import NamedTuple
+from pegboard.plugin import CommandDescription
 
 _NAMES = {
     "tool": 'pegboard list @FILES@ 2>/dev/null | cut -d " " -f 1',

@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from tests.support.command_line import Command
+from tests.support.distributions import make_sample_site
 from tests.support.peer import WAIT
 
 BASH = """
@@ -84,6 +85,13 @@ def test_a_shell_offers_commands_options_and_tools(
     )
     found = {one.split("\t")[0] for one in done.stdout.splitlines()}
     assert (done.returncode, offered <= found, found & left_out, done.stderr) == (0, True, set(), "")
+
+
+def test_the_script_has_the_commands_of_enabled_plugins(pegboard: Command) -> None:
+    make_sample_site(pegboard.site, "acme_desk")
+    assert "/desk/wipe" not in pegboard("completion", "bash").out
+    pegboard.configure(sections="[plugins.acme_desk]")
+    assert '"/desk/wipe") candidates="' in pegboard("completion", "bash").out
 
 
 @pytest.mark.parametrize("script", ["zsh"], indirect=True)

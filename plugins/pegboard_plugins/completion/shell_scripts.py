@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 
-from pegboard.cli.completion.completed_words import CompletedWords
+from pegboard_plugins.completion.completed_words import CompletedWords
 
 _BASH = """\
 # bash completion of pegboard: eval "$(pegboard completion bash)"
