@@ -71,13 +71,13 @@ def met() -> set[str]:
     """Return the names that authors meet."""
     found: set[str] = set()
     following = set(annotated(ast.parse(inspect.getsource(hookspecs))))
-    while following:
-        found |= following
-        following = {word for name in following for word in used_by(name)} - found
     for path in EXAMPLES:
         if path.name not in GENERATED:
             for names in re.findall(r"from pegboard\.plugin import (\([^)]*\)|[^\n]*)", path.read_text("utf-8")):
-                found |= set(re.findall(r"\w+", names))
+                following |= set(re.findall(r"\w+", names))
+    while following:
+        found |= following
+        following = {word for name in following for word in used_by(name)} - found
     return found
 
 

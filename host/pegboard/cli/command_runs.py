@@ -25,7 +25,7 @@ class RunningCommand(CommandContext):
     """The context of a command of this process."""
 
     def host_plan(self) -> HostPlan:
-        """Return what a host for the options of the command line would read and run."""
+        """Return the plan of a host for the options of the command line."""
         options, config = self.options, load_config(self.options)
         is_alone = any(vars(options).get(name) for name in ("file", "paths"))
         selection = Selection(tuple(options.only), options.safe, options.strict, autoload=not is_alone)

@@ -57,7 +57,7 @@ class CommandContext:
         return _needed(self._host)
 
     def host_plan(self) -> "HostPlan":
-        """Return what a host for the options of the command line would read and run. No plugin is imported.
+        """Return the plan of a host for the options of the command line. No plugin is imported.
 
         A terminal is asked whether to trust a `./hostconfig.toml` that is not trusted.
 
@@ -86,7 +86,7 @@ def _needed(value: T | None) -> T:
 
 
 class HostPlan(NamedTuple):
-    """What a host would read and run.
+    """The configuration that a host would read, and the plugins that it would run.
 
     Attributes:
         config: the configuration. `config.file` is its file or None. `config.source(key).kind` is "file" if it sets a

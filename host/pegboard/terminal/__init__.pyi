@@ -44,6 +44,10 @@ from pegboard.terminal.questions import (
 from pegboard.terminal.schema_words import (
     parameter_rows,
 )
+from pegboard.terminal.toml_values import (
+    toml_key,
+    toml_value,
+)
 from pegboard.terminal.usage_error import (
     UsageError,
 )
@@ -76,5 +80,7 @@ __all__ = [
     "send_messages_to",
     "show_progress",
     "show_status",
+    "toml_key",
+    "toml_value",
     "watch_sources",
 ]

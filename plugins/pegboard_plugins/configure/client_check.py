@@ -27,7 +27,7 @@ def check_clients(command: CommandContext) -> Iterator[Finding]:
             for name, raw in entries.items():
                 entry = from_client(raw if isinstance(raw, dict) else {})
                 if starts_pegboard(entry) and shutil.which(entry.command[0]) is None:
-                    command = f"{entry.command[0]}, which does not exist"
-                    message = f"{client.title} starts the server {name!r} with {command} ({path})"
+                    program = f"{entry.command[0]}, which does not exist"
+                    message = f"{client.title} starts the server {name!r} with {program} ({path})"
                     fix = f"write the entry again: pegboard configure {client.name} --name {name}"
                     yield Finding("error", message, fix, client.source)
