@@ -201,6 +201,7 @@ class Host:
         plugins = (*running, self._program)
         absent = self.report.absent(plugins)
         binder = Binder(self.config, plugins, self.report.choices, self._redactor)
+        binder.accepts_hidden_text = self._selection.hidden_text
         self._lists = None
         self._added_later = frozenset().union(*(getattr(one.instance, "offers", ()) for one in running))
         self._offered = self._added_later | {"tools"}

@@ -10,6 +10,7 @@ from pegboard.calls.execute import BoundTool
 from pegboard.catalogue.bound_definitions import BindResult, BoundDefinition, Definition, Edits, Unserved
 from pegboard.catalogue.error_chain import ErrorChain
 from pegboard.catalogue.extensions import collect_contributions, default_mime_type, describe_item, without_unused
+from pegboard.catalogue.shown_texts import hidden_text_allowed
 from pegboard.catalogue.tool_compiler import compile_tool, own_name
 from pegboard.catalogue.tool_requirements import RequirementBinder, each_once
 from pegboard.catalogue.toolkits import name_in, spelt, toolkit_of
@@ -61,6 +62,7 @@ class Binder:
         known_forms: a set that collects the spellings of all tools, including unserved tools. None to collect nothing.
         changed_tools: the operator's changes of tools, or None for none.
         edits: the changes that plugins have made at run time, which a reload keeps.
+        accepts_hidden_text: True to accept invisible characters. The definitions must not be served to clients.
         problems: problems that do not belong to a single definition. The reader must clear the list.
     """
 
@@ -75,6 +77,7 @@ class Binder:
         self.known_tags: set[str] = set()
         self.problems: list[LoadProblem] = []
         self.edits: Edits = {}
+        self.accepts_hidden_text = False
         self._config = config
         self.redactor = redactor or Redactor()
         settings = [plugin.context.config for plugin in plugins]
@@ -108,6 +111,12 @@ class Binder:
         Raises:
             ToolDefinitionError: the definition is invalid.
         """
+        if self.accepts_hidden_text:
+            with hidden_text_allowed():
+                return self._bound(plugin, definition, resources)
+        return self._bound(plugin, definition, resources)
+
+    def _bound(self, plugin: LoadedPlugin, definition: Definition, resources: Mapping[str, Resource]) -> BindResult:
         if plugin.is_late and isinstance(definition, ToolDefinition):
             found = attempt(self._late, plugin, definition)  # a lock may be damaged
             return found if self._checks is None else self._checks.checked(found)

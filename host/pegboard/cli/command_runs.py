@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from argparse import Namespace
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
@@ -19,6 +20,7 @@ from pegboard.terminal.printing import diverted, print_text
 if TYPE_CHECKING:
     from pegboard.host import Host
     from pegboard.plugin.base import PluginContext
+    from pegboard.plugin.origin import PluginKind
 
 
 class RunningCommand(CommandContext):
@@ -39,6 +41,25 @@ class RunningCommand(CommandContext):
             with suppress(ConfigError):
                 commands |= plugin_commands(self.options)
         return described_commands(commands.values())
+
+    def new_host(
+        self,
+        *,
+        transports: Sequence[str] | None = (),
+        without: Iterable[tuple[PluginKind, str]] = (),
+        collect: bool = False,
+        hidden_text: bool = False,
+    ) -> Host:
+        """Return a host for the options of the command line. It is not loaded and not started."""
+        from pegboard.cli.host_setup import host_from_options
+
+        return host_from_options(self.options, transports, collect=collect, without=without, hidden_text=hidden_text)
+
+    def say_outdated_hosts(self, host: Host) -> None:
+        """Name the outdated hosts on standard error."""
+        from pegboard.cli.inspection.outdated_hosts import say_outdated_hosts
+
+        say_outdated_hosts(host)
 
 
 def run_command(options: Namespace) -> int:

@@ -50,6 +50,7 @@ def host_from_options(
     on_untrusted: OnUntrusted | None = None,
     without: Iterable[tuple[PluginKind, str]] = (),
     watch: Callable[[list[str]], AbstractContextManager[object]] = nullcontext,
+    hidden_text: bool = False,
 ) -> Host:
     """Return a host that is not started, and set up logging. With `serving`, the log follows `[plugins.logging]`."""
     paths = [*options.file, *getattr(options, "paths", ())]
@@ -70,7 +71,9 @@ def host_from_options(
         logging.getLogger("pegboard").addFilter(NewReports())
     log_warnings(config, serving=serving)
     without = (*without, *(("toolkit", name) for name in getattr(options, "without", None) or ()))
-    selection = Selection(tuple(options.only), options.safe, options.strict, without=without, watch=watch)
+    selection = Selection(
+        tuple(options.only), options.safe, options.strict, without=without, watch=watch, hidden_text=hidden_text
+    )
     if toolkits:
         only = (*selection.only, *toolkits) if selection.only else ()
         files = tuple(path for path in paths if not path.is_dir())

@@ -52,6 +52,7 @@ class Selection(NamedTuple):
         without: the kinds and names of plugins and toolkits that a command leaves out.
         files: the Python files of the toolkits that a program passes. A reload runs changed files again.
         watch: runs the load of each plugin, and adds the name of each change of the process to a list.
+        hidden_text: True to accept definitions with invisible characters, to show them to the operator.
     """
 
     only: tuple[str, ...] = ()
@@ -62,6 +63,7 @@ class Selection(NamedTuple):
     without: tuple[tuple[PluginKind, str], ...] = ()
     files: tuple[Path, ...] = ()
     watch: Callable[[list[str]], AbstractContextManager[object]] = nullcontext
+    hidden_text: bool = False
 
 
 class ProgramPlugins(NamedTuple):

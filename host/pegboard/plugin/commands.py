@@ -1,6 +1,6 @@
 """The contract for commands that plugins add to `pegboard`. `pegboard_plugin.toml` declares them."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from pegboard.records import NamedTuple
@@ -71,6 +71,37 @@ class CommandContext:
 
         Args:
             of_plugins: True to add the commands of enabled plugins, if the configuration is valid and trusted.
+        """
+        raise _not_run()
+
+    def new_host(
+        self,
+        *,
+        transports: "Sequence[str] | None" = (),
+        without: "Iterable[tuple[PluginKind, str]]" = (),
+        collect: bool = False,
+        hidden_text: bool = False,
+    ) -> "Host":
+        """Return a host for the options of the command line. It is not loaded and not started.
+
+        A terminal is asked whether to trust a `./hostconfig.toml` that is not trusted.
+
+        Args:
+            transports: the transports in place of `[host] transports`; None for those.
+            without: the kind and the name of each plugin and toolkit that the host leaves out.
+            collect: True to ignore invalid settings; the problems are in `host.config.problems`.
+            hidden_text: True to accept definitions with invisible characters, to show them to the operator.
+
+        Raises:
+            ConfigError: the configuration is invalid or not trusted.
+        """
+        raise _not_run()
+
+    def say_outdated_hosts(self, host: "Host") -> None:
+        """Name on standard error the running hosts whose plugins or toolkits have changed since they were loaded.
+
+        Args:
+            host: a loaded host with the same configuration.
         """
         raise _not_run()
 

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import os
-from argparse import Namespace
 from collections.abc import Iterator, Mapping
 from typing import Any
 
 from pegboard.cli import CANNOT_START, OK
 from pegboard.cli.command_config import ignored_settings, load_config
 from pegboard.cli.diagnosis.host_checks import check_operator_token, check_transports
-from pegboard.cli.host_setup import host_from_options
 from pegboard.cli.serving.access_settings import known_models
 from pegboard.config import ConfigView, config_show
 from pegboard.config.file_schema import file_schema
@@ -24,7 +22,7 @@ from pegboard.terminal.toml_values import toml_key, toml_value
 
 def run_config_check(command: CommandContext) -> int:
     """Load all enabled plugins and print every problem. Succeed if `pegboard serve` would start."""
-    host = _loaded(command.options)
+    host = _loaded(command)
     findings = [*_of_configuration(host), *_of_plugins(host), *_of_variables(host)]
     if not any(finding["fatal"] for finding in findings):
         findings += [*_of_transports(host), *_of_operator_token(host)]
@@ -46,7 +44,7 @@ def run_config_check(command: CommandContext) -> int:
 
 def run_config_show(command: CommandContext) -> int:
     """Print the settings in effect and their sources. Invalid settings are reported and ignored."""
-    host = _loaded(command.options)
+    host = _loaded(command)
     findings = [*_of_configuration(host), *_of_plugins(host)]
     for finding in findings:
         say(f"{finding['level']}: {finding['message']}")
@@ -68,8 +66,8 @@ def run_config_schema(command: CommandContext) -> int:
     return OK
 
 
-def _loaded(options: Namespace) -> Host:
-    host = host_from_options(options, collect=True)
+def _loaded(command: CommandContext) -> Host:
+    host = command.new_host(transports=None, collect=True)
     with diverted():
         host.load()
     return host

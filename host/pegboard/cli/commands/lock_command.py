@@ -10,10 +10,7 @@ from collections.abc import Collection, Iterator, Sequence
 
 from pegboard.catalogue.bound_definitions import SINGULAR
 from pegboard.catalogue.lock_content import lock_of
-from pegboard.catalogue.shown_texts import hidden_text_allowed
 from pegboard.cli import FAILED, OK
-from pegboard.cli.host_setup import host_from_options
-from pegboard.cli.inspection.outdated_hosts import say_outdated_hosts
 from pegboard.cli.inspection.tool_lookup import unavailable_toolkits
 from pegboard.errors import ConfigError
 from pegboard.host import Host
@@ -38,7 +35,7 @@ def run_lock(command: CommandContext) -> int:
     options = command.options
     if options.only:
         raise ConfigError(["a lock covers all toolkits: omit --only"])
-    host = _host(options)
+    host = command.new_host(without=[("plugin", "lock")])
     path = lock_path(host.config.trusted_directory)
     is_new = not path.exists() and not options.check
     old = CatalogueLock({}) if is_new else read_lock(path.parent)
@@ -48,7 +45,7 @@ def run_lock(command: CommandContext) -> int:
         current, failed = asyncio.run(_current(host))
         new = with_former_definitions(current, old)
     has_lost = any(one.change == "removed" for one in lock_differences(old, new))
-    refused = _refused(options) if has_lost else CatalogueLock({})
+    refused = _refused(command) if has_lost else CatalogueLock({})
     if not options.prune:
         new = _with_absent_owners(new, old, _running(host) | refused.owners.keys())
     missing = failed - current.owners.keys()
@@ -61,7 +58,7 @@ def run_lock(command: CommandContext) -> int:
     if is_written:
         write_lock(new, path, host.config.file)
     if accepted and options.update:
-        say_outdated_hosts(host)
+        command.say_outdated_hosts(host)
     if options.json:
         print_json({"file": str(path), "written": is_written, "differences": [one._asdict() for one in found]})
     elif accepted:
@@ -96,10 +93,6 @@ def _unavailable_owners(options: Namespace, missing: set[str], unlocked: set[str
     return [Difference(name, "owner", "", "unavailable", ()) for name in sorted(shown)]
 
 
-def _host(options: Namespace) -> Host:
-    return host_from_options(options, (), without=[("plugin", "lock")])
-
-
 async def _current(host: Host) -> tuple[CatalogueLock, set[str]]:
     """Start the host, wait for the items of mounted servers, and return the lock of all items.
 
@@ -117,15 +110,16 @@ async def _current(host: Host) -> tuple[CatalogueLock, set[str]]:
         return lock_of(host.assembly, host.report.plugins, host.config), failed
 
 
-def _refused(options: Namespace) -> CatalogueLock:
+def _refused(command: CommandContext) -> CatalogueLock:
     """Return the lock of the definitions that the host refuses because of invisible characters.
 
     A second host accepts these characters. It logs nothing, because the first host has reported its problems.
     """
     logging.disable()
     try:
-        with diverted(), hidden_text_allowed():
-            return with_hidden_text(asyncio.run(_current(_host(options)))[0])
+        with diverted():
+            host = command.new_host(without=[("plugin", "lock")], hidden_text=True)
+            return with_hidden_text(asyncio.run(_current(host))[0])
     finally:
         logging.disable(logging.NOTSET)
 
