@@ -11,7 +11,8 @@ from typing import Any, get_args, get_type_hints
 import pytest
 
 from pegboard import Host, ToolResult
-from pegboard.cli.diagnosis.checks import CHECKS
+from pegboard.cli.parsing.declared_commands import declared_checks, host_checks
+from pegboard.loading.plugin_facts import own_facts
 from pegboard.plugin import PluginError
 from pegboard.types import Call
 from pegboard.types.reloads import ReloadResult
@@ -63,7 +64,8 @@ def test_a_failure_as_json(tmp_path: Path) -> None:
 
 def test_the_tables_are_complete() -> None:
     checks = re.findall(r"^\| (?!check \|)([a-z' ]+) \|", DIAGNOSIS, re.M)
-    assert set(checks) >= {check.name for check in CHECKS}
+    added = [check for facts in own_facts().values() for check in declared_checks(facts.commands)]
+    assert set(checks) >= {check.name for check in (*host_checks(), *added)}
     outcomes = re.findall(r"`([^`]+)`", "".join(re.findall(r"^\| (`.*?) \| (?:the|only)", RELOAD, re.M)))
     assert set(outcomes) >= set(get_args(get_type_hints(ReloadResult)["outcome"]))
 

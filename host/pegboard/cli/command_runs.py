@@ -4,17 +4,26 @@ from __future__ import annotations
 
 import logging
 from argparse import Namespace
-from collections.abc import Iterable, Sequence
-from contextlib import suppress
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import nullcontext, suppress
 from typing import TYPE_CHECKING
 
 from pegboard.cli.command_config import load_config, log_warnings
 from pegboard.cli.parsing.argument_reading import function_named
-from pegboard.cli.parsing.declared_commands import DeclaredCommand, host_commands, plugin_commands
+from pegboard.cli.parsing.declared_commands import (
+    DeclaredCommand,
+    declared_checks,
+    host_checks,
+    host_commands,
+    plugin_commands,
+)
 from pegboard.cli.parsing.parser import described_commands
 from pegboard.errors import ConfigError, MCPError, ServerError
 from pegboard.loading.discovery import Selection, choose_plugins, find_plugins
-from pegboard.plugin.commands import CommandContext, CommandDescription, HostPlan
+from pegboard.loading.fact_models import Check as CheckFacts
+from pegboard.loading.failure_text import failure_text
+from pegboard.loading.plugin_facts import facts_of, features_of_commands, own_facts
+from pegboard.plugin.commands import Check, CommandContext, CommandDescription, Finding, HostPlan
 from pegboard.terminal.printing import diverted, print_text
 
 if TYPE_CHECKING:
@@ -49,11 +58,50 @@ class RunningCommand(CommandContext):
         without: Iterable[tuple[PluginKind, str]] = (),
         collect: bool = False,
         hidden_text: bool = False,
+        watch: bool = False,
     ) -> Host:
         """Return a host for the options of the command line. It is not loaded and not started."""
         from pegboard.cli.host_setup import host_from_options
+        from pegboard.loading.process_changes import watch_process
 
-        return host_from_options(self.options, transports, collect=collect, without=without, hidden_text=hidden_text)
+        return host_from_options(
+            self.options,
+            transports,
+            collect=collect,
+            without=without,
+            hidden_text=hidden_text,
+            watch=watch_process if watch else nullcontext,
+        )
+
+    def checks(self, host: Host) -> Sequence[Check]:
+        """Return the checks of the host, of features that have only commands, and of loaded plugins."""
+        checks = [self._check("the host", None, host, facts) for facts in host_checks()]
+        for name in sorted(features_of_commands()):
+            feature = own_facts().get(name)
+            declared = declared_checks(feature.commands) if feature else ()
+            checks += [self._check(f"feature {name!r}", None, host, facts) for facts in declared]
+        for plugin in host.report.plugins:
+            added = facts_of(plugin.origin)
+            declared = declared_checks(added.commands) if added else ()
+            checks += [self._check(str(plugin.origin), plugin.context, host, facts) for facts in declared]
+        return checks
+
+    def _check(self, owner: str, plugin: PluginContext | None, host: Host, facts: CheckFacts) -> Check:
+        context = RunningCommand(self.options, print_text, plugin.config if plugin else None, plugin, host)
+
+        def run() -> Iterator[Finding]:
+            try:
+                yield from function_named(facts.run)(context)
+            except (Exception, SystemExit) as error:  # noqa: BLE001 - a failure of a plugin
+                yield Finding("error", f"the check {facts.name!r} of {owner} failed: {failure_text(error)}")
+
+        return Check(facts.name, run)
+
+    def let_plugins_add_tools(self, host: Host) -> bool:
+        """Start and stop the host without transports. Return True if all tools are available."""
+        from pegboard.cli.inspection.tool_lookup import let_plugins_add_tools
+
+        return not let_plugins_add_tools(host).say_missing()
 
     def say_outdated_hosts(self, host: Host) -> None:
         """Name the outdated hosts on standard error."""
@@ -77,8 +125,6 @@ def run_command(options: Namespace) -> int:
     except (MCPError, BrokenPipeError):
         raise
     except Exception as error:
-        from pegboard.loading.failure_text import failure_text
-
         logging.getLogger("pegboard").debug("the command %s failed", command.name, exc_info=True)
         raise ServerError(f"the command {command.name!r} failed: {failure_text(error)}") from None
 

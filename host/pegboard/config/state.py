@@ -40,6 +40,20 @@ class StateFiles:
         """
         return state_directory(self._environ)
 
+    @property
+    def location(self) -> Path | None:
+        """The path of the directory, even if every user can write it."""
+        return state_location(self._environ)
+
+    def probe(self) -> None:
+        """Write and remove a file, if the directory exists and not every user can write it.
+
+        Raises:
+            OSError: the directory is not writable or full.
+        """
+        with suppress(UnsafeStateError):
+            probe_state(self._environ)
+
     def create(self, name: str, content: bytes) -> bytes:
         """Return the secret in a file. If the file does not exist, create it with `content`.
 

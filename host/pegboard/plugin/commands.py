@@ -81,6 +81,7 @@ class CommandContext:
         without: "Iterable[tuple[PluginKind, str]]" = (),
         collect: bool = False,
         hidden_text: bool = False,
+        watch: bool = False,
     ) -> "Host":
         """Return a host for the options of the command line. It is not loaded and not started.
 
@@ -91,9 +92,21 @@ class CommandContext:
             without: the kind and the name of each plugin and toolkit that the host leaves out.
             collect: True to ignore invalid settings; the problems are in `host.config.problems`.
             hidden_text: True to accept definitions with invisible characters, to show them to the operator.
+            watch: True to report changes that plugins make to the process while they are loaded.
 
         Raises:
             ConfigError: the configuration is invalid or not trusted.
+        """
+        raise _not_run()
+
+    def checks(self, host: "Host") -> "Sequence[Check]":
+        """Return the checks of `pegboard doctor` for a loaded host: its own, and those of features and plugins."""
+        raise _not_run()
+
+    def let_plugins_add_tools(self, host: "Host") -> bool:
+        """Let the plugins of a loaded host add the tools that they add while it runs, such as those of mounted servers.
+
+        Name the servers whose tools are not available on standard error. Return True if all tools are available.
         """
         raise _not_run()
 
@@ -159,6 +172,18 @@ class CommandDescription(NamedTuple):
     summary: str
     arguments: tuple[ArgumentDescription, ...]
     commands: Mapping[str, "CommandDescription"]
+
+
+class Check(NamedTuple):
+    """A check of `pegboard doctor`.
+
+    Attributes:
+        name: its name in the report.
+        run: the function that yields its findings.
+    """
+
+    name: str
+    run: "Callable[[], Iterable[Finding]]"
 
 
 class Finding(NamedTuple):

@@ -19,6 +19,7 @@ _HOMES = {
     "..names": "nearest same_name",
     "..loading.source_changes": "watch_sources",
     ".toml_values": "toml_key toml_value",
+    ".token_estimate": "estimated_tokens tool_tokens",
     ".usage_error": "UsageError",
 }
 """The public names, by the module that defines them."""

@@ -44,6 +44,10 @@ from pegboard.terminal.questions import (
 from pegboard.terminal.schema_words import (
     parameter_rows,
 )
+from pegboard.terminal.token_estimate import (
+    estimated_tokens,
+    tool_tokens,
+)
 from pegboard.terminal.toml_values import (
     toml_key,
     toml_value,
@@ -59,6 +63,7 @@ __all__ = [
     "agreed",
     "clear_progress",
     "diverted",
+    "estimated_tokens",
     "failure_fields",
     "first_line",
     "fitted",
@@ -82,5 +87,6 @@ __all__ = [
     "show_status",
     "toml_key",
     "toml_value",
+    "tool_tokens",
     "watch_sources",
 ]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from typing import Any
 
@@ -57,7 +58,5 @@ def _default(schema: Mapping[str, Any]) -> str:
     """Return the default as a caller writes it: strings as they are, other values as JSON."""
     if "default" not in schema:
         return ""
-    import json
-
     value = schema["default"]
     return f"={value}" if value and isinstance(value, str) else f"={json.dumps(value, ensure_ascii=False)}"

@@ -1,8 +1,6 @@
-"""`pegboard` without a command, and `pegboard cost`."""
+"""`pegboard` without a command."""
 
 from __future__ import annotations
-
-import pytest
 
 from tests.support.command_line import Command
 
@@ -45,17 +43,3 @@ def test_the_status_of_a_broken_or_empty_host_names_the_next_command(bare: Comma
     assert done.code == 0
     assert "problem: hostconfig.toml:3: host.nmae: " in done.out
     assert "next: `pegboard doctor`" in done.out
-
-
-@pytest.mark.parametrize(("budget", "code"), [(100_000, 0), (100, 1)])
-def test_the_cost_is_compared_with_the_budget(budget: int, code: int, pegboard: Command) -> None:
-    done = pegboard("cost", "--budget", str(budget))
-    assert done.code == code
-    told = pegboard("cost", "--budget", str(budget), "--json").data
-    assert told["ok"] is (code == 0)
-    assert told["tokens"] == sum(one["tokens"] for one in told["tools"]) == told["toolkits"]["demo"]
-    assert done.out.splitlines()[-1].split() == ["total", str(told["tokens"])]
-    largest = told["tools"][0]
-    warned = f"  {largest['name']} ({largest['tokens']}): {largest['longest_part']}"
-    assert (warned in done.err) is (code == 1)
-    assert largest["tokens"] >= told["tools"][1]["tokens"]

@@ -25,7 +25,8 @@ def run_config_check(command: CommandContext) -> int:
     host = _loaded(command)
     findings = [*_of_configuration(host), *_of_plugins(host), *_of_variables(host)]
     if not any(finding["fatal"] for finding in findings):
-        findings += [*_of_transports(host), *_of_operator_token(host)]
+        loaded = CommandContext(command.options, command.print, host=host)
+        findings += [*_of_transports(loaded), *_of_operator_token(loaded)]
     wrong = any(finding["fatal"] for finding in findings)
     on = _on(host)
     if command.options.json:
@@ -91,15 +92,15 @@ def _of_variables(host: Host) -> Iterator[dict[str, Any]]:
         yield _finding("warning", problem, fatal=False)
 
 
-def _of_transports(host: Host) -> Iterator[dict[str, Any]]:
+def _of_transports(command: CommandContext) -> Iterator[dict[str, Any]]:
     """Yield the reasons why `pegboard serve` would not open its transports."""
-    for found in check_transports(host):
+    for found in check_transports(command):
         yield _finding(found.level, found.problem or found.message, fatal=True)
 
 
-def _of_operator_token(host: Host) -> Iterator[dict[str, Any]]:
+def _of_operator_token(command: CommandContext) -> Iterator[dict[str, Any]]:
     """Yield the reason why `pegboard serve` would refuse the operator token, or start without one."""
-    for found in check_operator_token(host):
+    for found in check_operator_token(command):
         yield _finding(found.level, found.problem or found.message, fatal=found.level == "error")
 
 

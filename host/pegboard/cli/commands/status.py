@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from argparse import Namespace
 from collections.abc import Iterator
+from shutil import get_terminal_size
+from textwrap import wrap
 from typing import TYPE_CHECKING
 
 from pegboard.cli import OK
@@ -39,11 +41,11 @@ def _version() -> str:
 
 def _state(options: Namespace) -> StatusOutput:
     """Return the state of the host as JSON. The host is loaded, but not started."""
-    from pegboard.cli.diagnosis.token_estimate import tool_tokens
     from pegboard.cli.host_setup import host_from_options
     from pegboard.cli.inspection.tool_lookup import plugins_adding_later
     from pegboard.terminal.failures import problem_fields
     from pegboard.terminal.printing import diverted
+    from pegboard.terminal.token_estimate import tool_tokens
 
     untrusted: list[ConfigProblem] = []
 
@@ -129,9 +131,6 @@ def _lines(state: StatusOutput) -> Iterator[str]:
 
 def _wrapped(line: str) -> list[str]:
     """Return a line as lines that fit the terminal, up to 100 characters. Further lines are indented."""
-    from shutil import get_terminal_size
-    from textwrap import wrap
-
     width = min(get_terminal_size().columns, 100)
     return wrap(line, width, subsequent_indent="    ", break_long_words=False, break_on_hyphens=False)
 

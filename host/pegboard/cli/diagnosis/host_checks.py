@@ -11,54 +11,53 @@ from pydantic import BaseModel, SecretStr
 
 from pegboard.catalogue.binding import secret_stores
 from pegboard.cli.command_config import ignored_settings
-from pegboard.cli.diagnosis.file_checks import OTHER_STATE
 from pegboard.cli.host_setup import NO_TRANSPORT
-from pegboard.config.state import path_and_reason
+from pegboard.config.state import STATE_VARIABLE, path_and_reason
 from pegboard.errors import ConfigError, MCPError, ToolDefinitionError
 from pegboard.errors.attempts import attempt
 from pegboard.hookspecs import register_authenticators
-from pegboard.host import Host
 from pegboard.loading.plugins import OF_SETTINGS, SECTION_OF_KIND
-from pegboard.plugin.commands import Finding
+from pegboard.plugin.commands import CommandContext, Finding
 from pegboard.routing import operator_token
 from pegboard.routing.bearer import SECRET_BYTES, is_weak_secret
 from pegboard.runtime.open_stores import OpenStores
 from pegboard.runtime.supervisor import chosen_transports
 
+_OTHER_STATE = f"set {STATE_VARIABLE} to a directory that you can write"
 _PROBE = "PEGBOARD_DOCTOR"
 """The name of a secret that no store has."""
 
 
-def check_configuration(host: Host) -> Iterator[Finding]:
+def check_configuration(command: CommandContext) -> Iterator[Finding]:
     """Report each problem of the configuration, and of the settings of plugins and toolkits."""
-    for problem in host.config.problems:
+    for problem in command.host.config.problems:
         yield Finding("error", str(problem), problem=problem)
-    for found in host.problems:
+    for found in command.host.problems:
         if found.stage == OF_SETTINGS:
             yield Finding(found.level, str(found), problem=found)
 
 
-def check_environment(host: Host) -> Iterator[Finding]:
+def check_environment(command: CommandContext) -> Iterator[Finding]:
     """Report variables that resemble settings but have no effect."""
-    for problem in ignored_settings(host.config, os.environ):
+    for problem in ignored_settings(command.host.config, os.environ):
         yield Finding("warning", str(problem), problem=problem)
 
 
-def check_transports(host: Host) -> Iterator[Finding]:
+def check_transports(command: CommandContext) -> Iterator[Finding]:
     """Report why `pegboard serve` would not open its transports."""
-    names = host.config.host.transports
+    names = command.host.config.host.transports
     if not names:
         yield Finding("error", NO_TRANSPORT)
     for name in names:
         try:
-            (transport,) = chosen_transports(host.assembly.transports, [name])
-            transport.check(host)
+            (transport,) = chosen_transports(command.host.assembly.transports, [name])
+            transport.check(command.host)
         except MCPError as error:
             for problem in getattr(error, "problems", None) or str(error).splitlines():
                 yield Finding("error", str(problem), problem=problem)
 
 
-def check_operator_token(host: Host) -> Iterator[Finding]:
+def check_operator_token(command: CommandContext) -> Iterator[Finding]:
     """Report an operator token that `pegboard serve` would refuse, or could not create."""
     try:
         operator_token.check_operator_token(os.environ)
@@ -66,12 +65,12 @@ def check_operator_token(host: Host) -> Iterator[Finding]:
         for problem in error.problems:
             yield Finding("error", str(problem), problem=problem)
     except OSError as error:
-        yield Finding("warning", f"there is no operator token: {path_and_reason(error)}", OTHER_STATE)
+        yield Finding("warning", f"there is no operator token: {path_and_reason(error)}", _OTHER_STATE)
 
 
-def check_tokens(host: Host) -> Iterator[Finding]:
+def check_tokens(command: CommandContext) -> Iterator[Finding]:
     """Report tokens and secrets of authenticators that others can guess."""
-    for plugin in host.report.plugins:
+    for plugin in command.host.report.plugins:
         if isinstance(plugin.context.config, BaseModel) and plugin.contributed(register_authenticators):
             for key, secret in _secrets(plugin.context.config):
                 if is_weak_secret(secret):
@@ -82,9 +81,9 @@ def check_tokens(host: Host) -> Iterator[Finding]:
                     yield Finding("warning", f"{key} of {section} is weak: others can guess it", fix)
 
 
-def check_stores(host: Host) -> Iterator[Finding]:
+def check_stores(command: CommandContext) -> Iterator[Finding]:
     """Report stores of secrets, sessions and events that cannot be opened or read."""
-    for origin, store in secret_stores(host.config, host.report.plugins):
+    for origin, store in secret_stores(command.host.config, command.host.report.plugins):
         try:
             attempt(store.get, _PROBE)
         except ToolDefinitionError as error:
@@ -92,7 +91,7 @@ def check_stores(host: Host) -> Iterator[Finding]:
 
     async def open_all() -> None:
         async with OpenStores(claims=False) as stores:
-            await stores.open_all(host.assembly.stores)
+            await stores.open_all(command.host.assembly.stores)
 
     try:
         asyncio.run(open_all())

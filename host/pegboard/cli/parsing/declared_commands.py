@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from argparse import Namespace
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 
@@ -17,7 +17,7 @@ from pegboard.config.trust import refuse_untrusted
 from pegboard.config.validation import load_pydantic_plugins
 from pegboard.errors import ConfigError
 from pegboard.loading.discovery import Selection, choose_plugins, find_plugins, provided
-from pegboard.loading.fact_models import Argument, CommandFacts, PluginFacts
+from pegboard.loading.fact_models import Argument, Check, CommandFacts, PluginFacts
 from pegboard.loading.plugin_facts import OWN_DISTRIBUTIONS, facts_of, features_of_commands, own_facts
 from pegboard.plugin.origin import Origin
 from pegboard.records import NamedTuple
@@ -48,11 +48,27 @@ class AddedOption(NamedTuple):
 
 
 @cache
-def host_commands() -> Mapping[str, DeclaredCommand]:
-    """Return the commands that need no enabled plugin by name: of the host, and of features with only commands."""
+def _host_tables() -> Mapping[str, CommandFacts]:
+    """Return the tables of `commands.toml`."""
     load_pydantic_plugins()
     tables = tomli.loads(Path(__file__).parent.with_name("commands.toml").read_text("utf-8"))
-    commands = {name: DeclaredCommand(name, CommandFacts.model_validate(table)) for name, table in tables.items()}
+    return {name: CommandFacts.model_validate(table) for name, table in tables.items()}
+
+
+def declared_checks(facts: Mapping[str, CommandFacts]) -> Sequence[Check]:
+    """Return the checks among the facts of a plugin's commands."""
+    return facts["doctor"].checks if "doctor" in facts else ()
+
+
+def host_checks() -> Sequence[Check]:
+    """Return the checks of the host itself."""
+    return declared_checks(_host_tables())
+
+
+@cache
+def host_commands() -> Mapping[str, DeclaredCommand]:
+    """Return the commands that need no enabled plugin by name: of the host, and of features with only commands."""
+    commands = {name: DeclaredCommand(name, facts) for name, facts in _host_tables().items() if facts.is_own}
     for plugin, facts in own_facts().items():
         if plugin in features_of_commands():
             own = {name: command for name, command in facts.commands.items() if command.is_own}
@@ -89,15 +105,13 @@ def _commands_of(origin: Origin) -> Iterator[DeclaredCommand]:
 
 
 def added_options(command: str, options: Namespace | None = None) -> Iterator[AddedOption]:
-    """Yield the options that plugins add to a command of pegboard, after those that select another function.
+    """Yield the options that plugins add to a command of pegboard.
 
     Args:
         command: the name of the command.
         options: the options that all commands have, to include third-party plugins that are enabled. None for built-in
             plugins alone.
     """
-    if command in host_commands():
-        yield from (AddedOption("", argument) for argument in host_commands()[command].facts.options)
     for plugin, facts in _facts_of_plugins(options).items():
         if command in facts.commands:
             yield from (AddedOption(plugin, argument) for argument in facts.commands[command].options)

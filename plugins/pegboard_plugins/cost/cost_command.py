@@ -4,18 +4,11 @@ from __future__ import annotations
 
 from argparse import ArgumentTypeError
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING
+from typing import Any
 
-from pegboard.cli import FAILED, OK
-from pegboard.cli.diagnosis.token_estimate import estimated_tokens, tool_tokens
-from pegboard.cli.host_setup import code_of_inspection
-from pegboard.cli.inspection.tool_lookup import let_plugins_add_tools
-from pegboard.plugin.commands import CommandContext
-from pegboard.terminal.printing import print_json, print_table, say
-from pegboard.types.catalogue import Tool
-
-if TYPE_CHECKING:
-    from pegboard.cli.output.json_records import CostOutput
+from pegboard.plugin import CommandContext, encode
+from pegboard.terminal import estimated_tokens, print_json, print_table, say, tool_tokens
+from pegboard.types import Tool
 
 MAX_LARGEST_TOOLS = 5
 """The number of tools that are named above the budget."""
@@ -31,15 +24,15 @@ def token_count(text: str) -> int:
 def run_cost(command: CommandContext) -> int:
     """Print the estimated tokens of each toolkit and tool. Fail above `--budget`, and without all tools."""
     host = command.host
-    later = let_plugins_add_tools(host)
+    is_complete = command.let_plugins_add_tools(host)
     tools = [bound.tool for bound in host.assembly.tools.values()]
     costs = {tool.name: tool_tokens(tool) for tool in tools}
     total = sum(costs.values())
     over = command.options.budget is not None and total > command.options.budget
-    code = FAILED if later.say_missing() or over else code_of_inspection(host)
+    is_fine = is_complete and not over and not any(problem.fatal for problem in host.problems)
     if command.options.json:
-        print_json(_as_json(tools, costs, command.options.budget) | {"ok": code == OK})
-        return code
+        print_json(_as_json(tools, costs, command.options.budget) | {"ok": is_fine})
+        return 0 if is_fine else 1
     print_table([*_rows(tools, costs), ("total", f"{total:>7}", "")])
     if over:
         say(
@@ -47,7 +40,7 @@ def run_cost(command: CommandContext) -> int:
         )
         for tool in _largest(tools, costs)[:MAX_LARGEST_TOOLS]:
             say(f"  {tool.name} ({costs[tool.name]}): {_longest_part(tool)}")
-    return code
+    return 0 if is_fine else 1
 
 
 def _rows(tools: list[Tool], costs: Mapping[str, int]) -> Iterator[tuple[str, str, str]]:
@@ -72,8 +65,6 @@ def _largest(tools: list[Tool], costs: Mapping[str, int]) -> list[Tool]:
 
 def _longest_part(tool: Tool) -> str:
     """Return the part of a tool with the most tokens: the description, or a parameter."""
-    from pegboard.wire.codec import encode
-
     parameters = tool.input_schema.get("properties", {})
     parts = {f"parameter {name}": encode(about).decode() for name, about in parameters.items()}
     parts["description"] = tool.description
@@ -81,7 +72,7 @@ def _longest_part(tool: Tool) -> str:
     return f"{name}, {estimated_tokens(parts[name])}"
 
 
-def _as_json(tools: list[Tool], costs: Mapping[str, int], budget: int | None) -> CostOutput:
+def _as_json(tools: list[Tool], costs: Mapping[str, int], budget: int | None) -> dict[str, Any]:
     total = sum(costs.values())
     return {
         "ok": budget is None or total <= budget,

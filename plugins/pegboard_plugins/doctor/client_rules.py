@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
-from pegboard.records import NamedTuple
-from pegboard.types.catalogue import Tool
+from pegboard.types import Tool
 
 SERVER_NAME = "pegboard"
 """The name that `pegboard configure` gives the server in a client, unless `--name` gives another."""

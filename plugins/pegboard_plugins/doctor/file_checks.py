@@ -7,43 +7,40 @@ import stat
 from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
+from typing import Literal
 
-from pegboard.config.files import others_can_change
-from pegboard.config.state import STATE_VARIABLE, UnsafeStateError, probe_state, state_location
-from pegboard.hookspecs import register_secret_stores
-from pegboard.host import Host
-from pegboard.loading.plugins import contributions_of
-from pegboard.lockfile.lock_files import lock_path
-from pegboard.plugin.commands import Finding, FindingLevel
+from pegboard.plugin import CommandContext, Finding, SecretStore, StateFiles
+from pegboard_plugins.support.secret_files import others_can_change
+
+_STATE_VARIABLE = "PEGBOARD_STATE_DIR"
 
 _OF_OTHERS = stat.S_IRWXG | stat.S_IRWXO
 _WRITABLE_BY_OTHERS = stat.S_IWGRP | stat.S_IWOTH
-OTHER_STATE = f"set {STATE_VARIABLE} to a directory that you can write"
+_OTHER_STATE = f"set {_STATE_VARIABLE} to a directory that you can write"
 
 
-def check_state_directory(host: Host) -> Iterator[Finding]:
+def check_state_directory(command: CommandContext) -> Iterator[Finding]:
     """Report a state directory that is missing, not writable, full, or open to other users."""
-    folder = state_location(os.environ)
+    files = StateFiles(os.environ)
+    folder = files.location
     if folder is None:
         message = "there is no state directory, because no home directory is set"
-        yield Finding("warning", message, f"set HOME or {STATE_VARIABLE}")
+        yield Finding("warning", message, f"set HOME or {_STATE_VARIABLE}")
     elif not folder.exists():
         nearest = next(path for path in folder.parents if path.exists())
         if nearest.is_dir() and os.access(nearest, os.W_OK):
             yield Finding("warning", f"the state directory {folder} does not exist", repair=partial(_make, folder))
         else:
-            yield Finding("warning", f"the state directory {folder} cannot be created", OTHER_STATE)
+            yield Finding("warning", f"the state directory {folder} cannot be created", _OTHER_STATE)
     elif not os.access(folder, os.W_OK | os.X_OK):
-        yield Finding("warning", f"the state directory {folder} is not writable", OTHER_STATE)
+        yield Finding("warning", f"the state directory {folder} is not writable", _OTHER_STATE)
     else:
         yield from _state_mode(folder)
         try:
-            probe_state(os.environ)
-        except UnsafeStateError:
-            pass  # its mode is reported
+            files.probe()
         except OSError as error:
             message = f"the state directory {folder} cannot be written: {error.strerror}"
-            yield Finding("warning", message, f"free some space, or {OTHER_STATE}")
+            yield Finding("warning", message, f"free some space, or {_OTHER_STATE}")
         for file in sorted(folder.iterdir()):
             if file.is_file() and not file.is_symlink():
                 yield from _private(file, "the state file", stat.S_IRUSR | stat.S_IWUSR)
@@ -54,16 +51,18 @@ def _state_mode(folder: Path) -> Iterator[Finding]:
     mode = stat.S_IMODE(status.st_mode)
     if os.name != "posix" or not mode & (_WRITABLE_BY_OTHERS if status.st_uid != os.geteuid() else _OF_OTHERS):
         return
-    level: FindingLevel = "error" if mode & stat.S_IWOTH else "warning"
+    level: Literal["error", "warning"] = "error" if mode & stat.S_IWOTH else "warning"
     who = "every user can write" if level == "error" else "other users can read or change"
     repair = partial(_change, folder, stat.S_IRWXU) if status.st_uid == os.geteuid() else None
     yield Finding(level, f"{who} the state directory {folder} (mode {mode:04o})", f"chmod 0700 {folder}", repair=repair)
 
 
-def check_file_modes(host: Host) -> Iterator[Finding]:
+def check_file_modes(command: CommandContext) -> Iterator[Finding]:
     """Report files of secrets that other users can read, and a configuration or lock that other users can change."""
-    stores = contributions_of(host.report.plugins, register_secret_stores)
-    for read in {file for _, store in stores for file in store.files_read}:
+    host = command.host
+    contributed = (each for plugin in host.report.plugins for hook in plugin.contributions.values() for each in hook)
+    stores = [store for store in contributed if isinstance(store, SecretStore)]
+    for read in {file for store in stores for file in store.files_read}:
         yield from _private(Path(read), "the file of secrets", stat.S_IRUSR | stat.S_IWUSR)
     refused = [Path(problem.file) for problem in host.config.problems if problem.file]
     for file in {path.absolute() for path in (host.config.file, *refused) if path is not None}:
@@ -71,11 +70,11 @@ def check_file_modes(host: Host) -> Iterator[Finding]:
         if mode is not None and mode & _WRITABLE_BY_OTHERS:
             message = f"other users can change the configuration {file} (mode {mode:04o})"
             yield Finding("error", message, repair=partial(_change, file, mode & ~_WRITABLE_BY_OTHERS))
-    yield from _lock_file(host)
+    yield from _lock_file(host.config.trusted_directory)
 
 
-def _lock_file(host: Host) -> Iterator[Finding]:
-    if host.config.trusted_directory is None or not (file := lock_path(host.config.trusted_directory)).is_file():
+def _lock_file(folder: Path | None) -> Iterator[Finding]:
+    if folder is None or not (file := folder / "pegboard.lock").is_file():
         return
     if risk := others_can_change(file, file.stat()):
         fix = "look for changes in it, then change its owner or permissions"

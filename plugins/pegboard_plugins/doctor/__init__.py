@@ -1,0 +1,1 @@
+"""`pegboard doctor`: checks of the configuration, the plugins, and all that a server needs."""
