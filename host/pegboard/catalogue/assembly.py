@@ -103,7 +103,7 @@ def assemble(
     assembler = _Assembler(config, plugins, binder)
     bound = assembler.all_bound()
     assembler.report_missing(bound["tools"])
-    served = {field: assembler.served(field, found) for field, found in bound.items()}
+    served = {field: assembler.served(field, definitions) for field, definitions in bound.items()}
     if check_order:
         assembler.report_unknown_order()
     assembler.report_unmatched(absent)
@@ -116,24 +116,28 @@ def assemble(
     stores = assembler.stores(absent.off, fall_back=not check_order)
     problems, binder.problems[:] = tuple(assembler.problems), ()
     return Assembly(
-        tools={name: one.item for name, one in served["tools"].items()},
-        resources={uri: one.item for uri, one in served["resources"].items()},
-        prompts={name: one.item for name, one in served["prompts"].items()},
-        forms={name: one.forms for name, one in served["tools"].items()},
+        tools={name: tool.item for name, tool in served["tools"].items()},
+        resources={uri: resource.item for uri, resource in served["resources"].items()},
+        prompts={name: prompt.item for name, prompt in served["prompts"].items()},
+        forms={name: tool.forms for name, tool in served["tools"].items()},
         adapters=binder.errors.common,
         token_sources=assembler.token_sources(),
         middleware=assembler.middleware(),
         transports=transports,
-        protocols=tuple(one for _, one in contributions_of(plugins, hookspecs.register_protocols)),
+        protocols=tuple(protocol for _, protocol in contributions_of(plugins, hookspecs.register_protocols)),
         routes=routes,
         stores=stores,
         authenticators=assembler.authenticators(),
         contributed=contributed,
         unserved=tuple(assembler.unserved),
         problems=problems,
-        origins={field: {name: one.origin for name, one in found.items()} for field, found in served.items()},
+        origins={
+            field: {name: definition.origin for name, definition in definitions.items()}
+            for field, definitions in served.items()
+        },
         contested={
-            field: frozenset(one.name for one in found) - served[field].keys() for field, found in bound.items()
+            field: frozenset(definition.name for definition in definitions) - served[field].keys()
+            for field, definitions in bound.items()
         },
         is_complete=assembler.is_complete,
         refused=assembler.refused,
@@ -143,10 +147,10 @@ def assemble(
 
 def offered(assembly: Assembly) -> set[str]:
     """Return the kinds of items in an assembly: "tools", "resources", "prompts" and "completions"."""
-    found: set[str] = {kind for kind in SINGULAR if getattr(assembly, kind)}
+    kinds: set[str] = {kind for kind in SINGULAR if getattr(assembly, kind)}
     completers = [bound.completers for _, bound in assembly.resources.values()]
     completers += [bound.completers for _, bound in assembly.prompts.values()]
-    return found | {"completions"} if any(completers) else found
+    return kinds | {"completions"} if any(completers) else kinds
 
 
 class _Assembler:
@@ -165,38 +169,38 @@ class _Assembler:
 
     def all_bound(self) -> dict[ItemKind, list[BoundDefinition]]:
         """Return the definitions that can be served, by kind. Check secrets after all definitions are bound."""
-        given: dict[ItemKind, list[BoundDefinition]] = {field: self.bound(field) for field in SINGULAR}
-        return {field: self.without_exposed_secrets(found) for field, found in given.items()}
+        bound: dict[ItemKind, list[BoundDefinition]] = {field: self.bound(field) for field in SINGULAR}
+        return {field: self.without_exposed_secrets(definitions) for field, definitions in bound.items()}
 
     def bound(self, field: ItemKind) -> list[BoundDefinition]:
         """Return the definitions of one kind that can be served."""
-        found: list[BoundDefinition] = []
+        results: list[BoundDefinition] = []
         rejected: dict[tuple[Origin, str], list[Unserved]] = {}
         for plugin in self.plugins:
             own = self.binder.edits.get(plugin, {})
-            later = [one for (kind, _), one in own.items() if kind == field and one is not None]
+            later = [edit for (kind, _), edit in own.items() if kind == field and edit is not None]
             for definition in (*plugin.contributions[f"register_{field}"], *later):
                 try:
-                    one = self.binder.bind(plugin, definition, self.resources)
+                    bound = self.binder.bind(plugin, definition, self.resources)
                 except ToolDefinitionError as error:
                     self.refuse(plugin, definition, error)
                     continue
-                if own.get((field, one.name), definition) is not definition:
+                if own.get((field, bound.name), definition) is not definition:
                     continue  # updated or removed at run time
-                if isinstance(one, Unserved):
-                    self.unserved.append(one)
-                    if one.is_rejected:
-                        rejected.setdefault((plugin.origin, one.reason), []).append(one)
+                if isinstance(bound, Unserved):
+                    self.unserved.append(bound)
+                    if bound.is_rejected:
+                        rejected.setdefault((plugin.origin, bound.reason), []).append(bound)
                     continue
-                if not one.where and not plugin.is_late:  # functions of late toolkits are not those of their authors
-                    one = one._replace(where=location_of(definition.function))
-                found.append(one)
+                if not bound.where and not plugin.is_late:  # functions of late toolkits are not those of their authors
+                    bound = bound._replace(where=location_of(definition.function))
+                results.append(bound)
                 if field == "resources":
-                    self.resources[one.name] = one.item[0]
+                    self.resources[bound.name] = bound.item[0]
         for (origin, _), (first, *others) in rejected.items():
-            more = f"; the same applies to {some_names([one.name for one in others])}" if others else ""
+            more = f"; the same applies to {some_names([other.name for other in others])}" if others else ""
             self.problem(origin, f"{first}{more}")
-        return found
+        return results
 
     def refuse(self, plugin: LoadedPlugin, definition: Definition, error: ToolDefinitionError) -> None:
         """Report a definition that cannot be served."""
@@ -205,23 +209,27 @@ class _Assembler:
         if isinstance(definition, ToolDefinition) and (name := self.binder.wire_name(plugin, definition)):
             self.refused[name] = str(error)
 
-    def without_exposed_secrets(self, found: list[BoundDefinition]) -> list[BoundDefinition]:
+    def without_exposed_secrets(self, definitions: list[BoundDefinition]) -> list[BoundDefinition]:
         """Remove definitions that would show a secret to clients."""
-        if not self.binder.may_show_secrets(found):
-            return found
+        if not self.binder.may_show_secrets(definitions):
+            return definitions
         kept = []
-        for one in found:
+        for definition in definitions:
             try:
-                self.binder.check_secrets(one)
+                self.binder.check_secrets(definition)
             except ToolDefinitionError as error:
-                what = SINGULAR[one.field]
-                self.problem(one.origin, f"{what} {one.name!r}{one.where}: {error}; it is not served")
+                what = SINGULAR[definition.field]
+                self.problem(
+                    definition.origin, f"{what} {definition.name!r}{definition.where}: {error}; it is not served"
+                )
             else:
-                kept.append(one)
+                kept.append(definition)
         return kept
 
-    def served(self, field: ItemKind, found: Iterable[BoundDefinition]) -> dict[str, BoundDefinition]:
-        return self.unique(SINGULAR[field], ((one.name, one.origin, one) for one in found))
+    def served(self, field: ItemKind, definitions: Iterable[BoundDefinition]) -> dict[str, BoundDefinition]:
+        return self.unique(
+            SINGULAR[field], ((definition.name, definition.origin, definition) for definition in definitions)
+        )
 
     def report_missing(self, tools: Iterable[BoundDefinition]) -> None:
         """Report each missing secret and token once, with the tools that require it."""
@@ -245,7 +253,7 @@ class _Assembler:
 
     def owned(self, hook: Callable[..., Iterable[T]]) -> Iterator[tuple[Origin, T]]:
         """Yield each contribution to a hook together with its owner."""
-        return ((plugin.origin, one) for plugin, one in contributions_of(self.plugins, hook))
+        return ((plugin.origin, contribution) for plugin, contribution in contributions_of(self.plugins, hook))
 
     def unique(self, what: str, items: Iterable[tuple[str, Origin, T]]) -> dict[str, T]:
         """Return the items by name, sorted. Leave out names that several plugins use."""
@@ -270,24 +278,24 @@ class _Assembler:
 
     def middleware(self) -> tuple[MiddlewareLink, ...]:
         links = [
-            MiddlewareLink(one.name or plugin.origin.name, str(plugin.origin), one)
+            MiddlewareLink(middleware.name or plugin.origin.name, str(plugin.origin), middleware)
             for plugin in self.plugins
-            for one in _middleware(plugin)
+            for middleware in _middleware(plugin)
         ]
         order = {name: place for place, name in enumerate(self.config.host.middleware)}
 
         def position(link: MiddlewareLink) -> tuple[bool, bool, int, str]:
-            one = link.middleware
-            return not one.outermost, one.innermost, order.get(link.name, len(order)), link.name
+            middleware = link.middleware
+            return not middleware.outermost, middleware.innermost, order.get(link.name, len(order)), link.name
 
         return tuple(sorted(links, key=position))
 
     def transports(self) -> dict[str, Transport]:
         owned = self.owned(hookspecs.register_transports)
-        return self.unique("transport", ((one.name, origin, one) for origin, one in owned))
+        return self.unique("transport", ((transport.name, origin, transport) for origin, transport in owned))
 
     def authenticators(self) -> tuple[Authenticator, ...]:
-        return tuple(one for _, one in self.owned(hookspecs.register_authenticators))
+        return tuple(authenticator for _, authenticator in self.owned(hookspecs.register_authenticators))
 
     def routes(self) -> Routes:
         paths: dict[str, dict[str, Route]] = {}
@@ -312,7 +320,7 @@ class _Assembler:
     def stores(self, absent: Collection[str], *, fall_back: bool) -> Stores:
         """Return the selected stores."""
         stores = offered_stores(self.plugins)
-        owned = ((f"{key[0].__name__} {key[1]}", one.origin, (key, one)) for key, one in stores)
+        owned = ((f"{key[0].__name__} {key[1]}", store.origin, (key, store)) for key, store in stores)
         offered = dict(self.unique("store", owned).values())
         selected, problems = select_stores(self.config, self.plugins, offered, absent, fall_back=fall_back)
         self.problems += config_problems(problems)
@@ -326,31 +334,36 @@ class _Assembler:
             hookspecs.register_secret_stores,
         )
         known_names = {
-            "transports": {one.name for _, one in self.owned(hookspecs.register_transports)},
+            "transports": {transport.name for _, transport in self.owned(hookspecs.register_transports)},
             "middleware": {link.name for link in self.middleware()},
             **{
                 hook.__name__.removeprefix("register_"): {origin.name for origin, _ in self.owned(hook)}
                 for hook in by_plugin
             },
         }
-        for key, known in known_names.items():
+        for key, names in known_names.items():
             path = ("host", key)
-            given = getattr(self.config.host, key) if self.config.source(path).by_operator else ()
-            for name in given:
-                if name not in known:
-                    close = nearest(name, known)
-                    others = known | (provided("transports").keys() if key == "transports" else set())
+            order = getattr(self.config.host, key) if self.config.source(path).by_operator else ()
+            for name in order:
+                if name not in names:
+                    close = nearest(name, names)
+                    others = names | (provided("transports").keys() if key == "transports" else set())
                     hint = "" if close or not others else f"; write one of {', '.join(sorted(others))}"
                     problem = self.config.problem(f"no enabled plugin provides {name!r}{hint}", path, close)
                     self.problems += config_problems([problem])
 
     def report_misplaced(self, contributed: Contributions) -> None:
         """Report middleware that is limited to methods that do not exist."""
-        known = {*REQUEST_HOOKS, *LIST_HOOKS, *CLIENT_NOTIFICATIONS, *contributed.methods, *contributed.notifications}
+        methods = {*REQUEST_HOOKS, *LIST_HOOKS, *CLIENT_NOTIFICATIONS, *contributed.methods, *contributed.notifications}
         for plugin in self.plugins:
-            named = [name for one in _middleware(plugin) if isinstance(one, Around) for name in one.methods]
-            for method in [name for name in named if name not in known]:
-                close = nearest(method, known)
+            named = [
+                name
+                for middleware in _middleware(plugin)
+                if isinstance(middleware, Around)
+                for name in middleware.methods
+            ]
+            for method in [name for name in named if name not in methods]:
+                close = nearest(method, methods)
                 hint = f"; did you mean {close!r}?" if close else ""
                 message = f"middleware around {method!r}: no such method{hint}"
                 self.problems.append(LoadProblem("assemble", message, plugin.origin, level="warning"))
@@ -359,12 +372,12 @@ class _Assembler:
         """Report settings that name an auth provider that no plugin describes. A token source may still know it."""
         named = [(plugin, getattr(plugin.instance, "named_providers", None)) for plugin in self.plugins]
         for plugin, settings in [(plugin, settings) for plugin, settings in named if settings]:
-            known = {one.id for _, one in self.owned(hookspecs.register_auth_providers) if one.id}
+            providers = {provider.id for _, provider in self.owned(hookspecs.register_auth_providers) if provider.id}
             for path, name in settings.items():
-                if not known or name in known:
+                if not providers or name in providers:
                     continue
-                close = nearest(name, known)
-                hint = "" if close else f"; write one of {', '.join(sorted(known))}"
+                close = nearest(name, providers)
+                hint = "" if close else f"; write one of {', '.join(sorted(providers))}"
                 message = f"no running plugin describes the auth provider {name!r}{hint}"
                 problem = self.config.problem(message, ("plugins", plugin.origin.name, *path), close)
                 self.problems += config_problems([problem], "warning")

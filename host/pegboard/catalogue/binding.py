@@ -89,7 +89,7 @@ class Binder:
             from pegboard.catalogue.item_checks import ItemChecks
 
             self._checks = ItemChecks(plugins)
-        self._tool_checks = [one.check_tool for _, one in contributions_of(plugins, register_protocols)]
+        self._tool_checks = [protocol.check_tool for _, protocol in contributions_of(plugins, register_protocols)]
         self._users: set[str] = set()
         self.changed_tools: ChangedTools | None = None
         if config.host.tools:
@@ -118,19 +118,19 @@ class Binder:
 
     def _bound(self, plugin: LoadedPlugin, definition: Definition, resources: Mapping[str, Resource]) -> BindResult:
         if plugin.is_late and isinstance(definition, ToolDefinition):
-            found = attempt(self._late, plugin, definition)  # a lock may be damaged
-            return found if self._checks is None else self._checks.checked(found)
+            result = attempt(self._late, plugin, definition)  # a lock may be damaged
+            return result if self._checks is None else self._checks.checked(result)
         if definition.raw is not None:
             from pegboard.catalogue.raw_definitions import with_raw_texts
 
             definition = with_raw_texts(definition)
         if isinstance(definition, ToolDefinition):
-            found = attempt(self._tool, plugin, definition, resources)
+            result = attempt(self._tool, plugin, definition, resources)
         elif isinstance(definition, ResourceDefinition):
-            found = attempt(self._resource, plugin, definition)
+            result = attempt(self._resource, plugin, definition)
         else:
-            found = attempt(self._prompt, plugin, definition)
-        return found if self._checks is None else self._checks.checked(found)
+            result = attempt(self._prompt, plugin, definition)
+        return result if self._checks is None else self._checks.checked(result)
 
     def wire_name(self, plugin: LoadedPlugin, definition: ToolDefinition) -> str:
         """Return the name on the wire of a definition that may be invalid. Return "" if it has none."""
@@ -150,13 +150,13 @@ class Binder:
 
             check_secrets(bound.shown, secrets)
 
-    def may_show_secrets(self, found: Iterable[BoundDefinition]) -> bool:
+    def may_show_secrets(self, definitions: Iterable[BoundDefinition]) -> bool:
         """Return False if `check_secrets` accepts all of these definitions."""
         if not (secrets := self.secrets.known):
             return False
         from pegboard.secrets.leaks import may_show
 
-        return may_show((one.shown for one in found), secrets)
+        return may_show((definition.shown for definition in definitions), secrets)
 
     def contributed(self) -> Contributions:
         """Return the protocol additions of plugins, without extensions that no definition uses."""
@@ -173,9 +173,9 @@ class Binder:
         Raises:
             ToolDefinitionError: an extension rejects the tool or resource.
         """
-        said = describe_item(item, definition.extensions, self._additions, resources)
-        self._users |= said.extensions
-        return item._replace(meta={**(item.meta or {}), **said.meta}) if said.meta else item
+        item_meta = describe_item(item, definition.extensions, self._additions, resources)
+        self._users |= item_meta.extensions
+        return item._replace(meta={**(item.meta or {}), **item_meta.meta}) if item_meta.meta else item
 
     def _tool(self, plugin: LoadedPlugin, definition: ToolDefinition, resources: Mapping[str, Resource]) -> BindResult:
         toolkit, own = toolkit_of(plugin, definition), own_name(definition)
@@ -184,14 +184,14 @@ class Binder:
             self.known_forms |= forms
         if self.changed_tools is None:
             return self._compiled(plugin, definition, resources, forms)
-        found = self.changed_tools.bound(
+        result = self.changed_tools.bound(
             definition, forms, lambda changed: attempt(self._compiled, plugin, changed, resources, forms)
         )
-        if isinstance(found, ConfigProblem):
-            self.problems.append(LoadProblem("config", f"{found}; the tool is not served"))
+        if isinstance(result, ConfigProblem):
+            self.problems.append(LoadProblem("config", f"{result}; the tool is not served"))
             name = name_in(toolkit, own, self._config.host.tool_names)
-            return Unserved("tools", name, plugin.origin.name, str(found))
-        return found
+            return Unserved("tools", name, plugin.origin.name, str(result))
+        return result
 
     def _late(self, plugin: LoadedPlugin, definition: ToolDefinition) -> BindResult:
         """Bind a tool of a toolkit that is imported later."""

@@ -64,9 +64,9 @@ class BoundDefinition(NamedTuple):
     @property
     def shown(self) -> Tool | Resource | ResourceTemplate | Prompt:
         """The tool, resource, template or prompt as clients see it."""
-        found: Tool | Resource | ResourceTemplate | Prompt
-        found = self.item.tool if self.field == "tools" else self.item[0]
-        return found
+        item: Tool | Resource | ResourceTemplate | Prompt
+        item = self.item.tool if self.field == "tools" else self.item[0]
+        return item
 
 
 BindResult: TypeAlias = BoundDefinition | Unserved

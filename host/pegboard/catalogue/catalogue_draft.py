@@ -27,35 +27,37 @@ class CatalogueDraft:
         self._items: dict[ItemKind, dict[str, Any]] = {}
         self._origins: dict[ItemKind, dict[str, Origin]] = {}
         self._forms: dict[str, frozenset[str]] = {}
-        self._unserved = {one[:3]: one for one in assembly.unserved}
+        self._unserved = {unserved[:3]: unserved for unserved in assembly.unserved}
 
-    def add(self, one: BindResult) -> None:
-        if isinstance(one, Unserved):
-            self._unserved[one[:3]] = one
+    def add(self, result: BindResult) -> None:
+        if isinstance(result, Unserved):
+            self._unserved[result[:3]] = result
             return
-        what = f"{SINGULAR[one.field]} {one.name!r}"
-        if owner := self._owner(one.field, one.name):
+        what = f"{SINGULAR[result.field]} {result.name!r}"
+        if owner := self._owner(result.field, result.name):
             advice = "use update to replace it" if owner == self._origin else "use another name"
             raise ToolDefinitionError(f"{what} exists already, from {owner}; {advice}")
-        if one.name in self._before.contested[one.field]:
+        if result.name in self._before.contested[result.field]:
             raise ToolDefinitionError(f"{what} is claimed by two other plugins and not served: use another name")
-        self._put(one)
+        self._put(result)
 
-    def update(self, one: BindResult) -> None:
-        self.remove(one.kind if isinstance(one, Unserved) else one.field, (one.name,))
-        if isinstance(one, Unserved):
-            self._unserved[one[:3]] = one
+    def update(self, result: BindResult) -> None:
+        self.remove(result.kind if isinstance(result, Unserved) else result.field, (result.name,))
+        if isinstance(result, Unserved):
+            self._unserved[result[:3]] = result
         else:
-            self._put(one)
+            self._put(result)
 
-    def replace_all(self, found: Iterable[BindResult]) -> None:
+    def replace_all(self, results: Iterable[BindResult]) -> None:
         """Replace all items of the plugin."""
         for field, origins in self._before.origins.items():
             for name in [name for name, origin in origins.items() if origin == self._origin]:
                 self.remove(field, (name,))
-        self._unserved = {key: one for key, one in self._unserved.items() if one.owner != self._origin.name}
-        for one in found:
-            self.add(one)
+        self._unserved = {
+            key: unserved for key, unserved in self._unserved.items() if unserved.owner != self._origin.name
+        }
+        for result in results:
+            self.add(result)
 
     def remove(self, field: ItemKind, names: tuple[str, ...]) -> None:
         """Remove the first of these names that is an item of the plugin.
@@ -76,13 +78,13 @@ class CatalogueDraft:
             raise ToolDefinitionError(f"{what} is from {owner}, and only that plugin can change it")
         raise ToolDefinitionError(f"there is no {what} of {self._origin}")
 
-    def _put(self, one: BoundDefinition) -> None:
-        self._touch(one.field)
-        self._items[one.field][one.name] = one.item
-        self._origins[one.field][one.name] = one.origin
-        if one.field == "tools":
-            self._forms[one.name] = one.forms
-        self._unserved.pop((one.field, one.name, one.origin.name), None)
+    def _put(self, definition: BoundDefinition) -> None:
+        self._touch(definition.field)
+        self._items[definition.field][definition.name] = definition.item
+        self._origins[definition.field][definition.name] = definition.origin
+        if definition.field == "tools":
+            self._forms[definition.name] = definition.forms
+        self._unserved.pop((definition.field, definition.name, definition.origin.name), None)
 
     def _owner(self, field: ItemKind, name: str) -> Origin | None:
         return self._origins.get(field, self._before.origins[field]).get(name)

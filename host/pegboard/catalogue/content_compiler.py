@@ -95,10 +95,10 @@ def _matcher(template: str, *, needs_scheme: bool) -> Matcher:
 
 def _check_variables(schema: Mapping[str, Any], names: Sequence[str]) -> None:
     """Raise an error if the parameters of a function differ from the variables of its URI."""
-    known, required = schema["properties"], schema.get("required", ())
-    if not names and known:
-        raise ToolDefinitionError(f"the function has the parameters {_list(known)}, but the URI has no variables")
-    if missing := [name for name in names if name not in known]:
+    properties, required = schema["properties"], schema.get("required", ())
+    if not names and properties:
+        raise ToolDefinitionError(f"the function has the parameters {_list(properties)}, but the URI has no variables")
+    if missing := [name for name in names if name not in properties]:
         raise ToolDefinitionError(f"the URI has the variable {missing[0]!r}, but the function has no such parameter")
     if unknown := [name for name in required if name not in names]:
         raise ToolDefinitionError(f"the function has the parameter {unknown[0]!r}, but the URI has no such variable")
@@ -137,7 +137,7 @@ def _compile_raw_prompt(definition: PromptDefinition, name: str, owner: str) -> 
     from pegboard.catalogue.raw_definitions import raw_arguments, raw_meta
 
     arguments = raw_arguments(definition)
-    names = tuple(one.name for one in arguments)
+    names = tuple(argument.name for argument in arguments)
     signature, _ = _raw_signature(definition, names)
     completers = _completers(definition.completions, names, signature)
     function = runnable(definition.function, signature)
@@ -160,15 +160,15 @@ def _compile_raw_prompt(definition: PromptDefinition, name: str, owner: str) -> 
 
 def _resolved(about: Mapping[str, Any], schema: Mapping[str, Any]) -> Mapping[str, Any]:
     reference = about.get("$ref", "")
-    found: Mapping[str, Any] = schema.get("$defs", EMPTY).get(str(reference).removeprefix("#/$defs/"), about)
-    return found
+    resolved: Mapping[str, Any] = schema.get("$defs", EMPTY).get(str(reference).removeprefix("#/$defs/"), about)
+    return resolved
 
 
 def _kinds(about: Mapping[str, Any], schema: Mapping[str, Any]) -> list[Mapping[str, Any]]:
     """Return the schemas of the alternatives of an argument's type, except null."""
     about = _resolved(about, schema)
     members = about.get("anyOf") or about.get("oneOf") or [about]
-    return [kind for kind in (_resolved(one, schema) for one in members) if kind.get("type") != "null"]
+    return [kind for kind in (_resolved(member, schema) for member in members) if kind.get("type") != "null"]
 
 
 def _is_single(about: Mapping[str, Any], schema: Mapping[str, Any]) -> bool:
@@ -183,44 +183,44 @@ def _is_single(about: Mapping[str, Any], schema: Mapping[str, Any]) -> bool:
 
 def _choices(about: Mapping[str, Any], schema: Mapping[str, Any]) -> tuple[str, ...]:
     """Return the possible values of an argument if its type has only a few, else an empty sequence."""
-    found: list[str] = []
+    choices: list[str] = []
     for kind in _kinds(about, schema):
         if kind.get("type") == "boolean":
-            found += ["true", "false"]
+            choices += ["true", "false"]
         elif "enum" in kind or "const" in kind:
-            found += [str(value) for value in kind.get("enum", [kind.get("const")])]
+            choices += [str(value) for value in kind.get("enum", [kind.get("const")])]
         else:
             return ()
-    return tuple(dict.fromkeys(found))
+    return tuple(dict.fromkeys(choices))
 
 
 # --- completion
 
 
-def _completers(given: Any, names: Sequence[str], signature: Signature) -> dict[str, BoundCompleter]:
+def _completers(completions: Any, names: Sequence[str], signature: Signature) -> dict[str, BoundCompleter]:
     """Return the completer of each argument: the author's completer, or else a completer for the argument's type."""
-    if not isinstance(given, Mapping):
-        raise ToolDefinitionError(f"its completions must be a dict by argument, not {type(given).__name__}")
-    if unknown := [name for name in given if name not in names]:
+    if not isinstance(completions, Mapping):
+        raise ToolDefinitionError(f"its completions must be a dict by argument, not {type(completions).__name__}")
+    if unknown := [name for name in completions if name not in names]:
         raise ToolDefinitionError(
             f"the completion for {unknown[0]!r} does not match an argument: choose from {_list(names)}"
         )
     schema = signature.input_schema
-    found: dict[str, BoundCompleter] = {}
+    completers: dict[str, BoundCompleter] = {}
     for name in names:
-        if name in given:
-            found[name] = _completer(given[name], name, names)
+        if name in completions:
+            completers[name] = _completer(completions[name], name, names)
         elif choices := _choices(schema["properties"][name], schema):
-            found[name] = BoundCompleter(choices)
-    return found
+            completers[name] = BoundCompleter(choices)
+    return completers
 
 
-def _completer(given: Any, name: str, names: Sequence[str]) -> BoundCompleter:
-    if callable(given):
-        return _of_function(given, name, names)
-    if isinstance(given, str) or not isinstance(given, Iterable):
+def _completer(completion: Any, name: str, names: Sequence[str]) -> BoundCompleter:
+    if callable(completion):
+        return _of_function(completion, name, names)
+    if isinstance(completion, str) or not isinstance(completion, Iterable):
         raise ToolDefinitionError(f"its completion for {name!r} must be a function or a list of strings")
-    values = tuple(given)
+    values = tuple(completion)
     if not all(isinstance(value, str) for value in values):
         raise ToolDefinitionError(f"its completion for {name!r} must contain only strings")
     return BoundCompleter(values)
@@ -228,20 +228,24 @@ def _completer(given: Any, name: str, names: Sequence[str]) -> BoundCompleter:
 
 def _of_function(function: Callable[..., Any], name: str, names: Sequence[str]) -> BoundCompleter:
     context = context_parameter(function)
-    parameters = [one for one in inspect.signature(function).parameters.values() if one.name != context]
-    if not parameters or any(one.kind not in (one.POSITIONAL_OR_KEYWORD, one.KEYWORD_ONLY) for one in parameters):
+    parameters = [
+        parameter for parameter in inspect.signature(function).parameters.values() if parameter.name != context
+    ]
+    if not parameters or any(
+        parameter.kind not in (parameter.POSITIONAL_OR_KEYWORD, parameter.KEYWORD_ONLY) for parameter in parameters
+    ):
         raise ToolDefinitionError(
             f"invalid completion for {name!r}: use a function whose first parameter is the typed string, "
             "without positional-only parameters, *args and **kwargs"
         )
     typed, *others = parameters
-    for one in others:
-        if one.name not in names:
+    for parameter in others:
+        if parameter.name not in names:
             raise ToolDefinitionError(
-                f"the completion for {name!r} has the parameter {one.name!r}, which is not an argument: "
+                f"the completion for {name!r} has the parameter {parameter.name!r}, which is not an argument: "
                 f"choose from {_list(names)}"
             )
-    optional = {one.name: one.default is not one.empty for one in others}
+    optional = {parameter.name: parameter.default is not parameter.empty for parameter in others}
     return BoundCompleter(None, Function.of(function), typed.name, optional, context)
 
 

@@ -25,12 +25,12 @@ class ErrorChain:
         self._plugins = plugins
         places = {name: place for place, name in enumerate(order)}
         ordered = sorted(plugins, key=lambda plugin: places.get(plugin.origin.name, len(order)))
-        given = [adapter for plugin in ordered for adapter in plugin.contributed(register_error_adapters)]
-        self.common = tuple(sorted(given, key=lambda adapter: adapter.fallback))
+        adapters = [adapter for plugin in ordered for adapter in plugin.contributed(register_error_adapters)]
+        self.common = tuple(sorted(adapters, key=lambda adapter: adapter.fallback))
 
     def of(self, own: Iterable[ErrorAdapter], provider: AuthProvider | None) -> tuple[ErrorAdapter, ...]:
         """Return the adapters of the tool, its provider and other plugins, in this order and without duplicates."""
         named = None if provider is None else provider.error_adapters
         plugins = [plugin for plugin in self._plugins if plugin.origin.name == named]
-        theirs = [one for plugin in plugins for one in plugin.contributed(register_error_adapters)]
-        return tuple({id(one): one for one in (*own, *theirs, *self.common)}.values())
+        theirs = [adapter for plugin in plugins for adapter in plugin.contributed(register_error_adapters)]
+        return tuple({id(adapter): adapter for adapter in (*own, *theirs, *self.common)}.values())

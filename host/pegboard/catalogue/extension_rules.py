@@ -63,42 +63,48 @@ _REVISION = r"(?:\d{4}-\d{2}-\d{2})?"
 _LAST_WITH_TASKS = "2025-11-25"
 
 
-def contribution_name(one: Any) -> Any:
+def contribution_name(contribution: Any) -> Any:
     """Return the name of a contribution."""
-    return one.identifier if isinstance(one, Extension) else one.name
+    return contribution.identifier if isinstance(contribution, Extension) else contribution.name
 
 
-def contribution_complaint(one: Any) -> str | None:
+def contribution_complaint(contribution: Any) -> str | None:
     """Describe the mistake in an Extension, Method, NotificationHandler or Topic. Return None if it is valid."""
-    if not isinstance(contribution_name(one), str):
+    if not isinstance(contribution_name(contribution), str):
         return "its name must be a string"
-    if isinstance(one, Extension):
-        complaint = _complaint_of_extension(one)
-    elif isinstance(one, Topic):
-        complaint = _complaint_of_topic(one)
+    if isinstance(contribution, Extension):
+        complaint = _complaint_of_extension(contribution)
+    elif isinstance(contribution, Topic):
+        complaint = _complaint_of_topic(contribution)
     else:
-        complaint = _complaint_of_method(one) if isinstance(one, Method) else _complaint_of_handler(one)
-    if complaint is None and not isinstance(one, Topic):
-        bounds = (one.since, one.until)
+        complaint = (
+            _complaint_of_method(contribution)
+            if isinstance(contribution, Method)
+            else _complaint_of_handler(contribution)
+        )
+    if complaint is None and not isinstance(contribution, Topic):
+        bounds = (contribution.since, contribution.until)
         if not all(isinstance(bound, str) and re.fullmatch(_REVISION, bound) for bound in bounds):
             complaint = f"{bounds} must be revisions of the protocol, such as 2026-07-28, or empty"
     return complaint
 
 
-def _complaint_of_extension(one: Any) -> str | None:
-    if complaint := grammar_complaint(one.identifier, prefixed=not one.experimental):
+def _complaint_of_extension(extension: Any) -> str | None:
+    if complaint := grammar_complaint(extension.identifier, prefixed=not extension.experimental):
         return complaint
-    if not _is_json_object(one.settings):
+    if not _is_json_object(extension.settings):
         return "its settings must be a JSON object"
-    if isinstance(one.result_types, str) or not all(isinstance(name, str) and name for name in one.result_types):
+    if isinstance(extension.result_types, str) or not all(
+        isinstance(name, str) and name for name in extension.result_types
+    ):
         return "its result_types must be a set of names"
-    if taken := CORE_RESULT_TYPES & set(one.result_types):
-        return f"the specification defines the result type {min(taken)!r}"
-    if one.describe is not None and not callable(one.describe):
+    if core_types := CORE_RESULT_TYPES & set(extension.result_types):
+        return f"the specification defines the result type {min(core_types)!r}"
+    if extension.describe is not None and not callable(extension.describe):
         return "its `describe` must be a function"
-    if one.option is not None and one.option not in OPTIONS:
-        return f"there is no option {one.option!r}; there are: {', '.join(sorted(OPTIONS))}"
-    if not _is_text_mapping(one.mime_types):
+    if extension.option is not None and extension.option not in OPTIONS:
+        return f"there is no option {extension.option!r}; there are: {', '.join(sorted(OPTIONS))}"
+    if not _is_text_mapping(extension.mime_types):
         return "its mime_types must map beginnings of URIs to MIME types"
     return None
 
@@ -107,45 +113,45 @@ def _is_text_mapping(value: Any) -> bool:
     return isinstance(value, Mapping) and all(isinstance(text, str) for pair in value.items() for text in pair)
 
 
-def _complaint_of_topic(one: Any) -> str | None:
-    if one.name in CORE_TOPICS:
+def _complaint_of_topic(topic: Any) -> str | None:
+    if topic.name in CORE_TOPICS:
         return "the specification defines this name"
-    if not one.name or not callable(one.subscribe) or not isinstance(one.extension, str):
+    if not topic.name or not callable(topic.subscribe) or not isinstance(topic.extension, str):
         return "it needs a name, a function `subscribe` and the extension that it belongs to"
     return None
 
 
-def _complaint_of_method(one: Any) -> str | None:
-    if one.name in CORE_METHODS:
+def _complaint_of_method(method: Any) -> str | None:
+    if method.name in CORE_METHODS:
         return "the specification defines this name, and pegboard serves it"
-    if one.name.startswith(("rpc.", "notifications/")):
+    if method.name.startswith(("rpc.", "notifications/")):
         return "names that begin with 'rpc.' or 'notifications/' are reserved (JSON-RPC 2.0, MCP)"
-    if not re.fullmatch(_METHOD, one.name):
+    if not re.fullmatch(_METHOD, method.name):
         return "a method's name must be ASCII words separated by '/'"
-    if not callable(one.handler):
+    if not callable(method.handler):
         return "its handler must be a function"
-    if one.name_parameter is not None and not isinstance(one.name_parameter, str):
+    if method.name_parameter is not None and not isinstance(method.name_parameter, str):
         return "its name_parameter must be a string"
-    return _complaint_of_capability(one)
+    return _complaint_of_capability(method)
 
 
-def _complaint_of_capability(one: Any) -> str | None:
-    path = one.capability
+def _complaint_of_capability(method: Any) -> str | None:
+    path = method.capability
     if isinstance(path, str) or not all(isinstance(part, str) and part for part in path):
         return f"its capability {path!r} must be a tuple of names"
     if path and path[0] in CORE_CAPABILITIES:
         return f"the host advertises the capability {path[0]!r}; use another name, or an Extension"
-    if path and path[0] == "tasks" and not "" < one.until <= _LAST_WITH_TASKS:
+    if path and path[0] == "tasks" and not "" < method.until <= _LAST_WITH_TASKS:
         return f"the capability 'tasks' ends with revision {_LAST_WITH_TASKS}; set `until`"
     return None
 
 
-def _complaint_of_handler(one: Any) -> str | None:
-    if one.name in CORE_NOTIFICATIONS:
+def _complaint_of_handler(notification: Any) -> str | None:
+    if notification.name in CORE_NOTIFICATIONS:
         return "the specification defines this name, and pegboard processes it"
-    if not one.name.startswith("notifications/") or not re.fullmatch(_METHOD, one.name):
+    if not notification.name.startswith("notifications/") or not re.fullmatch(_METHOD, notification.name):
         return "a notification's name must begin with 'notifications/'"
-    return None if callable(one.handler) else "its handler must be a function"
+    return None if callable(notification.handler) else "its handler must be a function"
 
 
 def _is_json_object(value: Any) -> bool:

@@ -44,26 +44,32 @@ class _Contributions:
         self.broken: set[str] = set()
         self.claims: dict[type[Any], dict[str, list[Owned]]] = {kind: {} for kind in _KINDS}
         for plugin in plugins:
-            for one in plugin.contributed(register_methods):
-                if complaint := contribution_complaint(one):
-                    self.refuse(plugin.origin, one, complaint)
+            for contribution in plugin.contributed(register_methods):
+                if complaint := contribution_complaint(contribution):
+                    self.refuse(plugin.origin, contribution, complaint)
                 else:
-                    self.claims[type(one)].setdefault(contribution_name(one), []).append((plugin.origin, one))
+                    self.claims[type(contribution)].setdefault(contribution_name(contribution), []).append(
+                        (plugin.origin, contribution)
+                    )
 
-    def refuse(self, origin: Origin, one: Contribution, complaint: str) -> None:
-        self.report(origin, f"{_KINDS[type(one)]} {contribution_name(one)!r}: {complaint}; it is not served")
-        self.broken.add(str(one.identifier if isinstance(one, Extension) else one.extension))
+    def refuse(self, origin: Origin, contribution: Contribution, complaint: str) -> None:
+        self.report(
+            origin, f"{_KINDS[type(contribution)]} {contribution_name(contribution)!r}: {complaint}; it is not served"
+        )
+        self.broken.add(str(contribution.identifier if isinstance(contribution, Extension) else contribution.extension))
 
     def served(self) -> Contributions:
         """Return the additions that only one plugin defines and whose extension is served."""
-        found = {kind: dict(self.unclaimed_twice(kind)) for kind in _KINDS}
-        extensions: dict[str, Extension] = {name: one for name, (_, one) in found[Extension].items()}
-        self.refuse_shared(found[Extension])
-        for origin, one in found[Extension].values():
-            if one.identifier in self.broken:
-                del extensions[one.identifier]
-                self.report(origin, f"extension {one.identifier!r} is not served, because a part of it is invalid")
-        rest = {kind: dict(self.with_extension(kind, found[kind], extensions)) for kind in _KINDS}
+        owned = {kind: dict(self.unclaimed_twice(kind)) for kind in _KINDS}
+        extensions: dict[str, Extension] = {name: extension for name, (_, extension) in owned[Extension].items()}
+        self.refuse_shared(owned[Extension])
+        for origin, extension in owned[Extension].values():
+            if extension.identifier in self.broken:
+                del extensions[extension.identifier]
+                self.report(
+                    origin, f"extension {extension.identifier!r} is not served, because a part of it is invalid"
+                )
+        rest = {kind: dict(self.with_extension(kind, owned[kind], extensions)) for kind in _KINDS}
         return Contributions(extensions, rest[Method], rest[NotificationHandler], rest[Topic])
 
     def unclaimed_twice(self, kind: type[Any]) -> Iterator[tuple[str, Owned]]:
@@ -73,28 +79,33 @@ class _Contributions:
                 continue
             owners = " and ".join(str(origin) for origin, _ in claims)
             self.report(claims[0][0], f"{_KINDS[kind]} {name!r} is claimed by {owners}; neither is served")
-            self.broken |= {str(one.identifier if kind is Extension else one.extension) for _, one in claims}
+            self.broken |= {
+                str(contribution.identifier if kind is Extension else contribution.extension)
+                for _, contribution in claims
+            }
 
     def refuse_shared(self, extensions: Mapping[str, Owned]) -> None:
         """Remove and report extensions that define the same result type, option or default MIME type."""
         owners: dict[str, Owned] = {}
-        for origin, one in extensions.values():
-            for claim in _claims(one):
-                other_origin, other = owners.setdefault(claim, (origin, one))
-                if other is not one:
+        for origin, extension in extensions.values():
+            for claim in _claims(extension):
+                other_origin, other = owners.setdefault(claim, (origin, extension))
+                if other is not extension:
                     self.report(origin, f"the {claim} is claimed by {other_origin} and {origin}; neither is served")
-                    self.broken |= {one.identifier, other.identifier}
+                    self.broken |= {extension.identifier, other.identifier}
 
     def with_extension(
-        self, kind: type[Any], found: Mapping[str, Owned], extensions: Mapping[str, Extension]
+        self, kind: type[Any], owned: Mapping[str, Owned], extensions: Mapping[str, Extension]
     ) -> Iterator[tuple[str, Any]]:
-        for name, (origin, one) in found.items():
+        for name, (origin, contribution) in owned.items():
             if kind is Extension:
                 return
-            if one.extension is None or one.extension in extensions:
-                yield name, one
-            elif one.extension not in self.claims[Extension] and one.extension not in self.broken:
-                self.report(origin, f"{_KINDS[kind]} {name!r} belongs to {one.extension!r}, which no plugin provides")
+            if contribution.extension is None or contribution.extension in extensions:
+                yield name, contribution
+            elif contribution.extension not in self.claims[Extension] and contribution.extension not in self.broken:
+                self.report(
+                    origin, f"{_KINDS[kind]} {name!r} belongs to {contribution.extension!r}, which no plugin provides"
+                )
 
 
 def _claims(extension: Extension) -> Iterator[str]:
@@ -118,7 +129,14 @@ def check_result(call: Call, result: MethodResult, contributed: Contributions) -
     method = contributed.methods.get(call.method)
     extension = method.extension if method is not None else None
     if result.result_type != "complete":
-        definer = next((one for one in contributed.extensions.values() if result.result_type in one.result_types), None)
+        definer = next(
+            (
+                candidate
+                for candidate in contributed.extensions.values()
+                if result.result_type in candidate.result_types
+            ),
+            None,
+        )
         if definer is None:
             raise ValueError(f"no enabled extension defines the result type {result.result_type!r}")
         if call.path:
@@ -149,7 +167,7 @@ class ItemMeta(NamedTuple):
 
 
 def describe_item(
-    item: Tool | Resource, said: Mapping[str, Any], contributed: Contributions, resources: Mapping[str, Resource]
+    item: Tool | Resource, values: Mapping[str, Any], contributed: Contributions, resources: Mapping[str, Resource]
 ) -> ItemMeta:
     """Return the extensions' `_meta` entries for an item. Ignore values for unknown extensions.
 
@@ -161,7 +179,7 @@ def describe_item(
     for identifier, extension in contributed.extensions.items():
         if extension.describe is None:
             continue
-        value = said.get(identifier, said.get(extension.option or identifier))
+        value = values.get(identifier, values.get(extension.option or identifier))
         entries = attempt(extension.describe, item, value, resources)
         if entries is None:
             continue
@@ -173,7 +191,7 @@ def describe_item(
 
 
 def default_mime_type(uri: str, contributed: Contributions) -> str | None:
-    """Return the MIME type that an extension defines for a URI. Return None if no extension defines one."""
+    """Return the MIME type that an extension defines for a URI. Return None if no extension does."""
     for extension in contributed.extensions.values():
         for start, mime_type in extension.mime_types.items():
             if uri.startswith(start):
@@ -184,10 +202,18 @@ def default_mime_type(uri: str, contributed: Contributions) -> str | None:
 def without_unused(contributed: Contributions, used: Iterable[str]) -> Contributions:
     """Return the additions without extensions that only describe items but describe none."""
     users = set(used)
-    unused = {name for name, one in contributed.extensions.items() if one.describe is not None and name not in users}
+    unused = {
+        name
+        for name, extension in contributed.extensions.items()
+        if extension.describe is not None and name not in users
+    }
 
     def kept(things: Mapping[str, T]) -> dict[str, T]:
-        return {name: one for name, one in things.items() if getattr(one, "extension", name) not in unused}
+        return {
+            name: contribution
+            for name, contribution in things.items()
+            if getattr(contribution, "extension", name) not in unused
+        }
 
     return Contributions(
         extensions=kept(contributed.extensions),

@@ -66,11 +66,11 @@ class FilteredList:
         self._before = self._made
         self._made = {}
 
-    async def _make(self, key: Hashable, asked: Call) -> Pages:
+    async def _make(self, key: Hashable, request: Call) -> Pages:
         made, method = self._made, LIST_METHODS[self._kind]
-        supplied = None if asked.supplied is None else Supplied()
-        call = Call(method, caller=asked.caller._replace(expires_at=None), supplied=supplied)
-        whole = self._whole(asked)
+        supplied = None if request.supplied is None else Supplied()
+        call = Call(method, caller=request.caller._replace(expires_at=None), supplied=supplied)
+        whole = self._whole(request)
         handler = _giving(Listing(self._kind, tuple(whole.values()), private=True))
         for link in reversed(self._links):
             hook = LIST_HOOKS[method]
@@ -123,7 +123,7 @@ def _giving(listing: Listing) -> CallNext:
 
 def _checked(blame: str, around: CallNext, whole: dict[str, Any]) -> CallNext:
     """Return a link that checks the list of its middleware. Middleware may only remove or replace items."""
-    types = {type(one) for one in whole.values()}
+    types = {type(item) for item in whole.values()}
 
     async def check(call: Call) -> Outcome:
         listing = await around(call)

@@ -22,9 +22,9 @@ def identity_of(section: HostSection) -> Identity:
     )
 
 
-def _icons(given: tuple[Any, ...]) -> tuple[Any, ...]:
-    if not given:
+def _icons(icons: tuple[Any, ...]) -> tuple[Any, ...]:
+    if not icons:
         return ()
     from pegboard.types.content import Icon
 
-    return tuple(Icon(one) if isinstance(one, str) else Icon(**one) for one in given)
+    return tuple(Icon(icon) if isinstance(icon, str) else Icon(**icon) for icon in icons)

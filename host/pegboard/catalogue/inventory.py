@@ -26,13 +26,13 @@ def notify_middleware(assembly: Assembly) -> list[LoadProblem]:
     problems: list[LoadProblem] = []
     for link in links:
         try:
-            said = [str(one) for one in link.middleware.assembled(inventory)]
+            texts = [str(text) for text in link.middleware.assembled(inventory)]
         except Exception as error:  # noqa: BLE001 - a plugin's exception
             # the middleware may enforce access rules, so the host must not run without it
             message = f"{link.blame('assembled')} raised {describe_error(error)}"
             problems.append(LoadProblem("assemble", message, fatal=True))
             continue
-        problems += [LoadProblem("assemble", f"{link.owner}: {one}", level="warning") for one in said]
+        problems += [LoadProblem("assemble", f"{link.owner}: {text}", level="warning") for text in texts]
     return problems
 
 
@@ -40,8 +40,8 @@ def inventory_of(assembly: Assembly) -> Inventory:
     """Return the inventory of an assembly."""
     return Inventory(
         tools={name: bound.tool for name, bound in assembly.tools.items()},
-        resources={uri: one for uri, (one, _) in assembly.resources.items()},
-        prompts={name: one for name, (one, _) in assembly.prompts.items()},
+        resources={uri: resource for uri, (resource, _) in assembly.resources.items()},
+        prompts={name: prompt for name, (prompt, _) in assembly.prompts.items()},
         methods=frozenset((*REQUEST_HOOKS, *assembly.contributed.methods)),
         answering=_answering(assembly),
         is_complete=assembly.is_complete,

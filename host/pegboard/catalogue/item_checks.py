@@ -44,24 +44,24 @@ class ItemChecks:
 
 
 def accepted(
-    found: Iterable[BindResult], rejection: Callable[[CheckedDefinition], str | None]
+    results: Iterable[BindResult], rejection: Callable[[CheckedDefinition], str | None]
 ) -> tuple[list[BindResult], dict[tuple[ItemKind, str], str]]:
     """Return served and unserved items, and the reasons of the rejected items for the log."""
     kept: list[BindResult] = []
     rejected: dict[tuple[ItemKind, str], str] = {}
-    for one in found:
-        if isinstance(one, Unserved):
-            kept.append(one)
-            if one.is_rejected:
-                rejected[one.kind, one.name] = one.reason
+    for result in results:
+        if isinstance(result, Unserved):
+            kept.append(result)
+            if result.is_rejected:
+                rejected[result.kind, result.name] = result.reason
             continue
-        reason = rejection(checked_definition(one.field, one.name, one.origin, one.item))
+        reason = rejection(checked_definition(result.field, result.name, result.origin, result.item))
         if reason is None:
-            kept.append(one)
+            kept.append(result)
         else:
-            rejected[one.field, one.name] = reason
-            unserved = Unserved(one.field, one.name, one.origin.name, reason, is_rejected=True)
-            logger.error("%s: %s", one.origin, unserved)
+            rejected[result.field, result.name] = reason
+            unserved = Unserved(result.field, result.name, result.origin.name, reason, is_rejected=True)
+            logger.error("%s: %s", result.origin, unserved)
             kept.append(unserved)
     return kept, rejected
 

@@ -65,13 +65,13 @@ class Lists:
     def forget(self, change: Change) -> None:
         """Discard the cached results of middleware for a changed list."""
         for kind in ("resources", "templates") if change.kind == "resources" else (change.kind,):
-            found = self._lists.get(kind)
-            if isinstance(found, FilteredList):
-                found.forget()
+            entry = self._lists.get(kind)
+            if isinstance(entry, FilteredList):
+                entry.forget()
 
     def _given(self, kind: ListKind) -> Mapping[str, Any]:
-        given: Mapping[str, Any] = getattr(self._assembly, "resources" if kind == "templates" else kind)
-        return given
+        items: Mapping[str, Any] = getattr(self._assembly, "resources" if kind == "templates" else kind)
+        return items
 
     def _made(self, kind: ListKind, before: _Plain | FilteredList | None) -> _Plain | FilteredList:
         middleware, method = self._assembly.middleware, LIST_METHODS[kind]
@@ -98,7 +98,7 @@ class Lists:
                 and call.allows(scopes_of(bound))
                 and not (is_limited and needs_of(bound))
             }
-        return {name: one for name, (one, _) in self._given(kind).items() if _is_of(kind, one)}
+        return {name: item for name, (item, _) in self._given(kind).items() if _is_of(kind, item)}
 
 
 def needed_scopes(assembly: Assembly, bound: BoundTool) -> frozenset[str]:
@@ -109,7 +109,7 @@ def needed_scopes(assembly: Assembly, bound: BoundTool) -> frozenset[str]:
 
 def operator_only_tools(assembly: Assembly) -> list[str]:
     """Return the tools that only the operator can call because no authenticator is configured."""
-    if any(one.policy == DEFAULT_POLICY for one in assembly.authenticators):
+    if any(authenticator.policy == DEFAULT_POLICY for authenticator in assembly.authenticators):
         return []
     tools = assembly.tools.items()
     return [name for name, bound in tools if bound.requirements is not None and bound.requirements.is_guarded]

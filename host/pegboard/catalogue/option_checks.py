@@ -62,9 +62,9 @@ def check_options(definition: ToolDefinition | ResourceDefinition | PromptDefini
 
 def _check_lists(definition: ToolDefinition | ResourceDefinition | PromptDefinition) -> None:
     for name in ("scopes", "requires_secrets", "requires_metadata", "tags"):
-        given = getattr(definition, name, ())
-        if not isinstance(given, Sequence) or isinstance(given, str):
-            raise ToolDefinitionError(f"its {name} must be a list of names, not {given!r}")
+        value = getattr(definition, name, ())
+        if not isinstance(value, Sequence) or isinstance(value, str):
+            raise ToolDefinitionError(f"its {name} must be a list of names, not {value!r}")
 
 
 def _check_key(what: str, key: object) -> None:
@@ -112,11 +112,15 @@ def _check_authorization(definition: ToolDefinition) -> None:
 def _check_adapters(adapters: object) -> None:
     if not isinstance(adapters, Sequence):
         raise ToolDefinitionError(f"its adapters must be a list, not {adapters!r}")
-    for one in adapters:
-        if isinstance(one, type):
-            raise ToolDefinitionError(f"the error adapter {one.__name__} is a class: pass an instance")
-        if not isinstance(getattr(one, "slug", None), str) or not callable(getattr(one, "from_exception", None)):
-            raise ToolDefinitionError(f"invalid error adapter {one!r}: define `slug` and the method `from_exception`")
+    for adapter in adapters:
+        if isinstance(adapter, type):
+            raise ToolDefinitionError(f"the error adapter {adapter.__name__} is a class: pass an instance")
+        if not isinstance(getattr(adapter, "slug", None), str) or not callable(
+            getattr(adapter, "from_exception", None)
+        ):
+            raise ToolDefinitionError(
+                f"invalid error adapter {adapter!r}: define `slug` and the method `from_exception`"
+            )
 
 
 def _check_changes(changes: object) -> None:

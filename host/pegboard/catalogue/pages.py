@@ -91,9 +91,9 @@ class Pages:
         self._size = size
         self._private = private
         self._parts: WeakKeyDictionary[Callable[[ItemKind, str], bool], Pages] = WeakKeyDictionary()
-        known: Mapping[int, Listing] = {} if before is None else before._whole_pages
+        earlier: Mapping[int, Listing] = {} if before is None else before._whole_pages
         self._whole_pages: Mapping[int, Listing] = {
-            start: self._kept(start, known) for start in range(0, max(len(items), 1), size)
+            start: self._kept(start, earlier) for start in range(0, max(len(items), 1), size)
         }
 
     def page(self, call: Call) -> Listing:
@@ -117,8 +117,8 @@ class Pages:
         start = 0 if cursor is None or cursor == "" else bisect_right(self._places, _decoded(self._kind, cursor))
         return self._whole_pages.get(start) or self._page(start)
 
-    def _kept(self, start: int, known: Mapping[int, Listing]) -> Listing:
-        old, new = known.get(start), self._page(start)
+    def _kept(self, start: int, earlier: Mapping[int, Listing]) -> Listing:
+        old, new = earlier.get(start), self._page(start)
         if old is None or (old.next_cursor, old.private) != (new.next_cursor, new.private):
             return new
         # by identity: 1 and True are equal, but their JSON differs

@@ -78,7 +78,7 @@ def raw_signature(definition: ToolDefinition | ResourceDefinition | PromptDefini
 def _signature_of(function: Callable[..., Any]) -> tuple[Signature, str]:
     """Return `raw_signature` of a function, cached because the definitions of a server often share one function."""
     context = context_parameter(function)
-    others = [one.name for one in parameters_of(function) if one.name != context]
+    others = [parameter.name for parameter in parameters_of(function) if parameter.name != context]
     if len(others) != 1:
         raise ToolDefinitionError(
             "a function with raw needs one parameter for the arguments or the URI, and a Context; "
@@ -99,26 +99,30 @@ def raw_schemas(definition: ToolDefinition) -> tuple[Mapping[str, Any], Mapping[
         raise ToolDefinitionError(
             "a tool with raw has its schemas there: remove input_schema, output_schema, arguments"
         )
-    taken, given = raw.get("inputSchema"), raw.get("outputSchema")
-    if not isinstance(taken, Mapping) or taken.get("type") != "object":
+    input_schema, output_schema = raw.get("inputSchema"), raw.get("outputSchema")
+    if not isinstance(input_schema, Mapping) or input_schema.get("type") != "object":
         raise ToolDefinitionError('its inputSchema must be an object with `"type": "object"`')
-    properties, required = taken.get("properties", EMPTY), taken.get("required", ())
-    if not isinstance(properties, Mapping) or not all(isinstance(one, Mapping | bool) for one in properties.values()):
+    properties, required = input_schema.get("properties", EMPTY), input_schema.get("required", ())
+    if not isinstance(properties, Mapping) or not all(
+        isinstance(schema, Mapping | bool) for schema in properties.values()
+    ):
         raise ToolDefinitionError("its inputSchema: properties must be schemas by name")
     if not _is_texts(required):
         raise ToolDefinitionError("its inputSchema: required must be a list of names")
-    if not isinstance(given, Mapping | None):
+    if not isinstance(output_schema, Mapping | None):
         raise ToolDefinitionError("its outputSchema must be an object")
-    return taken, given
+    return input_schema, output_schema
 
 
 def raw_hints(raw: Mapping[str, Any]) -> ToolAnnotations | None:
     """Return the known hints of an MCP Tool object. Members of other types are ignored."""
-    given = raw.get("annotations")
-    if not isinstance(given, Mapping):
+    raw_annotations = raw.get("annotations")
+    if not isinstance(raw_annotations, Mapping):
         return None
-    hints = {field: given[name] for field, name in _HINTS.items() if isinstance(given.get(name), bool)}
-    return ToolAnnotations(title=_text(given, "title"), **hints)
+    hints = {
+        field: raw_annotations[name] for field, name in _HINTS.items() if isinstance(raw_annotations.get(name), bool)
+    }
+    return ToolAnnotations(title=_text(raw_annotations, "title"), **hints)
 
 
 def raw_meta(definition: ToolDefinition | ResourceDefinition | PromptDefinition) -> Mapping[str, Any] | None:
@@ -126,8 +130,8 @@ def raw_meta(definition: ToolDefinition | ResourceDefinition | PromptDefinition)
 
     The host's own keys are removed: clients would believe that the host has written them.
     """
-    given = (definition.raw or EMPTY).get("_meta")
-    own = given if isinstance(given, Mapping) else EMPTY
+    meta = (definition.raw or EMPTY).get("_meta")
+    own = meta if isinstance(meta, Mapping) else EMPTY
     return {**{key: own[key] for key in own if not is_of_host(key)}, **(definition.meta or EMPTY)} or None
 
 
@@ -137,14 +141,16 @@ def raw_arguments(definition: PromptDefinition) -> tuple[PromptArgument, ...]:
     Raises:
         ToolDefinitionError: the arguments are not a list of objects with names.
     """
-    given = (definition.raw or EMPTY).get("arguments") or ()
-    if not isinstance(given, Sequence) or not all(
-        isinstance(one, Mapping) and isinstance(one.get("name"), str) for one in given
+    arguments = (definition.raw or EMPTY).get("arguments") or ()
+    if not isinstance(arguments, Sequence) or not all(
+        isinstance(argument, Mapping) and isinstance(argument.get("name"), str) for argument in arguments
     ):
         raise ToolDefinitionError("its arguments must be a list of objects with a name")
     return tuple(
-        PromptArgument(one["name"], _text(one, "title"), _text(one, "description"), one.get("required") is True)
-        for one in given
+        PromptArgument(
+            argument["name"], _text(argument, "title"), _text(argument, "description"), argument.get("required") is True
+        )
+        for argument in arguments
     )
 
 
@@ -154,5 +160,5 @@ def _text(raw: Mapping[str, Any], member: str) -> str | None:
     return value if isinstance(value, str) else None
 
 
-def _is_texts(given: object) -> bool:
-    return isinstance(given, list | tuple) and all(isinstance(one, str) for one in given)
+def _is_texts(value: object) -> bool:
+    return isinstance(value, list | tuple) and all(isinstance(text, str) for text in value)

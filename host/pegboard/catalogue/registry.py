@@ -106,7 +106,7 @@ class Registry:
         return await token_of(request, sources, self._config.host.token_seconds, self._described_providers)
 
     def _described_providers(self) -> set[str]:
-        return {one.id for _, one in contributions_of(self._plugins, register_auth_providers) if one.id}
+        return {provider.id for _, provider in contributions_of(self._plugins, register_auth_providers) if provider.id}
 
     def _secret(self, origin: Origin, name: str) -> str | None:
         with self._lock:
@@ -117,9 +117,9 @@ class Registry:
             message = "%s does not receive the secret %s: [host.toolkits.%s] secrets does not grant it"
             logger.warning(message, origin, name, origin.name)
             return None
-        found = binder.secrets.get(name)
+        secret = binder.secrets.get(name)
         self._report(binder)
-        return found
+        return secret
 
     def collect(self) -> None:
         """Stop serving. Additions are stored for the next assembly."""
@@ -163,7 +163,7 @@ class Registry:
         """Serve another assembly at once, with the changes that these plugins have made so far, and announce it.
 
         Raises:
-            PluginError, ConfigError: the assembly has a fatal problem. The earlier one is still served.
+            PluginError, ConfigError: the assembly has a fatal problem. The earlier assembly is still served.
         """
         with self._lock:
             before = self._assembly
@@ -180,7 +180,7 @@ class Registry:
                 raise
             self._config, self._joining, self._edits = config, (), binder.edits
             self._serve(plugins, binder, assembly)
-        log_problems((without_secrets(one, binder.redactor) for one in assembly.problems), before.problems)
+        log_problems((without_secrets(problem, binder.redactor) for problem in assembly.problems), before.problems)
         self._changed([kind for kind in SINGULAR if _listed(before, kind) != _listed(assembly, kind)])
 
     # --- toolkits that are imported later ---
@@ -212,7 +212,7 @@ class Registry:
             self._late.enter(fresh)
         finally:
             with self._lock:
-                self._joining = tuple(one for one in self._joining if one is not fresh)
+                self._joining = tuple(plugin for plugin in self._joining if plugin is not fresh)
 
     def _serve_imported(self, late: LoadedPlugin, fresh: LoadedPlugin, toolkit: LateToolkit) -> Rejections:
         from pegboard.catalogue.item_checks import accepted  # most hosts have no late toolkit
@@ -221,14 +221,14 @@ class Registry:
             self._running(late)
             self._exchange(late, fresh)
         try:
-            found, rejected = accepted(self._each_bound(fresh), toolkit.rejection)
+            results, rejected = accepted(self._each_bound(fresh), toolkit.rejection)
             with self._lock:
                 assert self._assembly is not None
                 listed = self._assembly.origins.items()
                 before = {(kind, name) for kind, names in listed for name in names if names[name] == late.origin}
-            after = {(one.field, one.name) for one in found if isinstance(one, BoundDefinition)}
+            after = {(result.field, result.name) for result in results if isinstance(result, BoundDefinition)}
             changed = {kind for kind, _ in before ^ after}
-            self._change(fresh, "replace_all", [(found,)], announced=changed)
+            self._change(fresh, "replace_all", [(results,)], announced=changed)
         except BaseException:
             self._exchange(fresh, late)
             raise
@@ -239,7 +239,7 @@ class Registry:
 
     def _exchange(self, old: LoadedPlugin, new: LoadedPlugin) -> None:
         with self._lock:
-            self._plugins = tuple(new if one is old else one for one in self._plugins)
+            self._plugins = tuple(new if plugin is old else plugin for plugin in self._plugins)
 
     def _each_bound(self, plugin: LoadedPlugin) -> Iterator[BindResult]:
         """Yield the items of a plugin. Log those that are invalid."""
@@ -252,35 +252,35 @@ class Registry:
 
     # --- changes by plugins ---
 
-    def add(self, plugin: LoadedPlugin, given: Iterable[Any]) -> tuple[str, ...]:
-        definitions = [_definition(one) for one in given]
+    def add(self, plugin: LoadedPlugin, items: Iterable[Any]) -> tuple[str, ...]:
+        definitions = [_definition(item) for item in items]
         with self._lock:
             if self._assembly is None or plugin in self._joining:
-                return tuple([self._contribute(plugin, one) for one in definitions])
+                return tuple([self._contribute(plugin, definition) for definition in definitions])
         return self._put(plugin, "add", definitions)
 
-    def update(self, plugin: LoadedPlugin, given: Iterable[Any]) -> tuple[str, ...]:
-        return self._put(plugin, "update", [_definition(one) for one in given])
+    def update(self, plugin: LoadedPlugin, items: Iterable[Any]) -> tuple[str, ...]:
+        return self._put(plugin, "update", [_definition(item) for item in items])
 
     def remove(self, plugin: LoadedPlugin, kind: ItemKind, names: Iterable[str]) -> None:
         if kind not in SINGULAR:
             raise ToolDefinitionError(f"unknown kind {kind!r}; there are: {', '.join(sorted(SINGULAR))}")
         spelt = [(name,) if kind == "resources" else (name, self._wire_name(plugin, name)) for name in names]
-        self._change(plugin, "remove", ((kind, one) for one in spelt))
+        self._change(plugin, "remove", ((kind, spellings) for spellings in spelt))
         with self._lock:
-            self._edits.setdefault(plugin, {}).update({(kind, one): None for names in spelt for one in names})
+            self._edits.setdefault(plugin, {}).update({(kind, name): None for spellings in spelt for name in spellings})
 
     def _put(
         self, plugin: LoadedPlugin, edit: Literal["add", "update"], definitions: Sequence[Definition]
     ) -> tuple[str, ...]:
         """Serve definitions, and record them for the assembly of a reload. Return their names."""
-        found = self._bound(plugin, definitions)
-        self._change(plugin, edit, ((one,) for one in found))
+        results = self._bound(plugin, definitions)
+        self._change(plugin, edit, ((result,) for result in results))
         with self._lock:
             own = self._edits.setdefault(plugin, {})
-            for one, definition in zip(found, definitions, strict=True):
-                own[(one.kind if isinstance(one, Unserved) else one.field), one.name] = definition
-        return tuple(one.name for one in found)
+            for result, definition in zip(results, definitions, strict=True):
+                own[(result.kind if isinstance(result, Unserved) else result.field), result.name] = definition
+        return tuple(result.name for result in results)
 
     def _contribute(self, plugin: LoadedPlugin, definition: Definition) -> str:
         """Add a definition to the plugin's contributions for the next assembly. Return its name."""
@@ -306,45 +306,47 @@ class Registry:
         with self._lock:
             if self._binder is None:
                 raise ToolDefinitionError("the host has not started: only `add` is available before the start")
-            if not any(plugin is one for one in self._plugins):
+            if not any(plugin is other for other in self._plugins):
                 raise ToolDefinitionError(f"{plugin.origin} is not enabled in this host")
             return self._binder
 
     def _bound(self, plugin: LoadedPlugin, definitions: Sequence[Definition]) -> list[BindResult]:
         """Bind definitions outside the lock, so that a slow one does not block other changes."""
         binder = self._running(plugin)
-        found: dict[int, BindResult] = {}
+        results: dict[int, BindResult] = {}
         resources = KnownResources(self._assembly.resources if self._assembly else {})
         # resources first, as tools may refer to them
-        for number, one in sorted(enumerate(definitions), key=lambda pair: not isinstance(pair[1], ResourceDefinition)):
-            found[number] = bound = self._bound_one(binder, plugin, one, resources)
+        for number, definition in sorted(
+            enumerate(definitions), key=lambda pair: not isinstance(pair[1], ResourceDefinition)
+        ):
+            results[number] = bound = self._bound_one(binder, plugin, definition, resources)
             if isinstance(bound, BoundDefinition) and bound.field == "resources":
                 resources.added[bound.name] = bound.item[0]
-        return [found[number] for number in range(len(definitions))]
+        return [results[number] for number in range(len(definitions))]
 
     def _bound_one(
         self, binder: Binder, plugin: LoadedPlugin, definition: Definition, resources: Mapping[str, Resource]
     ) -> BindResult:
         try:
-            found = binder.bind(plugin, definition, resources)
-            if isinstance(found, BoundDefinition):
-                binder.check_secrets(found)
+            result = binder.bind(plugin, definition, resources)
+            if isinstance(result, BoundDefinition):
+                binder.check_secrets(result)
         except ToolDefinitionError as error:
             # the function of a definition of another server is not its source
             place = "" if definition.raw is not None else location_of(definition.function)
             raise type(error)(f"{definition_label(definition)}{place}: {error}") from error.__cause__
         self._report(binder)
-        known = self._assembly.unserved if self._assembly else ()
-        if isinstance(found, Unserved) and found.is_rejected and found not in known:
-            logger.error("%s: %s", plugin.origin, found)
-        if isinstance(found, BoundDefinition) and found.missing:
-            message = f"tool {found.name!r}: {'; '.join(map(binder.secrets.missing, found.missing))}"
+        unserved = self._assembly.unserved if self._assembly else ()
+        if isinstance(result, Unserved) and result.is_rejected and result not in unserved:
+            logger.error("%s: %s", plugin.origin, result)
+        if isinstance(result, BoundDefinition) and result.missing:
+            message = f"tool {result.name!r}: {'; '.join(map(binder.secrets.missing, result.missing))}"
             if self._config.host.missing_secrets == "fail":
                 raise ToolDefinitionError(message)
             logger.warning("%s", message)
-        if isinstance(found, BoundDefinition) and found.missing_token:
-            logger.warning("tool %r: %s", found.name, found.missing_token.hint)
-        return found
+        if isinstance(result, BoundDefinition) and result.missing_token:
+            logger.warning("tool %r: %s", result.name, result.missing_token.hint)
+        return result
 
     def _report(self, binder: Binder) -> None:
         while binder.problems:
@@ -364,8 +366,8 @@ class Registry:
             binder = self._running(plugin)
             assert self._assembly is not None
             draft = CatalogueDraft(self._assembly, plugin)
-            for one in edits:
-                getattr(draft, edit)(*one)
+            for arguments in edits:
+                getattr(draft, edit)(*arguments)
             assembly = draft.assembly()._replace(contributed=binder.contributed())
             if failed := next((problem for problem in notify_middleware(assembly) if problem.fatal), None):
                 notify_middleware(self._assembly)  # the change is not applied
@@ -379,13 +381,13 @@ def _listed(assembly: Assembly, kind: ItemKind) -> dict[str, Any]:
     """Return the items of a kind as clients list them, and what decides if a client over stdio lists a tool."""
     items: Mapping[str, Any] = getattr(assembly, kind)
     if kind == "tools":
-        return {name: (one.tool._replace(definition=None), needs_of(one)) for name, one in items.items()}
-    return {name: one[0] for name, one in items.items()}
+        return {name: (item.tool._replace(definition=None), needs_of(item)) for name, item in items.items()}
+    return {name: item[0] for name, item in items.items()}
 
 
-def _definition(given: object) -> Definition:
-    if isinstance(given, ToolDefinition | ResourceDefinition | PromptDefinition):
-        return given
-    if callable(given):
-        return as_definition(given)
-    raise ToolDefinitionError(f"{given!r} must be a definition or a function")
+def _definition(item: object) -> Definition:
+    if isinstance(item, ToolDefinition | ResourceDefinition | PromptDefinition):
+        return item
+    if callable(item):
+        return as_definition(item)
+    raise ToolDefinitionError(f"{item!r} must be a definition or a function")

@@ -40,8 +40,8 @@ def check_shown_text(what: str, text: str, most: int) -> None:
         return
     from pegboard.messages.texts import complaint  # imported only for other characters
 
-    if (found := complaint(text)) and not _is_hidden_text_allowed.get():
-        raise ToolDefinitionError(f"its {what} {found}")
+    if (problem := complaint(text)) and not _is_hidden_text_allowed.get():
+        raise ToolDefinitionError(f"its {what} {problem}")
 
 
 def check_schema_texts(schema: Mapping[str, Any], text: bytes, what: str = "") -> None:
@@ -71,8 +71,8 @@ def check_schema_texts(schema: Mapping[str, Any], text: bytes, what: str = "") -
         return
     from pegboard.messages.texts import text_problems
 
-    for path, found in text_problems(schema):
-        raise ToolDefinitionError(f"{_where(path, what)} {found}")
+    for path, problem in text_problems(schema):
+        raise ToolDefinitionError(f"{_where(path, what)} {problem}")
 
 
 def _where(path: tuple[str | int, ...], what: str) -> str:

@@ -40,8 +40,8 @@ async def with_similar_tool(error: MCPError, call: Call, list_tools: CallNext) -
         names = await _names(call._replace(method="tools/list", params=EMPTY), list_tools)
     except Exception:  # noqa: BLE001 - a failing list must not replace the error
         return error
-    found = closest_tool(name, names)
-    return error if found is None else NotFoundError(f"{error.message}{SUGGESTION}{found!r}?", data=error.data)
+    closest = closest_tool(name, names)
+    return error if closest is None else NotFoundError(f"{error.message}{SUGGESTION}{closest!r}?", data=error.data)
 
 
 async def _names(call: Call, list_tools: CallNext) -> list[str]:
@@ -59,21 +59,25 @@ def closest_tool(name: str, names: Sequence[str]) -> str | None:
     """Return the tool whose words are similar to those of a name, or equal except for a prefix, if there is one."""
     name = name[:MAX_NAME_CHARACTERS]
     wanted = words(name)
-    names = nlargest(MAX_SIMILAR_TOOLS, names, key=lambda one: _equal_letters(name.casefold(), one.casefold()))
-    known = {one: words(one) for one in names}
-    if same := [one for one in names if "".join(known[one]) == "".join(wanted)]:
+    names = nlargest(MAX_SIMILAR_TOOLS, names, key=lambda tool: _equal_letters(name.casefold(), tool.casefold()))
+    tool_words = {tool: words(tool) for tool in names}
+    if same := [tool for tool in names if "".join(tool_words[tool]) == "".join(wanted)]:
         return same[0]
-    left = [one for one in names if len(known[one]) == len(wanted)]
+    left = [tool for tool in names if len(tool_words[tool]) == len(wanted)]
     for place, word in enumerate(wanted):
-        there = {known[one][place] for one in left}
+        there = {tool_words[tool][place] for tool in left}
         close = get_close_matches(word, there, n=len(there) or 1, cutoff=MIN_SIMILARITY)
-        left = [one for one in left if known[one][place] in close]
+        left = [tool for tool in left if tool_words[tool][place] in close]
     if left:
-        return max(left, key=lambda one: len(set(known[one]) & set(wanted)))
-    same = [one for one in names if known[one][-len(wanted) :] == wanted or wanted[-len(known[one]) :] == known[one]]
+        return max(left, key=lambda tool: len(set(tool_words[tool]) & set(wanted)))
+    same = [
+        tool
+        for tool in names
+        if tool_words[tool][-len(wanted) :] == wanted or wanted[-len(tool_words[tool]) :] == tool_words[tool]
+    ]
     return same[0] if len(same) == 1 else None
 
 
-def _equal_letters(one: str, other: str) -> int:
+def _equal_letters(name: str, other: str) -> int:
     """Return how many letters of two names are equal at the same place, counted from the start and from the end."""
-    return [*map(eq, one, other), *map(eq, reversed(one), reversed(other))].count(True)
+    return [*map(eq, name, other), *map(eq, reversed(name), reversed(other))].count(True)

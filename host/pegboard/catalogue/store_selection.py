@@ -63,14 +63,14 @@ def select_stores(
     """
     selected: dict[StoreKey, SelectedStore] = {}
     problems: list[ConfigProblem] = []
-    for setting in (one for plugin in plugins for one in _settings(plugin)):
-        found = offered.get((setting.contract, setting.name))
-        if found is None and fall_back:
-            found = offered.get((setting.contract, setting.default))
-        if found is None:
+    for setting in (setting for plugin in plugins for setting in _settings(plugin)):
+        store = offered.get((setting.contract, setting.name))
+        if store is None and fall_back:
+            store = offered.get((setting.contract, setting.default))
+        if store is None:
             problems.append(_unknown(config, setting, offered, absent))
         else:
-            selected[setting.contract, setting.name] = found
+            selected[setting.contract, setting.name] = store
     return selected, problems
 
 

@@ -87,12 +87,12 @@ def _place_of_class(cls: type) -> str:
 
 def runnable(function: Any, signature: Signature, *, inline: bool = False) -> Function:
     """Return a function with the way to run it. Its dependencies are created before it runs."""
-    found = Function.of(function, inline=inline)
+    compiled = Function.of(function, inline=inline)
     if not signature.dependencies:
-        return found
+        return compiled
     from pegboard.calls.dependencies import with_dependencies
 
-    return with_dependencies(found, signature.dependencies)
+    return with_dependencies(compiled, signature.dependencies)
 
 
 def compile_tool(
@@ -153,13 +153,13 @@ def _compile_raw(
     """Compile a tool of another server."""
     from pegboard.catalogue.raw_definitions import raw_hints, raw_meta, raw_schemas, raw_signature
 
-    taken, given = raw_schemas(definition)
+    input_schema, output_schema = raw_schemas(definition)
     signature, _ = raw_signature(definition)
     tool = Tool(
         name=name,
         description=definition.description or "",
-        input_schema=taken,
-        output_schema=given,
+        input_schema=input_schema,
+        output_schema=output_schema,
         title=definition.title,
         annotations=definition.annotations or raw_hints(definition.raw or EMPTY),
         owner=owner,
@@ -176,13 +176,18 @@ def _compile_raw(
 
 def _signature(definition: ToolDefinition, references: SchemaReferences, documented: Mapping[str, str]) -> Signature:
     """Return the signature of a tool. Its schemas have no references, or none at their root, as `references` says."""
-    taken, given, changes = definition.input_schema, definition.output_schema, definition.arguments
+    input_schema, output_schema, changes = definition.input_schema, definition.output_schema, definition.arguments
     signature = compile_signature(
-        definition.function, taken, given, strict=definition.strict, changes=changes, documented=documented
+        definition.function,
+        input_schema,
+        output_schema,
+        strict=definition.strict,
+        changes=changes,
+        documented=documented,
     )
-    if taken is None and "$defs" in signature.input_schema:
+    if input_schema is None and "$defs" in signature.input_schema:
         signature = signature._replace(input_schema=_readable(signature.input_schema, references))
-    if given is None and "$defs" in (signature.output_schema or ()):
+    if output_schema is None and "$defs" in (signature.output_schema or ()):
         signature = signature._replace(output_schema=_readable(signature.output_schema, references))
     return signature
 
@@ -241,19 +246,19 @@ def _innermost(function: Any) -> Any:
 
 def description_of(definition: ToolDefinition | ResourceDefinition | PromptDefinition) -> str | None:
     """Return the author's description, else the docstring. Return None if both are missing."""
-    given = definition.description
-    return _shown(_docstring(definition)) if given is None else given.strip()
+    description = definition.description
+    return _shown(_docstring(definition)) if description is None else description.strip()
 
 
 def described(definition: ToolDefinition | PromptDefinition) -> tuple[str, Mapping[str, str]]:
     """Return the description of an item, "" for none, and the descriptions of parameters in the docstring."""
-    given, text = definition.description, _docstring(definition)
+    description, text = definition.description, _docstring(definition)
     parameters: Mapping[str, str] = EMPTY
     if text and getattr(definition, "input_schema", None) is None and any(mark in text for mark in _SECTION_MARKS):
         from pegboard.schemas.docstrings import split_docstring
 
-        text, parameters = split_docstring(text, [one.name for one in parameters_of(definition.function)])
-    return (_shown(text) or "") if given is None else given.strip(), parameters
+        text, parameters = split_docstring(text, [parameter.name for parameter in parameters_of(definition.function)])
+    return (_shown(text) or "") if description is None else description.strip(), parameters
 
 
 def unknown_parameters(definition: ToolDefinition | PromptDefinition) -> list[str]:
@@ -264,10 +269,10 @@ def unknown_parameters(definition: ToolDefinition | PromptDefinition) -> list[st
     from pegboard.schemas.docstrings import documented_names
 
     parameters = parameters_of(definition.function)
-    if any(one.kind is one.VAR_KEYWORD for one in parameters):
+    if any(parameter.kind is parameter.VAR_KEYWORD for parameter in parameters):
         return []
-    known = {one.name for one in parameters} | compile_signature(definition.function).renamed.keys()
-    return [name for name in documented_names(text) if name not in known]
+    names = {parameter.name for parameter in parameters} | compile_signature(definition.function).renamed.keys()
+    return [name for name in documented_names(text) if name not in names]
 
 
 def _docstring(definition: ToolDefinition | ResourceDefinition | PromptDefinition) -> str | None:

@@ -86,44 +86,45 @@ def _wrong(complaint: str) -> ToolDefinitionError:
     return ToolDefinitionError(f"its metadata: {complaint}")
 
 
-def _checked_classification(given: object) -> Classification:
-    if not isinstance(given, Classification):
-        raise _wrong(f"its classification must be Classification, not {given!r}")
-    domains = tuple(_texts(given.service_domains, "service_domains"))
-    for one in domains:
-        if not _DOMAIN.fullmatch(one) or len(one) > MAX_DOMAIN_CHARACTERS:
-            close = nearest(one, ServiceDomain)
+def _checked_classification(classification: object) -> Classification:
+    if not isinstance(classification, Classification):
+        raise _wrong(f"its classification must be Classification, not {classification!r}")
+    domains = tuple(_texts(classification.service_domains, "service_domains"))
+    for domain in domains:
+        if not _DOMAIN.fullmatch(domain) or len(domain) > MAX_DOMAIN_CHARACTERS:
+            close = nearest(domain, ServiceDomain)
             hint = f"; did you mean {str(close)!r}?" if close else ", such as cloud_storage"
             raise _wrong(
-                f"the service domain {one!r} is not in snake case of at most {MAX_DOMAIN_CHARACTERS} characters{hint}"
+                f"the service domain {domain!r} is not in snake case of at most {MAX_DOMAIN_CHARACTERS} "
+                f"characters{hint}"
             )
     return Classification(domains)
 
 
-def _checked_behavior(given: object) -> Behavior:
-    if not isinstance(given, Behavior):
-        raise _wrong(f"its behavior must be Behavior, not {given!r}")
-    operations = tuple(_texts(given.operations, "operations"))
-    for one in operations:
-        if one not in set(Operation):
-            raise _wrong(f"unknown operation {one!r}: use one of {', '.join(Operation)}")
+def _checked_behavior(behavior: object) -> Behavior:
+    if not isinstance(behavior, Behavior):
+        raise _wrong(f"its behavior must be Behavior, not {behavior!r}")
+    operations = tuple(_texts(behavior.operations, "operations"))
+    for operation in operations:
+        if operation not in set(Operation):
+            raise _wrong(f"unknown operation {operation!r}: use one of {', '.join(Operation)}")
     for name in HINTS:
-        if not isinstance(getattr(given, name), bool | None):
-            raise _wrong(f"its {name} must be true or false, not {getattr(given, name)!r}")
-    return given._replace(operations=operations)
+        if not isinstance(getattr(behavior, name), bool | None):
+            raise _wrong(f"its {name} must be true or false, not {getattr(behavior, name)!r}")
+    return behavior._replace(operations=operations)
 
 
-def _texts(given: object, name: str) -> Iterable[str]:
-    if not isinstance(given, Sequence) or isinstance(given, str):
-        raise _wrong(f"its {name} must be a list, not {given!r}")
-    for one in given:
-        if not isinstance(one, str):
-            raise _wrong(f"its {name} must be strings, not {one!r}")
-        yield str.__str__(one)
+def _texts(texts: object, name: str) -> Iterable[str]:
+    if not isinstance(texts, Sequence) or isinstance(texts, str):
+        raise _wrong(f"its {name} must be a list, not {texts!r}")
+    for text in texts:
+        if not isinstance(text, str):
+            raise _wrong(f"its {name} must be strings, not {text!r}")
+        yield str.__str__(text)
 
 
 def _contradiction(behavior: Behavior, classification: Classification | None) -> str | None:
-    changing = [one for one in behavior.operations if one not in (Operation.READ, Operation.OPAQUE)]
+    changing = [operation for operation in behavior.operations if operation not in (Operation.READ, Operation.OPAQUE)]
     if behavior.read_only and changing:
         return f"read_only=True contradicts the operations: {', '.join(changing)}"
     if behavior.read_only and Operation.OPAQUE in behavior.operations:
@@ -161,17 +162,17 @@ def _merged_hints(annotations: ToolAnnotations | None, metadata: ToolMetadata) -
 def _metadata_object(metadata: ToolMetadata) -> dict[str, Any]:
     """Return the metadata for clients, without null and empty members."""
     classification, behavior, extras, _ = metadata
-    found = {
+    sections = {
         "classification": _present(classification._asdict()) if classification else {},
         "behavior": _present(behavior._asdict()) if behavior else {},
         "extras": extras or {},
     }
-    return {name: value for name, value in found.items() if value}
+    return {name: value for name, value in sections.items() if value}
 
 
 def _present(members: Mapping[str, Any]) -> dict[str, Any]:
-    said = {name: value for name, value in members.items() if value is not None and value != ()}
-    return {name: list(value) if isinstance(value, tuple) else value for name, value in said.items()}
+    present = {name: value for name, value in members.items() if value is not None and value != ()}
+    return {name: list(value) if isinstance(value, tuple) else value for name, value in present.items()}
 
 
 def _checked_extra(extra: Mapping[str, Any]) -> dict[str, Any]:
@@ -201,8 +202,8 @@ def _own_json(value: Mapping[str, Any], where: str) -> dict[str, Any]:
     """
     if not nests_within(value, MAX_META_LEVELS):
         raise ToolDefinitionError(f"{where} is nested more than {MAX_META_LEVELS} levels deep")
-    found: dict[str, Any] = _plain_json(value, where)
-    return found
+    plain: dict[str, Any] = _plain_json(value, where)
+    return plain
 
 
 def _plain_json(value: object, where: str) -> Any:
@@ -210,9 +211,9 @@ def _plain_json(value: object, where: str) -> Any:
         for key in value:
             if not isinstance(key, str):
                 raise ToolDefinitionError(f"{where} must have string keys, not {key!r}")
-        return {str.__str__(key): _plain_json(one, f"{where}[{key!r}]") for key, one in value.items()}
+        return {str.__str__(key): _plain_json(member, f"{where}[{key!r}]") for key, member in value.items()}
     if isinstance(value, list | tuple):
-        return [_plain_json(one, f"{where}[{place}]") for place, one in enumerate(value)]
+        return [_plain_json(item, f"{where}[{place}]") for place, item in enumerate(value)]
     if isinstance(value, str):
         return str.__str__(value)
     if value is None or isinstance(value, bool | int) or (isinstance(value, float) and isfinite(value)):

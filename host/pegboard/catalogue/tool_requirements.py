@@ -92,8 +92,8 @@ class RequirementBinder:
         if not definition.requires_metadata:
             return {}
         host = self._config.host
-        known = {"user_id": host.user} | {key.lower(): value for key, value in host.metadata.items()}
-        return {key: known.get(key) for key in map(str.lower, definition.requires_metadata)}
+        metadata = {"user_id": host.user} | {key.lower(): value for key, value in host.metadata.items()}
+        return {key: metadata.get(key) for key in map(str.lower, definition.requires_metadata)}
 
     def _token(self, required: ToolAuthorization) -> tuple[AuthProvider, MissingToken | None]:
         """Return the provider of a token, and the token if the host does not have it."""
@@ -101,7 +101,7 @@ class RequirementBinder:
 
         if self._providers is None:
             owned = contributions_of(self._plugins, register_auth_providers)
-            described = ((plugin.origin, one) for plugin, one in owned)
+            described = ((plugin.origin, provider) for plugin, provider in owned)
             disabled = [choice.origin for choice in self._choices if not choice.on]
             self._providers = Providers(described, disabled, self._report)
         sources = [source for _, source in contributions_of(self._plugins, register_token_sources)]

@@ -60,12 +60,12 @@ class ChangedTools:
         self._spelt: dict[str, list[str]] = {}  # the names of sections, by their normal forms
         self.problems: list[ConfigProblem] = []
         for name, section in config.host.tools.items():
-            found = self._validated(name, section)
-            if isinstance(found, ToolSettings):
-                self._settings[name] = found
+            settings = self._validated(name, section)
+            if isinstance(settings, ToolSettings):
+                self._settings[name] = settings
                 self._spelt.setdefault(normalise(name), []).append(name)
             else:
-                self.problems += found
+                self.problems += settings
 
     def _validated(self, name: str, section: Any) -> ToolSettings | list[ConfigProblem]:
         path = ("host", "tools", name)
@@ -99,11 +99,13 @@ class ChangedTools:
             return self._config.problem(f"the same tool is changed by {' and '.join(others)}: keep one section", path)
         options = _options(self._settings[names[0]])
         try:
-            found = bind(transformed(definition, **options))
+            result = bind(transformed(definition, **options))
         except ToolDefinitionError as error:
             bind(definition)  # an author's mistake
             return self._config.problem(str(error), (*path, *_culprit(definition, options, bind, str(error))))
-        return found._replace(where=f" ({self._config.source(path)})") if isinstance(found, BoundDefinition) else found
+        return (
+            result._replace(where=f" ({self._config.source(path)})") if isinstance(result, BoundDefinition) else result
+        )
 
     def _place(self, name: str) -> str:
         path = ("host", "tools", name)
@@ -117,10 +119,10 @@ class ChangedTools:
 
 def _options(settings: ToolSettings) -> dict[str, Any]:
     """Return the options that a section sets."""
-    given = {key: getattr(settings, key) for key in ("name", "title", "description", "tags")}
-    options = {key: value for key, value in given.items() if value is not None}
+    values = {key: getattr(settings, key) for key in ("name", "title", "description", "tags")}
+    options = {key: value for key, value in values.items() if value is not None}
     if settings.arguments:
-        options["arguments"] = {key: one.change for key, one in settings.arguments.items()}
+        options["arguments"] = {key: argument.change for key, argument in settings.arguments.items()}
     return options
 
 
@@ -129,9 +131,9 @@ def _culprit(definition: ToolDefinition, options: Mapping[str, Any], bind: Bind,
     alone: dict[tuple[str, ...], Any] = {(key,): {key: value} for key, value in options.items() if key != "arguments"}
     for key, change in options.get("arguments", {}).items():
         alone["arguments", key] = {"arguments": {key: change}}
-    for path, one in alone.items():
+    for path, changes in alone.items():
         try:
-            bind(transformed(definition, **one))
+            bind(transformed(definition, **changes))
         except ToolDefinitionError as error:
             if str(error) == message:
                 return path
