@@ -42,8 +42,8 @@ class Arguments(NamedTuple):
         Raises:
             ToolInputError: the arguments do not fit the schema.
         """
-        if found := self.schema.problems(arguments):
-            raise schema_error(found, self.schema.schema)
+        if problems := self.schema.problems(arguments):
+            raise schema_error(problems, self.schema.schema)
         if self.whole is not None:
             return {self.whole: dict(arguments)}
         if self.named is not None:
@@ -55,7 +55,7 @@ class Arguments(NamedTuple):
 
 
 def compile_arguments(
-    given: Any, parameters: Sequence[inspect.Parameter], hints: Mapping[str, Any], reserved: Collection[str]
+    authored: Any, parameters: Sequence[inspect.Parameter], hints: Mapping[str, Any], reserved: Collection[str]
 ) -> Arguments:
     """Compile the schema of a function's arguments.
 
@@ -68,16 +68,16 @@ def compile_arguments(
     Raises:
         ToolInputSchemaError: the schema is invalid, or does not fit the function.
     """
-    schema = compile_schema(given, "its input schema", ToolInputSchemaError)
+    schema = compile_schema(authored, "its input schema", ToolInputSchemaError)
     if schema.schema.get("type") != "object":
         raise ToolInputSchemaError('the input schema must have `"type": "object"` at its root')
     properties = schema.schema.get("properties", {})
     for parameter in parameters:
         if parameter.kind in (parameter.POSITIONAL_ONLY, parameter.VAR_POSITIONAL):
             raise ToolInputSchemaError(f"parameter {parameter.name!r} is positional: make it a keyword parameter")
-    if taken := [name for name in reserved if name in properties]:
+    if clashing := [name for name in reserved if name in properties]:
         raise ToolInputSchemaError(
-            f"the property {taken[0]!r} has the name of a parameter that the host fills in: rename the parameter"
+            f"the property {clashing[0]!r} has the name of a parameter that the host fills in: rename the parameter"
         )
     if len(parameters) == 1 and _takes_all(parameters[0], hints) and parameters[0].name not in properties:
         return Arguments(schema, parameters[0].name, None, reserved)
@@ -106,20 +106,20 @@ def _takes_all(parameter: inspect.Parameter, hints: Mapping[str, Any]) -> bool:
     return named and (hint in _MAPPINGS or get_origin(hint) in _MAPPINGS)
 
 
-def compile_result(given: Any) -> tuple[Callable[[Any], Any], dict[str, Any]]:
+def compile_result(authored: Any) -> tuple[Callable[[Any], Any], dict[str, Any]]:
     """Compile the author's schema of a result. Return the function that converts and validates results, and the schema.
 
     Raises:
         ToolOutputSchemaError: the schema is invalid.
     """
-    schema = compile_schema(given, "its output schema", ToolOutputSchemaError)
+    schema = compile_schema(authored, "its output schema", ToolOutputSchemaError)
 
     def checked(value: Any) -> Any:
         plain = to_jsonable_python(with_base64(value), inf_nan_mode="constants", bytes_mode="base64", by_alias=True)
         if not is_finite(plain):
             raise ValueError("JSON cannot express NaN and infinities")
-        if found := schema.problems(plain):
-            raise ValueError("; ".join(line(path, text) for path, text in found[:10]))
+        if problems := schema.problems(plain):
+            raise ValueError("; ".join(line(path, text) for path, text in problems[:10]))
         return plain
 
     return checked, schema.schema

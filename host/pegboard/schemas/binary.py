@@ -22,14 +22,14 @@ NO_SCHEMAS = frozenset(("metadata", "default", "expected", "config", "members"))
 def with_base64_bytes(schema: Any) -> Any:
     """Return a core schema with base64 in place of `bytes`, or the schema itself if it contains none."""
     if isinstance(schema, list | tuple):
-        items = [with_base64_bytes(one) for one in schema]
+        items = [with_base64_bytes(item) for item in schema]
         return items if any(new is not old for new, old in zip(items, schema, strict=True)) else schema
     if not isinstance(schema, dict) or _is_encoded(schema):
         return schema
     if schema.get("type") == "bytes":
         return _bytes(schema)
-    found = {name: one if name in NO_SCHEMAS else with_base64_bytes(one) for name, one in schema.items()}
-    return found if any(found[name] is not one for name, one in schema.items()) else schema
+    replaced = {name: value if name in NO_SCHEMAS else with_base64_bytes(value) for name, value in schema.items()}
+    return replaced if any(replaced[name] is not value for name, value in schema.items()) else schema
 
 
 def _is_encoded(schema: Mapping[str, Any]) -> bool:
@@ -40,7 +40,7 @@ def _is_encoded(schema: Mapping[str, Any]) -> bool:
 
 
 def _bytes(schema: Mapping[str, Any]) -> CoreSchema:
-    plain: Any = {name: one for name, one in schema.items() if name not in ("serialization", "ref")}
+    plain: Any = {name: value for name, value in schema.items() if name not in ("serialization", "ref")}
     decode = core_schema.no_info_plain_validator_function(_decoded)
     written = core_schema.plain_serializer_function_ser_schema(_encoded, when_used="json")
     return core_schema.json_or_python_schema(

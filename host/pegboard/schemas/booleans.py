@@ -46,28 +46,28 @@ class _Search:
             kind = schema.get("type")
             if kind in _NUMBERS:
                 return [(path, WORDS[f"boolean_as_{kind}"])]
-            if any(one is value for one in schema.get("enum", (value,))):
+            if any(choice is value for choice in schema.get("enum", (value,))):
                 return []
             return [(path, WORDS["boolean_excluded"].format(value=str(value).lower()))]
         if isinstance(value, _OBJECTS):
             named, others = schema.get("properties", {}), schema.get("additionalProperties")
             inner = [
-                (name, one, its)
-                for name, one in value.items()
-                if type(one) not in _OTHERS and self._may_refuse(its := named.get(name, others))
+                (name, member, its)
+                for name, member in value.items()
+                if type(member) not in _OTHERS and self._may_refuse(its := named.get(name, others))
             ]
         elif isinstance(value, list):
             first, rest = schema.get("prefixItems", ()), schema.get("items")
             if not first and self._are_plain(value, rest):
                 return []
             inner = [
-                (place, one, first[place] if place < len(first) else rest)
-                for place, one in enumerate(value)
-                if type(one) not in _OTHERS
+                (place, item, first[place] if place < len(first) else rest)
+                for place, item in enumerate(value)
+                if type(item) not in _OTHERS
             ]
         else:
             return []
-        return [found for key, one, its in inner for found in self.of(one, its, (*path, key))]
+        return [problem for key, member, its in inner for problem in self.of(member, its, (*path, key))]
 
     def _are_plain(self, items: list[Any], schema: Any) -> bool:
         """Return True if each item is an object with a string, a number or null wherever the schema refuses booleans.
@@ -86,11 +86,11 @@ class _Search:
 
     def _may_refuse(self, schema: Any) -> bool:
         """Return False if a schema accepts booleans, or rejects them itself, in every place."""
-        found = self._searched.get(id(schema))
-        if found is None:
+        refuses = self._searched.get(id(schema))
+        if refuses is None:
             text = encode(schema)
-            found = self._searched[id(schema)] = any(word in text for word in _REFUSING)
-        return found
+            refuses = self._searched[id(schema)] = any(word in text for word in _REFUSING)
+        return refuses
 
     def _resolved(self, schema: Any) -> Any:
         while isinstance(schema, _OBJECTS) and "$ref" in schema:

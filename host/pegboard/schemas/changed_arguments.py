@@ -46,27 +46,27 @@ def change_parameters(
         ToolDefinitionError: a change is impossible.
     """
     _check_names(changes, parts.given)
-    given: dict[str, Parameter] = {}
+    kept: dict[str, Parameter] = {}
     removed: dict[str, Parameter] = {}
     renamed: dict[str, str] = {}
-    for name, one in parts.given.items():
+    for name, argument in parts.given.items():
         change = changes.get(name, ArgumentChange())
         if name in changes and any(
-            isinstance(extra, FieldInfo) and extra.alias for extra in (*one.extras, one.default)
+            isinstance(extra, FieldInfo) and extra.alias for extra in (*argument.extras, argument.default)
         ):
             raise ToolDefinitionError(f"argument {name!r} has an alias of pydantic, so it cannot be changed")
         shown = change.name or name
-        (removed if change.removes else given)[shown] = one._replace(name=shown)
+        (removed if change.removes else kept)[shown] = argument._replace(name=shown)
         if shown != (parameter := parts.renamed.get(name, name)):
             renamed[shown] = parameter
-        if change.hidden and change.value is ... and _is_required(one):
+        if change.hidden and change.value is ... and _is_required(argument):
             raise _required(name)
     values = {name: change.value for name, change in changes.items() if change.value is not ...}
-    schema, validate = compile_input(given)
+    schema, validate = compile_input(kept)
     describe(schema, changes)
     if removed:
         validate = _with_values(validate, compile_input(removed)[1], values)
-    return parts._replace(given=given, renamed=renamed), (schema, validate)
+    return parts._replace(given=kept, renamed=renamed), (schema, validate)
 
 
 def _with_values(validate: Validate, convert: Validate, values: dict[str, Any]) -> Validate:
@@ -115,27 +115,27 @@ def change_schema(original: Arguments, changes: Changes) -> Compiled:
     describe(changed, changes)
     values = {name: change.value for name, change in changes.items() if change.value is not ...}
     alone = compile_schema({**schema, "required": []}, "its input schema", ToolDefinitionError)
-    if found := alone.problems(values):
-        raise _wrong_values(schema_error(found))
+    if wrong := alone.problems(values):
+        raise _wrong_values(schema_error(wrong))
     compiled = compile_schema(changed, "its changed input schema", ToolDefinitionError)
-    taken = (removed | shown.keys()) - set(changed["properties"])
+    gone = (removed | shown.keys()) - set(changed["properties"])
     originals = {after: before for before, after in shown.items()}
 
     def validate(arguments: Mapping[str, Any]) -> dict[str, Any]:
-        found = compiled.problems(arguments) or [((name,), UNKNOWN) for name in arguments if name in taken]
-        if found:
-            raise schema_error(found, changed)
+        problems = compiled.problems(arguments) or [((name,), UNKNOWN) for name in arguments if name in gone]
+        if problems:
+            raise schema_error(problems, changed)
         own = {originals.get(name, name): value for name, value in arguments.items()}
         return original.keywords({**own, **deepcopy(values)})
 
     return changed, validate
 
 
-def _check_names(changes: Changes, known: Mapping[str, Any]) -> None:
+def _check_names(changes: Changes, names: Mapping[str, Any]) -> None:
     for name in changes:
-        if name not in known:
-            raise unknown_argument(name, known)
-    shown = [changes[name].name or name if name in changes else name for name in known]
+        if name not in names:
+            raise unknown_argument(name, names)
+    shown = [changes[name].name or name if name in changes else name for name in names]
     for name, change in changes.items():
         if change.name is not None and shown.count(change.name) > 1:
             raise ToolDefinitionError(f"argument {name!r} is renamed to {change.name!r}, which is taken")

@@ -44,13 +44,13 @@ def compile_dependencies(marked: Mapping[str, Depends]) -> dict[str, Dependency]
     Raises:
         ToolDefinitionError: a dependency cannot be created. The message names the parameter and the dependency.
     """
-    found = {}
+    compiled = {}
     for parameter, depends in marked.items():
         try:
-            found[parameter] = compile_dependency(depends)
+            compiled[parameter] = compile_dependency(depends)
         except ToolDefinitionError as error:
             raise ToolDefinitionError(f"parameter {parameter!r}: {error}") from None
-    return found
+    return compiled
 
 
 def compile_dependency(depends: Depends, path: tuple[Callable[..., Any], ...] = ()) -> Dependency:
@@ -117,12 +117,12 @@ def name_of(function: Any) -> str:
 
 def _kind(function: Callable[..., Any]) -> Kind:
     target = function if inspect.isroutine(function) or isinstance(function, type) else type(function).__call__
-    for one in (function, target):  # a partial answers for its function, another object for its `__call__`
-        if inspect.isasyncgenfunction(one):
+    for candidate in (function, target):  # a partial answers for its function, another object for its `__call__`
+        if inspect.isasyncgenfunction(candidate):
             return "async generator"
-        if inspect.isgeneratorfunction(one):
+        if inspect.isgeneratorfunction(candidate):
             return "generator"
-        if inspect.iscoroutinefunction(one):
+        if inspect.iscoroutinefunction(candidate):
             return "async"
     return "sync"
 

@@ -63,9 +63,9 @@ def split_docstring(docstring: str, names: Collection[str]) -> Documented:
     for style, pattern in _PARAMETERS.items():
         sections = pattern.findall(text)
         for section in ["".join(sections)] if style == "REST" else sections:  # one field of Sphinx is no section
-            found = _parsed(section, style)
-            if not found.keys().isdisjoint(names):
-                described |= found
+            parameters = _parsed(section, style)
+            if not parameters.keys().isdisjoint(names):
+                described |= parameters
                 text = pattern.sub("", text) if style == "REST" else text.replace(section, "", 1)
     for pattern in _RAISES:
         text = pattern.sub(_without_entries, text)
@@ -75,10 +75,10 @@ def split_docstring(docstring: str, names: Collection[str]) -> Documented:
 
 def documented_names(docstring: str) -> list[str]:
     """Return the names in the sections about parameters, in order."""
-    found = []
+    documented = []
     for style, pattern in _PARAMETERS.items():
-        found += [name for section in pattern.findall(docstring) for name in _parsed(section, style)]
-    return [name for name in dict.fromkeys(found) if name.isidentifier()]
+        documented += [name for section in pattern.findall(docstring) for name in _parsed(section, style)]
+    return [name for name in dict.fromkeys(documented) if name.isidentifier()]
 
 
 def _without_entries(section: re.Match[str]) -> str:
@@ -94,7 +94,11 @@ def _parsed(sections: str, style: str) -> dict[str, str]:
     from docstring_parser import DocstringStyle, ParseError, parse
 
     try:
-        found = parse(f"Summary.\n\n{sections}", style=DocstringStyle[style]).params
+        parameters = parse(f"Summary.\n\n{sections}", style=DocstringStyle[style]).params
     except ParseError:
         return {}
-    return {name.strip(" *`"): one.description or "" for one in found for name in one.arg_name.split(",")}
+    return {
+        name.strip(" *`"): parameter.description or ""
+        for parameter in parameters
+        for name in parameter.arg_name.split(",")
+    }

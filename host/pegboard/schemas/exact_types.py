@@ -54,7 +54,7 @@ def _exact(core: Any, strict: bool) -> Any:
     kind = core["type"]
     if kind in _ATOMS:
         return {**core, "strict": True}
-    if kind in _UNCHANGED or (kind == "literal" and all(type(one) is str for one in core["expected"])):
+    if kind in _UNCHANGED or (kind == "literal" and all(type(choice) is str for choice in core["expected"])):
         return core
     if kind in _TEXTS and not strict and not core.get("strict"):
         return _after(core_schema.str_schema(strict=True), core)
@@ -68,16 +68,16 @@ def _exact(core: Any, strict: bool) -> Any:
     inner = _INNER.get(kind)
     if inner is None or not inner <= core.keys() or (kind == "dict" and core["keys_schema"]["type"] != "str"):
         raise _ConvertedError
-    found = {**core, **{name: _exact(core[name], strict) for name in inner}}
+    exact = {**core, **{name: _exact(core[name], strict) for name in inner}}
     if kind in _CONTAINERS:
-        found["strict"] = True
+        exact["strict"] = True
     if kind == "definitions":
-        found["definitions"] = [_exact(one, strict) for one in core["definitions"]]
+        exact["definitions"] = [_exact(definition, strict) for definition in core["definitions"]]
     # an instance of a model is not JSON
-    return _after(core_schema.is_instance_schema(dict), found) if kind == "model" else found
+    return _after(core_schema.is_instance_schema(dict), exact) if kind == "model" else exact
 
 
 def _after(first: CoreSchema, core: Any) -> CoreSchema:
-    """Return a core schema that checks a value before another one reads the value."""
-    own = {name: one for name, one in core.items() if name != "ref"}
+    """Return a core schema that checks a value before another schema reads the value."""
+    own = {name: value for name, value in core.items() if name != "ref"}
     return core_schema.chain_schema([first, own], ref=core.get("ref"))

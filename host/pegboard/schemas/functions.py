@@ -52,14 +52,14 @@ def parameters_of(function: Callable[..., Any]) -> tuple[inspect.Parameter, ...]
             "it is a generator: return a list, and report progress with `context.progress.report`"
         )
     try:
-        found = inspect.signature(function).parameters
+        parameters = inspect.signature(function).parameters
     except (TypeError, ValueError):
         raise ToolDefinitionError("its signature cannot be read: wrap it in a function") from None
     bound: set[str] = set()
     while isinstance(function, partial):
         bound.update(function.keywords)
         function = function.func
-    return tuple(one for one in found.values() if one.name not in bound)
+    return tuple(parameter for parameter in parameters.values() if parameter.name not in bound)
 
 
 def is_generator(function: Callable[..., Any]) -> bool:
@@ -72,7 +72,7 @@ def innermost(function: Any) -> Any:
     """Return the function whose annotations apply to a callable."""
     while isinstance(function, partial):
         function = function.func
-    function = inspect.unwrap(function, stop=lambda one: hasattr(one, "__signature__"))
+    function = inspect.unwrap(function, stop=lambda wrapper: hasattr(wrapper, "__signature__"))
     return function if inspect.isroutine(function) else type(function).__call__
 
 
@@ -96,13 +96,13 @@ def _nonlocals(function: Any) -> dict[str, Any] | None:
     cells = getattr(function, "__closure__", None)
     if not cells:
         return None
-    found = {}
+    values = {}
     for name, cell in zip(function.__code__.co_freevars, cells, strict=True):
         try:
-            found[name] = cell.cell_contents
+            values[name] = cell.cell_contents
         except ValueError:  # not assigned yet
             continue
-    return found
+    return values
 
 
 def _unresolved(function: Any, names: dict[str, Any] | None, error: Exception) -> ToolDefinitionError:
@@ -136,12 +136,12 @@ def parts(
         parameters: the parameters of the function.
         hints: their types.
         declared: True if the author wrote a schema. Types and descriptions are then ignored.
-        documented: descriptions in the docstring, for parameters without another one.
+        documented: descriptions in the docstring, for parameters without another description.
 
     Raises:
         ToolInputSchemaError: callers cannot set a parameter.
     """
-    given: dict[str, Parameter] = {}
+    arguments: dict[str, Parameter] = {}
     renamed: dict[str, str] = {}
     depends: dict[str, Depends] = {}
     context = None
@@ -159,15 +159,15 @@ def parts(
             continue
         if declared:
             continue
-        one = _given(parameter, annotation)
-        if parameter.name in documented and not _is_described(one):
-            one = one._replace(description=documented[parameter.name])
-        if one.name in given:
-            raise ToolInputSchemaError(f"two parameters have the name {one.name!r}: rename one parameter")
-        if one.name != parameter.name:
-            renamed[one.name] = parameter.name
-        given[one.name] = one
-    return Parts(given, renamed, context, depends)
+        argument = _given(parameter, annotation)
+        if parameter.name in documented and not _is_described(argument):
+            argument = argument._replace(description=documented[parameter.name])
+        if argument.name in arguments:
+            raise ToolInputSchemaError(f"two parameters have the name {argument.name!r}: rename one parameter")
+        if argument.name != parameter.name:
+            renamed[argument.name] = parameter.name
+        arguments[argument.name] = argument
+    return Parts(arguments, renamed, context, depends)
 
 
 def context_parameter(function: Callable[..., Any]) -> str | None:
@@ -177,7 +177,9 @@ def context_parameter(function: Callable[..., Any]) -> str | None:
         ToolDefinitionError: an annotation cannot be resolved.
     """
     hints = hints_of(function)
-    return next((one.name for one in parameters_of(function) if is_context(hints.get(one.name))), None)
+    return next(
+        (parameter.name for parameter in parameters_of(function) if is_context(hints.get(parameter.name))), None
+    )
 
 
 def is_context(annotation: Any) -> bool:
@@ -230,8 +232,8 @@ def _given(parameter: inspect.Parameter, annotation: Any) -> Parameter:
 
 
 def _is_described(parameter: Parameter) -> bool:
-    fields = (one for one in (*parameter.extras, parameter.default) if isinstance(one, FieldInfo))
-    return parameter.description is not None or any(one.description is not None for one in fields)
+    fields = (field for field in (*parameter.extras, parameter.default) if isinstance(field, FieldInfo))
+    return parameter.description is not None or any(field.description is not None for field in fields)
 
 
 def _advice(name: str) -> str:

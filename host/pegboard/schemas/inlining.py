@@ -60,16 +60,16 @@ class _Inliner:
         order = TopologicalSorter({name: uses[name] - recursive for name in uses.keys() - recursive})
         self._inlined: JsonObject = {}
         for name in order.static_order():
-            # check each one: definitions that use each other twice grow exponentially
+            # check each definition: definitions that use each other twice grow exponentially
             self._inlined[name] = self._checked(self._with_definitions(definitions[name]))
         # a schema with its own base URI keeps its references
-        kept = recursive | {_name(one.schema.get("$ref")) for one in subschemas(schema) if one.base}
+        kept = recursive | {_name(subschema.schema.get("$ref")) for subschema in subschemas(schema) if subschema.base}
         self._kept = {name: self._with_definitions(about) for name, about in definitions.items() if name in kept}
 
     def whole(self, root: JsonObject) -> JsonObject:
         """Return the schema with its root inlined, and the definitions that are still used."""
-        found = self._with_definitions({key: value for key, value in root.items() if key != "$defs"})
-        return self._checked({"$defs": self._kept, **found} if self._kept else found)
+        result = self._with_definitions({key: value for key, value in root.items() if key != "$defs"})
+        return self._checked({"$defs": self._kept, **result} if self._kept else result)
 
     def _with_definitions(self, schema: JsonObject) -> JsonObject:
         return dict(map_subschemas(schema, self._replaced))
@@ -95,18 +95,18 @@ def _merged(definition: JsonObject, beside: JsonObject) -> JsonObject:
 
 
 def _references(schema: JsonObject) -> Iterator[str]:
-    return (_name(one.schema["$ref"]) for one in subschemas(schema) if "$ref" in one.schema)
+    return (_name(subschema.schema["$ref"]) for subschema in subschemas(schema) if "$ref" in subschema.schema)
 
 
 def _reachable(name: str, uses: dict[str, set[str]]) -> set[str]:
     """Return the definitions that a definition uses, directly or through other definitions."""
-    found: set[str] = set()
+    reachable: set[str] = set()
     waiting = [name]
     while waiting:
-        new = uses[waiting.pop()] - found
-        found |= new
+        new = uses[waiting.pop()] - reachable
+        reachable |= new
         waiting += new
-    return found
+    return reachable
 
 
 def _name(reference: Any) -> str:

@@ -64,8 +64,8 @@ class JsonSchema:
             return []
         if self._work(value) > MAX_EXPLAINED_VISITS:
             return [((), "does not fit the schema, and is too large to say where")]
-        found = [problem for error in self._validator.iter_errors(value) for problem in problems(error, value)]
-        return sorted(found, key=lambda problem: tuple(map(str, problem[0])))
+        unsorted = [problem for error in self._validator.iter_errors(value) for problem in problems(error, value)]
+        return sorted(unsorted, key=lambda problem: tuple(map(str, problem[0])))
 
     def _work(self, value: Any) -> int:
         """Return an upper bound of the work to find all errors. A recursive schema may visit a value many times."""
@@ -95,18 +95,18 @@ def _compiled(schema: Any) -> JsonSchema:
     import jsonschema_rs
 
     named = _dialect(schema)
-    found = list(subschemas(schema))
-    if len(found) > MAX_SUBSCHEMAS:
-        raise _RefusedError(f"it has {len(found)} subschemas, the limit is {MAX_SUBSCHEMAS}")
-    for one in found:
-        if "$schema" in one.schema:
-            _dialect(one.schema)
+    schemas = list(subschemas(schema))
+    if len(schemas) > MAX_SUBSCHEMAS:
+        raise _RefusedError(f"it has {len(schemas)} subschemas, the limit is {MAX_SUBSCHEMAS}")
+    for subschema in schemas:
+        if "$schema" in subschema.schema:
+            _dialect(subschema.schema)
     try:
         validator: Validator = getattr(jsonschema_rs, DIALECTS[named])(
             schema, offline=True, validate_formats=False, pattern_options=_linear()
         )
-        for one in found:
-            _check_patterns(one)
+        for subschema in schemas:
+            _check_patterns(subschema)
         work = effort(schema)
     except jsonschema_rs.ValidationError as error:
         raise _RefusedError(_why(error, schema)) from None
@@ -156,12 +156,14 @@ def _linear() -> RegexOptions:
     return RegexOptions(size_limit=MAX_REGEX_BYTES, dfa_size_limit=MAX_REGEX_BYTES)
 
 
-def _check_patterns(one: Subschema) -> None:
-    pattern, named = one.schema.get("pattern"), one.schema.get("patternProperties")
+def _check_patterns(subschema: Subschema) -> None:
+    pattern, named = subschema.schema.get("pattern"), subschema.schema.get("patternProperties")
     patterns = [*([pattern] if isinstance(pattern, str) else []), *(named if isinstance(named, dict) else [])]
     for text in patterns:
         if complaint := _pattern_complaint(text):
-            raise _RefusedError(f"{'.'.join(map(str, one.path)) or 'the root'}: the pattern {text!r:.100} {complaint}")
+            raise _RefusedError(
+                f"{'.'.join(map(str, subschema.path)) or 'the root'}: the pattern {text!r:.100} {complaint}"
+            )
 
 
 def _pattern_complaint(pattern: str) -> str | None:
@@ -206,6 +208,10 @@ def _extent(value: Any) -> tuple[int, int]:
     while level:
         count += len(level)
         depth += 1
-        members = [one.values() if isinstance(one, dict) else one for one in level if isinstance(one, dict | list)]
-        level = [inner for one in members for inner in one]
+        members = [
+            container.values() if isinstance(container, dict) else container
+            for container in level
+            if isinstance(container, dict | list)
+        ]
+        level = [inner for member in members for inner in member]
     return count, depth

@@ -32,22 +32,22 @@ def decoded_strings(
         exact: the names of arguments that are not converted.
     """
     details = error.errors(include_url=False, include_context=False, include_input=False)
-    wrong = {str(one["loc"][0]) for one in details if one["loc"]}
-    found: dict[str, Any] = {}
+    wrong = {str(detail["loc"][0]) for detail in details if detail["loc"]}
+    decoded: dict[str, Any] = {}
     for name in (arguments.keys() & wrong).difference(exact):
         text = arguments[name]
         if isinstance(text, str) and text.lstrip().startswith(("{", "[")):
             value, kinds = _decoded(text), _types((name,), schema)
             if _DECODED.get(type(value), "") in kinds and "string" not in kinds:
-                found[name] = value
-    return {**arguments, **found} if found else None
+                decoded[name] = value
+    return {**arguments, **decoded} if decoded else None
 
 
 def _types(path: FieldPath, schema: Mapping[str, Any]) -> set[str]:
     """Return the JSON types that a schema accepts at a path."""
     types: set[str] = set()
-    for one in subschemas_at(path, schema):
-        kind = one.get("type", ())
+    for subschema in subschemas_at(path, schema):
+        kind = subschema.get("type", ())
         types.update((kind,) if isinstance(kind, str) else kind)
     return types
 

@@ -115,7 +115,7 @@ def accepts_none(annotation: Any) -> bool:
         annotation = get_args(annotation)[0]
     if get_origin(annotation) in (Union, UnionType):
         return any(accepts_none(part) for part in get_args(annotation))
-    return any(annotation is one for one in _NONE)
+    return any(annotation is form for form in _NONE)
 
 
 def _awaited(annotation: Any) -> Any:
@@ -157,7 +157,7 @@ def _is_open_list(annotation: Any) -> bool:
     if get_origin(annotation) is Annotated:
         annotation = get_args(annotation)[0]
     items = get_args(annotation)
-    return (get_origin(annotation) or annotation) in _LISTS and all(one in (Any, object, ...) for one in items)
+    return (get_origin(annotation) or annotation) in _LISTS and all(item in (Any, object, ...) for item in items)
 
 
 def is_open_object(promised: Mapping[str, Any]) -> bool:

@@ -95,18 +95,24 @@ def plain_arguments(parameters: Iterable[Parameter], title: str) -> Plain:
     """
     fields: dict[str, core_schema.TypedDictField] = {}
     properties: dict[str, JsonObject] = {}
-    for one in parameters:
-        core, json = _described(_plain(one.type, _no_class), one.extras, one.description)
-        required = one.default is inspect.Parameter.empty
+    for parameter in parameters:
+        core, json = _described(_plain(parameter.type, _no_class), parameter.extras, parameter.description)
+        required = parameter.default is inspect.Parameter.empty
         if not required:
-            is_empty = type(one.default) in (list, dict) and not one.default
-            if one.default is not None and type(one.default) not in (bool, int, float, str) and not is_empty:
+            is_empty = type(parameter.default) in (list, dict) and not parameter.default
+            if (
+                parameter.default is not None
+                and type(parameter.default) not in (bool, int, float, str)
+                and not is_empty
+            ):
                 raise NotPlainError
-            core = core_schema.with_default_schema(core, default=one.default)
-            if is_shown_default(one.default, json) and (type(one.default) is not float or isfinite(one.default)):
-                json = _sorted(json, default=one.default)
-        fields[one.name] = core_schema.typed_dict_field(core, required=required)
-        properties[one.name] = json
+            core = core_schema.with_default_schema(core, default=parameter.default)
+            if is_shown_default(parameter.default, json) and (
+                type(parameter.default) is not float or isfinite(parameter.default)
+            ):
+                json = _sorted(json, default=parameter.default)
+        fields[parameter.name] = core_schema.typed_dict_field(core, required=required)
+        properties[parameter.name] = json
     config = core_schema.CoreConfig(title=title, hide_input_in_errors=True, allow_inf_nan=False)
     core = core_schema.typed_dict_schema(fields, extra_behavior="forbid", config=config)
     return Plain(with_plain_json(core), {"additionalProperties": False, **_object(fields, properties)})
@@ -117,15 +123,15 @@ def is_shown_default(default: object, json: JsonObject) -> bool:
     return default is not None or "null" in json.get("type", "null")
 
 
-def strict_names(given: Mapping[str, Parameter]) -> list[str]:
+def strict_names(parameters: Mapping[str, Parameter]) -> list[str]:
     """Return the argument names of the parameters with `Field(strict=True)`."""
-    found = []
-    for name, one in given.items():
-        fields = [extra for extra in (*one.extras, one.default) if isinstance(extra, FieldInfo)]
-        extras = (*one.extras, *(extra for field in fields for extra in field.metadata))
+    names = []
+    for name, parameter in parameters.items():
+        fields = [extra for extra in (*parameter.extras, parameter.default) if isinstance(extra, FieldInfo)]
+        extras = (*parameter.extras, *(extra for field in fields for extra in field.metadata))
         if any(getattr(extra, "strict", False) is True for extra in extras):
-            found += [name, *(field.validation_alias for field in fields if isinstance(field.validation_alias, str))]
-    return found
+            names += [name, *(field.validation_alias for field in fields if isinstance(field.validation_alias, str))]
+    return names
 
 
 def plain_result(annotation: Any) -> Plain:
@@ -184,7 +190,7 @@ def _nullable(plain: Plain) -> Plain:
 def _described(plain: Plain, extras: Sequence[Any], description: str | None = None) -> Plain:
     """Add the limits and the description from Annotated."""
     limits = []
-    said = None
+    from_extras = None
     for extra in extras:
         if not isinstance(extra, FieldInfo):
             limits.append(extra)
@@ -192,9 +198,9 @@ def _described(plain: Plain, extras: Sequence[Any], description: str | None = No
         if _is_unusual(extra):
             raise NotPlainError
         limits += extra.metadata
-        said = said if extra.description is None else extra.description
+        from_extras = from_extras if extra.description is None else extra.description
     core, json = _limited(plain, limits) if limits else plain
-    text = said if description is None else description
+    text = from_extras if description is None else description
     return Plain(core, json if text is None else _sorted(json, description=text))
 
 
@@ -222,8 +228,8 @@ class _Classes:
 
     def plain(self, annotation: Any) -> Plain:
         reference = f"#/$defs/{getattr(annotation, '__name__', '')}"
-        known, plain = self._known.get(reference, (annotation, None))
-        if plain is not None and known is annotation:
+        original, plain = self._known.get(reference, (annotation, None))
+        if plain is not None and original is annotation:
             return plain
         if reference in self._known:  # another TypedDict of the same name, or a recursive one
             raise NotPlainError
@@ -287,7 +293,7 @@ def _substituted(hint: Any, bound: Mapping[Any, Any]) -> Any:
         if isinstance(hint, TypeVar):
             return bound[hint]
         parameters = getattr(hint, "__parameters__", ())
-        return hint[tuple(bound[one] for one in parameters)] if parameters else hint
+        return hint[tuple(bound[parameter] for parameter in parameters)] if parameters else hint
     except (KeyError, TypeError):
         raise NotPlainError from None
 

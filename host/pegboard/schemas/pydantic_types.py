@@ -84,53 +84,53 @@ class _Schemas(GenerateJsonSchema):
         return super().literal_schema(schema)
 
     def enum_schema(self, schema: Any) -> JsonObject:
-        found = super().enum_schema(schema)
+        result = super().enum_schema(schema)
         if not issubclass(schema["cls"], enum.Flag):
-            for one in schema["members"]:
-                self._check_choice(one, isinstance(one.value, _PLAIN))
-            return found
+            for member in schema["members"]:
+                self._check_choice(member, isinstance(member.value, _PLAIN))
+            return result
         # flags are combined as the sum of their values; some accept bits without a name as well
-        del found["enum"]
+        del result["enum"]
         if schema["cls"]._boundary_ is enum.KEEP:
-            return found
-        total = reduce(or_, (one.value for one in schema["members"]), 0)
-        return {**found, "maximum": total, "minimum": 0}
+            return result
+        total = reduce(or_, (member.value for member in schema["members"]), 0)
+        return {**result, "maximum": total, "minimum": 0}
 
     def tagged_union_schema(self, schema: Any) -> JsonObject:
-        found = super().tagged_union_schema(schema)
+        result = super().tagged_union_schema(schema)
         # each member has its tag; the mapping consists of references, which not every client resolves
-        found.get("discriminator", {}).pop("mapping", None)
-        return found
+        result.get("discriminator", {}).pop("mapping", None)
+        return result
 
     def dict_schema(self, schema: Any) -> JsonObject:
-        found = super().dict_schema(schema)
-        names = self.resolve_ref_schema(found.get("propertyNames", {}))
+        result = super().dict_schema(schema)
+        names = self.resolve_ref_schema(result.get("propertyNames", {}))
         choices = names.get("enum", [names["const"]] if "const" in names else [])
-        if any(type(one) is not str for one in choices):  # names of members are strings in JSON
-            found["propertyNames"] = {"enum": list(to_jsonable_python(dict.fromkeys(choices)))}
-        return found
+        if any(type(choice) is not str for choice in choices):  # names of members are strings in JSON
+            result["propertyNames"] = {"enum": list(to_jsonable_python(dict.fromkeys(choices)))}
+        return result
 
     def _check_choice(self, value: Any, is_plain: bool) -> None:
         if not is_plain and self.mode == "validation":
             raise _RefusedError(f"no JSON value can be converted to {value!r}: use strings or numbers as choices")
 
 
-def pydantic_arguments(given: Mapping[str, Parameter]) -> tuple[Any, CoreSchema, JsonObject]:
+def pydantic_arguments(parameters: Mapping[str, Parameter]) -> tuple[Any, CoreSchema, JsonObject]:
     """Return the validator of a function's arguments, its core schema, and the schema for clients.
 
     Raises:
         ToolInputSchemaError: an argument has no schema.
     """
-    _check_aliases(given)
+    _check_aliases(parameters)
     try:
-        adapter, schema = _adapted(given)
+        adapter, schema = _adapted(parameters)
     except Exception as error:  # noqa: BLE001 - types are code of the author, and may raise anything
-        raise ToolInputSchemaError(_culprit(given) or _in_one_line(error)) from None
+        raise ToolInputSchemaError(_culprit(parameters) or _in_one_line(error)) from None
     _check_unions(schema)
     schema.pop("title", None)
-    for one in schema.setdefault("properties", {}).values():
-        if not is_shown_default(one.get("default", ...), one):
-            del one["default"]
+    for member in schema.setdefault("properties", {}).values():
+        if not is_shown_default(member.get("default", ...), member):
+            del member["default"]
     core = adapter.core_schema
     if not _has_bytes(schema):
         return adapter.validator, core, schema
@@ -156,14 +156,14 @@ def pydantic_result(annotation: Any) -> tuple[Any, Any, JsonObject]:
     return adapter.validator, result_serializer(adapter.core_schema, has_bytes=_has_bytes(schema)), schema
 
 
-def _adapted(given: Mapping[str, Parameter]) -> tuple[TypeAdapter[dict[str, Any]], JsonObject]:
+def _adapted(parameters: Mapping[str, Parameter]) -> tuple[TypeAdapter[dict[str, Any]], JsonObject]:
     """Return pydantic's adapter of a function's arguments, and their schema."""
-    fields = {name: _field(one) for name, one in given.items()}
+    fields = {name: _field(parameter) for name, parameter in parameters.items()}
     make: Any = TypedDict  # dynamic, so that type checkers cannot follow
     kind = make("arguments", fields)
     kind.__pydantic_config__ = ConfigDict(extra="forbid", hide_input_in_errors=True, allow_inf_nan=False)
-    for one in given.values():
-        _check_limits(one)
+    for parameter in parameters.values():
+        _check_limits(parameter)
     adapter: TypeAdapter[dict[str, Any]] = TypeAdapter(kind)
     return adapter, adapter.json_schema(schema_generator=_Schemas)
 
@@ -172,60 +172,62 @@ def _has_bytes(schema: JsonObject) -> bool:
     return b'"contentEncoding"' in to_json(schema)
 
 
-def _check_aliases(given: Mapping[str, Parameter]) -> None:
+def _check_aliases(parameters: Mapping[str, Parameter]) -> None:
     """Raise an error if two parameters have the same argument name."""
-    known: dict[str, str] = {}
-    for name, one in given.items():
-        said = [extra.validation_alias for extra in (*one.extras, one.default) if isinstance(extra, FieldInfo)]
-        shown = next((alias for alias in reversed(said) if isinstance(alias, str)), name)
-        if other := known.get(shown):
+    owners: dict[str, str] = {}
+    for name, parameter in parameters.items():
+        aliases = [
+            extra.validation_alias for extra in (*parameter.extras, parameter.default) if isinstance(extra, FieldInfo)
+        ]
+        shown = next((alias for alias in reversed(aliases) if isinstance(alias, str)), name)
+        if other := owners.get(shown):
             raise ToolInputSchemaError(
                 f"parameters {other!r} and {name!r} have the same argument name {shown!r}: rename one argument"
             )
-        known[shown] = name
+        owners[shown] = name
 
 
-def _check_limits(given: Parameter) -> None:
+def _check_limits(parameter: Parameter) -> None:
     """Reject length limits on types without a length. pydantic would detect such limits only during a call."""
-    is_union = get_origin(given.type) in (Union, UnionType)
-    kinds = get_args(given.type) if is_union else (given.type,)
-    for extra in (*given.extras, given.default):
+    is_union = get_origin(parameter.type) in (Union, UnionType)
+    kinds = get_args(parameter.type) if is_union else (parameter.type,)
+    for extra in (*parameter.extras, parameter.default):
         for limit in extra.metadata if isinstance(extra, FieldInfo) else (extra,):
             if isinstance(limit, _SIZES) and any(kind in _SIZELESS for kind in kinds):
                 raise _RefusedError(f"it has no length to limit: limit values with ge and le ({limit})")
 
 
-def _field(given: Parameter) -> Any:
+def _field(parameter: Parameter) -> Any:
     """Return the TypedDict field of a parameter."""
-    extras = list(given.extras)
-    if given.description is not None:
-        extras.append(Field(description=given.description))
-    required = given.default is inspect.Parameter.empty
-    if isinstance(given.default, FieldInfo):
-        extras.append(given.default)
-        required = given.default.is_required()
+    extras = list(parameter.extras)
+    if parameter.description is not None:
+        extras.append(Field(description=parameter.description))
+    required = parameter.default is inspect.Parameter.empty
+    if isinstance(parameter.default, FieldInfo):
+        extras.append(parameter.default)
+        required = parameter.default.is_required()
     elif not required:
-        extras.append(Field(default=given.default))
-    annotation = Annotated[(given.type, *extras)] if extras else given.type
+        extras.append(Field(default=parameter.default))
+    annotation = Annotated[(parameter.type, *extras)] if extras else parameter.type
     return annotation if required else NotRequired[annotation]
 
 
 def _check_unions(schema: JsonObject) -> None:
     """Raise an error for a union of two objects with the same members, because the choice would be arbitrary."""
     definitions = schema.get("$defs", {})
-    for one in subschemas(schema):
-        forms = one.schema.get("anyOf", ())
-        known: list[tuple[str, JsonObject]] = []
+    for subschema in subschemas(schema):
+        forms = subschema.schema.get("anyOf", ())
+        earlier: list[tuple[str, JsonObject]] = []
         for form in forms:
             name = form.get("$ref", "").rpartition("/")[2]
             members = _members(definitions.get(name, form))
-            if same := [other for other, its in known if members and its == members]:
+            if same := [other for other, its in earlier if members and its == members]:
                 raise ToolInputSchemaError(
-                    f"{_owner(one.path)}: {same[0]} and {name} have the same members, so their values "
+                    f"{_owner(subschema.path)}: {same[0]} and {name} have the same members, so their values "
                     "cannot be distinguished. Add a field with its own Literal to each, and "
                     'Field(discriminator="that field") to the union'
                 )
-            known.append((name, members))
+            earlier.append((name, members))
 
 
 def _owner(path: FieldPath) -> str:
@@ -243,13 +245,13 @@ def _members(form: JsonObject) -> JsonObject:
     return {"properties": bare, "required": form.get("required"), "others": form.get("additionalProperties")}
 
 
-def _culprit(given: Mapping[str, Parameter]) -> str | None:
+def _culprit(parameters: Mapping[str, Parameter]) -> str | None:
     """Return the problem of the first parameter without a schema."""
-    for name, one in given.items():
+    for name, parameter in parameters.items():
         try:
-            _adapted({name: one})
+            _adapted({name: parameter})
         except Exception as error:  # noqa: BLE001 - types are code of the author, and may raise anything
-            return f"parameter {name!r}: {_why(one.type, error)}"
+            return f"parameter {name!r}: {_why(parameter.type, error)}"
     return None
 
 

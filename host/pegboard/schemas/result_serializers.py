@@ -36,16 +36,16 @@ def _prepared(core: Any) -> Any:
     Values of type `Any` write `bytes` as base64.
     """
     if isinstance(core, list | tuple):
-        return [_prepared(one) for one in core]
+        return [_prepared(item) for item in core]
     if not isinstance(core, dict):
         return core
-    found = {name: one if name in NO_SCHEMAS else _prepared(one) for name, one in core.items()}
+    prepared = {name: value if name in NO_SCHEMAS else _prepared(value) for name, value in core.items()}
     if core.get("type") in _CONFIGURED:
-        found["config"] = {"ser_json_inf_nan": "constants", **core.get("config", {})}
+        prepared["config"] = {"ser_json_inf_nan": "constants", **core.get("config", {})}
     elif core.get("type") == "any":
         written = core_schema.wrap_serializer_function_ser_schema(_write_any, when_used="json")
-        found.setdefault("serialization", written)
-    return found
+        prepared.setdefault("serialization", written)
+    return prepared
 
 
 def _write_any(value: Any, write: Callable[[Any], Any]) -> Any:

@@ -123,8 +123,8 @@ class Signature(NamedTuple):
             # it may have no end
             raise ToolOutputError("The tool returned an iterator.", "return a list")
         is_content = isinstance(value, ToolResult) or (self.may_be_content and _may_be_content(value))
-        if is_content and (found := self._content(value)) is not None:
-            return found
+        if is_content and (content := self._content(value)) is not None:
+            return content
         return self._plain(value, is_json)
 
     def _plain(self, value: Any, is_json: bool) -> Any:
@@ -153,8 +153,8 @@ class Signature(NamedTuple):
 
     def _content_value(self, value: Any) -> Any:
         """Return the value of a `ToolResult` as JSON-ready data."""
-        found = self._plain(value, is_json=False)
-        return found.value if type(found) is EncodedResult else found
+        plain = self._plain(value, is_json=False)
+        return plain.value if type(plain) is EncodedResult else plain
 
 
 def compile_signature(
@@ -185,24 +185,26 @@ def compile_signature(
     """
     parameters = parameters_of(function)
     hints = hints_of(function)
-    found = parts(parameters, hints, declared=input_schema is not None, documented=documented)
+    parsed = parts(parameters, hints, declared=input_schema is not None, documented=documented)
     if changes and input_schema is None:
         from pegboard.schemas.changed_arguments import change_parameters
 
-        found, (schema, validate) = change_parameters(found, changes, partial(_input, strict=strict))
+        parsed, (schema, validate) = change_parameters(parsed, changes, partial(_input, strict=strict))
     else:
-        schema, validate = _input(found.given, strict=strict)
+        schema, validate = _input(parsed.given, strict=strict)
     result = hints.get("return", MISSING) if output_schema is None and with_result else MISSING
     output, promised = _output(result)
     is_open = promised is None or is_open_object(promised)
-    exact = schema["properties"] if strict else plain_types.strict_names(found.given)
-    signature = Signature(schema, promised, found.context, validate, found.renamed, output, None, is_open, exact=exact)
+    exact = schema["properties"] if strict else plain_types.strict_names(parsed.given)
+    signature = Signature(
+        schema, promised, parsed.context, validate, parsed.renamed, output, None, is_open, exact=exact
+    )
     if output is None and not accepts_none(result):
         signature = signature._replace(accepts_none=False)
-    if found.depends:
+    if parsed.depends:
         from pegboard.schemas.dependencies import compile_dependencies
 
-        signature = signature._replace(dependencies=compile_dependencies(found.depends))
+        signature = signature._replace(dependencies=compile_dependencies(parsed.depends))
     if input_schema is None and output_schema is None:
         return signature
     return _declared(signature, parameters, hints, input_schema, output_schema, changes)
@@ -237,13 +239,13 @@ def _declared(
     return signature
 
 
-def _input(given: Mapping[str, Parameter], *, strict: bool) -> Input:
+def _input(parameters: Mapping[str, Parameter], *, strict: bool) -> Input:
     try:
-        return _compiled(given, strict=strict)
+        return _compiled(parameters, strict=strict)
     except ToolDefinitionError:
         raise
     except Exception as error:
-        raise ToolInputSchemaError(_defect(_culprit(given, strict=strict), error)) from error
+        raise ToolInputSchemaError(_defect(_culprit(parameters, strict=strict), error)) from error
 
 
 def _output(annotation: Any) -> tuple[Output | None, dict[str, Any] | None]:
@@ -255,11 +257,11 @@ def _output(annotation: Any) -> tuple[Output | None, dict[str, Any] | None]:
         raise ToolOutputSchemaError(_defect("the result", error)) from error
 
 
-def _culprit(given: Mapping[str, Parameter], *, strict: bool) -> str:
+def _culprit(parameters: Mapping[str, Parameter], *, strict: bool) -> str:
     """Return the first parameter that cannot be compiled alone."""
-    for name, one in given.items():
+    for name, parameter in parameters.items():
         try:
-            _compiled({name: one}, strict=strict)
+            _compiled({name: parameter}, strict=strict)
         except Exception:  # noqa: BLE001 - a defect of the compiler
             return f"parameter {name!r}"
     return "the parameters"
@@ -272,14 +274,14 @@ def _defect(where: str, error: Exception) -> str:
     )
 
 
-def _compiled(given: Mapping[str, Parameter], *, strict: bool) -> Input:
+def _compiled(parameters: Mapping[str, Parameter], *, strict: bool) -> Input:
     try:
-        core, schema = plain_types.plain_arguments(given.values(), "arguments")
+        core, schema = plain_types.plain_arguments(parameters.values(), "arguments")
         validator = SchemaValidator(core)
     except (NotPlainError, SchemaError):  # pydantic reports the problem
         from pegboard.schemas import pydantic_types
 
-        validator, core, schema = pydantic_types.pydantic_arguments(given)
+        validator, core, schema = pydantic_types.pydantic_arguments(parameters)
         return schema, _reader(validator, core, schema, strict=strict)
     return schema, _reader(validator, core, schema, strict=True) if strict else _checker(validator, schema)
 
@@ -289,13 +291,13 @@ def _checker(validator: SchemaValidator, schema: dict[str, Any]) -> Callable[[An
     check = validator.validate_python
 
     def validate(arguments: Mapping[str, Any]) -> dict[str, Any]:
-        found: dict[str, Any]
+        validated: dict[str, Any]
         try:
-            found = check(arguments, strict=True)
+            validated = check(arguments, strict=True)
         except ValidationError:
-            found = check(arguments)
+            validated = check(arguments)
             _refuse_booleans(arguments, schema)
-        return found
+        return validated
 
     return validate
 
@@ -322,10 +324,10 @@ def _reader(
             except ValidationError:
                 pass
         text = to_json(arguments)
-        found: dict[str, Any] = read(text, strict=level)
+        validated: dict[str, Any] = read(text, strict=level)
         if has_numbers and (b"true" in text or b"false" in text):
             _refuse_booleans(arguments, schema)
-        return found
+        return validated
 
     return validate
 
@@ -334,10 +336,10 @@ def _refuse_booleans(arguments: Mapping[str, Any], schema: Mapping[str, Any]) ->
     """Reject booleans in place of numbers, in arguments that pydantic accepts."""
     from pegboard.schemas.booleans import misplaced
 
-    if found := misplaced(arguments, schema):
+    if problems := misplaced(arguments, schema):
         from pegboard.messages.argument_errors import schema_error
 
-        raise schema_error(found)
+        raise schema_error(problems)
 
 
 def _invalid(error: ValidationError, arguments: Mapping[str, Any], schema: Mapping[str, Any]) -> ToolInputError:

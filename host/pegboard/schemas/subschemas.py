@@ -52,14 +52,15 @@ def subschemas(schema: dict[str, Any]) -> Iterator[Subschema]:
     """Yield the schema and every subschema, including those of unknown keywords."""
     waiting = [Subschema((), schema)]
     while waiting:
-        one = waiting.pop()
-        if has_own_base(one.schema):
-            one = one._replace(base=urldefrag(urljoin(one.base, one.schema["$id"])).url)
-        yield one
-        for keyword, value in one.schema.items():
+        subschema = waiting.pop()
+        if has_own_base(subschema.schema):
+            subschema = subschema._replace(base=urldefrag(urljoin(subschema.base, subschema.schema["$id"])).url)
+        yield subschema
+        for keyword, value in subschema.schema.items():
             if keyword not in _DATA:
                 waiting.extend(
-                    Subschema((*one.path, keyword, *more), inner, one.base) for more, inner in _inside(keyword, value)
+                    Subschema((*subschema.path, keyword, *more), inner, subschema.base)
+                    for more, inner in _inside(keyword, value)
                 )
 
 
@@ -77,7 +78,7 @@ def _inside(keyword: str, value: Any) -> Iterator[tuple[FieldPath, dict[str, Any
 
 
 def map_subschemas(schema: Mapping[str, Any], change: Callable[[dict[str, Any]], dict[str, Any]]) -> Mapping[str, Any]:
-    """Return a schema in which the results of `change` replace the subschemas, inner ones first, and then the root.
+    """Return a schema in which the results of `change` replace the subschemas, innermost first, and then the root.
 
     A schema with its own base URI is left as it is, because its references have another meaning.
     """
@@ -90,12 +91,14 @@ def _mapped(keyword: str, value: Any, change: Callable[[dict[str, Any]], dict[st
     if keyword in _DATA:
         return value
     if isinstance(value, list):
-        return [map_subschemas(one, change) if isinstance(one, dict) else one for one in value]
+        return [map_subschemas(item, change) if isinstance(item, dict) else item for item in value]
     if not isinstance(value, dict):
         return value
     if keyword not in _NAMED:
         return map_subschemas(value, change)
-    return {name: map_subschemas(one, change) if isinstance(one, dict) else one for name, one in value.items()}
+    return {
+        name: map_subschemas(member, change) if isinstance(member, dict) else member for name, member in value.items()
+    }
 
 
 def has_own_base(schema: Mapping[str, Any]) -> bool:
@@ -124,14 +127,14 @@ class _Measure:
         self._targets: dict[str, Any] = {}
         self._known: dict[int, Effort] = {}
         self._entered: set[int] = set()
-        for one in subschemas(schema):
-            self._bases[id(one.schema)] = one.base
-            if not one.path or isinstance(one.schema.get("$id"), str):
-                self._targets.setdefault(one.base, one.schema)
+        for subschema in subschemas(schema):
+            self._bases[id(subschema.schema)] = subschema.base
+            if not subschema.path or isinstance(subschema.schema.get("$id"), str):
+                self._targets.setdefault(subschema.base, subschema.schema)
             for anchor in ("$anchor", "$dynamicAnchor"):
-                self._targets.setdefault(f"{one.base}#{one.schema.get(anchor)}", one.schema)
-            if str(one.schema.get("$id")).startswith("#"):  # the anchors of draft-07
-                self._targets.setdefault(one.base + one.schema["$id"], one.schema)
+                self._targets.setdefault(f"{subschema.base}#{subschema.schema.get(anchor)}", subschema.schema)
+            if str(subschema.schema.get("$id")).startswith("#"):  # the anchors of draft-07
+                self._targets.setdefault(subschema.base + subschema.schema["$id"], subschema.schema)
 
     def of(self, schema: Any, depth: int) -> Effort:
         if not isinstance(schema, dict):
@@ -154,31 +157,35 @@ class _Measure:
                 target = self._target(self._bases.get(id(schema), ""), schema[key])
                 together.append(Effort(1, 2) if target is None else self.of(target, depth))
         for keys in _EITHER:
-            found = [self.of(inner, depth) for key in keys for inner in _held(schema, key)]
+            parts = [self.of(inner, depth) for key in keys for inner in _held(schema, key)]
             together.append(
-                Effort(max((one.visits for one in found), default=0), max((one.returns for one in found), default=0))
+                Effort(
+                    max((part.visits for part in parts), default=0), max((part.returns for part in parts), default=0)
+                )
             )
-        return Effort(1 + sum(one.visits for one in together), sum(one.returns for one in together))
+        return Effort(1 + sum(part.visits for part in together), sum(part.returns for part in together))
 
     def _target(self, base: str, reference: str) -> Any:
         url, fragment = urldefrag(urljoin(base, reference))
         if fragment and not fragment.startswith("/"):
             return self._targets.get(f"{url}#{fragment}")
-        found = self._targets.get(url)
+        target = self._targets.get(url)
         for part in unquote(fragment).split("/")[1:]:
             part = part.replace("~1", "/").replace("~0", "~")
-            if isinstance(found, list):
-                found = found[int(part)] if part.isdecimal() and int(part) < len(found) else None
+            if isinstance(target, list):
+                target = target[int(part)] if part.isdecimal() and int(part) < len(target) else None
             else:
-                found = found.get(part) if isinstance(found, dict) else None
-        return found
+                target = target.get(part) if isinstance(target, dict) else None
+        return target
 
 
 def _held(schema: dict[str, Any], keyword: str) -> list[Any]:
     """Return the schemas in the value of a keyword. The values true and false are schemas, too."""
     value = schema.get(keyword)
     if isinstance(value, dict):
-        return [one for one in value.values() if isinstance(one, dict | bool)] if keyword in _NAMED else [value]
+        return (
+            [member for member in value.values() if isinstance(member, dict | bool)] if keyword in _NAMED else [value]
+        )
     if isinstance(value, list):
-        return [one for one in value if isinstance(one, dict | bool)]
+        return [item for item in value if isinstance(item, dict | bool)]
     return [] if value is None else [value]
