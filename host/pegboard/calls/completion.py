@@ -63,22 +63,26 @@ async def complete(
     for name, optional in completer.others.items():
         if name in chosen or not optional:
             keywords[name] = chosen.get(name)
-    given = await awaited(run_function(bound, completer.function, completer.context, call, runtime, chosen, keywords))
-    if type(given) is RawResult:
-        return given
-    found = given if isinstance(given, Completion) else Completion(() if given is None else _texts(given))
-    if isinstance(given, Iterator) and len(found.values) > MAX_COMPLETION_VALUES:
-        found = found._replace(has_more=True)
-    if not all(isinstance(value, str) for value in found.values):
+    returned = await awaited(
+        run_function(bound, completer.function, completer.context, call, runtime, chosen, keywords)
+    )
+    if type(returned) is RawResult:
+        return returned
+    completion = (
+        returned if isinstance(returned, Completion) else Completion(() if returned is None else _texts(returned))
+    )
+    if isinstance(returned, Iterator) and len(completion.values) > MAX_COMPLETION_VALUES:
+        completion = completion._replace(has_more=True)
+    if not all(isinstance(value, str) for value in completion.values):
         raise unsendable("a completion", TypeError("its values must be strings"))
-    return _cut(found)
+    return _cut(completion)
 
 
-def _texts(given: Any) -> tuple[str, ...]:
-    if isinstance(given, str | bytes | Mapping) or not isinstance(given, Iterable):
-        raise unsendable("a completion", TypeError(f"it must be a list of strings, not {type(given).__name__}"))
+def _texts(returned: Any) -> tuple[str, ...]:
+    if isinstance(returned, str | bytes | Mapping) or not isinstance(returned, Iterable):
+        raise unsendable("a completion", TypeError(f"it must be a list of strings, not {type(returned).__name__}"))
     # an iterator may have no end
-    return tuple(islice(given, MAX_COMPLETION_VALUES + 1)) if isinstance(given, Iterator) else tuple(given)
+    return tuple(islice(returned, MAX_COMPLETION_VALUES + 1)) if isinstance(returned, Iterator) else tuple(returned)
 
 
 def _beginning(values: Iterable[str], typed: str) -> Completion:
@@ -87,8 +91,8 @@ def _beginning(values: Iterable[str], typed: str) -> Completion:
     return Completion(tuple(value for value in values if value.casefold().startswith(wanted)))
 
 
-def _cut(found: Completion) -> Completion:
-    count = len(found.values)
-    total = found.total if found.total is not None or found.has_more else count
-    has_more = found.has_more or count > MAX_COMPLETION_VALUES or (total is not None and total > count)
-    return Completion(tuple(found.values[:MAX_COMPLETION_VALUES]), total, has_more)
+def _cut(completion: Completion) -> Completion:
+    count = len(completion.values)
+    total = completion.total if completion.total is not None or completion.has_more else count
+    has_more = completion.has_more or count > MAX_COMPLETION_VALUES or (total is not None and total > count)
+    return Completion(tuple(completion.values[:MAX_COMPLETION_VALUES]), total, has_more)

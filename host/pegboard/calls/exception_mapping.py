@@ -40,12 +40,12 @@ def mapped(error: BaseException, adapters: Adapters) -> Mapped:
         its text.
     """
     leaves = list(_leaves(error)) if isinstance(error, BaseExceptionGroup) else [error]
-    found = [(leaf, _on_purpose(leaf) or adapted_by_first(leaf, adapters)) for leaf in leaves]
-    known = [(leaf, meant) for leaf, meant in found if meant is not None]
-    if len(known) < len(found) or not known:
+    meanings = [(leaf, _on_purpose(leaf) or adapted_by_first(leaf, adapters)) for leaf in leaves]
+    understood = [(leaf, meant) for leaf, meant in meanings if meant is not None]
+    if len(understood) < len(meanings) or not understood:
         return _with_cause(FatalToolError("It failed unexpectedly.", describe_error(error)), error)
-    leaf, meant = min(known, key=lambda one: _urgency(one[1]))
-    return _with_cause(meant, error if len(known) > 1 else leaf)  # the log shows the other errors of a group
+    leaf, meant = min(understood, key=lambda pair: _urgency(pair[1]))
+    return _with_cause(meant, error if len(understood) > 1 else leaf)  # the log shows the other errors of a group
 
 
 def _with_cause(meant: Mapped, cause: BaseException) -> Mapped:
@@ -56,12 +56,12 @@ def _with_cause(meant: Mapped, cause: BaseException) -> Mapped:
 
 def _leaves(group: BaseExceptionGroup[BaseException]) -> Iterator[BaseException]:
     """Yield the exceptions in a group and its nested groups, up to a limit."""
-    found: list[BaseException] = [group]
-    for one in found:
-        if isinstance(one, BaseExceptionGroup):
-            found += one.exceptions[: _MAX_GROUP_ERRORS - len(found)]
+    exceptions: list[BaseException] = [group]
+    for exception in exceptions:
+        if isinstance(exception, BaseExceptionGroup):
+            exceptions += exception.exceptions[: _MAX_GROUP_ERRORS - len(exceptions)]
         else:
-            yield one
+            yield exception
 
 
 def _urgency(error: Mapped) -> tuple[bool, int]:

@@ -93,8 +93,8 @@ class Runtime(NamedTuple):
 
     def close(self) -> None:
         """Close the threads, and remove the time limits."""
-        for one in (self.deadlines, self.middleware, self.threads):
-            one.close()
+        for part in (self.deadlines, self.middleware, self.threads):
+            part.close()
 
 
 async def invoke(

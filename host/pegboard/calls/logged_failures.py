@@ -39,9 +39,9 @@ def told_traceback(error: BaseException, *, is_expected: bool = False) -> ExcInf
     """
     is_of_author = False
     if not logger.isEnabledFor(logging.DEBUG):
-        for one in islice(linked_exceptions(error), MAX_TRIMMED_EXCEPTIONS):
-            if (way := _in_authors_code(one.__traceback__)) is not None:
-                one.__traceback__ = way
+        for exception in islice(linked_exceptions(error), MAX_TRIMMED_EXCEPTIONS):
+            if (way := _in_authors_code(exception.__traceback__)) is not None:
+                exception.__traceback__ = way
                 is_of_author = True
         if is_expected and not is_of_author:
             return None

@@ -28,17 +28,17 @@ def reading_of(value: Any, bound: BoundFunction, in_thread: InThread) -> Corouti
         bound: the tool, resource or prompt.
         in_thread: calls a function in a thread, with a name for the log.
     """
-    found: list[Media] = []
+    files: list[Media] = []
 
     def collect(media: Media) -> Media:
-        found.append(media)
+        files.append(media)
         return media
 
     _replaced(value, collect)
-    return _read(value, found, bound, in_thread) if found else None
+    return _read(value, files, bound, in_thread) if files else None
 
 
-async def _read(value: Any, found: Sequence[Media], bound: BoundFunction, in_thread: InThread) -> Any:
+async def _read(value: Any, files: Sequence[Media], bound: BoundFunction, in_thread: InThread) -> Any:
     """Read files, and return the value that contains them with content blocks in their place.
 
     Raises:
@@ -46,7 +46,7 @@ async def _read(value: Any, found: Sequence[Media], bound: BoundFunction, in_thr
         ResultTooLargeError: the files exceed the size limit of the result.
     """
     try:
-        blocks = await in_thread(partial(_blocks, found, bound.max_result_bytes), bound.name)
+        blocks = await in_thread(partial(_blocks, files, bound.max_result_bytes), bound.name)
     except MediaTooLarge as error:
         log_too_large(bound.name, TooLarge(error.size), bound.max_result_bytes)
         raise ResultTooLargeError(bound.max_result_bytes, lambda _: None, is_structured=False) from None
@@ -70,18 +70,18 @@ def _replaced(value: Any, replace: Callable[[Media], Any], *, is_item: bool = Fa
         return value._replace(messages=_replaced(value.messages, replace))
     if is_item or kind not in (list, tuple, dict):
         return value
-    if not any(isinstance(one, _HOLDERS) for one in (value.values() if kind is dict else value)):
+    if not any(isinstance(item, _HOLDERS) for item in (value.values() if kind is dict else value)):
         return value
     if kind is dict:
-        return {name: _replaced(one, replace, is_item=True) for name, one in value.items()}
-    return kind(_replaced(one, replace, is_item=True) for one in value)
+        return {name: _replaced(member, replace, is_item=True) for name, member in value.items()}
+    return kind(_replaced(item, replace, is_item=True) for item in value)
 
 
-def _blocks(found: Sequence[Media], limit: int) -> list[Content]:
+def _blocks(files: Sequence[Media], limit: int) -> list[Content]:
     """Read the files, and return the content blocks. The limit of their base64 form is `limit`, 0 for no limit."""
     blocks: list[Content] = []
     left = limit // 4 * 3 if limit else None
-    for media in found:
+    for media in files:
         data = media.load(left)
         left = None if left is None else left - len(data)
         blocks.append(media.block(data))

@@ -39,10 +39,12 @@ class OutputSchemas:
         if (schema := self._schema(bound.tool)) is None:
             return None
         try:
-            found = schema.problems(outcome.value)
+            problems = schema.problems(outcome.value)
         except ValueError:
             return "a ToolResult whose value is not JSON"
-        return f"a ToolResult that does not fit the tool's output schema: {_problem_lines(found)}" if found else None
+        return (
+            f"a ToolResult that does not fit the tool's output schema: {_problem_lines(problems)}" if problems else None
+        )
 
     def _schema(self, tool: Tool) -> JsonSchema | None:
         """Return the compiled schema of a tool, or None if only pydantic supports the schema."""
@@ -56,7 +58,7 @@ class OutputSchemas:
         return self._compiled[tool.name]
 
 
-def _problem_lines(found: list[tuple[tuple[str | int, ...], str]]) -> str:
+def _problem_lines(problems: list[tuple[tuple[str | int, ...], str]]) -> str:
     from pegboard.messages.error_words import line
 
-    return "; ".join(line(path, text) for path, text in found[:3])
+    return "; ".join(line(path, text) for path, text in problems[:3])

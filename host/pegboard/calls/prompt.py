@@ -61,17 +61,17 @@ async def get_prompt(bound: BoundPrompt, call: Call, runtime: Runtime) -> Prompt
     except ToolInputError as error:
         raise PromptError(error.message.replace("of this tool", "of this prompt")) from error.__cause__
     running = run_function(bound, bound.function, bound.signature.context_parameter, call, runtime, arguments, keywords)
-    given = await awaited(running)
-    if type(given) is InputRequired:
-        return given
-    if type(given) is RawResult:
-        check_result_size(bound.name, bound.max_result_bytes, given, "prompt")
-        return given
+    returned = await awaited(running)
+    if type(returned) is InputRequired:
+        return returned
+    if type(returned) is RawResult:
+        check_result_size(bound.name, bound.max_result_bytes, returned, "prompt")
+        return returned
     from pegboard.content.function_results import prompt_result
     from pegboard.content.rules import ContentError
 
     try:
-        result = prompt_result(given, bound.description)
+        result = prompt_result(returned, bound.description)
     except ContentError as error:
         raise unsendable("a prompt", error) from error
     check_result_size(bound.name, bound.max_result_bytes, result, "prompt")

@@ -81,19 +81,19 @@ async def read_resource(
     if bound.uri_parameter is not None:
         keywords = {bound.uri_parameter: uri}
     running = run_function(bound, bound.function, bound.signature.context_parameter, call, runtime, values, keywords)
-    given = await awaited(running, uri)
-    if type(given) is InputRequired:
-        return given
-    if given is None:
+    returned = await awaited(running, uri)
+    if type(returned) is InputRequired:
+        return returned
+    if returned is None:
         raise not_found(uri)
-    if type(given) is RawResult:
-        check_result_size(bound.name, bound.max_result_bytes, given, "resource")
-        return given
+    if type(returned) is RawResult:
+        check_result_size(bound.name, bound.max_result_bytes, returned, "resource")
+        return returned
     from pegboard.content.function_results import resource_result
     from pegboard.content.rules import ContentError
 
     try:
-        result = resource_result(given, uri, bound.mime_type, lambda value: encode(with_base64(value)).decode())
+        result = resource_result(returned, uri, bound.mime_type, lambda value: encode(with_base64(value)).decode())
     except (ContentError, TypeError) as error:
         raise unsendable("a resource", error) from error
     check_result_size(bound.name, bound.max_result_bytes, result, "resource")

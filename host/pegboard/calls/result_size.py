@@ -127,9 +127,9 @@ def _is_json(value: Any, limit: float) -> bool:
                 column = [item for item in column if type(item) in _JSON]
             size += sum(map(len if len(kinds) == 1 else length_hint, column))
             if dict in kinds:
-                found = column if len(kinds) == 1 else _of_type(dict, column)
-                dicts += found
-                size += _names_size(found, limit)
+                members = column if len(kinds) == 1 else _of_type(dict, column)
+                dicts += members
+                size += _names_size(members, limit)
             if list in kinds:
                 iterables += column if len(kinds) == 1 else _of_type(list, column)
         if size > limit:
@@ -173,43 +173,43 @@ def _length_of_names(names: Iterable[Any]) -> int:
     return sum(len(name) for name in names if type(name) is str)
 
 
-def _unpack(ones: list[Any], dicts: list[dict[Any, Any]], iterables: list[Iterable[Any]]) -> int:
+def _unpack(values: list[Any], dicts: list[dict[Any, Any]], iterables: list[Iterable[Any]]) -> int:
     """Append the dicts of models to `dicts`, and collections of the items of other values of one type to `iterables`.
 
     Return a lower bound of the size of the values without their items.
     """
-    kind = type(ones[0])
+    kind = type(values[0])
     if issubclass(kind, _BUFFERS):
-        return sum(map(len, ones))
+        return sum(map(len, values))
     if issubclass(kind, (Iterator, AsyncIterator)):
         raise ToolOutputError("The tool returned an iterator.", "return a list")  # an iterator may never end
     if hasattr(kind, "__pydantic_extra__"):
-        count = _unpack_models(kind, ones, dicts)
-        return -len(ones) if kind.__pydantic_root_model__ else count  # a root takes the place of its model
+        count = _unpack_models(kind, values, dicts)
+        return -len(values) if kind.__pydantic_root_model__ else count  # a root takes the place of its model
     contents: list[Collection[Any]] = []
     if issubclass(kind, Collection):
-        contents = [one.values() for one in ones] if issubclass(kind, Mapping) else ones
+        contents = [value.values() for value in values] if issubclass(kind, Mapping) else values
     elif hasattr(kind, "__dataclass_fields__"):
-        contents = [[getattr(one, name, None) for name in kind.__dataclass_fields__] for one in ones]
+        contents = [[getattr(value, name, None) for name in kind.__dataclass_fields__] for value in values]
     iterables += contents
     return 2 * sum(map(len, contents))  # an item and a comma
 
 
-def _unpack_models(kind: Any, ones: list[Any], dicts: list[dict[Any, Any]]) -> int:
+def _unpack_models(kind: Any, values: list[Any], dicts: list[dict[Any, Any]]) -> int:
     """Append the dicts of models of one class to `dicts`, and return the number of their members.
 
     Excluded and cached members are not in the JSON. They do not count.
     """
     fields = kind.__pydantic_fields__.items()
     names = [name for name, field in fields if not (field.exclude or getattr(field, "exclude_if", None))]
-    models = list(map(_MEMBERS, ones))
+    models = list(map(_MEMBERS, values))
     count = sum(map(len, models))
     if count > len(names) * len(models):
-        models = [{name: one[name] for name in names if name in one} for one in models]
+        models = [{name: model[name] for name in names if name in model} for model in models]
         count = sum(map(len, models))
     dicts += models
     if kind.model_config.get("extra") == "allow":
-        extras = list(filter(None, map(_EXTRA_MEMBERS, ones)))
+        extras = list(filter(None, map(_EXTRA_MEMBERS, values)))
         dicts += extras
         count += sum(map(len, extras))
     return count
