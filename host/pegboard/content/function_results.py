@@ -33,15 +33,15 @@ def tool_result(value: object, plain: Callable[[Any], Any], *, is_free: bool) ->
         ToolOutputError: the content is invalid, or replaces the declared result.
     """
     try:
-        found = _tool_result(value, is_free=is_free)
+        result = _tool_result(value, is_free=is_free)
     except ContentError as error:
         raise ToolOutputError("The tool returned content that cannot be sent.", str(error)) from None
-    if found is None or is_free:
-        return found and found._replace(value=plain(found.value))
-    if found.structured or (isinstance(value, ToolResult) and value.value is not None):
-        return found._replace(value=plain(found.value), structured=True)
-    if found.is_error:
-        return found
+    if result is None or is_free:
+        return result and result._replace(value=plain(result.value))
+    if result.structured or (isinstance(value, ToolResult) and value.value is not None):
+        return result._replace(value=plain(result.value), structured=True)
+    if result.is_error:
+        return result
     if type(value) is dict:
         return None
     advice = "annotate the result as content, `list[str | ImageContent]` for example, or return a ToolResult"
@@ -59,8 +59,8 @@ def _tool_result(value: object, *, is_free: bool) -> ToolResult | None:
         return ToolResult(content=tuple(map(_block, value)))
     if type(value) is not dict:
         return None
-    if members := [one for one in value.values() if type(one) is not dict and is_block(one)]:
-        rest = {name: one for name, one in value.items() if type(one) is dict or not is_block(one)}
+    if members := [member for member in value.values() if type(member) is not dict and is_block(member)]:
+        rest = {name: member for name, member in value.items() if type(member) is dict or not is_block(member)}
         text = (_text(rest),) if rest else ()
         return ToolResult(rest, structured=not is_free, content=(*text, *map(checked, members)))
     if not value.keys() <= {"content", "structuredContent", "isError", "_meta"}:
@@ -141,7 +141,7 @@ def resource_result(value: object, uri: str, mime_type: str | None, as_json: Cal
         if not isinstance(value.public, bool):
             raise ContentError(f"public: must be true or false, not {value.public!r}")
         parts = _several(value.contents, "contents")
-        return value._replace(contents=tuple(_part(one, uri, mime_type) for one in parts))
+        return value._replace(contents=tuple(_part(part, uri, mime_type) for part in parts))
     if isinstance(value, ResourceContents | str | bytes | bytearray | memoryview):
         return ResourceResult((_part(value, uri, mime_type),))
     if isinstance(value, EmbeddedResource):
@@ -150,19 +150,19 @@ def resource_result(value: object, uri: str, mime_type: str | None, as_json: Cal
         return ResourceResult((check_contents(ResourceContents(uri, value.data, value.mime_type)),))
     if isinstance(value, Iterator | AsyncIterator):
         raise ContentError("an iterator may be endless; return a list")
-    if isinstance(value, list | tuple) and any(isinstance(one, ResourceContents) for one in value):
-        return ResourceResult(tuple(_part(one, uri, mime_type) for one in value))
+    if isinstance(value, list | tuple) and any(isinstance(part, ResourceContents) for part in value):
+        return ResourceResult(tuple(_part(part, uri, mime_type) for part in value))
     return ResourceResult((ResourceContents(uri, as_json(value), mime_type or "application/json"),))
 
 
-def _part(one: object, uri: str, mime_type: str | None) -> ResourceContents:
-    if isinstance(one, ResourceContents):
-        return check_contents(one, "contents")
-    if isinstance(one, str):
-        return ResourceContents(uri, one, mime_type or "text/plain")
-    if isinstance(one, bytes | bytearray | memoryview):
-        return ResourceContents(uri, bytes(one), mime_type or "application/octet-stream")
-    raise ContentError(f"contents: must be ResourceContents, str or bytes, not {type(one).__name__}")
+def _part(part: object, uri: str, mime_type: str | None) -> ResourceContents:
+    if isinstance(part, ResourceContents):
+        return check_contents(part, "contents")
+    if isinstance(part, str):
+        return ResourceContents(uri, part, mime_type or "text/plain")
+    if isinstance(part, bytes | bytearray | memoryview):
+        return ResourceContents(uri, bytes(part), mime_type or "application/octet-stream")
+    raise ContentError(f"contents: must be ResourceContents, str or bytes, not {type(part).__name__}")
 
 
 def _several(items: object, where: str) -> Sequence[Any]:

@@ -51,7 +51,7 @@ def checked(item: object) -> Content:
     check = _CHECKS.get(type(item))
     if check is None:
         raise ContentError(
-            f"{type(item).__name__} is not content: use str, {', '.join(one.__name__ for one in _CHECKS)}"
+            f"{type(item).__name__} is not content: use str, {', '.join(kind.__name__ for kind in _CHECKS)}"
         )
     check(item)
     _check_about(item)
@@ -276,15 +276,15 @@ def _same(value: Any) -> Any:
 
 
 def _annotations(item: object) -> Annotations:
-    known = {"audience": "audience", "priority": "priority", "lastModified": "last_modified"}
-    return Annotations(**members(item, "annotations", {}, known))
+    optional = {"audience": "audience", "priority": "priority", "lastModified": "last_modified"}
+    return Annotations(**members(item, "annotations", {}, optional))
 
 
 def _icons(items: object) -> tuple[Icon, ...]:
     if not isinstance(items, list | tuple):
         raise ContentError(f"icons: must be a list, not {type(items).__name__}")
-    known = {"mimeType": "mime_type", "sizes": "sizes", "theme": "theme"}
-    return tuple(Icon(**members(item, "icons", {"src": "src"}, known)) for item in items)
+    optional = {"mimeType": "mime_type", "sizes": "sizes", "theme": "theme"}
+    return tuple(Icon(**members(item, "icons", {"src": "src"}, optional)) for item in items)
 
 
 def contents_of_object(item: object) -> ResourceContents:
