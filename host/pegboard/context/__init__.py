@@ -62,8 +62,8 @@ class Context(Generic[ConfigT, StateT]):
     if not TYPE_CHECKING:
 
         def __class_getitem__(cls, types: Any) -> Any:
-            given = types if isinstance(types, tuple) else (types,)
-            return super().__class_getitem__((*given, *[Any] * (2 - len(given))))
+            parameters = types if isinstance(types, tuple) else (types,)
+            return super().__class_getitem__((*parameters, *[Any] * (2 - len(parameters))))
 
     def __init__(
         self,

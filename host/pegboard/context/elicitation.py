@@ -236,14 +236,14 @@ def _wrong_value(field: Mapping[str, Any]) -> str | None:
 
 
 def _wrong_choices(field: Mapping[str, Any]) -> str | None:
-    found = choices(field)
+    values = choices(field)
     if field["type"] == "array":
         named = isinstance(field.get("items"), Mapping) and "enum" in field["items"]
-        return "its items must be choices" if not found or (named and field["items"].get("type") != "string") else None
-    if {"enum", "oneOf"} & set(field) and not found:
+        return "its items must be choices" if not values or (named and field["items"].get("type") != "string") else None
+    if {"enum", "oneOf"} & set(field) and not values:
         return "its choices must be strings"
-    names = field.get("enumNames", found)
-    if names != found and not (_are_texts(names) and len(names) == len(found or ())):
+    names = field.get("enumNames", values)
+    if names != values and not (_are_texts(names) and len(names) == len(values or ())):
         return '"enumNames" and "enum" differ in length'
     return None
 
@@ -253,11 +253,11 @@ def choices(field: Mapping[str, Any]) -> list[str] | None:
     source = field.get("items", {}) if field.get("type") == "array" else field
     if not isinstance(source, Mapping):
         return None
-    found = source.get("enum")
+    values = source.get("enum")
     titled = source.get("anyOf" if field.get("type") == "array" else "oneOf")
     if isinstance(titled, list):
-        found = [entry.get("const") if _has_title(entry) else None for entry in titled]
-    return found if _are_texts(found) else None
+        values = [entry.get("const") if _has_title(entry) else None for entry in titled]
+    return values if _are_texts(values) else None
 
 
 def _has_title(entry: Any) -> bool:
@@ -323,7 +323,7 @@ def _is_number(value: Any) -> bool:
 
 def _array_problem(field: Mapping[str, Any], value: Any) -> str | None:
     allowed = choices(field) or []
-    if type(value) is not list or any(type(one) is not str or one not in allowed for one in value):
+    if type(value) is not list or any(type(item) is not str or item not in allowed for item in value):
         return WORDS["answer_list"].format(options=", ".join(allowed))
     if not field.get("minItems", 0) <= len(value) <= field.get("maxItems", len(value)):
         return WORDS["answer_count"]

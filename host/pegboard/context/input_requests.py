@@ -160,7 +160,7 @@ class Sample(NamedTuple):
     def needs(self) -> str:
         """Return the capability sampling, or sampling.tools if the messages or options use tools."""
         with_tools = self.tools is not None or self.tool_choice is not None
-        return "sampling.tools" if with_tools or any(_tool_ids(one) for one in self._messages()) else "sampling"
+        return "sampling.tools" if with_tools or any(_tool_ids(message) for message in self._messages()) else "sampling"
 
     def question(self) -> Question:
         """Return the question as it is sent. Raise InteractionError for invalid messages."""

@@ -97,15 +97,15 @@ class Interaction:
         If one question fails, the others are cancelled.
         """
         questions = {name: self._question(request) for name, request in requests.items()}
-        asked = [
+        tasks = [
             asyncio.ensure_future(self._asked(requests[name], question, name, ANSWER_SECONDS))
             for name, question in questions.items()
         ]
         try:
-            return dict(zip(requests, await asyncio.gather(*asked), strict=True))
+            return dict(zip(requests, await asyncio.gather(*tasks), strict=True))
         finally:
-            for one in asked:
-                one.cancel()
+            for task in tasks:
+                task.cancel()
 
     def _question(self, request: QuestionKind) -> Question:
         if self.refusal is not None:

@@ -110,19 +110,19 @@ def spelt(name: str, names: Collection[str]) -> str | None:
     if name in names:
         return name
     folded = name.casefold()
-    return next((one for one in names if one.casefold() == folded), None)
+    return next((candidate for candidate in names if candidate.casefold() == folded), None)
 
 
 def _given(supplied: Supplied | None) -> Mapping[str, str]:
     return EMPTY if supplied is None else supplied.secrets
 
 
-def _first(name: str, kept: str | None, given: Mapping[str, str]) -> str | None:
+def _first(name: str, kept: str | None, values: Mapping[str, str]) -> str | None:
     """Return the value from the request, else the value from the host."""
-    if not given:
+    if not values:
         return kept
-    key = spelt(name, given)
-    return (given[key] or kept) if key is not None else kept
+    key = spelt(name, values)
+    return (values[key] or kept) if key is not None else kept
 
 
 # --- metadata
@@ -156,8 +156,8 @@ def metadata_of(function: str, required: Requirements | None, call: Call, key: s
 
 
 def _metadata(key: str, kept: str | None, call: Call) -> str | None:
-    named, given = (None, EMPTY) if call.supplied is None else (call.supplied.user_id, call.supplied.metadata)
-    return _first(key, (named or call.caller.subject or kept) if key == "user_id" else kept, given)
+    named, metadata = (None, EMPTY) if call.supplied is None else (call.supplied.user_id, call.supplied.metadata)
+    return _first(key, (named or call.caller.subject or kept) if key == "user_id" else kept, metadata)
 
 
 # --- tokens
@@ -171,8 +171,8 @@ def authorization_of(function: str, required: Requirements | None, supplied: Sup
     """
     if required is None or required.authorization is None:
         raise ToolDefinitionError(f"the tool {function} does not declare requires_auth")
-    found = None if supplied is None else supplied.authorization
-    return Authorization("") if found is None else found
+    authorization = None if supplied is None else supplied.authorization
+    return Authorization("") if authorization is None else authorization
 
 
 def user_of(owner: PluginData, call: Call) -> str | None:

@@ -63,10 +63,10 @@ class SessionData:
             raise _unkept(f"the value of {key!r} is not JSON: {error}") from error
         with _CHANGE:
             data = {**self._session.data, f"{self._owner}/{key}": text}
-            own = [(name, one) for name, one in data.items() if name.startswith(f"{self._owner}/")]
+            own = [(name, stored) for name, stored in data.items() if name.startswith(f"{self._owner}/")]
             if len(own) > MAX_SESSION_KEYS:
                 raise _unkept(f"the key {key!r} exceeds the limit of {MAX_SESSION_KEYS} keys: delete some")
-            if sum(len(name.encode()) + len(one.encode()) for name, one in own) > MAX_SESSION_DATA_BYTES:
+            if sum(len(name.encode()) + len(stored.encode()) for name, stored in own) > MAX_SESSION_DATA_BYTES:
                 raise _unkept(f"the value of {key!r} exceeds the limit of {MAX_SESSION_DATA_BYTES} bytes: delete some")
             self._session.data = data
 
@@ -75,7 +75,7 @@ class SessionData:
         with _CHANGE:
             name = f"{self._owner}/{key}"
             if name in self._session.data:
-                self._session.data = {one: text for one, text in self._session.data.items() if one != name}
+                self._session.data = {other: text for other, text in self._session.data.items() if other != name}
 
 
 def session_data(session: SessionState | None, owner: str) -> SessionData:
