@@ -92,11 +92,13 @@ class AsgiApplication:
 
     def _transport_context(self) -> AbstractAsyncContextManager[AsgiCallable]:
         transports = self._host.assembly.transports
-        found = {name: context for name, one in transports.items() if (context := one.asgi(self._host))}
-        if len(found) != 1:
-            names = f"several transports serve it: {', '.join(found)}" if found else "no enabled transport serves it"
+        contexts = {name: context for name, transport in transports.items() if (context := transport.asgi(self._host))}
+        if len(contexts) != 1:
+            names = (
+                f"several transports serve it: {', '.join(contexts)}" if contexts else "no enabled transport serves it"
+            )
             raise TransportError(f"ASGI requires one transport, but {names}; see [host] transports and the plugin http")
-        (context,) = found.values()
+        (context,) = contexts.values()
         return context
 
     async def _live(self, receive: AsgiReceive, send: AsgiSend) -> None:

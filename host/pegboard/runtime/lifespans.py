@@ -30,17 +30,19 @@ Entered: TypeAlias = list[tuple[str, Lifespan]]
 
 
 async def enter_all(plugin: LoadedPlugin, entered: Entered) -> BaseException | None:
-    """Enter the lifespans of a plugin, each in a task of its own. Return the error of one that fails.
+    """Enter the lifespans of a plugin, each in a task of its own. Return the error of a lifespan that fails.
 
     Raises:
         asyncio.CancelledError: the task was cancelled.
     """
     lifespans = plugin.contributions["lifespan"]
     owner = str(plugin.origin)
-    if any(not isinstance(one, nullcontext) for one in lifespans):
+    if any(not isinstance(lifespan, nullcontext) for lifespan in lifespans):
         from pegboard.runtime.lifespan_task import LifespanTask  # many hosts have no lifespan
 
-        lifespans[:] = [one if isinstance(one, nullcontext) else LifespanTask(one, owner) for one in lifespans]
+        lifespans[:] = [
+            lifespan if isinstance(lifespan, nullcontext) else LifespanTask(lifespan, owner) for lifespan in lifespans
+        ]
     for lifespan in lifespans:
         try:
             plugin.state = await lifespan.__aenter__()
@@ -90,17 +92,20 @@ def observe(
     running: Sequence[LoadedPlugin], host: Host, calls: CallCounter, threads: Threads, entered: Entered
 ) -> Observation | None:
     """Pass all gauges to the observers of plugins, and enter the record of sessions. Return None without observers."""
-    contributed = [one for _, one in contributions_of(running, register_telemetry)]
+    contributed = [contribution for _, contribution in contributions_of(running, register_telemetry)]
     if not contributed:
         return None
     from pegboard.plugin.observers import Gauge, Observer
 
-    observers = [one for one in contributed if isinstance(one, Observer)]
+    observers = [contribution for contribution in contributed if isinstance(contribution, Observer)]
     if not observers:
         return None
     from pegboard.runtime.observation import Observation, host_gauges
 
-    gauges = [*host_gauges(host, calls, threads), *(one for one in contributed if isinstance(one, Gauge))]
+    gauges = [
+        *host_gauges(host, calls, threads),
+        *(contribution for contribution in contributed if isinstance(contribution, Gauge)),
+    ]
     observation = Observation(observers, gauges)
     entered.append(("the observers", observation))
     return observation
@@ -109,7 +114,7 @@ def observe(
 def lifespans_of(plugins: Sequence[LoadedPlugin], entered: Entered) -> Entered:
     """Return the entered lifespans of plugins."""
     own = {id(lifespan) for plugin in plugins for lifespan in plugin.contributions["lifespan"]}
-    return [one for one in entered if id(one[1]) in own]
+    return [entry for entry in entered if id(entry[1]) in own]
 
 
 class LateLifespans:
@@ -137,7 +142,7 @@ class LateLifespans:
         Raises:
             PluginError: a lifespan failed, or the host has stopped.
         """
-        if not all(isinstance(one, nullcontext) for one in plugin.contributions["lifespan"]):
+        if not all(isinstance(lifespan, nullcontext) for lifespan in plugin.contributions["lifespan"]):
             self._run(plugin, self._enter)
 
     def leave(self, plugin: LoadedPlugin) -> None:
@@ -163,6 +168,6 @@ class LateLifespans:
 
     async def _leave(self, plugin: LoadedPlugin) -> None:
         own = lifespans_of([plugin], self._entered)
-        for one in own:
-            self._entered.remove(one)
+        for entry in own:
+            self._entered.remove(entry)
         await leave_all(own)

@@ -83,7 +83,7 @@ def _about(record: logging.LogRecord) -> dict[str, Any]:
     about: dict[str, Any] = {}
     if call is not None:
         about = {"request_id": call.request_id, "caller": call.caller, "peer": call.peer}
-    about |= {name: given for name in ("caller", "peer") if (given := getattr(record, name, None))}
+    about |= {name: value for name in ("caller", "peer") if (value := getattr(record, name, None))}
     return {name: value for name, value in about.items() if value not in (None, "")}
 
 
@@ -99,9 +99,9 @@ def _plain(value: Any) -> Any:
     if isinstance(value, Caller):
         return _plain(caller_facts(value))
     if isinstance(value, Mapping):
-        return {escaped(str(name)): _plain(one) for name, one in value.items()}
+        return {escaped(str(name)): _plain(member) for name, member in value.items()}
     if isinstance(value, list | tuple):
-        return [_plain(one) for one in value]
+        return [_plain(item) for item in value]
     return value if isinstance(value, bool | int | float | None) else escaped(str(value))
 
 

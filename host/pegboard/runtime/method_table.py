@@ -85,10 +85,10 @@ def _object(params: Mapping[str, Any], name: str) -> Mapping[str, Any]:
 class _Methods:
     def __init__(self, assembly: Assembly, runtime: Runtime) -> None:
         self._tools = assembly.tools
-        given = [bound for _, bound in assembly.resources.values()]
-        self._resources = {bound.name: bound for bound in given if bound.matcher is None}
+        resources = [bound for _, bound in assembly.resources.values()]
+        self._resources = {bound.name: bound for bound in resources if bound.matcher is None}
         self._templates = sorted(
-            [(bound.matcher, bound) for bound in given if bound.matcher is not None], key=lambda one: one[0].rank
+            [(bound.matcher, bound) for bound in resources if bound.matcher is not None], key=lambda pair: pair[0].rank
         )
         self._prompts = assembly.prompts
         self._runtime = runtime
@@ -161,7 +161,7 @@ class _Methods:
         if kind != "ref/resource":
             raise ProtocolError(INVALID_PARAMS, "params.ref.type must be ref/prompt or ref/resource")
         uri = _text_parameter(reference, "uri", "ref.")
-        found = next((bound for _, bound in self._templates if bound.name == uri), self._resources.get(uri))
-        if found is None:
+        resource = next((bound for _, bound in self._templates if bound.name == uri), self._resources.get(uri))
+        if resource is None:
             raise NotFoundError(f"Unknown resource template: {uri}", data={"uri": uri})
-        return found
+        return resource

@@ -35,17 +35,17 @@ class Observation(AbstractAsyncContextManager["Observation"]):
         self._observers = observers
         self._sessions: dict[Hashable, tuple[SessionInfo, float]] = {}
         self._queues: WeakSet[MessageQueues] = WeakSet()
-        given = [
+        all_gauges = [
             Gauge("sessions", "Open sessions.", lambda: {"": len(self._sessions)}),
             Gauge("messages_waiting", "Messages that wait until a client reads them.", self._count_messages),
             *gauges,
         ]
-        counts = Counter(one.name for one in given)
+        counts = Counter(gauge.name for gauge in all_gauges)
         for name in (name for name, count in counts.items() if count > 1):
             logger.error(
                 "%d gauges have the name %r, so none of them is read: give each gauge another name", counts[name], name
             )
-        read = [_guarded(one) for one in given if counts[one.name] == 1]
+        read = [_guarded(gauge) for gauge in all_gauges if counts[gauge.name] == 1]
         self._tell(lambda observer: observer.host_started(read))
 
     def _count_messages(self) -> Mapping[str, float]:
@@ -63,8 +63,8 @@ class Observation(AbstractAsyncContextManager["Observation"]):
 
     def ended(self, key: Hashable) -> None:
         """Record the end of a session. Ignore an unknown key, such as a session that an earlier process opened."""
-        if (found := self._sessions.pop(key, None)) is not None:
-            session, since = found
+        if (entry := self._sessions.pop(key, None)) is not None:
+            session, since = entry
             seconds = monotonic() - since
             self._tell(lambda observer: observer.session_ended(session, seconds))
 
@@ -89,7 +89,7 @@ def host_gauges(host: Host, calls: CallCounter, threads: Threads) -> list[Gauge]
         return {"tools": len(now.tools), "resources": len(now.resources), "prompts": len(now.prompts)}
 
     def count_problems() -> Mapping[str, float]:
-        levels = [one.level for one in host.problems]
+        levels = [problem.level for problem in host.problems]
         return {level: levels.count(level) for level in ("error", "warning")}
 
     return [

@@ -87,12 +87,12 @@ class Reloader(AbstractAsyncContextManager["Reloader"]):
     async def _leave(self, calls: asyncio.Event, lifespans: Entered) -> None:
         """Leave the lifespans of old versions after the calls that may use them."""
         await calls.wait()
-        for one in lifespans:
-            self._entered.remove(one)
+        for entry in lifespans:
+            self._entered.remove(entry)
         await leave_all(lifespans)
 
     async def __aexit__(self, *_: object) -> None:
-        """Stop leaving the lifespans of old versions. The host leaves the remaining ones when it stops."""
+        """Stop leaving the lifespans of old versions. The host leaves the remaining lifespans when it stops."""
         for task in self._leaving:
             task.cancel()
 
@@ -122,7 +122,7 @@ class _Reload:
         """
         before = self.served
         config, restart, host_keys = _applicable(before.config, config)
-        running = [one for one in self._registry.plugins if one.instance is not None]
+        running = [plugin for plugin in self._registry.plugins if plugin.instance is not None]
         reloading = Reloading(before, config, self._selection, running, self._registry.context)
         try:
             try:
@@ -131,7 +131,7 @@ class _Reload:
                 self.results.append(_kept("; ".join(redacted(str(error), self._redactor).splitlines())))
                 return
             applied = [unit for unit in reloading.units if unit.result is not None and unit.result.is_applied]
-            self._registry.join([one for unit in applied for one in unit.fresh])
+            self._registry.join([plugin for unit in applied for plugin in unit.fresh])
             for unit in applied:
                 await self._start(unit)
             if any(unit.fresh or unit.old for unit in applied) or config.host != before.config.host:
@@ -143,10 +143,10 @@ class _Reload:
         finally:
             self._registry.join(())
         if self.served is not before:
-            self.results += [ReloadResult(one, "reloaded") for one in host_keys]
-        self.results += [ReloadResult(one, "restart needed") for one in restart]
+            self.results += [ReloadResult(key, "reloaded") for key in host_keys]
+        self.results += [ReloadResult(name, "restart needed") for name in restart]
         self.results += [unit.result for unit in reloading.units if unit.result is not None]
-        self.results = [one._replace(reason=redacted(one.reason, self._redactor)) for one in self.results]
+        self.results = [result._replace(reason=redacted(result.reason, self._redactor)) for result in self.results]
 
     async def _start(self, unit: Unit) -> None:
         """Enter the lifespans of new plugins. If one fails, keep the old version."""
@@ -168,15 +168,15 @@ class _Reload:
             if not applied:
                 self.results.append(_kept(reason))
             return
-        now = {id(one) for one in self._registry.plugins}
-        old = [one for unit in applied for one in unit.old if id(one) not in now]
+        now = {id(plugin) for plugin in self._registry.plugins}
+        old = [plugin for unit in applied for plugin in unit.old if id(plugin) not in now]
         self.retired = lifespans_of(old, self._entered)
 
     def _assemble(self, reloading: Reloading) -> None:
         served = reloading.served()
         config, report = served.config, served.report
         refuse_fatal(report.problems, self._redactor)
-        program = [one for one in self._registry.plugins if one.origin is PROGRAM]
+        program = [plugin for plugin in self._registry.plugins if plugin.origin is PROGRAM]
         plugins = (*report.plugins, *program)
         binder = Binder(config, plugins, report.choices, self._redactor)
         absent, check_order = report.absent(plugins), not self._selection.safe
@@ -185,11 +185,11 @@ class _Reload:
         self.served = served
 
     async def _undo(self, units: Sequence[Unit], reason: str) -> None:
-        """Keep the old versions of units, and leave the lifespans of the new ones."""
+        """Keep the old versions of units, and leave the lifespans of the new versions."""
         for unit in units:
             started = lifespans_of(unit.fresh, self._entered)
-            for one in started:
-                self._entered.remove(one)
+            for entry in started:
+                self._entered.remove(entry)
             if unit.result is not None and unit.result.is_applied:
                 unit.fail(reason)
             await leave_all(started)
@@ -211,7 +211,7 @@ async def _in_thread(work: Callable[[], None], interrupt: Callable[[], None] = l
 
 
 def _applicable(before: HostConfig, config: HostConfig) -> tuple[HostConfig, list[str], list[str]]:
-    """Return the configuration with the old values of the keys that need a restart, these keys, and the other ones."""
+    """Return the configuration with the old values of the keys that need a restart, these keys, and the other keys."""
     old, new = before.host, config.host
     changed = [name for name in type(new).model_fields if getattr(old, name) != getattr(new, name)]
     restart = [name for name in changed if name in _RESTART_KEYS]

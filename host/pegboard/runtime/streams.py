@@ -38,7 +38,7 @@ async def serve_stream(
         raise TransportError(f"message streams require exactly one protocol, but these are enabled: {names}")
     limit = asyncio.timeout(None if caller.expires_at is None else caller.expires_at - time())
     try:
-        if caller.is_known or all(one.policy != DEFAULT_POLICY for one in assembly.authenticators):
+        if caller.is_known or all(authenticator.policy != DEFAULT_POLICY for authenticator in assembly.authenticators):
             async with limit:
                 return await protocols[0].serve(connection, messages, host, caller) or 0
         logger.error("the connection of %s is refused: %s", connection.peer, _NOT_AUTHENTICATED)

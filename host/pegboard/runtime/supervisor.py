@@ -57,7 +57,9 @@ async def run_all(
         TransportError: a transport cannot be opened, or fails while it starts.
         ConfigError, PluginError: the configuration forbids the channel, or a store cannot be opened or is lost.
     """
-    tasks = [asyncio.create_task(_keep_running(one, host, restarting), name=one.name) for one in transports]
+    tasks = [
+        asyncio.create_task(_keep_running(transport, host, restarting), name=transport.name) for transport in transports
+    ]
     tasks.append(asyncio.create_task(lost))
     try:
         done, _ = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
