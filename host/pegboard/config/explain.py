@@ -55,7 +55,7 @@ def explain(
     return [
         explainer.problem(way, details)
         for way, details in by_path.items()
-        if not (_is_echo(details) and any(one[: len(way)] == way != one for one in by_path))
+        if not (_is_echo(details) and any(other[: len(way)] == way != other for other in by_path))
     ]
 
 
@@ -84,10 +84,10 @@ class _Explainer:
             return self.sources.problem("unknown key", path, close)
         if first["type"] == "missing":
             return self.sources.problem(WORDS["setting_missing"], path)
-        found = list(dict.fromkeys(map(self.words, details)))
-        expected = [word.removeprefix("expected ") for word in found if word.startswith("expected ")]
-        if len(expected) < len(found):
-            return self.sources.problem("; ".join(found), path)
+        texts = list(dict.fromkeys(map(self.words, details)))
+        expected = [word.removeprefix("expected ") for word in texts if word.startswith("expected ")]
+        if len(expected) < len(texts):
+            return self.sources.problem("; ".join(texts), path)
         value = first["input"]
         if isinstance(value, str) and first["type"] in _OUT_OF_RANGE:
             value = literal(value)  # the text of a variable
@@ -131,17 +131,20 @@ def _way(detail: ErrorDetails, data: Any) -> KeyPath:
 
 def _is_echo(details: Iterable[ErrorDetails]) -> bool:
     """Return True if the error of a table or list is only a consequence of errors in its items."""
-    return all(isinstance(one["input"], dict | list) and (_is_other_branch(one) or _is_short(one)) for one in details)
+    return all(
+        isinstance(detail["input"], dict | list) and (_is_other_branch(detail) or _is_short(detail))
+        for detail in details
+    )
 
 
-def _is_other_branch(one: ErrorDetails) -> bool:
+def _is_other_branch(detail: ErrorDetails) -> bool:
     """Return True if an error only states that the value does not match another branch of a union."""
-    return _WRONG_KIND.fullmatch(one["type"]) is not None
+    return _WRONG_KIND.fullmatch(detail["type"]) is not None
 
 
-def _is_short(one: ErrorDetails) -> bool:
+def _is_short(detail: ErrorDetails) -> bool:
     """Return True if pydantic calls a list too short only because invalid items were not counted."""
-    return one["type"] == "too_short" and len(one["input"]) >= one["ctx"]["min_length"]
+    return detail["type"] == "too_short" and len(detail["input"]) >= detail["ctx"]["min_length"]
 
 
 def _leaves(value: Any, way: KeyPath = ()) -> Iterator[tuple[KeyPath, Any]]:
@@ -172,7 +175,9 @@ def _shortened(text: str) -> str:
 
 def _nearest_choice(details: Iterable[ErrorDetails], value: Any) -> str | None:
     choices = [
-        choice for one in details for choice in re.findall("'([^']*)'", str(one.get("ctx", {}).get("expected", "")))
+        choice
+        for detail in details
+        for choice in re.findall("'([^']*)'", str(detail.get("ctx", {}).get("expected", "")))
     ]
     return nearest(value, choices) if isinstance(value, str) else None
 
@@ -185,8 +190,8 @@ def _types(annotation: Any, way: KeyPath) -> list[Any]:
     """Return all types that the value at a path may have. The keys of a container have the types of its items."""
     here = list(_flat(annotation))
     for part in way:
-        models = [one for one in here if _is_model(one)]
-        fields = [field for one in models for name, field in _fields(one) if name == part]
+        models = [model for model in here if _is_model(model)]
+        fields = [field for model in models for name, field in _fields(model) if name == part]
         if fields:  # otherwise the part is a key of a mapping or an index
             here = [inner for field in fields for inner in _flat(field.annotation)]
     return here
@@ -201,11 +206,11 @@ def _flat(annotation: Any) -> Iterator[Any]:
 
 
 def _keys(types: Iterable[Any]) -> list[str]:
-    return [name for one in types if _is_model(one) for name, _ in _fields(one)]
+    return [name for model in types if _is_model(model) for name, _ in _fields(model)]
 
 
 def _required_keys(types: Iterable[Any]) -> list[str]:
-    return [name for one in types if _is_model(one) for name, field in _fields(one) if field.is_required()]
+    return [name for model in types if _is_model(model) for name, field in _fields(model) if field.is_required()]
 
 
 def _fields(model: type[BaseModel]) -> Iterator[tuple[str, FieldInfo]]:

@@ -41,7 +41,10 @@ def file_schema(models: Mapping[str, Mapping[str, type[BaseModel] | None]]) -> d
         own = {}
         for name, model in of_kind.items():
             own[name] = _EMPTY if model is None else _section(model, f"{kind}.{name}", definitions)
-            for table in (own[name], *(one for key, one in definitions.items() if key.startswith(f"{kind}.{name}."))):
+            for table in (
+                own[name],
+                *(definition for key, definition in definitions.items() if key.startswith(f"{kind}.{name}.")),
+            ):
                 _accept_references(table)
         sections[kind] = {**_EMPTY, "properties": own}
     schema = {"$schema": "https://json-schema.org/draft/2020-12/schema", "title": "hostconfig.toml"}
@@ -56,27 +59,27 @@ def _section(model: type[BaseModel], path: str, definitions: dict[str, Any]) -> 
             schema = model.model_json_schema(ref_template=f"#/$defs/{path}.{{model}}")
     except PydanticInvalidForJsonSchema:
         return {"type": "object"}
-    definitions |= {f"{path}.{name}": one for name, one in schema.pop("$defs", {}).items()}
+    definitions |= {f"{path}.{name}": definition for name, definition in schema.pop("$defs", {}).items()}
     schema.pop("required", None)
     schema.pop("description", None)
-    meanings = {one.arg_name: one.description for one in parse(model.__doc__ or "").params}
-    for name, one in schema.get("properties", {}).items():
-        if "description" not in one and (meaning := meanings.get(name)):
-            one["description"] = " ".join(meaning.split())
+    meanings = {parameter.arg_name: parameter.description for parameter in parse(model.__doc__ or "").params}
+    for name, field in schema.get("properties", {}).items():
+        if "description" not in field and (meaning := meanings.get(name)):
+            field["description"] = " ".join(meaning.split())
     return schema
 
 
 def _accept_references(schema: dict[str, Any]) -> None:
     """Accept `{ env = "NAME" }` for every key of a table, every value of a map and every item of a list."""
-    for branch in (one for key in ("anyOf", "oneOf", "allOf") for one in schema.get(key, ())):
+    for branch in (branch for key in ("anyOf", "oneOf", "allOf") for branch in schema.get(key, ())):
         _accept_references(branch)
     if type(properties := schema.get("properties")) is dict:
-        schema["properties"] = {name: _or_reference(one) for name, one in properties.items()}
+        schema["properties"] = {name: _or_reference(field) for name, field in properties.items()}
     for key in ("additionalProperties", "items"):
-        if type(one := schema.get(key)) is dict:
-            schema[key] = _or_reference(one)
+        if type(subschema := schema.get(key)) is dict:
+            schema[key] = _or_reference(subschema)
     if "prefixItems" in schema:
-        schema["prefixItems"] = [_or_reference(one) for one in schema["prefixItems"]]
+        schema["prefixItems"] = [_or_reference(item) for item in schema["prefixItems"]]
 
 
 def _or_reference(schema: dict[str, Any]) -> dict[str, Any]:

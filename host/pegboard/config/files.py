@@ -49,7 +49,7 @@ class FileContent(NamedTuple):
 
 
 def candidates(path: Path | None, environ: Mapping[str, str], directory: Path) -> list[Candidate]:
-    """Return the candidates for the configuration file. The host uses the first one that it may read.
+    """Return the candidates for the configuration file. The host uses the first candidate that it may read.
 
     The order is: `path`, PEGBOARD_CONFIG, the file in the working directory, the user's file. A named file is the only
     candidate, even if it does not exist. Reading then reports the problem.
@@ -58,11 +58,11 @@ def candidates(path: Path | None, environ: Mapping[str, str], directory: Path) -
         return [Candidate(directory / _expanded(path, environ), "--config")]
     if named := environ.get(CONFIG_VARIABLE):
         return [Candidate(directory / _expanded(Path(named), environ), f"environment variable {CONFIG_VARIABLE}")]
-    found = [Candidate(directory / FILE_NAME, needs_trust=True)]
+    ordered = [Candidate(directory / FILE_NAME, needs_trust=True)]
     if user := user_directory(environ):
         own = Candidate(user / FILE_NAME)
-        found = [own] if os.path.realpath(user) == os.path.realpath(directory) else [*found, own]
-    return [candidate for candidate in found if _is_there(candidate.path)]
+        ordered = [own] if os.path.realpath(user) == os.path.realpath(directory) else [*ordered, own]
+    return [candidate for candidate in ordered if _is_there(candidate.path)]
 
 
 def user_directory(environ: Mapping[str, str]) -> Path | None:

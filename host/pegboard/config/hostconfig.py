@@ -162,10 +162,10 @@ class HostConfig:
         if self.environ is None or self.trusted_directory not in (None, own):
             folder = self.trusted_directory
             return FoundFile(None if folder is None else str(folder / name))
-        found, is_trusted = find_upward(name, self.working_directory, self.environ) or (None, False)
-        if found is not None and is_trusted:
-            return FoundFile(str(found))
-        return FoundFile(None if own is None else str(own / name), None if found is None else str(found))
+        path, is_trusted = find_upward(name, self.working_directory, self.environ) or (None, False)
+        if path is not None and is_trusted:
+            return FoundFile(str(path))
+        return FoundFile(None if own is None else str(own / name), None if path is None else str(path))
 
     def secret_values(self) -> Iterator[str]:
         """Yield the secret values in the sections of plugins and toolkits."""
@@ -254,18 +254,18 @@ class _Builder:
             self.wrong(f"expected a table, such as [{key}{'' if key == 'host' else '.NAME'}]", (key,))
             del tree[key]
 
-    def host(self, given: dict[str, Any]) -> HostSection:
-        checked = validate(HostSection, given, self.sources, ("host",), {})
+    def host(self, section: dict[str, Any]) -> HostSection:
+        checked = validate(HostSection, section, self.sources, ("host",), {})
         if isinstance(checked, HostSection):
             return checked
         self.problems += checked
-        names = {key: dotted(("host", key)) for key in given}
+        names = {key: dotted(("host", key)) for key in section}
         places = {problem.key for problem in checked}
         below = places.difference(names.values())
-        wrong = {key for key, name in names.items() if name in places or any(_is_below(one, name) for one in below)}
+        wrong = {key for key, name in names.items() if name in places or any(_is_below(lower, name) for lower in below)}
         self.sources.forget(*(("host", key) for key in wrong))
-        given = {key: value for key, value in given.items() if key not in wrong}
-        return HostSection.model_validate(given)
+        section = {key: value for key, value in section.items() if key not in wrong}
+        return HostSection.model_validate(section)
 
     def sections(self, kind: Kind, environ: Mapping[str, str]) -> Mapping[str, Mapping[str, Any]]:
         sections = self.sources.tree.get(kind, {})
@@ -291,7 +291,7 @@ def _referring(section: dict[str, Any], environ: Mapping[str, str]) -> dict[str,
 
 
 def _is_below(key: str, table: str) -> bool:
-    """Return True if a dotted key lies below another one."""
+    """Return True if a dotted key lies below another key."""
     return key.startswith((f"{table}.", f"{table}["))
 
 

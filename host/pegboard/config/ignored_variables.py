@@ -37,7 +37,7 @@ def ignored_variables(
     """
     renamed, unused, owners = (names.get(kind, {}) for kind in ("renamed", "unused", "of_plugins"))
     used = {name for kind in EnvironmentNames._fields for name in names.get(kind, ())}
-    known = {*used, *renamed, *unused, *owners, *OWN_VARIABLES}
+    variables = {*used, *renamed, *unused, *owners, *OWN_VARIABLES}
     for name in sorted(environ):
         if not environ[name].strip():
             continue
@@ -47,22 +47,22 @@ def ignored_variables(
             yield ConfigProblem(f"{name} has no effect here: {unused[name]}")
         elif name in owners and owners[name] not in plugins:
             yield ConfigProblem(f"{name} has no effect here: only [plugins.{owners[name]}] uses it, which is disabled")
-        elif meant := _meant(name, known):
+        elif meant := _meant(name, variables):
             yield ConfigProblem(f"the environment variable {name} has no effect", suggestion=meant)
 
 
-def _meant(name: str, known: AbstractSet[str]) -> str | None:
+def _meant(name: str, variables: AbstractSet[str]) -> str | None:
     """Return the correct name of a misspelled variable, or None."""
     upper = name.upper()
-    if name in known or upper.startswith(PREFIX):
+    if name in variables or upper.startswith(PREFIX):
         return None  # an unknown key after the prefix is a problem of the configuration
-    similar = [one for one in known if len({*one[:3]} & {*upper[:3]}) > 1]
+    similar = [variable for variable in variables if len({*variable[:3]} & {*upper[:3]}) > 1]
     if not similar:
         return None  # most variables; the comparison takes time at every start
     from difflib import get_close_matches
 
-    found = _OWN_FORM.fullmatch(upper)
-    if found and get_close_matches(found[1].replace("_", ""), ["PEGBOARD"], cutoff=_STEM_SIMILARITY):
-        table, rest = found[2], found[3]
+    match = _OWN_FORM.fullmatch(upper)
+    if match and get_close_matches(match[1].replace("_", ""), ["PEGBOARD"], cutoff=_STEM_SIMILARITY):
+        table, rest = match[2], match[3]
         return f"{PREFIX}{table}__{rest if table == 'HOST' or '__' in rest else 'NAME__KEY'}"
     return next(iter(get_close_matches(upper, similar, n=1, cutoff=SIMILARITY)), None)

@@ -46,9 +46,9 @@ def marked_fields(
             of types that aliases name (PEP 695).
     """
     for name, field in model.model_fields.items():
-        for one in (*field.metadata, *(_metadata_of_parts(field.annotation) if in_parts else ())):
-            if isinstance(one, mark):
-                yield name, field, one
+        for entry in (*field.metadata, *(_metadata_of_parts(field.annotation) if in_parts else ())):
+            if isinstance(entry, mark):
+                yield name, field, entry
 
 
 def _metadata_of_parts(annotation: Any, outer: tuple[Any, ...] = ()) -> Iterator[Any]:

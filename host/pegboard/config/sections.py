@@ -65,7 +65,7 @@ def validate_section(
 
 def _from_environment(config: HostConfig, path: KeyPath, variables: Variables) -> dict[str, Any]:
     """Return the settings from variables that the defaults do not list."""
-    found: dict[str, Any] = {}
+    values: dict[str, Any] = {}
     environ = config.environ or {}
     for key, variable, kind in variables if environ else ():
         text = environ.get(variable, "").strip()
@@ -73,11 +73,11 @@ def _from_environment(config: HostConfig, path: KeyPath, variables: Variables) -
         if not text or config.source(here).kind in ("environment", "command line", "code"):
             continue
         value = literal(text) if kind == "literals" else text
-        found[key] = SecretRef(variable, environ[variable]) if kind == "secrets" else value
+        values[key] = SecretRef(variable, environ[variable]) if kind == "secrets" else value
         section, name = map(str, path)
         tree = {section: {name: {key: {"env": variable} if kind == "secrets" else value}}}
         config.sources.lay(Layer("environment", tree, variables={here: variable}, raw={here: text}))
-    return found
+    return values
 
 
 def _folders(config: HostConfig, path: KeyPath, section: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -86,14 +86,14 @@ def _folders(config: HostConfig, path: KeyPath, section: Mapping[str, Any]) -> M
     return {"directory": config.directory, "folders": dict.fromkeys(elsewhere, config.working_directory)}
 
 
-def unknown_sections(config: HostConfig, kind: Kind, known: Iterable[str]) -> list[ConfigProblem]:
+def unknown_sections(config: HostConfig, kind: Kind, names: Iterable[str]) -> list[ConfigProblem]:
     """Return a problem for each section of the operator's configuration with an unknown name."""
-    known = set(known)
+    names = set(names)
     sections = config.plugins if kind == "plugins" else config.toolkits
-    unknown = [name for name in sections if name not in known and config.source((kind, name)).by_operator]
+    unknown = [name for name in sections if name not in names and config.source((kind, name)).by_operator]
     return [
         config.problem(f"no {kind[:-1]} with this name is installed", (kind, name), close)
-        for name, close in with_nearest(unknown, known)
+        for name, close in with_nearest(unknown, names)
     ]
 
 

@@ -48,11 +48,11 @@ def config_show(config: HostConfig, settings: Mapping[str, Mapping[str, BaseMode
     return ConfigView(values, sources, str(config.file) if config.file else None)
 
 
-def _section(path: KeyPath, given: Mapping[str, Any], model: BaseModel | None) -> Any:
+def _section(path: KeyPath, section: Mapping[str, Any], model: BaseModel | None) -> Any:
     if model is None:
-        return masked(given, path)
+        return masked(section, path)
     dump = model.model_dump(mode="json", by_alias=True, fallback=str)
-    for way, ref in references(given):
+    for way, ref in references(section):
         _put(dump, way, ref)
     return masked(dump, path)
 

@@ -92,9 +92,11 @@ class Layer:
         """Return the location of a value in this layer, or else the location of the enclosing table."""
         around = [path[:end] for end in range(len(path), 0, -1)]
         if self.file:
-            return Source(self.kind, self.file, next((self._lines[one] for one in around if one in self._lines), None))
+            return Source(
+                self.kind, self.file, next((self._lines[place] for place in around if place in self._lines), None)
+            )
         below = (key for key in self.variables if key[: len(path)] == path)
-        nearest = next((one for one in (*around, *below) if one in self.variables), None)
+        nearest = next((place for place in (*around, *below) if place in self.variables), None)
         return Source(self.kind, variable=self.variables[nearest] if nearest else None)
 
 
@@ -166,9 +168,9 @@ class Sources:
         """Remove the sources of values and of all values below them."""
         gone = set(paths)
         self._owners = {
-            known: owner
-            for known, owner in self._owners.items()
-            if not any(known[:end] in gone for end in range(1, len(known) + 1))
+            key: owner
+            for key, owner in self._owners.items()
+            if not any(key[:end] in gone for end in range(1, len(key) + 1))
         }
 
     def _own_table(self, path: KeyPath, layer: Layer) -> None:

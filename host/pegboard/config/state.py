@@ -218,15 +218,15 @@ def create_state(name: str, content: bytes, environ: Mapping[str, str]) -> bytes
         UnsafeStateError: other users can read or change the file, or write the directory.
         OSError: the file can neither be read nor created, or the user has no home directory.
     """
-    found = read_state(name, environ, secret=True)
-    if found is None:
+    stored = read_state(name, environ, secret=True)
+    if stored is None:
         with _written(name, content, environ, sync=True) as temporary:
             with suppress(FileExistsError):
                 os.link(temporary, temporary.parent / name)  # unlike a rename, this never replaces a file
             _sync_folder(temporary.parent)
-        found = read_state(name, environ, secret=True)
-        assert found is not None
-    return found
+        stored = read_state(name, environ, secret=True)
+        assert stored is not None
+    return stored
 
 
 @contextmanager

@@ -58,7 +58,7 @@ def find_upward(name: str, directory: Path, environ: Mapping[str, str]) -> tuple
 
 def _is_trusted(folder: Path, environ: Mapping[str, str]) -> bool:
     place = folder.resolve()
-    return any(_has_pin(one, environ) for one in (place, *place.parents))
+    return any(_has_pin(directory, environ) for directory in (place, *place.parents))
 
 
 def _has_pin(folder: Path, environ: Mapping[str, str]) -> bool:

@@ -77,9 +77,9 @@ def _with_raw_text(
 ) -> dict[str, Any] | None:
     """Return the data with the original strings of variables that must be strings, or None if nothing changes."""
     changed = None
-    for one in error.errors(include_url=False):
-        loc = one["loc"]
-        if one["type"] in _NOT_TEXT and not isinstance(one["input"], str):
+    for detail in error.errors(include_url=False):
+        loc = detail["loc"]
+        if detail["type"] in _NOT_TEXT and not isinstance(detail["input"], str):
             ways = (loc[:end] for end in range(len(loc), 0, -1))  # its end may name a branch of a union
             if way := next((way for way in ways if sources.raw((*path, *way)) is not None), None):
                 changed = _replace(changed or data, way, sources.raw((*path, *way)))

@@ -38,15 +38,15 @@ def access_settings(config: HostConfig, models: Models) -> list[AccessSetting]:
 
     Sections without an entry in `models` are ignored.
     """
-    found = list(_marked(config, ("host",), config.sources.tree.get("host", {}), HostSection))
+    settings = list(_marked(config, ("host",), config.sources.tree.get("host", {}), HostSection))
     for kind, sections in (("plugins", config.plugins), ("toolkits", config.toolkits)):
         tree = config.sources.tree.get(kind, {})  # has also the variables of third-party plugins
         for name in dict.fromkeys((*sections, *tree)):
             section = sections.get(name, {})
             if name in models.get(kind, {}):
-                found += _marked(config, (kind, name), {**tree.get(name, {}), **section}, models[kind][name])
-                found += _referred(config, (kind, name), section)
-    return found
+                settings += _marked(config, (kind, name), {**tree.get(name, {}), **section}, models[kind][name])
+                settings += _referred(config, (kind, name), section)
+    return settings
 
 
 def unread_settings(config: HostConfig, name: str) -> Iterator[AccessSetting]:
