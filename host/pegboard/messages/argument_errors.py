@@ -86,23 +86,25 @@ def _problems(
     lines: dict[str, list[str]] = {}
     unions: dict[FieldPath, dict[str, list[_Problem]]] = {}
     details = error.errors(include_url=False)
-    found = list(_found(details[:MAX_ERRORS], value, schema))
-    refused = {one.path for one in found if one.hint == got(True)}  # pydantic rejects these booleans itself
+    problems = list(_found(details[:MAX_ERRORS], value, schema))
+    refused = {
+        problem.path for problem in problems if problem.hint == got(True)
+    }  # pydantic rejects these booleans itself
     booleans = {path: text for path, text in booleans.items() if path not in refused}
-    for one in found:
-        if one.path in booleans:  # pydantic names another problem of the number
+    for problem in problems:
+        if problem.path in booleans:  # pydantic names another problem of the number
             continue
-        if one.form is None:
-            _add(lines, one.path, with_hint(one.path, one.whole, schema))
+        if problem.form is None:
+            _add(lines, problem.path, with_hint(problem.path, problem.whole, schema))
         else:
-            union = one.path[: one.depth]
+            union = problem.path[: problem.depth]
             lines.setdefault(_where(union), [])  # its place among the lines
-            unions.setdefault(union, {}).setdefault(one.form, []).append(one)
+            unions.setdefault(union, {}).setdefault(problem.form, []).append(problem)
     for union, forms in unions.items():
         meant = _meant(forms.values())
         if len(meant) == 1:
-            for one in meant[0]:
-                _add(lines, one.path, with_hint(one.path, one.whole, schema))
+            for problem in meant[0]:
+                _add(lines, problem.path, with_hint(problem.path, problem.whole, schema))
         else:
             _add(lines, union, with_hint(union, _forms(meant), schema))
     for path, text in booleans.items():
@@ -151,8 +153,8 @@ def _found(details: Iterable[Any], arguments: Any, schema: Mapping[str, Any]) ->
         path: list[int | str] = []
         form, depth, value, location, hint = None, 0, arguments, detail["loc"], ""
         for place, part in enumerate(location):
-            found, value = _step(value, part)
-            if found or (kind == "missing" and place == len(location) - 1):
+            exists, value = _step(value, part)
+            if exists or (kind == "missing" and place == len(location) - 1):
                 path.append(part)
             elif part == "[key]":
                 text = f"the name {text}"
@@ -181,23 +183,23 @@ def _meant(forms: Iterable[list[_Problem]]) -> list[list[_Problem]]:
     left = list(forms)
     # drop forms with another constant field; prefer forms with a wrong member to forms of another type
     left = [form for form in left if not any(map(_is_other_tag, form))] or left
-    return [form for form in left if any(len(one.path) > one.depth for one in form)] or left
+    return [form for form in left if any(len(problem.path) > problem.depth for problem in form)] or left
 
 
-def _is_other_tag(one: _Problem) -> bool:
-    return one.kind == "literal_error" and len(one.path) > one.depth
+def _is_other_tag(problem: _Problem) -> bool:
+    return problem.kind == "literal_error" and len(problem.path) > problem.depth
 
 
 def _forms(forms: list[list[_Problem]]) -> str:
-    problems = [one for form in forms for one in form]
-    hint = common_hint(one.hint for one in problems)
-    if hint is not None and all(len(one.path) == one.depth for one in problems):
-        return hinted(alternatives(" and ".join(one.text for one in form[:3]) for form in forms), hint)
-    return alternatives(" and ".join(line(_relative(one), one.whole) for one in form[:3]) for form in forms)
+    problems = [problem for form in forms for problem in form]
+    hint = common_hint(problem.hint for problem in problems)
+    if hint is not None and all(len(problem.path) == problem.depth for problem in problems):
+        return hinted(alternatives(" and ".join(problem.text for problem in form[:3]) for form in forms), hint)
+    return alternatives(" and ".join(line(_relative(problem), problem.whole) for problem in form[:3]) for form in forms)
 
 
-def _relative(one: _Problem) -> list[str]:
-    return list(map(shown, one.path[one.depth :]))
+def _relative(problem: _Problem) -> list[str]:
+    return list(map(shown, problem.path[problem.depth :]))
 
 
 def _brief(message: str) -> str:

@@ -29,7 +29,7 @@ def speaks(thing: object) -> bool:
 
 def presentable(error: ToolkitError) -> bool:
     """Check the fields of an error and convert its `extra` to JSON. Return False if a field has an invalid type."""
-    given: list[tuple[object, Any]] = [
+    fields: list[tuple[object, Any]] = [
         (error.additional_prompt_content, str | None),
         (error.retry_after_ms, int | None),
         (error.status_code, int | None),
@@ -37,14 +37,14 @@ def presentable(error: ToolkitError) -> bool:
         (error.can_retry, bool),
     ]
     if isinstance(error, AuthorizationRequiredError):
-        given += [(error.provider, str), (error.scopes, tuple), (error.status, str)]
-        given += [(error.url, str | None), (error.authorization_id, str | None), (error.login_command, tuple)]
+        fields += [(error.provider, str), (error.scopes, tuple), (error.status, str)]
+        fields += [(error.url, str | None), (error.authorization_id, str | None), (error.login_command, tuple)]
     if error.extra:
         error.extra = _json(error)
     detail: object = error.developer_message
     if not isinstance(detail, str | None):
         error.developer_message = str(detail) if speaks(detail) else type(detail).__name__
-    return speaks(error) and all(isinstance(value, kind) for value, kind in given)
+    return speaks(error) and all(isinstance(value, kind) for value, kind in fields)
 
 
 def _json(error: ToolkitError) -> dict[str, Any]:

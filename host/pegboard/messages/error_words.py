@@ -287,11 +287,11 @@ def words(detail: Mapping[str, Any]) -> str:
     kind, context = detail["type"], detail.get("ctx", {})
     if kind in AUTHORS_TYPES and (message := str(context.get("error", ""))):
         return _without(message, detail.get("input"))
-    known = WORDS.get(kind)
-    if known is None:
+    text = WORDS.get(kind)
+    if text is None:
         return _without(detail["msg"], detail.get("input"))
     try:
-        return known.format_map({name: _Counted(_legible(name, value)) for name, value in context.items()})
+        return text.format_map({name: _Counted(_legible(name, value)) for name, value in context.items()})
     except KeyError:  # an author may raise pydantic's errors without their context
         return "is not valid"
 
@@ -311,7 +311,7 @@ def _legible(name: str, value: Any) -> str:
     text = str(value)
     if name != "expected":
         return text
-    text = _CONSTANTS.sub(lambda found: {"True": "true", "False": "false", "None": "null"}[found[1]], text)
+    text = _CONSTANTS.sub(lambda match: {"True": "true", "False": "false", "None": "null"}[match[1]], text)
     text = _MEMBERS.sub(r"\1", text)
     choices = text.split(", ")
     if len(choices) <= MAX_CHOICES:

@@ -30,14 +30,14 @@ def got(value: Any) -> str:
     return f", got {kind}" if kind else ""
 
 
-def closest(name: str, known: Collection[str]) -> str:
+def closest(name: str, names: Collection[str]) -> str:
     """Return a suggestion such as "; did you mean 'city'?" with the most similar known name, or ""."""
     from pegboard.names import nearest  # most calls fit
 
     name = name[:MAX_NAME_CHARACTERS].translate({ord(wildcard): None for wildcard in "*?["})
-    if len(known) > MAX_COMPARED_NAMES:
-        known = [one for one in known if one[:SAME_START_CHARACTERS] == name[:SAME_START_CHARACTERS]]
-    close = nearest(name, islice(known, MAX_COMPARED_NAMES))
+    if len(names) > MAX_COMPARED_NAMES:
+        names = [candidate for candidate in names if candidate[:SAME_START_CHARACTERS] == name[:SAME_START_CHARACTERS]]
+    close = nearest(name, islice(names, MAX_COMPARED_NAMES))
     return "" if close in (None, name) else f"{SUGGESTION}{shown(close)!r}?"
 
 
@@ -55,31 +55,36 @@ def with_hint(path: FieldPath, text: str, schema: Mapping[str, Any]) -> str:
     parents = list(subschemas_at(path[:-1], schema))
     if text.endswith(_GOT_NULL):
         optional = any(
-            path[-1] in one.get("properties", ()) and path[-1] not in one.get("required", ()) for one in parents
+            path[-1] in parent.get("properties", ()) and path[-1] not in parent.get("required", ())
+            for parent in parents
         )
         return f"{text}; omit it" if optional else text
-    names = dict.fromkeys(name for one in parents for name in one.get("properties", ()))
+    names = dict.fromkeys(name for parent in parents for name in parent.get("properties", ()))
     return text + (closest(str(path[-1]), names) if names else "")
 
 
 def choices(path: FieldPath, schema: Mapping[str, Any]) -> list[Any]:
     """Return the values that a schema allows at a path."""
-    found = subschemas_at(path, schema)
-    return [value for one in found for value in one.get("enum", [one["const"]] if "const" in one else ())]
+    subschemas = subschemas_at(path, schema)
+    return [
+        value
+        for subschema in subschemas
+        for value in subschema.get("enum", [subschema["const"]] if "const" in subschema else ())
+    ]
 
 
 def choice_hint(value: Any, allowed: Collection[Any]) -> str:
     """Return the closest choice for a string, or the kind of a value if no choice has this kind."""
     if type(value) not in set(map(type, allowed)):
         return got(value) if allowed else ""
-    return closest(value, [one for one in allowed if isinstance(one, str)]) if isinstance(value, str) else ""
+    return closest(value, [choice for choice in allowed if isinstance(choice, str)]) if isinstance(value, str) else ""
 
 
 def common_hint(hints: Iterable[str]) -> str | None:
     """Return the hint for all forms of a union: a suggestion, or the hint that all forms share, or None."""
-    found = [hint for hint in dict.fromkeys(hints) if hint]
-    suggestions = [hint for hint in found if hint.startswith(SUGGESTION)]
-    return (suggestions or found or [""])[0] if suggestions or len(found) < 2 else None
+    distinct = [hint for hint in dict.fromkeys(hints) if hint]
+    suggestions = [hint for hint in distinct if hint.startswith(SUGGESTION)]
+    return (suggestions or distinct or [""])[0] if suggestions or len(distinct) < 2 else None
 
 
 def subschemas_at(path: FieldPath, schema: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:

@@ -88,7 +88,7 @@ def _hint(name: str, kind: Any, value: Any) -> str:
 
 def _words(name: str, kind: Any) -> str:
     if name == "Type":
-        return "must be " + " or ".join(WORDS[TYPES[one]].removeprefix("must be ") for one in kind.types)
+        return "must be " + " or ".join(WORDS[TYPES[type_name]].removeprefix("must be ") for type_name in kind.types)
     if name not in WORDS:
         return f"does not fit {kind.name}"
     context = {member: show(getattr(kind, member)) for member, show in _SHOWN.items() if hasattr(kind, member)}
@@ -109,9 +109,11 @@ def _forms(branches: list[list[Any]], depth: int, value: Any) -> str:
         own = _at(value, errors[0].instance_path)
         hint = common_hint(_hint(name, error.kind, own) for name, error in zip(names, errors, strict=True))
         if hint is not None:
-            return hinted(alternatives(_words(name, one.kind) for name, one in zip(names, errors, strict=True)), hint)
+            return hinted(
+                alternatives(_words(name, error.kind) for name, error in zip(names, errors, strict=True)), hint
+            )
     lines: list[str] = []
     for branch in branches:
-        found = [line(path[depth:], text) for error in branch for path, text in problems(error, value)]
-        lines += filter(None, [" and ".join(sorted(found)[:3])])
+        texts = [line(path[depth:], text) for error in branch for path, text in problems(error, value)]
+        lines += filter(None, [" and ".join(sorted(texts)[:3])])
     return alternatives(lines) or WORDS["AnyOf"]

@@ -55,23 +55,23 @@ def _is_seen(char: str) -> bool:
 
 def complaint(text: str) -> str | None:
     """Return the first invisible character of a string and its position. Return None if all are visible."""
-    for found in _SUSPECTS.finditer(text):
-        if not _belongs(text, found.start()):
-            char = found.group()
+    for match in _SUSPECTS.finditer(text):
+        if not _belongs(text, match.start()):
+            char = match.group()
             name = unicodedata.name(char, "") or _UNNAMED.get(unicodedata.category(char), "no character")
-            return f"has U+{ord(char):04X} ({name}) at position {found.start()}, which is invisible; remove it"
+            return f"has U+{ord(char):04X} ({name}) at position {match.start()}, which is invisible; remove it"
     return None
 
 
 def text_problems(value: Any, path: FieldPath = ()) -> Iterator[tuple[FieldPath, str]]:
     """Yield the path and the problem of each string and member name in a JSON value that has invisible characters."""
     if isinstance(value, str):
-        if not is_plain(value) and (found := complaint(value)):
-            yield path, found
+        if not is_plain(value) and (problem := complaint(value)):
+            yield path, problem
     elif isinstance(value, Mapping):
         for name, inner in value.items():
-            if not is_plain(name) and (found := complaint(name)):
-                yield path, f"has the name {name!a}, which {found}"
+            if not is_plain(name) and (problem := complaint(name)):
+                yield path, f"has the name {name!a}, which {problem}"
             yield from text_problems(inner, (*path, name))
     elif isinstance(value, list | tuple):
         for place, inner in enumerate(value):
