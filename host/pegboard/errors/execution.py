@@ -350,5 +350,7 @@ def _upstream_kind(status: int) -> ErrorKind:
 
 def _may_be_opened(url: str) -> bool:
     """Return True if a URL is safe to open: encrypted or local, and without characters that hide its target."""
-    secure = url.startswith("https://") or any(url == one or url.startswith((f"{one}/", f"{one}:")) for one in _LOCAL)
+    secure = url.startswith("https://") or any(
+        url == origin or url.startswith((f"{origin}/", f"{origin}:")) for origin in _LOCAL
+    )
     return secure and url.isascii() and url.isprintable() and " " not in url

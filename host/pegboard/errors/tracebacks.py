@@ -47,10 +47,10 @@ def linked_exceptions(error: BaseException) -> Iterator[BaseException]:
     """Yield an exception, its causes and contexts, and the members of groups. Each is yielded once."""
     seen, waiting = {id(error)}, [error]
     while waiting:
-        one = waiting.pop()
-        yield one
-        members = one.exceptions[: MAX_EXCEPTIONS + 1] if isinstance(one, BaseExceptionGroup) else ()
-        for other in (one.__cause__, one.__context__, *members):
+        exception = waiting.pop()
+        yield exception
+        members = exception.exceptions[: MAX_EXCEPTIONS + 1] if isinstance(exception, BaseExceptionGroup) else ()
+        for other in (exception.__cause__, exception.__context__, *members):
             if other is not None and id(other) not in seen:
                 seen.add(id(other))
                 waiting.append(other)
@@ -58,7 +58,7 @@ def linked_exceptions(error: BaseException) -> Iterator[BaseException]:
 
 def _is_small(error: BaseException) -> bool:
     linked = list(islice(linked_exceptions(error), MAX_EXCEPTIONS + 1))
-    frames = sum(1 for one in linked for _ in islice(_traces(one), MAX_FRAMES + 1))
+    frames = sum(1 for exception in linked for _ in islice(_traces(exception), MAX_FRAMES + 1))
     return frames <= MAX_FRAMES and len(linked) <= MAX_EXCEPTIONS
 
 
@@ -75,23 +75,23 @@ def _short(error: BaseException) -> Iterator[str]:
     if len(chain) > SHOWN_EXCEPTIONS:
         chain.pop()
         yield "... earlier exceptions are left out\n\n"
-    for one in reversed(chain):
+    for exception in reversed(chain):
         yield "Traceback (most recent call last):\n"
-        yield from _frames(list(_traces(one)))
-        yield f"{_described(one)}\n"
-        if isinstance(one, BaseExceptionGroup):
-            yield from (f"  | {_described(member)}\n" for member in one.exceptions[:SHOWN_EXCEPTIONS])
-            if len(one.exceptions) > SHOWN_EXCEPTIONS:
-                yield f"  | ... and {len(one.exceptions) - SHOWN_EXCEPTIONS} more\n"
-        if one is not error:
+        yield from _frames(list(_traces(exception)))
+        yield f"{_described(exception)}\n"
+        if isinstance(exception, BaseExceptionGroup):
+            yield from (f"  | {_described(member)}\n" for member in exception.exceptions[:SHOWN_EXCEPTIONS])
+            if len(exception.exceptions) > SHOWN_EXCEPTIONS:
+                yield f"  | ... and {len(exception.exceptions) - SHOWN_EXCEPTIONS} more\n"
+        if exception is not error:
             yield "\nIt led to this exception:\n\n"
 
 
 def _chain(error: BaseException) -> Iterator[BaseException]:
-    one: BaseException | None = error
-    while one is not None:
-        yield one
-        one = one.__cause__ or (None if one.__suppress_context__ else one.__context__)
+    exception: BaseException | None = error
+    while exception is not None:
+        yield exception
+        exception = exception.__cause__ or (None if exception.__suppress_context__ else exception.__context__)
 
 
 def _frames(traces: list[TracebackType]) -> Iterator[str]:
