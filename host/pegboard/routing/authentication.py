@@ -34,7 +34,7 @@ class PolicyAuthenticators:
 
     def __init__(self, authenticators: Sequence[Authenticator]) -> None:
         self._authenticators = authenticators
-        self._for_others = [one for one in authenticators if not one.only_local]
+        self._for_others = [authenticator for authenticator in authenticators if not authenticator.only_local]
         self._known_to_operator = _known_by_first(self._authenticators)
         self._known_to_others = _known_by_first(self._for_others)
 
@@ -50,16 +50,16 @@ class PolicyAuthenticators:
     async def ask(self, request: Request) -> Admitted | Response:
         """Return the caller, or a refusal."""
         refusals: list[tuple[Response, Authenticator]] = []
-        asked = self.asked(request)
-        if not asked:
+        authenticators = self.asked(request)
+        if not authenticators:
             proof = proof_of(self._authenticators)
             text = f"Only the operator may use this. To prove that you are the operator, {proof}.\n"
             return Response(403, text.encode(), "text/plain")
-        for authenticator in asked:
-            found = await authenticator.authenticate(request)
-            if isinstance(found, Caller):
-                return Admitted(found, authenticator)
-            refusals.append((found, authenticator))
+        for authenticator in authenticators:
+            answer = await authenticator.authenticate(request)
+            if isinstance(answer, Caller):
+                return Admitted(answer, authenticator)
+            refusals.append((answer, authenticator))
         refusal, whose = min(refusals, key=_says_little)
         return _completed(refusal, self._others(whose))
 
@@ -68,7 +68,7 @@ class PolicyAuthenticators:
         return _completed(answer, [first, *self._others(first)])
 
     def _others(self, authenticator: Authenticator) -> list[Authenticator]:
-        return [one for one in self._authenticators if one is not authenticator]
+        return [other for other in self._authenticators if other is not authenticator]
 
 
 class GuardedHandler:
@@ -97,13 +97,13 @@ class GuardedHandler:
         return self._awaited(answer, first)
 
     async def _ask(self, request: Request, host: ProtocolContext) -> Response | EventStream:
-        found = await self._authenticators.ask(request)
-        if isinstance(found, Response):
-            return found
-        answer = self._admit(found.caller, request, host)
+        admitted = await self._authenticators.ask(request)
+        if isinstance(admitted, Response):
+            return admitted
+        answer = self._admit(admitted.caller, request, host)
         if not isinstance(answer, Response | EventStream):
             answer = await answer
-        return self._completed(answer, found.authenticator)
+        return self._completed(answer, admitted.authenticator)
 
     def _admit(self, caller: Caller, request: Request, host: ProtocolContext) -> Answer:
         if request.notes is not None:
@@ -131,14 +131,14 @@ def _known_by_first(authenticators: Sequence[Authenticator]) -> Callable[[Reques
 
 def proof_of(authenticators: Iterable[Authenticator]) -> str:
     """Return the proofs of the operator that work in addition to the authenticators' own tokens."""
-    return PROOF_WITHOUT_HEADER if any(one.needs_token for one in authenticators) else PROOF
+    return PROOF_WITHOUT_HEADER if any(authenticator.needs_token for authenticator in authenticators) else PROOF
 
 
 def _completed(answer: Response, authenticators: Iterable[Authenticator]) -> Response:
     """Return a refusal with the challenge parameters of all authenticators."""
-    for one in authenticators:
+    for authenticator in authenticators:
         if answer.status in _CHALLENGED:
-            answer = one.complete(answer)
+            answer = authenticator.complete(answer)
     return answer
 
 

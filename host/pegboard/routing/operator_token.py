@@ -35,10 +35,10 @@ class OperatorToken:
 
     def recognize(self, request: Request) -> Request:
         """Return the request, with the operator as caller if the request has the operator token."""
-        given = request.headers.get("Authorization")
-        if given is None or len(given) > self._longest:
+        header = request.headers.get("Authorization")
+        if header is None or len(header) > self._longest:
             return request  # the common case: no token, or a longer one
-        scheme, _, token = given.partition(" ")
+        scheme, _, token = header.partition(" ")
         if not compare_digest(token.strip().encode("utf-8", "surrogateescape"), self._token):
             return request
         if scheme.lower() != "bearer" or len(request.headers.getall("Authorization", ())) != 1:
@@ -71,11 +71,11 @@ def check_operator_token(environ: Mapping[str, str]) -> None:
         ConfigError: the file does not contain a valid token, or other users can read it or write the directory.
     """
     try:
-        found = read_state(STATE_FILE, environ, secret=True)
-        if found is None:
+        stored = read_state(STATE_FILE, environ, secret=True)
+        if stored is None:
             probe_state(environ)
         else:
-            _checked(found, environ)
+            _checked(stored, environ)
     except UnsafeStateError as error:
         raise ConfigError([str(error)]) from None
 

@@ -106,7 +106,7 @@ def protect(route: Route, authenticators: Iterable[Authenticator]) -> Route | No
         route: the route.
         authenticators: the authenticators of all policies.
     """
-    own = [one for one in authenticators if one.policy == route.auth]
+    own = [authenticator for authenticator in authenticators if authenticator.policy == route.auth]
     if own and route.auth != "public":
         return route._replace(handler=GuardedHandler(route.handler, PolicyAuthenticators(own)).answer)
     return route if route.auth in OPEN else None
@@ -118,10 +118,10 @@ async def authenticate(
     """Return the caller that a policy admits, or the response that refuses the request."""
     if operator is not None:
         request = operator.recognize(request)
-    own = [one for one in authenticators if one.policy == policy]
+    own = [authenticator for authenticator in authenticators if authenticator.policy == policy]
     if own and policy != "public":
-        found = await PolicyAuthenticators(own).ask(request)
-        return found if isinstance(found, Response) else found.caller
+        admitted = await PolicyAuthenticators(own).ask(request)
+        return admitted if isinstance(admitted, Response) else admitted.caller
     return request.caller if policy in OPEN else _NO_AUTHENTICATOR
 
 
@@ -142,24 +142,24 @@ def check_reach(
     Raises:
         ConfigError: an authenticator admits only the operator, or a policy has no authenticator.
     """
-    restricted = [(one, reason) for one in authenticators if (reason := one.only_local)]
+    restricted = [(authenticator, reason) for authenticator in authenticators if (reason := authenticator.only_local)]
     if not local:
         reasons = [reason for _, reason in restricted] + _unguarded(authenticators, routes, policy)
         if reasons:
             raise ConfigError([f"other machines can reach {address}, and {reason}" for reason in reasons])
-    for one, reason in restricted:
+    for authenticator, reason in restricted:
         warning = "%s admits the operator alone: %s. To prove that you are the operator, %s"
-        logger.warning(warning, address, reason, proof_of([one]))
+        logger.warning(warning, address, reason, proof_of([authenticator]))
 
 
 def public_hosts(authenticators: Iterable[Authenticator]) -> frozenset[str]:
     """Return the host names that clients use for the routes."""
-    return frozenset(host for one in authenticators for host in one.public_hosts)
+    return frozenset(host for authenticator in authenticators for host in authenticator.public_hosts)
 
 
 def _unguarded(authenticators: Iterable[Authenticator], routes: Routes, policy: str | None) -> list[str]:
     """For each policy that requires an authenticator but has none, return a message with the fix."""
-    guarded = {"public", *(one.policy for one in authenticators)}
+    guarded = {"public", *(authenticator.policy for authenticator in authenticators)}
     served = [route for methods in routes.values() for route in methods.values() if route.auth not in guarded]
     wanted: dict[tuple[str, str], str] = {}
     for route in served:
