@@ -70,17 +70,17 @@ class Upstream(NamedTuple):
         """
         headers, word = lower(headers), self.error_code(code)
         wait = retry_after_ms(headers) if wait_ms is None else wait_ms
-        known = self._extra(method=method, url=url, error_code=word, **extra)
+        facts = self._extra(method=method, url=url, error_code=word, **extra)
         detail = self._detail(error, method, url, str(status), word)
         shown = _status(status) if word is None else f"{_status(status)}, {word}"
         if limited or status == 429 or (status == 403 and (is_used_up(headers) or asks_to_wait(headers))):
             wait = wait or DEFAULT_WAIT_MS
             text = message or f"{self.name} limits how often it may be asked ({shown})."
-            return UpstreamRateLimitError(f"{text} {_later(wait)}", wait, detail, extra=known)
+            return UpstreamRateLimitError(f"{text} {_later(wait)}", wait, detail, extra=facts)
         text = message or f"{self.name} answered with an error: {shown}."
         if status < 500 or wait is None or not (wait_ms is not None or asks_to_wait(headers)):
-            return UpstreamError(text, detail, status_code=status, extra=known)
-        answer = UpstreamError(f"{text} {_later(wait)}", detail, status_code=status, extra=known)
+            return UpstreamError(text, detail, status_code=status, extra=facts)
+        answer = UpstreamError(f"{text} {_later(wait)}", detail, status_code=status, extra=facts)
         answer.retry_after_ms = wait
         return answer
 
@@ -107,10 +107,10 @@ class Upstream(NamedTuple):
         if kind is None:
             kind, can_retry, judged = self._classified(error)
             message = message or judged
-        known = self._extra(method=method, url=url, error_type=type(error).__name__)
+        facts = self._extra(method=method, url=url, error_type=type(error).__name__)
         detail = self._detail(error, method, url)
         message = message or f"The request to {self._inside} failed."
-        return NetworkTransportError(message, detail, kind=kind, can_retry=can_retry, extra=known)
+        return NetworkTransportError(message, detail, kind=kind, can_retry=can_retry, extra=facts)
 
     def unsent(
         self, error: BaseException, message: str | None = None, *, method: str | None = None, url: str | None = None
@@ -123,9 +123,9 @@ class Upstream(NamedTuple):
             method: the method of the request.
             url: the URL of the request. Only its scheme, host and path are used.
         """
-        known = self._extra(method=method, url=url, error_type=type(error).__name__)
+        facts = self._extra(method=method, url=url, error_type=type(error).__name__)
         message = message or f"The request that the tool made to {self._inside} cannot be sent."
-        return FatalToolError(message, self._detail(error, method, url), extra=known)
+        return FatalToolError(message, self._detail(error, method, url), extra=facts)
 
     @staticmethod
     def error_code(value: object) -> str | None:
@@ -144,17 +144,17 @@ class Upstream(NamedTuple):
         return f"the {self.name[4:]}" if self.name.startswith("The ") else self.name
 
     def _classified(self, error: BaseException) -> tuple[ErrorKind, bool, str]:
-        for one in _wrapped(error):
-            if instance_of(one, "ssl", "SSLError") and not instance_of(one, "ssl", *_BROKEN_OFF):
+        for exception in _wrapped(error):
+            if instance_of(exception, "ssl", "SSLError") and not instance_of(exception, "ssl", *_BROKEN_OFF):
                 message = f"No secure connection to {self._inside} could be made."
                 return ErrorKind.NETWORK_TRANSPORT_RUNTIME_UNREACHABLE, False, message
-            if isinstance(one, TimeoutError):
+            if isinstance(exception, TimeoutError):
                 return ErrorKind.NETWORK_TRANSPORT_RUNTIME_TIMEOUT, True, f"{self.name} did not answer in time."
         return ErrorKind.NETWORK_TRANSPORT_RUNTIME_UNREACHABLE, True, f"{self.name} could not be reached."
 
     def _extra(self, method: str | None, url: str | None, **more: Any) -> dict[str, Any]:
-        given = {"service": self.slug, "endpoint": _endpoint(url), "http_method": method, **more}
-        return {name: value for name, value in given.items() if value is not None}
+        facts = {"service": self.slug, "endpoint": _endpoint(url), "http_method": method, **more}
+        return {name: value for name, value in facts.items() if value is not None}
 
     def _detail(self, error: BaseException, method: str | None, url: str | None, *more: str | None) -> str:
         """Return the details for the log."""
@@ -172,16 +172,16 @@ def instance_of(error: object, module: str, *names: str) -> bool:
     """
     loaded = sys.modules.get(module)
     classes = [getattr(loaded, name, None) for name in names]
-    return isinstance(error, tuple(one for one in classes if isinstance(one, type)))
+    return isinstance(error, tuple(candidate for candidate in classes if isinstance(candidate, type)))
 
 
 def _wrapped(error: BaseException) -> Iterator[BaseException]:
     """Yield an exception and its inner exceptions: the cause, the reason and the arguments."""
-    found = [error]
-    for one in found:
-        yield one
-        inner = [one.__cause__, getattr(one, "reason", None), *one.args]
-        found += [more for more in inner if isinstance(more, BaseException) and len(found) < _MAX_WRAPPED]
+    exceptions = [error]
+    for exception in exceptions:
+        yield exception
+        inner = [exception.__cause__, getattr(exception, "reason", None), *exception.args]
+        exceptions += [more for more in inner if isinstance(more, BaseException) and len(exceptions) < _MAX_WRAPPED]
 
 
 def _status(status: int) -> str:
