@@ -111,38 +111,38 @@ class _ToolDecorator:
 tool = _ToolDecorator()
 
 
-def as_definition(given: Any) -> ToolDefinition:
+def as_definition(item: Any) -> ToolDefinition:
     """Return the definition of a function or of a result of `@tool`. Return a definition unchanged."""
-    if isinstance(given, ToolFunction):
-        return given.definition
-    return given if isinstance(given, ToolDefinition) else ToolDefinition(given)
+    if isinstance(item, ToolFunction):
+        return item.definition
+    return item if isinstance(item, ToolDefinition) else ToolDefinition(item)
 
 
-def as_definitions(given: tuple[Any, ...]) -> list[ToolDefinition]:
+def as_definitions(items: tuple[Any, ...]) -> list[ToolDefinition]:
     """Return the definitions of the arguments of `Toolkit.add`.
 
     Raises:
         TypeError: an argument is not a tool.
     """
-    if given and isinstance(given[0], str):
-        if len(given) != 2 or not _is_tool(given[1]):
-            raise TypeError(f"{given[0]!r} is the name of one tool: write kit.add({given[0]!r}, tool)")
-        return [as_definition(given[1])._replace(name=given[0])]
-    found = []
-    for one in given:
-        for each in (one,) if _is_single(one) else one:
-            if not _is_tool(each):
-                raise TypeError(f"{each!r} is not a tool: pass functions or results of @tool")
-            found.append(as_definition(each))
-    return found
+    if items and isinstance(items[0], str):
+        if len(items) != 2 or not _is_tool(items[1]):
+            raise TypeError(f"{items[0]!r} is the name of one tool: write kit.add({items[0]!r}, tool)")
+        return [as_definition(items[1])._replace(name=items[0])]
+    definitions = []
+    for entry in items:
+        for item in (entry,) if _is_single(entry) else entry:
+            if not _is_tool(item):
+                raise TypeError(f"{item!r} is not a tool: pass functions or results of @tool")
+            definitions.append(as_definition(item))
+    return definitions
 
 
-def _is_single(given: object) -> bool:
-    return _is_tool(given) or isinstance(given, str) or not isinstance(given, Iterable)
+def _is_single(item: object) -> bool:
+    return _is_tool(item) or isinstance(item, str) or not isinstance(item, Iterable)
 
 
-def _is_tool(given: object) -> bool:
-    return callable(given) or isinstance(given, ToolDefinition)
+def _is_tool(item: object) -> bool:
+    return callable(item) or isinstance(item, ToolDefinition)
 
 
 def check_function(function: object, meant: str) -> None:
@@ -167,11 +167,11 @@ def tool_fields(options: Mapping[str, Any]) -> dict[str, Any]:
     return fields
 
 
-def _names(given: Any) -> Any:
+def _names(value: Any) -> Any:
     """Return a tuple of names. A single string is one name. Return other types unchanged; the host rejects these."""
-    if isinstance(given, str):
-        return (given,)
-    return tuple(given) if isinstance(given, Iterable) and not isinstance(given, Mapping) else given
+    if isinstance(value, str):
+        return (value,)
+    return tuple(value) if isinstance(value, Iterable) and not isinstance(value, Mapping) else value
 
 
 def fields_of(definition: type[Any], options: Mapping[str, Any]) -> dict[str, Any]:
@@ -182,15 +182,15 @@ def fields_of(definition: type[Any], options: Mapping[str, Any]) -> dict[str, An
     """
     fields = dict(options)
     defined = OPTIONS if "extensions" in definition._fields else frozenset[str]()
-    known = {*definition._fields, *defined} - {"function", "uri", *PLUGIN_FIELDS}
-    for name in fields.keys() - known:
+    allowed = {*definition._fields, *defined} - {"function", "uri", *PLUGIN_FIELDS}
+    for name in fields.keys() - allowed:
         from pegboard.authoring.absent_options import advice_on
 
-        raise TypeError(f"there is no option {name!r}{advice_on(name, known)}")
-    said = fields.get("extensions", EMPTY)
-    given = {name: value for name in defined if (value := fields.pop(name, None)) is not None}
-    if given and isinstance(said, Mapping):
-        fields["extensions"] = {**said, **given}
+        raise TypeError(f"there is no option {name!r}{advice_on(name, allowed)}")
+    extensions = fields.get("extensions", EMPTY)
+    values = {name: value for name in defined if (value := fields.pop(name, None)) is not None}
+    if values and isinstance(extensions, Mapping):
+        fields["extensions"] = {**extensions, **values}
     if "tags" in fields:
         fields["tags"] = _names(fields["tags"] or ())
     return fields

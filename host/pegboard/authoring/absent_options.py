@@ -46,22 +46,24 @@ _DECORATORS: Mapping[str, Any] = {
 _OF_TOOLKITS = ("config", "instructions", "prefix")
 
 
-def advice_on(name: str, known: Collection[str]) -> str:
+def advice_on(name: str, options: Collection[str]) -> str:
     """Return the end of the message about an option that does not exist.
 
     Args:
         name: the option.
         known: the options of the decorator.
     """
-    if found := next((text for option, text in _ABSENT.get(name, ()) if not option or option in known), None):
-        return f": {found}"
+    if advice := next((text for option, text in _ABSENT.get(name, ()) if not option or option in options), None):
+        return f": {advice}"
     field = re.sub("([A-Z])", r"_\1", name).lower().removesuffix("_hint")
     for record, option, form in _RECORDS:
-        if option in known and field in record._fields:
+        if option in options and field in record._fields:
             return f": write `{form.format(field)}`"
     owners = [decorator for decorator, definition in _DECORATORS.items() if name in definition._fields]
     if owners or name in _OF_TOOLKITS:
         return f": it is an option of {' and '.join(owners) or 'Toolkit(...)'}"
-    if close := nearest(name, known) or next((one for one in sorted(known) if one.startswith(name)), None):
+    if close := nearest(name, options) or next(
+        (candidate for candidate in sorted(options) if candidate.startswith(name)), None
+    ):
         return f"; did you mean {close!r}?"
-    return f": the options are {', '.join(sorted(known))}"
+    return f": the options are {', '.join(sorted(options))}"

@@ -24,10 +24,10 @@ def check_changes(changes: object) -> None:
         where = f"its arguments: the change of {name!r}"
         if not isinstance(change, ArgumentChange):
             raise ToolDefinitionError(f"{where} must be an ArgumentChange, not {type(change).__name__}")
-        given: dict[str, Any] = change._asdict()
+        values: dict[str, Any] = change._asdict()
         for field in ("name", "description"):
-            if not isinstance(given[field], str | None) or given[field] == "":
-                raise ToolDefinitionError(f"{where}: its {field} must be a string, not {given[field]!r}")
+            if not isinstance(values[field], str | None) or values[field] == "":
+                raise ToolDefinitionError(f"{where}: its {field} must be a string, not {values[field]!r}")
         if change.removes and (change.name or change.description):
             raise ToolDefinitionError(f"{where} hides the argument, so remove its name and description")
 
@@ -41,7 +41,7 @@ def combined(first: Changes, then: Changes) -> Changes:
     check_changes(first)
     check_changes(then)
     originals = {change.name or name: name for name, change in first.items() if not change.removes}
-    found = dict(first)
+    changes = dict(first)
     for name, change in then.items():
         original = originals.get(name, name)
         before = first.get(original, ArgumentChange())
@@ -49,12 +49,12 @@ def combined(first: Changes, then: Changes) -> Changes:
             raise unknown_argument(name, originals)
         if not change.removes:
             change = ArgumentChange(change.name or before.name, change.description or before.description)
-        found[original] = change
-    return found
+        changes[original] = change
+    return changes
 
 
-def unknown_argument(name: str, known: Mapping[str, Any]) -> ToolDefinitionError:
+def unknown_argument(name: str, names: Mapping[str, Any]) -> ToolDefinitionError:
     """Return the error for a change of an argument that does not exist."""
-    close = nearest(name, known)
-    hint = f"; did you mean {close!r}?" if close else f"; there are: {', '.join(map(repr, known)) or 'none'}"
+    close = nearest(name, names)
+    hint = f"; did you mean {close!r}?" if close else f"; there are: {', '.join(map(repr, names)) or 'none'}"
     return ToolDefinitionError(f"there is no argument {name!r} to change{hint}")

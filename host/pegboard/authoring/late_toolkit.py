@@ -49,10 +49,10 @@ class LateToolkit(ToolkitBase):
         self.rejection = rejection
         self.settings_schema = settings_schema
         self.finish: Callable[[], Rejections] | None = None
-        for one in definitions:
-            if isinstance(one, ToolDefinition):
-                self._tools.append(one)
-            elif isinstance(one, ResourceDefinition):
-                self._resources.append(one)
+        for definition in definitions:
+            if isinstance(definition, ToolDefinition):
+                self._tools.append(definition)
+            elif isinstance(definition, ResourceDefinition):
+                self._resources.append(definition)
             else:
-                self._prompts.append(one)
+                self._prompts.append(definition)

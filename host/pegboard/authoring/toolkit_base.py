@@ -38,7 +38,7 @@ class ToolkitBase:
         instructions: instructions for the model, if the toolkit is served alone.
 
     Attributes:
-        is_mounted: True if another toolkit serves its items. A file that has both serves only the other one.
+        is_mounted: True if another toolkit serves its items. A file that has both serves only the other toolkit.
     """
 
     host_api: ClassVar[int] = HOST_API
@@ -55,8 +55,8 @@ class ToolkitBase:
         prefix: bool = True,
         instructions: str | None = None,
     ) -> None:
-        given: object = name  # type checkers are optional
-        if not isinstance(given, str) or not given.strip():
+        value: object = name  # type checkers are optional
+        if not isinstance(value, str) or not value.strip():
             raise TypeError(f'{name!r} is not a valid toolkit name: write Toolkit("files")')
         self.name = name
         self.Config = config
@@ -187,14 +187,16 @@ class ToolkitBase:
         """
 
         def record(function: Decorated) -> Decorated:
-            found = False
+            exists = False
             kinds: list[list[Any]] = [self._prompts, self._resources]
-            for given in kinds:
-                for place, one in enumerate(given):
-                    if one.function is of:
-                        given[place] = one._replace(completions={**one.completions, argument: function})
-                        found = True
-            if not found:
+            for definitions in kinds:
+                for place, definition in enumerate(definitions):
+                    if definition.function is of:
+                        definitions[place] = definition._replace(
+                            completions={**definition.completions, argument: function}
+                        )
+                        exists = True
+            if not exists:
                 from pegboard.errors import ToolDefinitionError
 
                 raise ToolDefinitionError(f"{of!r} is neither a prompt nor a resource of the toolkit {self.name!r}")
