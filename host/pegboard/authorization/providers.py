@@ -131,7 +131,7 @@ class Providers:
         message = f"it requires authorization by {name or required.provider.title!r}, which no running plugin describes"
         if plugin := self._off(type(required)):
             raise ToolDefinitionError(f"{message}: enable the plugin {plugin!r}")
-        close = nearest(name or "", [one for one in self._known if one])
+        close = nearest(name or "", [other for other in self._known if other])
         raise ToolDefinitionError(message + (f"; did you mean {close!r}?" if close else ""))
 
     def _off(self, provider: type[ToolAuthorization]) -> str | None:

@@ -47,7 +47,7 @@ async def with_token(
     hint = hint if _is_of_this_machine(call) else ""
     request = TokenRequest(required, bound.name, user_of(bound.owner, call), call)
     try:
-        found = await _find(request, sources, seconds, hint)
+        authorization = await _find(request, sources, seconds, hint)
     except AuthorizationRequiredError as error:
         if supplied.lenient:
             return call
@@ -63,7 +63,7 @@ async def with_token(
             extra={"call": call},
         )
         raise
-    return call._replace(supplied=supplied._replace(authorization=found))
+    return call._replace(supplied=supplied._replace(authorization=authorization))
 
 
 async def token_of(
@@ -87,9 +87,9 @@ async def token_of(
         return await _find(request, sources, seconds, "")
     except AuthorizationRequiredError as error:
         name = request.required.name
-        if error.url is None and (known := described()) and name not in known:
-            close = nearest(name, known)
-            hint = f"did you mean {close!r}?" if close else f"plugins describe {', '.join(sorted(known))}"
+        if error.url is None and (names := described()) and name not in names:
+            close = nearest(name, names)
+            hint = f"did you mean {close!r}?" if close else f"plugins describe {', '.join(sorted(names))}"
             logger.warning("%s: no token source has a token of the provider %r; %s", request.tool, name, hint)
         raise
 
@@ -105,8 +105,8 @@ async def _find(request: TokenRequest, sources: TokenSources, seconds: float, hi
     failed = False
     for name, source in sources:
         try:
-            if (found := await _asked(source, request, seconds)) is not None:
-                return found
+            if (authorization := await _asked(source, request, seconds)) is not None:
+                return authorization
         except AuthorizationRequiredError as error:
             wanted = wanted or error
         except _FailedError as error:
@@ -148,7 +148,7 @@ async def _asked(source: TokenSource, request: TokenRequest, seconds: float) -> 
     limit = asyncio.timeout(seconds)
     try:
         async with limit:
-            found: Any = await source.token(request)
+            authorization: Any = await source.token(request)
     except BaseException as error:  # an exception of a plugin fails the plugin alone
         if isinstance(error, AuthorizationRequiredError) and presentable(error):
             raise
@@ -158,8 +158,8 @@ async def _asked(source: TokenSource, request: TokenRequest, seconds: float) -> 
         if limit.expired():
             raise _FailedError(f"it did not return within {seconds:g} seconds") from None
         raise _FailedError(f"it raised {type(error).__name__}") from error
-    if found is None or (isinstance(found, Authorization) and found.token == ""):
+    if authorization is None or (isinstance(authorization, Authorization) and authorization.token == ""):
         return None
-    if not isinstance(found, Authorization) or not isinstance(found.token, str):
-        raise _FailedError(f"it returned {type(found).__name__}, not an Authorization with a token")
-    return found
+    if not isinstance(authorization, Authorization) or not isinstance(authorization.token, str):
+        raise _FailedError(f"it returned {type(authorization).__name__}, not an Authorization with a token")
+    return authorization
