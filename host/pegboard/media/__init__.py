@@ -152,9 +152,9 @@ class Media(ABC):
         """
         if self.mime_type is not None:
             return self.mime_type
-        for found in (_type_of_name(self.path), _type_of_bytes(data), self.default_type):
-            if found is not None and found.startswith(self.main_type):
-                return found
+        for mime_type in (_type_of_name(self.path), _type_of_bytes(data), self.default_type):
+            if mime_type is not None and mime_type.startswith(self.main_type):
+                return mime_type
         name = type(self).__name__
         raise ContentError(f"{name}: neither the name nor the bytes are of type {self.main_type}*; set mime_type")
 
