@@ -85,8 +85,12 @@ class MiddlewareLink(NamedTuple):
 
     def blame(self, hook: str) -> str:
         """Return the middleware's name for the log."""
-        one = self.middleware
-        code = getattr(one.on_message, "__name__", hook) if isinstance(one, Around) else f"{type(one).__name__}.{hook}"
+        middleware = self.middleware
+        code = (
+            getattr(middleware.on_message, "__name__", hook)
+            if isinstance(middleware, Around)
+            else f"{type(middleware).__name__}.{hook}"
+        )
         return f"the middleware {self.name!r} of {self.owner} ({code})"
 
     def overrides(self, hook: str) -> bool:
@@ -129,14 +133,14 @@ def chain(
         time: the time limits of middleware.
     """
     for link in reversed(links):
-        found = list(link.around(method))
+        hooks = list(link.around(method))
         inner = handler
-        for hook, handle in reversed(found):
+        for hook, handle in reversed(hooks):
             handler = LinkMethod(link.blame(hook), handle, handler, method, promises, time).run
         checks = not method.startswith("notifications/") and link.overrides("check")
         if checks:
             handler = _after_check(link, handler)
-        if (found or checks) and link.overrides("wants"):
+        if (hooks or checks) and link.overrides("wants"):
             handler = _where_wanted(link, handler, inner)
     return handler
 
@@ -232,9 +236,9 @@ class LinkMethod:
             asyncio.CancelledError: the call was cancelled.
         """
         if not self._is_ignored and type(outcome) not in self._kinds:
-            given, method = type(outcome).__name__, link.call.method
+            kind, method = type(outcome).__name__, link.call.method
             raise MiddlewareFault(
-                f"{self.blame} returned {given} for {method}: return the outcome of call_next, or another outcome"
+                f"{self.blame} returned {kind} for {method}: return the outcome of call_next, or another outcome"
             )
         if outcome is not link.given and self._promises is not None and (wrong := self._promises(link.call, outcome)):
             raise MiddlewareFault(f"{self.blame} returned {wrong}")

@@ -106,8 +106,8 @@ _NAMED: dict[str, tuple[ItemKind, str]] = {
 
 def named_item(call: Call) -> tuple[ItemKind, Any]:
     """Return the kind and the name, URI or URI template of the item that a call uses. The name may be invalid."""
-    if (found := _NAMED.get(call.method)) is not None:
-        return found[0], call.params.get(found[1])
+    if (entry := _NAMED.get(call.method)) is not None:
+        return entry[0], call.params.get(entry[1])
     reference = call.params.get("ref") if call.method == "completion/complete" else None
     if not isinstance(reference, dict):
         return "prompts", None

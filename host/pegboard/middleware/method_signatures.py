@@ -33,7 +33,7 @@ def middleware_problem(item: Middleware) -> str | None:
         return f"{what} with the unknown method {unknown[0]}" + (f"; did you mean {close}?" if close else "")
     if not overridden and all(_function(item, name) is getattr(Middleware, name) for name in ("assembled", "check")):
         return f"{what} that overrides no method: override one of {', '.join(MIDDLEWARE_METHODS)}"
-    return next((found for hook in overridden if (found := _method_problem(hook, what, getattr(item, hook)))), None)
+    return next((problem for hook in overridden if (problem := _method_problem(hook, what, getattr(item, hook)))), None)
 
 
 def _function(item: Middleware, hook: str) -> Any:
