@@ -27,7 +27,7 @@ def may_show(shown: Iterable[Any], secrets: Mapping[str, str]) -> bool:
     """
     sought = [value for value in secrets.values() if len(value) >= MIN_SECRET_CHARACTERS]
     try:
-        written = to_json([_searched(one) for one in shown], fallback=_fallback) if sought else b""
+        written = to_json([_searched(item) for item in shown], fallback=_fallback) if sought else b""
         return any(to_json(value)[1:-1] in written for value in sought)
     except ValueError:  # JSON cannot express one of the strings
         return True
@@ -53,7 +53,9 @@ def check_secrets(shown: Any, secrets: Mapping[str, str]) -> None:
         for path, text in _texts(shown, (), names=not whole):
             if word.match(text) if whole else word.search(text):
                 place = ".".join(path)
-                place = path[0] if any(one in place for one in secrets.values()) else place  # a name may be a secret
+                place = (
+                    path[0] if any(secret in place for secret in secrets.values()) else place
+                )  # a name may be a secret
                 raise ToolDefinitionError(
                     f"its {place} shows the value of the secret {name} to clients: "
                     f'read it while the tool runs, with context.get_secret("{name}")'
@@ -62,11 +64,11 @@ def check_secrets(shown: Any, secrets: Mapping[str, str]) -> None:
 
 def _searched(record: Any) -> list[Any]:
     """Return the members of a record that are not keywords or names."""
-    return [one for name, one in zip(record._fields, record, strict=True) if name not in _WORDS]
+    return [value for name, value in zip(record._fields, record, strict=True) if name not in _WORDS]
 
 
 def _fallback(value: object) -> Any:
-    """Return a value of a type that JSON does not have as one that it has. Secrets are only in mappings."""
+    """Return a value of a type that JSON does not have as a value that it has. Secrets are only in mappings."""
     return dict(value) if isinstance(value, Mapping) else None
 
 

@@ -96,17 +96,17 @@ def redacted(text: str, *more: Redactor) -> str:
         text: the string.
         more: redactors to use in addition, even if they are closed.
     """
-    known = [*_known(), *(forms for redactor in more for forms in redactor.forms())]
-    found = set(re.findall(_CUT_SHORT, text)) if known and "input_value=" in text else set()
-    for texts, pattern in known:
-        found.update(form for form in texts if form in text)
+    patterns = [*_known(), *(forms for redactor in more for forms in redactor.forms())]
+    matches = set(re.findall(_CUT_SHORT, text)) if patterns and "input_value=" in text else set()
+    for texts, pattern in patterns:
+        matches.update(form for form in texts if form in text)
         if pattern is not None:
-            found.update(pattern.findall(text))
-    if not found:
+            matches.update(pattern.findall(text))
+    if not matches:
         return text
     from pegboard.config.secret_values import MASK
 
-    for form in sorted(found, key=len, reverse=True):
+    for form in sorted(matches, key=len, reverse=True):
         text = text.replace(form, MASK)
     return text
 
@@ -129,13 +129,13 @@ def _of_running_call() -> Iterable[str]:
 def remember(call: Call) -> None:
     """Mask the secrets of a request in later logs and errors of its task."""
     if values := _values(call):
-        known = dict.fromkeys((*_of_failed.get(), *values))
-        _of_failed.set(tuple(known)[-MAX_REMEMBERED_SECRETS:])
+        secrets = dict.fromkeys((*_of_failed.get(), *values))
+        _of_failed.set(tuple(secrets)[-MAX_REMEMBERED_SECRETS:])
 
 
 def _values(call: Call) -> list[str]:
-    given = None if call.headers is None else call.headers.get("Authorization")
-    values = [given.strip().rpartition(" ")[2]] if given else []
+    header = None if call.headers is None else call.headers.get("Authorization")
+    values = [header.strip().rpartition(" ")[2]] if header else []
     if call.supplied is not None:
         values += call.supplied.secrets.values()
         if call.supplied.authorization is not None:
@@ -162,9 +162,9 @@ def redacted_data(value: Any, inside: tuple[int, ...] = ()) -> Any:
         return value if text == value else text
     if not isinstance(value, Mapping | list | tuple) or id(value) in inside:
         return value
-    parts = [one for pair in value.items() for one in pair] if isinstance(value, Mapping) else list(value)
+    parts = [item for pair in value.items() for item in pair] if isinstance(value, Mapping) else list(value)
     new = [redacted_data(part, (*inside, id(value))) for part in parts]
-    if all(one is other for one, other in zip(new, parts, strict=True)):
+    if all(item is other for item, other in zip(new, parts, strict=True)):
         return value
     if isinstance(value, Mapping):
         return dict(zip(new[::2], new[1::2], strict=True))

@@ -44,7 +44,7 @@ class SecretStores:
         self._report = report
         self._known: dict[str, str | None] = {}
         self._redactor = redactor
-        redactor.learn(lambda: [value for one in settings for value in _hidden(one)])
+        redactor.learn(lambda: [value for model in settings for value in _hidden(model)])
 
     def is_reserved(self, name: str) -> bool:
         """Return True if tools are not allowed to have the secret with this name."""
@@ -62,7 +62,9 @@ class SecretStores:
             )
         if name not in self._known:
             self._redactor.spare(name)
-            value = self._known[name] = next((one for one in self._kept(name) if one and not one.isspace()), None)
+            value = self._known[name] = next(
+                (secret for secret in self._kept(name) if secret and not secret.isspace()), None
+            )
             if value is not None:
                 self._redactor.add(value)
         return self._known[name]
