@@ -31,8 +31,8 @@ def failure_fields(
         problems: the problems; by default only the message.
         **details: more members of the error.
     """
-    found = problems or [problem_fields(message)]
-    return {"error": {"kind": kind, "message": message, "exit_code": exit_code, "problems": found, **details}}
+    fields = problems or [problem_fields(message)]
+    return {"error": {"kind": kind, "message": message, "exit_code": exit_code, "problems": fields, **details}}
 
 
 def problem_fields(problem: object, message: str | None = None) -> ProblemFields:

@@ -35,4 +35,4 @@ def fitted(line: str, indent: int = 0) -> list[str]:
         "`[^`]*`", lambda command: command[0].replace(" ", _FIXED_SPACE), line[indent:]
     )
     lines = wrap(fixed, width, subsequent_indent=" " * indent, break_long_words=False, break_on_hyphens=False)
-    return [one.replace(_FIXED_SPACE, " ") for one in lines]
+    return [part.replace(_FIXED_SPACE, " ") for part in lines]

@@ -32,7 +32,7 @@ _receiver: Callable[[str, int], None] | None = None
 
 def send_messages_to(receiver: Callable[[str, int], None]) -> None:
     """Redirect messages of `say` to a function that receives the message and its level."""
-    global _receiver  # noqa: PLW0603 - the standard streams of a process are one, too
+    global _receiver  # noqa: PLW0603 - the standard streams of a process are global, too
     _receiver = receiver
 
 
@@ -79,12 +79,12 @@ def print_result_json(value: Any, *, in_one_line: bool = False) -> None:
     _print_json(value, str, None if in_one_line else 2)
 
 
-def _print_json(value: Any, told: Callable[[str], str], indent: int | None) -> None:
+def _print_json(value: Any, convert: Callable[[str], str], indent: int | None) -> None:
     import json
 
     from pegboard.wire.codec import encode
 
-    text = told(json.dumps(json.loads(encode(value)), indent=indent, ensure_ascii=not _speaks_unicode()))
+    text = convert(json.dumps(json.loads(encode(value)), indent=indent, ensure_ascii=not _speaks_unicode()))
     _write("".join(char if printable(char) == char else json.dumps(char)[1:-1] for char in text))
 
 
@@ -121,7 +121,7 @@ def print_table(rows: Sequence[Sequence[str]]) -> None:
     for *start, last in shown:
         before = "".join(f"{cell:{width}}  " for cell, width in zip(start, widths, strict=True))
         first, *others = last.splitlines() or [""]
-        for line in (before + first, *(" " * len(before) + one for one in others)):
+        for line in (before + first, *(" " * len(before) + other for other in others)):
             for fitting in fitted(line.rstrip(), len(before)):
                 _write(fitting)
 

@@ -100,14 +100,14 @@ async def _filled(name: str, field: Mapping[str, Any], *, required: bool) -> Any
 
 def _label(name: str, field: Mapping[str, Any], *, required: bool) -> str:
     titles = {const: title for title, const in _titles(field).items()}
-    found = choices(field)
-    offered = [f"{one} ({titles[one]})" if one in titles else one for one in found or ()]
+    values = choices(field)
+    offered = [f"{value} ({titles[value]})" if value in titles else value for value in values or ()]
     hint = "|".join(offered) or _HINTS.get(field["type"], field.get("format", ""))
     if field["type"] == "array":
         hint += ", several with commas"
     notes = [hint, _shown(field["default"]) if "default" in field else "" if required else "optional"]
-    said = ": ".join(text for text in (field.get("title", name), field.get("description")) if text)
-    return said + "".join(f" [{note}]" for note in notes if note)
+    label = ": ".join(text for text in (field.get("title", name), field.get("description")) if text)
+    return label + "".join(f" [{note}]" for note in notes if note)
 
 
 def _titles(field: Mapping[str, Any]) -> dict[str, str]:

@@ -25,8 +25,13 @@ def parameter_rows(schema: Mapping[str, Any]) -> list[tuple[str, str, str, str]]
     """Return the name, the type, the default and the meaning of each parameter."""
     required, definitions = schema.get("required", ()), schema.get("$defs", {})
     return [
-        (f"  {name}", type_name(one, definitions), "required" if name in required else _default(one), _meaning(one))
-        for name, one in schema.get("properties", {}).items()
+        (
+            f"  {name}",
+            type_name(field, definitions),
+            "required" if name in required else _default(field),
+            _meaning(field),
+        )
+        for name, field in schema.get("properties", {}).items()
     ]
 
 
@@ -48,10 +53,10 @@ def type_name(schema: Mapping[str, Any], definitions: Mapping[str, Any]) -> str:
 
 def _meaning(schema: Mapping[str, Any]) -> str:
     """Return the description and the limits of a parameter, worded as in error messages."""
-    found = [(schema[key], words) for key, words in _LIMITS.items() if key in schema]
-    limits = ", ".join(words.format(limit).removesuffix("s" if limit == 1 else "") for limit, words in found)
-    said = schema.get("description", "").strip()
-    return f"{said} ({limits})" if said and limits else said or limits
+    present = [(schema[key], words) for key, words in _LIMITS.items() if key in schema]
+    limits = ", ".join(words.format(limit).removesuffix("s" if limit == 1 else "") for limit, words in present)
+    description = schema.get("description", "").strip()
+    return f"{description} ({limits})" if description and limits else description or limits
 
 
 def _default(schema: Mapping[str, Any]) -> str:
