@@ -72,11 +72,11 @@ class Matcher:
         """
         self.template = template
         parts = parse_template(template)
-        found = variables(parts)
-        self.names = tuple(one.name for one in found)
+        all_variables = variables(parts)
+        self.names = tuple(variable.name for variable in all_variables)
         if needs_scheme:
             _check_scheme(parts)
-        _check_variables(found)
+        _check_variables(all_variables)
         head, self._query = _divided(parts)
         _check_separators(head)
         _check_lengths(head)
@@ -84,8 +84,8 @@ class Matcher:
         self._regex = re.compile(self._pattern(parts, head))
         literal = sum(len(part) for part in parts if isinstance(part, str))
         wide = sum(OPERATORS[part.operator].reserved for part in parts if isinstance(part, Expression))
-        lists = sum(one.explode for one in found)
-        self.rank = (wide, lists, -literal, len(found), template)
+        lists = sum(variable.explode for variable in all_variables)
+        self.rank = (wide, lists, -literal, len(all_variables), template)
 
     def match(self, uri: str) -> dict[str, str | list[str]] | None:
         """Return the values of the variables, or None if the URI does not match.
@@ -96,18 +96,18 @@ class Matcher:
         """
         if len(uri) > MAX_URI_CHARACTERS:
             return None
-        found = self._regex.fullmatch(_uppercase(uri))
-        if found is None:
+        match = self._regex.fullmatch(_uppercase(uri))
+        if match is None:
             return None
         values: dict[str, str | list[str]] = {}
         for place, group in enumerate(self._groups):
-            text = found[f"v{place}"]
+            text = match[f"v{place}"]
             value = None if text is None else group.value(text)
             if value is not None:
                 values[group.variable.name] = value
             elif text is not None:
                 return None
-        return self._with_query(values, found["query"]) if self._query else values
+        return self._with_query(values, match["query"]) if self._query else values
 
     def _with_query(self, values: dict[str, str | list[str]], text: str | None) -> dict[str, str | list[str]] | None:
         """Add the parameters of a query. Parameters may have any order. Only list parameters may be repeated."""
@@ -175,15 +175,15 @@ def _characters(reserved: Iterable[str]) -> str:
 
 def _separators(parts: Sequence[TemplatePart]) -> set[str]:
     """Return the characters that separate values in a template. Only values of lists contain these characters."""
-    found: set[str] = set()
+    separators: set[str] = set()
     for place, part in enumerate(parts):
         if isinstance(part, str):
-            found.update(part if place else _SCHEME.sub("", part, count=1))
+            separators.update(part if place else _SCHEME.sub("", part, count=1))
             continue
         first, separator, named, _ = OPERATORS[part.operator]
         several = len(part.variables) > 1 or part.variables[0].explode
-        found.update(first, separator if several or named else "", "=" if named else "")
-    return found
+        separators.update(first, separator if several or named else "", "=" if named else "")
+    return separators
 
 
 # --- rules
@@ -195,9 +195,9 @@ def _check_scheme(parts: Sequence[TemplatePart]) -> None:
         raise UriTemplateError("missing scheme: begin the template with a scheme, such as docs://{name} (RFC 3986)")
 
 
-def _check_variables(found: Sequence[Variable]) -> None:
-    names = [one.name for one in found]
-    for variable in found:
+def _check_variables(all_variables: Sequence[Variable]) -> None:
+    names = [variable.name for variable in all_variables]
+    for variable in all_variables:
         if variable.prefix is not None:
             raise UriTemplateError(f"{{{variable}}} matches only the beginning of a value: use {{{variable.name}}}")
         if names.count(variable.name) > 1:
@@ -212,7 +212,7 @@ def _divided(parts: Sequence[TemplatePart]) -> tuple[list[TemplatePart], dict[st
     for part in parts:
         if isinstance(part, Expression) and part.operator in ("?", "&"):
             _check_query(part, before)
-            query |= {one.name: one for one in part.variables}
+            query |= {variable.name: variable for variable in part.variables}
         elif query and not _is_fragment(part):
             raise UriTemplateError(f"{part} follows the query: move {part} before the query")
         else:
@@ -262,7 +262,7 @@ def _check_lengths(head: Sequence[TemplatePart]) -> None:
         if part.operator in ("+", ";"):
             spans.append(str(part))
         else:
-            spans += [f"{{{part.operator}{one}}}" for one in part.variables if one.explode]
+            spans += [f"{{{part.operator}{variable}}}" for variable in part.variables if variable.explode]
     if len(spans) > 1:
         raise UriTemplateError(
             f"{' and '.join(spans)} are ambiguous: only one variable may span several segments; use {{name}} for others"

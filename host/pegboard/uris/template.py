@@ -86,17 +86,17 @@ def parse_template(template: str) -> tuple[TemplatePart, ...]:
     """
     parts: list[TemplatePart] = []
     place = 0
-    for found in re.finditer(r"\{([^{}]*)\}", template):
-        parts.append(_literal(template, place, found.start()))
-        parts.append(_expression(found[1], found[0]))
-        place = found.end()
+    for match in re.finditer(r"\{([^{}]*)\}", template):
+        parts.append(_literal(template, place, match.start()))
+        parts.append(_expression(match[1], match[0]))
+        place = match.end()
     parts.append(_literal(template, place, len(template)))
     return tuple(part for part in parts if part)
 
 
 def variables(parts: Iterable[TemplatePart]) -> list[Variable]:
     """Return all variables of a parsed template in order."""
-    return [one for part in parts if not isinstance(part, str) for one in part.variables]
+    return [variable for part in parts if not isinstance(part, str) for variable in part.variables]
 
 
 def _literal(template: str, start: int, end: int) -> str:
