@@ -106,19 +106,19 @@ def _contains(written: bytes, word: bytes) -> bool:
 
 
 def _has_only_finite_numbers(value: Any) -> bool:
-    found = [value]
-    known: set[int] = set()
-    for one in found:  # grows while it is read
-        kind = type(one)
+    values = [value]
+    seen: set[int] = set()
+    for item in values:  # grows while it is read
+        kind = type(item)
         if kind is dict or kind is list:
-            if id(one) in known:
+            if id(item) in seen:
                 continue  # a cycle would not end
-            known.add(id(one))
+            seen.add(id(item))
         if kind is dict:
-            found += one.values()
+            values += item.values()
         elif kind is list:
-            found += one
-        elif kind is float and not isfinite(one):
+            values += item
+        elif kind is float and not isfinite(item):
             return False
     return True
 
@@ -157,7 +157,7 @@ def _with_base64(value: Any) -> Any:
     if kind is dict:
         if _PLAIN_TYPES.issuperset(map(type, value.values())):
             return value
-        return {name: _with_base64(one) for name, one in value.items()}
+        return {name: _with_base64(member) for name, member in value.items()}
     if kind is list or kind is tuple:
-        return value if _PLAIN_TYPES.issuperset(map(type, value)) else [_with_base64(one) for one in value]
+        return value if _PLAIN_TYPES.issuperset(map(type, value)) else [_with_base64(item) for item in value]
     return value

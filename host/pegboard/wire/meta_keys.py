@@ -112,4 +112,4 @@ def meta_complaint(meta: object, extension: str | None = None) -> str | None:
 def nests_within(value: Any, levels: int) -> bool:
     """Return True if the nesting depth of dicts and lists is at most `depth`."""
     inner = value.values() if isinstance(value, Mapping) else value if isinstance(value, list | tuple) else None
-    return inner is None or (levels > 0 and all(nests_within(one, levels - 1) for one in inner))
+    return inner is None or (levels > 0 and all(nests_within(item, levels - 1) for item in inner))

@@ -36,10 +36,10 @@ def decode_session(data: bytes) -> SessionRecord:
     Raises:
         ValueError: the bytes are not a session record, or have another format version.
     """
-    found = decode(data)
-    if type(found) is not dict or found.pop("version", None) != FORMAT_VERSION:
+    members = decode(data)
+    if type(members) is not dict or members.pop("version", None) != FORMAT_VERSION:
         raise ValueError(f"not a session record of format version {FORMAT_VERSION}: remove the entry from the store")
-    session: SessionRecord = _record(SessionRecord, _SESSION, found)
+    session: SessionRecord = _record(SessionRecord, _SESSION, members)
     return session
 
 
@@ -71,13 +71,13 @@ def _of(*kinds: type[Any]) -> _Read:
 
 
 def _strings(value: Any) -> frozenset[str]:
-    if type(value) is not list or not all(type(one) is str for one in value):
+    if type(value) is not list or not all(type(text) is str for text in value):
         raise ValueError(f"{value!r} must be a list of strings")
     return frozenset(value)
 
 
 def _texts(value: Any) -> Mapping[str, str]:
-    if type(value) is not dict or not all(type(one) is str for one in value.values()):
+    if type(value) is not dict or not all(type(text) is str for text in value.values()):
         raise ValueError(f"{value!r} must be an object of strings")
     return value
 
