@@ -104,7 +104,9 @@ class Host:
         self._methods: Mapping[str, CallNext] = {}
         self._changes, self._late = ChangeListeners(), LateLifespans(self._entered)
         self._registry = Registry(self.config, self._publish, self._changes.emit_kinds, self._late)
-        self._program = LoadedPlugin(PROGRAM, None, lambda one: self._registry.context(one, None, _program_logger))
+        self._program = LoadedPlugin(
+            PROGRAM, None, lambda plugin: self._registry.context(plugin, None, _program_logger)
+        )
         self._lists: Lists | None = None
         self._gates: Sequence[Gate] = ()
         self._offered: frozenset[str] = frozenset(("tools",))
@@ -137,7 +139,7 @@ class Host:
         """All problems of loading and assembling, without secrets."""
         assembling = self._assembly.problems if self._assembly else ()
         if self._selection.strict:
-            assembling = tuple(one._replace(fatal=one.level == "error") for one in assembling)
+            assembling = tuple(problem._replace(fatal=problem.level == "error") for problem in assembling)
         return tuple(without_secrets(problem, self._redactor) for problem in (*self.report.problems, *assembling))
 
     @property
@@ -203,7 +205,7 @@ class Host:
         binder = Binder(self.config, plugins, self.report.choices, self._redactor)
         binder.accepts_hidden_text = self._selection.hidden_text
         self._lists = None
-        self._added_later = frozenset().union(*(getattr(one.instance, "offers", ()) for one in running))
+        self._added_later = frozenset().union(*(getattr(plugin.instance, "offers", ()) for plugin in running))
         self._offered = self._added_later | {"tools"}
         make = partial(assemble, self.config, plugins, binder, absent, check_order=not self._selection.safe)
         return self._registry.open(plugins, binder, make)
@@ -291,8 +293,8 @@ class Host:
         self._late.close()
         self._in_flight.end_waits()
         cancelled = await leave_all(self._entered)
-        for one in (self._changes, self._redactor, self._runtime, self._in_flight):
-            one.close()
+        for part in (self._changes, self._redactor, self._runtime, self._in_flight):
+            part.close()
         self.started = False
         if cancelled:
             raise asyncio.CancelledError
@@ -319,7 +321,7 @@ class Host:
     def asgi(self) -> AsgiApplication:
         """Return the ASGI application that serves all routes, and starts and stops the host under an ASGI server.
 
-        If it is mounted in another application, enter the host in the lifespan of that one: `async with host:`.
+        If it is mounted in another application, enter the host in the lifespan of that application: `async with host:`.
         """
         from pegboard.runtime.asgi_application import AsgiApplication
 

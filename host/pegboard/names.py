@@ -182,16 +182,18 @@ def nearest(name: str, candidates: Iterable[str]) -> str | None:
     if wild := _WILDCARD.search(name):
         return _nearest_glob(normalise(name[: wild.start()]), name[wild.start() :], candidates)
     names = sorted(candidates, reverse=True)
-    if close := _most_similar(name.casefold(), {one.casefold(): one for one in names}):
+    if close := _most_similar(name.casefold(), {candidate.casefold(): candidate for candidate in names}):
         return close
-    return _most_similar(name.casefold(), {one.casefold().partition("_")[2]: one for one in names if "_" in one})
+    return _most_similar(
+        name.casefold(), {candidate.casefold().partition("_")[2]: candidate for candidate in names if "_" in candidate}
+    )
 
 
 def with_nearest(names: Iterable[str], candidates: Iterable[str]) -> Iterator[tuple[str, str | None]]:
     """Yield each name with its `nearest` candidate. Only `MAX_CORRECTED_NAMES` are compared; the others get None."""
-    known = tuple(candidates)
+    options = tuple(candidates)
     for place, name in enumerate(names):
-        yield name, nearest(name, known) if place < MAX_CORRECTED_NAMES else None
+        yield name, nearest(name, options) if place < MAX_CORRECTED_NAMES else None
 
 
 def _most_similar(name: str, candidates: Mapping[str, str]) -> str | None:
@@ -204,8 +206,8 @@ def _most_similar(name: str, candidates: Mapping[str, str]) -> str | None:
 
 def _nearest_glob(stem: str, rest: str, candidates: Iterable[str]) -> str | None:
     lengths = range(max(1, len(stem) - 1), len(stem) + 2)
-    stems = {one.casefold()[:length] for one in candidates for length in lengths}
-    close = _most_similar(stem, {one: one for one in sorted(stems, reverse=True)})
+    stems = {candidate.casefold()[:length] for candidate in candidates for length in lengths}
+    close = _most_similar(stem, {candidate: candidate for candidate in sorted(stems, reverse=True)})
     return close + rest if close else None
 
 
@@ -245,14 +247,14 @@ _VERSION = rf"v?{_NUMBER}(?:\.{_NUMBER})?(?:\.{_NUMBER})?(-{_PART}(?:\.{_PART})*
 """The pattern of a version. It is compiled on first use, since most hosts have no version."""
 
 
-def normal_version(given: object) -> str:
+def normal_version(value: object) -> str:
     """Return a version with three numbers and without "v": 1.0.0 for `v1`, 1.2.0-rc.1 for `1.2-rc.1`.
 
     Raises:
         ValueError: the version is invalid.
     """
-    found = re.fullmatch(_VERSION, given) if isinstance(given, str) else None
-    if found is None:
-        raise ValueError(f"{given!r} is not a version; write it like 1.2.3 or 1.2.3-rc.1 (semver.org)")
-    numbers = [number or "0" for number in found.groups()[:3]]
-    return ".".join(numbers) + "".join(part or "" for part in found.groups()[3:])
+    match = re.fullmatch(_VERSION, value) if isinstance(value, str) else None
+    if match is None:
+        raise ValueError(f"{value!r} is not a version; write it like 1.2.3 or 1.2.3-rc.1 (semver.org)")
+    numbers = [number or "0" for number in match.groups()[:3]]
+    return ".".join(numbers) + "".join(part or "" for part in match.groups()[3:])
