@@ -68,10 +68,10 @@ class AsgiRequest:
     @property
     def size(self) -> int | None:
         """The size of the body; None if the client does not declare it."""
-        given = self.headers.get("Content-Length")
-        if given is None:
+        length = self.headers.get("Content-Length")
+        if length is None:
             return 0 if self.is_http1 and "Transfer-Encoding" not in self.headers else None
-        return int(given) if given.isascii() and given.isdigit() else None
+        return int(length) if length.isascii() and length.isdigit() else None
 
     @property
     def query(self) -> Mapping[str, str]:

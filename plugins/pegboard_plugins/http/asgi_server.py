@@ -98,9 +98,9 @@ class AsgiServer:
         """Wait until requests have ended. Then end unfinished requests as far as HTTP allows."""
         for _ in range(2):
             if left := self._exchange.in_flight | self._exchange.streaming:
-                await asyncio.wait([one.finished for one in left], timeout=seconds)
-            for one in self._exchange.in_flight | self._exchange.streaming:
-                one.end("stopping")
+                await asyncio.wait([arrival.finished for arrival in left], timeout=seconds)
+            for arrival in self._exchange.in_flight | self._exchange.streaming:
+                arrival.end("stopping")
 
     async def _handle(self, request: AsgiRequest, notes: dict[str, Any] | None) -> None:
         arrival = Arrival(

@@ -55,23 +55,23 @@ class WebOrigin(NamedTuple):
 
 def parse_authority(text: str) -> Authority | None:
     """Parse a host with an optional port. Return None for any other string."""
-    found = _AUTHORITY.fullmatch(text)
-    if found is None:
+    match = _AUTHORITY.fullmatch(text)
+    if match is None:
         return None
-    port = int(found["port"]) if found["port"] else None
+    port = int(match["port"]) if match["port"] else None
     if port is not None and not 0 < port <= _MAX_PORT:
         return None
-    name = found["name"].lower()
+    name = match["name"].lower()
     return _literal(name, port) if name.startswith("[") else _name(name, port)
 
 
 def parse_origin(text: str) -> WebOrigin | None:
     """Parse an origin such as "https://app.example". Return None for any other string, and for "null"."""
-    found = _ORIGIN.fullmatch(text)
-    authority = None if found is None or found["rest"].endswith(":") else parse_authority(found["rest"])
-    if found is None or authority is None:
+    match = _ORIGIN.fullmatch(text)
+    authority = None if match is None or match["rest"].endswith(":") else parse_authority(match["rest"])
+    if match is None or authority is None:
         return None
-    scheme = found["scheme"].lower()
+    scheme = match["scheme"].lower()
     if authority.port == _DEFAULT_PORTS.get(scheme):
         authority = authority._replace(port=None)
     return WebOrigin(scheme, authority)
@@ -99,7 +99,7 @@ def _name(name: str, port: int | None) -> Authority | None:
         except ValueError:
             return None
     if len(name) > _MAX_NAME_CHARACTERS or not all(
-        len(one) <= _MAX_LABEL_CHARACTERS and _LABEL.fullmatch(one) for one in labels
+        len(label) <= _MAX_LABEL_CHARACTERS and _LABEL.fullmatch(label) for label in labels
     ):
         return None
     return Authority(name, port)

@@ -92,8 +92,8 @@ class HttpServer(web.Server):
         for connection in self._http_connections():
             connection.end_idle()
         rest = until - asyncio.get_running_loop().time()
-        if rest > 0 and (busy := [one for one in self._http_connections() if one.is_busy]):
-            if any(one.is_sending for one in busy):
+        if rest > 0 and (busy := [connection for connection in self._http_connections() if connection.is_busy]):
+            if any(connection.is_sending for connection in busy):
                 logger.info("waiting up to %d seconds until clients have read their responses", ceil(rest))
             await self._wait_ended(rest)
 

@@ -145,10 +145,10 @@ class RequestGuard:
         if not self._proxies:
             return False
         try:
-            found = ipaddress.ip_address(address or "")
+            parsed = ipaddress.ip_address(address or "")
         except ValueError:
             return False
-        return any(found in network for network in self._proxies)
+        return any(parsed in network for network in self._proxies)
 
     def _find_own(self, host: str) -> bool:
         """Return True if a host is this server: a configured name, or a name that no other server can have."""
@@ -159,9 +159,9 @@ class RequestGuard:
             return True
         return not self._loopback and authority.is_address
 
-    def _allows(self, given: str, host: str) -> bool:
+    def _allows(self, text: str, host: str) -> bool:
         """Return True if a web page of the origin may use the server."""
-        origin = _origin(given)
+        origin = _origin(text)
         if origin is None:
             return False
         if origin in self._origins or self._any_origin:
@@ -203,8 +203,8 @@ class RequestGuard:
 
 def _mirrored(headers: Headers) -> Sequence[str]:
     """Return the requested headers that mirror arguments. The caller must have checked the origin."""
-    asked = ",".join(headers.getall("Access-Control-Request-Headers", ())).split(",")
-    return [name.strip() for name in asked if _MIRRORED.fullmatch(name.strip())]
+    names = ",".join(headers.getall("Access-Control-Request-Headers", ())).split(",")
+    return [name.strip() for name in names if _MIRRORED.fullmatch(name.strip())]
 
 
 def _names_host(target: str, host: str) -> bool:
@@ -230,7 +230,7 @@ def _address(hop: str) -> str:
 def _is_loopback(address: str | None) -> bool:
     """Return True if a client is on this machine. A client with an unknown address may be anywhere."""
     try:
-        found = ipaddress.ip_address(address or "")
+        parsed = ipaddress.ip_address(address or "")
     except ValueError:
         return False
-    return (getattr(found, "ipv4_mapped", None) or found).is_loopback
+    return (getattr(parsed, "ipv4_mapped", None) or parsed).is_loopback

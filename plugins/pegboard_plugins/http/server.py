@@ -153,7 +153,7 @@ async def _listen(
         options["ssl_handshake_timeout"] = config.header_seconds
     try:
         bound = passed or ([unix.bind()] if unix is not None else await _bound(loop, config))
-        return [await _accept(loop, factory, one, options) for one in bound]
+        return [await _accept(loop, factory, sock, options) for sock in bound]
     except OSError as error:
         raise TransportError(_cannot_open(config, error)) from error
 
@@ -162,7 +162,7 @@ async def _bound(loop: asyncio.AbstractEventLoop, config: HttpConfig) -> list[so
     """Return a socket for each address of the configured host, bound by the event loop."""
     server = await loop.create_server(asyncio.Protocol, config.host, config.port, start_serving=False)
     try:
-        return [socket.fromfd(one.fileno(), one.family, one.type, one.proto) for one in server.sockets]
+        return [socket.fromfd(sock.fileno(), sock.family, sock.type, sock.proto) for sock in server.sockets]
     finally:
         server.close()
 
@@ -188,13 +188,13 @@ async def stop_listening(listener: asyncio.Server, server: HttpServer, *, accept
     """
     loop = asyncio.get_running_loop()
     if isinstance(loop, asyncio.SelectorEventLoop):
-        for one in listener.sockets:
-            loop.remove_reader(one.fileno())
+        for sock in listener.sockets:
+            loop.remove_reader(sock.fileno())
         await asyncio.sleep(0)  # asyncio drops connections that it has just accepted if the listener is closed
     copies = []
     with suppress(OSError):  # no descriptor is free
         if accepts_rest:
-            copies = [socket.fromfd(one.fileno(), one.family, one.type) for one in listener.sockets]
+            copies = [socket.fromfd(sock.fileno(), sock.family, sock.type) for sock in listener.sockets]
     listener.close()
     await asyncio.sleep(0)  # uvloop closes the socket at the end of this turn of the loop
     accepted = []
@@ -203,7 +203,7 @@ async def stop_listening(listener: asyncio.Server, server: HttpServer, *, accept
             copy.setblocking(False)
             while True:
                 accepted.append(copy.accept()[0])
-    connecting = (loop.connect_accepted_socket(server, one) for one in accepted)
+    connecting = (loop.connect_accepted_socket(server, sock) for sock in accepted)
     await asyncio.gather(*connecting, return_exceptions=True)
 
 

@@ -132,15 +132,15 @@ class HttpConfig(PluginConfig):
 
     @field_validator("cors_origins")
     @classmethod
-    def _are_origins(cls, given: tuple[str, ...] | str) -> tuple[str, ...] | str:
+    def _are_origins(cls, origins: tuple[str, ...] | str) -> tuple[str, ...] | str:
         from pegboard_plugins.http.authority import parse_origin
 
-        for origin in (given,) if isinstance(given, str) else given:
+        for origin in (origins,) if isinstance(origins, str) else origins:
             if origin and origin != "*" and parse_origin(origin.removesuffix("/")) is None:
                 raise ValueError(
                     f'"{origin}" is not an origin: use a URL such as https://app.example or http://localhost:3000'
                 )
-        return given
+        return origins
 
     @model_validator(mode="after")
     def _check(self) -> Self:
@@ -155,5 +155,5 @@ class HttpConfig(PluginConfig):
     @property
     def origins(self) -> frozenset[str]:
         """The allowed web origins."""
-        given = (self.cors_origins,) if isinstance(self.cors_origins, str) else self.cors_origins
-        return frozenset(origin.removesuffix("/") for origin in given if origin)
+        origins = (self.cors_origins,) if isinstance(self.cors_origins, str) else self.cors_origins
+        return frozenset(origin.removesuffix("/") for origin in origins if origin)

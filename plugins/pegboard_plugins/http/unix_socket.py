@@ -68,8 +68,8 @@ class UnixSocket:
                 self._path.unlink()
 
     def _identity(self) -> tuple[int, int]:
-        found = self._path.lstat()
-        return found.st_dev, found.st_ino
+        status = self._path.lstat()
+        return status.st_dev, status.st_ino
 
     def _clear(self) -> None:
         try:
