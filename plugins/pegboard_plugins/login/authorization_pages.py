@@ -182,20 +182,20 @@ class AuthorizationPages:
             raise GrantRefusedError("invalid_request", "PKCE is required: send a code_challenge with the method S256.")
         if not self._config.is_resource(query.get("resource")):
             raise GrantRefusedError("invalid_target", f"The resource must be {self._config.resource}.")
-        asked = tuple(dict.fromkeys(query.get("scope", "").split()))
-        known = tuple(scope for scope in asked if scope in self._config.scopes)
-        if asked and not known:
+        requested = tuple(dict.fromkeys(query.get("scope", "").split()))
+        allowed = tuple(scope for scope in requested if scope in self._config.scopes)
+        if requested and not allowed:
             raise GrantRefusedError(
                 "invalid_scope", "None of these scopes exists: request scopes that the metadata lists."
             )
-        return known or self._config.challenge_scopes
+        return allowed or self._config.challenge_scopes
 
     def _to_client(
-        self, asked: Mapping[str, Any], answer: Mapping[str, str], headers: Mapping[str, str] | None = None
+        self, requested: Mapping[str, Any], answer: Mapping[str, str], headers: Mapping[str, str] | None = None
     ) -> Response:
         """Redirect to the client with `state` and `iss` (RFC 9207). The redirect URI must have been checked."""
-        state = {"state": asked["state"]} if asked.get("state") else {}
-        uri = asked["redirect_uri"]
+        state = {"state": requested["state"]} if requested.get("state") else {}
+        uri = requested["redirect_uri"]
         location = f"{uri}{'&' if '?' in uri else '?'}{urlencode({**answer, **state, 'iss': self._config.issuer})}"
         return Response(303, headers={**PAGE_HEADERS, **(headers or {}), "Location": location})
 

@@ -148,8 +148,8 @@ class GrantStore:
 
 def _grant(grant_id: str, number: int, expires_at: float, content: str) -> LoginGrant:
     client, client_name, redirect_uri, challenge, scopes, person = decode(content.encode())
-    known = Person(**{**person, "groups": tuple(person["groups"])})
-    return LoginGrant(client, client_name, redirect_uri, challenge, tuple(scopes), known, grant_id, number, expires_at)
+    owner = Person(**{**person, "groups": tuple(person["groups"])})
+    return LoginGrant(client, client_name, redirect_uri, challenge, tuple(scopes), owner, grant_id, number, expires_at)
 
 
 @contextmanager

@@ -62,9 +62,9 @@ class GrantTokens:
         try:
             form = form_fields(request)
             use = {"authorization_code": self._use_code, "refresh_token": self._use_refresh_token}
-            if (found := use.get(_required(form, "grant_type"))) is None:
+            if (handler := use.get(_required(form, "grant_type"))) is None:
                 raise GrantRefusedError("unsupported_grant_type", "Use authorization_code or refresh_token.")
-            return _answer(200, await found(form))
+            return _answer(200, await handler(form))
         except GrantRefusedError as error:
             return _answer(400, {"error": error.code, "error_description": str(error)})
 

@@ -185,11 +185,11 @@ class IdentityProvider:
             url = self._settings.issuer
             if self._settings.is_github:
                 base = f"{url}/login/oauth"
-                found = ServerMetadata(base, f"{base}/access_token", f"{base}/authorize")
+                metadata = ServerMetadata(base, f"{base}/access_token", f"{base}/authorize")
             else:
-                found = await find_server(requests, url)
+                metadata = await find_server(requests, url)
             # some providers support PKCE without naming it; others ignore its parameters
-            self._metadata = found._replace(challenge_methods=("S256",))
+            self._metadata = metadata._replace(challenge_methods=("S256",))
         return self._metadata
 
     @asynccontextmanager

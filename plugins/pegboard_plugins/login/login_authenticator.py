@@ -73,9 +73,9 @@ class LoginAuthenticator(Authenticator):
         if isinstance(token, Response):
             return token
         digest = self._scheme.digest(token)
-        known = self._known.get(digest)
-        if known is not None and known.until > time():
-            return known.caller
+        entry = self._known.get(digest)
+        if entry is not None and entry.until > time():
+            return entry.caller
         self._known.pop(digest, None)
         try:
             caller = await self._caller(token)
@@ -92,8 +92,8 @@ class LoginAuthenticator(Authenticator):
     def known_caller(self, request: Request) -> Caller | None:
         """Return the caller of a token that was checked recently."""
         token = self._scheme.token(request)
-        known = None if isinstance(token, Response) else self._known.get(self._scheme.digest(token))
-        return known.caller if known is not None and known.until > time() else None
+        entry = None if isinstance(token, Response) else self._known.get(self._scheme.digest(token))
+        return entry.caller if entry is not None and entry.until > time() else None
 
     async def _caller(self, token: str) -> Caller | None:
         """Return the caller of a valid token whose login has not ended, and whose person the settings still allow.
@@ -107,14 +107,14 @@ class LoginAuthenticator(Authenticator):
         if grant is None or not self._config.admits(grant.person):
             return None
         person, scopes = grant.person, set(claims["scope"].split()) & set(grant.scopes)
-        known = {"email": person.email, "name": person.name}
+        facts = {"email": person.email, "name": person.name}
         return Caller(
             person.subject,
             scopes=frozenset(self._config.granted(tuple(scopes), person)),
             client_id=grant.client,
             expires_at=float(claims["exp"]),
             resource=self._config.resource,
-            extra=MappingProxyType({name: text for name, text in known.items() if text}),
+            extra=MappingProxyType({name: text for name, text in facts.items() if text}),
             issuer=self._config.issuer,
         )
 

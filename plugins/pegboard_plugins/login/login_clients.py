@@ -68,8 +68,8 @@ class LoginClient(NamedTuple):
     def accepts(self, redirect_uri: str) -> bool:
         """Return True if the client has a redirect URI. The port of a loopback URI is free (RFC 8252, section 7.3)."""
         return _split(redirect_uri) is not None and any(
-            one == redirect_uri or _without_loopback_port(one) == _without_loopback_port(redirect_uri)
-            for one in self.redirect_uris
+            uri == redirect_uri or _without_loopback_port(uri) == _without_loopback_port(redirect_uri)
+            for uri in self.redirect_uris
         )
 
 
@@ -137,9 +137,9 @@ class LoginClients:
         return Response(201, encode(registered), headers={"Cache-Control": "no-store"})
 
     async def _documented(self, url: str, peer: str) -> LoginClient:
-        until, known = self._documents.get(url, (0.0, None))
-        if known is not None and until > time():
-            return known
+        until, cached = self._documents.get(url, (0.0, None))
+        if cached is not None and until > time():
+            return cached
         parts = _split(url)
         if parts is None or len(url) > MAX_REDIRECT_URI_CHARACTERS or not _is_plain(parts):
             raise ClientRefusedError("the client id must be the https URL of a document, without query and fragment")
@@ -179,8 +179,8 @@ class LoginClients:
             problem = "a redirect URI must use https, http to this machine, or a scheme of redirect_schemes"
             raise ClientRefusedError(problem, "invalid_redirect_uri")
         for member, needed in (("grant_types", "authorization_code"), ("response_types", "code")):
-            given = document.get(member, [needed])
-            if not isinstance(given, list) or needed not in given:
+            values = document.get(member, [needed])
+            if not isinstance(values, list) or needed not in values:
                 raise ClientRefusedError(f"{member} must contain {needed}")
         if not isinstance(name, str):
             raise ClientRefusedError("client_name must be a string")
@@ -224,7 +224,7 @@ def _split(uri: str) -> SplitResult | None:
         _ = parts.port
     except ValueError:
         return None
-    plain = uri.isascii() and uri.isprintable() and not any(one in uri for one in ' "\\<>#')
+    plain = uri.isascii() and uri.isprintable() and not any(character in uri for character in ' "\\<>#')
     return parts if plain and "@" not in parts.netloc else None
 
 

@@ -39,11 +39,11 @@ async def _ended(grants: GrantStore, who: str) -> int:
         person = grant.person
         return bool(who) and (who in (grant.label, person.login, person.subject) or who.lower() == person.email)
 
-    found = await grants.find(matches)
-    if not found:
+    logins = await grants.find(matches)
+    if not logins:
         raise NoSuchLoginError(f"there is no login of {who!r}: `pegboard people` lists all")
-    await grants.remove(*found)
-    return len(found)
+    await grants.remove(*logins)
+    return len(logins)
 
 
 def _row(grant: LoginGrant) -> dict[str, Any]:

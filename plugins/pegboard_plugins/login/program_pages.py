@@ -93,9 +93,9 @@ class ProgramPages:
         if not _are_equal(visit.get("key"), form.get("key")):
             return error_page(403, "this page has ended: open it again")
         chosen = form.get("end", "")
-        found = [one for one in await self._grants.find(_of(visit["subject"])) if chosen in ("all", one.label)]
-        await self._grants.remove(*found)
-        logger.info("login: %s ends %d logins", visit["who"], len(found))
+        logins = [grant for grant in await self._grants.find(_of(visit["subject"])) if chosen in ("all", grant.label)]
+        await self._grants.remove(*logins)
+        logger.info("login: %s ends %d logins", visit["who"], len(logins))
         return Response(303, headers={**PAGE_HEADERS, "Location": PROGRAMS})
 
     def _visit(self, request: Request) -> Mapping[str, Any]:
@@ -113,8 +113,10 @@ def _outage_page(error: LoginFailedError) -> Response:
     return error_page(502, "the identity provider cannot be reached: try again later")
 
 
-def _are_equal(known: str | None, given: str | None) -> bool:
-    return bool(known and given) and compare_digest(str(known).encode(), str(given).encode("utf-8", "surrogateescape"))
+def _are_equal(expected: str | None, actual: str | None) -> bool:
+    return bool(expected and actual) and compare_digest(
+        str(expected).encode(), str(actual).encode("utf-8", "surrogateescape")
+    )
 
 
 def _of(subject: str) -> Callable[[LoginGrant], bool]:
@@ -123,10 +125,10 @@ def _of(subject: str) -> Callable[[LoginGrant], bool]:
 
 def _page(host: str, visit: Mapping[str, Any], grants: Sequence[LoginGrant]) -> Response:
     rows = "".join(
-        f"<dt>{escape(one.client_name or 'a program without a name')}</dt>"
-        f"<dd>at {escape(one.destination)}, until <time>{one.until}</time> {_scopes(one)}</dd>"
-        f'<dd><button name="end" value="{one.label}">End this login</button></dd>'
-        for one in grants
+        f"<dt>{escape(grant.client_name or 'a program without a name')}</dt>"
+        f"<dd>at {escape(grant.destination)}, until <time>{grant.until}</time> {_scopes(grant)}</dd>"
+        f'<dd><button name="end" value="{grant.label}">End this login</button></dd>'
+        for grant in grants
     )
     every = '<button name="end" value="all" class="main">End all logins</button>' if len(grants) > 1 else ""
     form = f'<input type="hidden" name="key" value="{visit["key"]}"><dl>{rows}</dl>{every}'

@@ -96,22 +96,22 @@ class IdentityProviderSettings(PluginConfig):
     @field_validator("issuer")
     @classmethod
     def _check_issuer(cls, url: str) -> str:
-        issuer, known, _ = _checked_url(url).partition("/.well-known/")
-        if known:
+        issuer, well_known, _ = _checked_url(url).partition("/.well-known/")
+        if well_known:
             raise ValueError(f"this is the address of the metadata: the issuer is {issuer}")
         return GITHUB if issuer.rstrip("/") == GITHUB else issuer
 
     @field_validator("scopes")
     @classmethod
-    def _check_scopes(cls, given: tuple[str, ...]) -> tuple[str, ...]:
-        return checked_scopes(given)
+    def _check_scopes(cls, scopes: tuple[str, ...]) -> tuple[str, ...]:
+        return checked_scopes(scopes)
 
     @field_validator("parameters")
     @classmethod
-    def _check_parameters(cls, given: Mapping[str, str]) -> Mapping[str, str]:
-        if own := _OWN_PARAMETERS & set(given):
+    def _check_parameters(cls, parameters: Mapping[str, str]) -> Mapping[str, str]:
+        if own := _OWN_PARAMETERS & set(parameters):
             raise ValueError(f"the host sets {min(own)} itself: remove it from parameters")
-        return given
+        return parameters
 
     @field_validator("subject_claim")
     @classmethod
@@ -180,8 +180,8 @@ class LoginConfig(PluginConfig):
 
     @field_validator("scopes", "challenge_scopes")
     @classmethod
-    def _check_scopes(cls, given: tuple[str, ...]) -> tuple[str, ...]:
-        return checked_scopes(given)
+    def _check_scopes(cls, scopes: tuple[str, ...]) -> tuple[str, ...]:
+        return checked_scopes(scopes)
 
     @model_validator(mode="after")
     def _check(self) -> Self:
@@ -189,7 +189,7 @@ class LoginConfig(PluginConfig):
             raise ValueError("no person may log in: set allowed_users, allowed_groups, allowed_domains or everyone")
         if unknown := {*self.challenge_scopes, *self.scope_groups} - set(self.scopes):
             raise ValueError(f"scope {min(unknown)!r} is missing in scopes: add it there")
-        if self.provider.is_github and (self.allowed_domains or any("@" in one for one in self.allowed_users)):
+        if self.provider.is_github and (self.allowed_domains or any("@" in user for user in self.allowed_users)):
             raise ValueError("GitHub does not prove addresses: set user names in allowed_users, or allowed_groups")
         if any(is_weak_secret(key.get_secret_value()) for key in self.keys):
             raise ValueError("a key is weak: use the output of `openssl rand -hex 32`")
@@ -218,8 +218,8 @@ class LoginConfig(PluginConfig):
 
     def admits(self, person: Person) -> bool:
         """Return True if a person may log in."""
-        addresses = {one.lower() for one in self.allowed_users if "@" in one}
-        logins = {one.lower() if self.provider.is_github else one for one in self.allowed_users if "@" not in one}
+        addresses = {user.lower() for user in self.allowed_users if "@" in user}
+        logins = {user.lower() if self.provider.is_github else user for user in self.allowed_users if "@" not in user}
         return (
             self.everyone
             or person.login in logins
@@ -247,7 +247,7 @@ def _checked_url(url: str) -> str:
         host, _ = parts.hostname, parts.port
     except ValueError:
         raise ValueError(_INVALID_URL) from None
-    if not host or not url.isascii() or not url.isprintable() or any(one in url for one in ' "\\<>@?#'):
+    if not host or not url.isascii() or not url.isprintable() or any(character in url for character in ' "\\<>@?#'):
         raise ValueError(_INVALID_URL)
     if parts.scheme != "https" and not (parts.scheme == "http" and names_this_machine(url)):
         raise ValueError("the URL must be https: only servers on this machine may use http")
