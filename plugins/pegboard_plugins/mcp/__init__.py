@@ -84,11 +84,13 @@ class McpPlugin(Plugin):
         is_open, bare = self.config.anonymous, self.config.path.rstrip("/")
         endpoints: dict[str, Profile | None] = {bare: None}
         endpoints |= {f"{bare}/{name}": profile for name, profile in self._profiles.items()}
-        found = []
+        routes = []
         for start, profile in endpoints.items():
             answer = McpEndpoint(self.config, self._round_trips, profile).answer
             whole = Route("POST", start or "/", answer, anonymous=is_open, advice=_ADVICE)
             route = whole if profile is None else whole._replace(auth=profile.policy)
             paths = sorted({route.path, f"{start}/"})
-            found += [route._replace(path=path, method=one) for path in paths for one in ("POST", "GET", "DELETE")]
-        return found
+            routes += [
+                route._replace(path=path, method=method) for path in paths for method in ("POST", "GET", "DELETE")
+            ]
+        return routes

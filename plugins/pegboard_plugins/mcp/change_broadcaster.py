@@ -130,7 +130,7 @@ class ChangeBroadcaster:
         for change in changes:
             del self._waiting[change]
         if self._interval:
-            self._sent = {one: sent for one, sent in self._sent.items() if sent + self._interval > now}
+            self._sent = {other: sent for other, sent in self._sent.items() if sent + self._interval > now}
             self._sent.update(dict.fromkeys(changes, now))
         if self._waiting:
             self._notify_at(min(self._waiting.values()), loop)

@@ -46,7 +46,7 @@ def _plain_field(name: str, field: Mapping[str, Any]) -> dict[str, Any]:
     if titled is None:
         return dict(field)
     plain = {key: value for key, value in field.items() if key != "oneOf"}
-    return plain | {"enum": [one["const"] for one in titled], "enumNames": [one["title"] for one in titled]}
+    return plain | {"enum": [choice["const"] for choice in titled], "enumNames": [choice["title"] for choice in titled]}
 
 
 def _plain_sampling(params: dict[str, Any], revision: str) -> dict[str, Any]:

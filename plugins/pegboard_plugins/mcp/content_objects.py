@@ -40,8 +40,8 @@ def content_block(item: str | Content, revision: str) -> dict[str, Any]:
     """Return one block of content."""
     if isinstance(item, str):
         return {"type": "text", "text": item}
-    found: dict[str, Any] = _BLOCKS[type(item)](item, revision)
-    return found
+    block: dict[str, Any] = _BLOCKS[type(item)](item, revision)
+    return block
 
 
 def contents_object(item: ResourceContents, revision: str) -> dict[str, Any]:

@@ -35,12 +35,12 @@ def implementation_object(identity: Identity, revision: str) -> dict[str, Any]:
 
 
 def _object(item: Tool | Resource | ResourceTemplate | Prompt, revision: str, kind: str) -> dict[str, Any]:
-    found = {**_OBJECTS[type(item)](item, revision), **_about(item, revision)}
+    members = {**_OBJECTS[type(item)](item, revision), **_about(item, revision)}
     if item.raw is not None:
         from pegboard_plugins.mcp.raw_objects import with_raw_members
 
-        found = with_raw_members(found, item.raw, revision, kind)
-    return {name: value for name, value in found.items() if value is not None}
+        members = with_raw_members(members, item.raw, revision, kind)
+    return {name: value for name, value in members.items() if value is not None}
 
 
 def _about(item: Tool | Resource | ResourceTemplate | Prompt, revision: str) -> dict[str, Any]:

@@ -54,18 +54,18 @@ def mirrored_arguments(schema: Mapping[str, Any]) -> tuple[MirroredArgument, ...
     """
     if b'"x-mcp-header"' not in encode(schema):
         return ()
-    found: dict[str, MirroredArgument] = {}
-    for path, one in subschemas(dict(schema)):
-        if HEADER_KEYWORD not in one:
+    mirrors: dict[str, MirroredArgument] = {}
+    for path, subschema in subschemas(dict(schema)):
+        if HEADER_KEYWORD not in subschema:
             continue
-        mirror = _checked(path, one)
+        mirror = _checked(path, subschema)
         header = mirror.header.lower()
-        if header in found:
+        if header in mirrors:
             raise _refused(
                 path, f"{mirror.header!r} appears twice (header names are case-insensitive): use each name once"
             )
-        found[header] = mirror
-    return tuple(found[header] for header in sorted(found))
+        mirrors[header] = mirror
+    return tuple(mirrors[header] for header in sorted(mirrors))
 
 
 def _checked(path: Path, schema: Mapping[str, Any]) -> MirroredArgument:
@@ -79,8 +79,8 @@ def _checked(path: Path, schema: Mapping[str, Any]) -> MirroredArgument:
         raise _refused(path, f"{name!r} cannot be part of a header's name: use only token characters (RFC 9110)")
     kind = schema.get("type")
     if kind not in _TYPES:
-        found = "missing" if kind is None else repr(kind)
-        raise _refused(path, f"the property's type must be one of {', '.join(_TYPES)}, not {found}")
+        actual = "missing" if kind is None else repr(kind)
+        raise _refused(path, f"the property's type must be one of {', '.join(_TYPES)}, not {actual}")
     values = [*[schema.get(bound) for bound in _BOUNDS], *schema.get("enum", ())]
     if kind == "integer" and any(isinstance(value, int | float) and abs(value) > MAX_EXACT_INTEGER for value in values):
         raise _refused(path, "the property allows integers beyond 2^53 - 1: set minimum and maximum")

@@ -30,9 +30,9 @@ def check_parameters(
     if call.method != "tools/call" or type(name) is not str:
         return
     tool = find(name, call.caller)
-    found = () if tool is None else mirrored.of(tool)
+    expected = () if tool is None else mirrored.of(tool)
     arguments = call.params.get("arguments")
-    for argument in found:
+    for argument in expected:
         _check(headers, PARAMETER_HEADER_PREFIX + argument.header, _at(arguments, argument.path))
 
 

@@ -26,17 +26,17 @@ _NO_TOPICS: Final = Subscription({}, lambda: None)
 
 def contributed_capabilities(contributed: Contributions, revision: str) -> dict[str, Any]:
     """Return the capabilities that plugins add in a revision (MCP ServerCapabilities)."""
-    found: dict[str, Any] = {}
+    capabilities: dict[str, Any] = {}
     for identifier, extension in contributed.extensions.items():
         if _exists(extension, revision):
             place = "experimental" if extension.experimental else "extensions"
-            found.setdefault(place, {})[identifier] = dict(extension.settings)
+            capabilities.setdefault(place, {})[identifier] = dict(extension.settings)
     for method in contributed.methods.values():
         if method.capability and is_served(method, contributed, revision):
-            node = found
+            node = capabilities
             for part in method.capability:
                 node = node.setdefault(part, {})
-    return found
+    return capabilities
 
 
 def require_method(contributed: Contributions, name: str, client: Client) -> Method:
@@ -84,17 +84,21 @@ def subscribe_topics(contributed: Contributions, call: Call, wanted: Mapping[str
         if isinstance(error, asyncio.CancelledError):
             raise
         raise as_failure(call, error).error from None
-    return Subscription({name: one.honoured for name, one in begun.items()}, close) if begun else _NO_TOPICS
+    return (
+        Subscription({name: subscription.honoured for name, subscription in begun.items()}, close)
+        if begun
+        else _NO_TOPICS
+    )
 
 
 def _topics(contributed: Contributions, wanted: Mapping[str, Any], client: Client) -> dict[str, Topic]:
-    found = {}
+    topics = {}
     for name in wanted:
         topic = contributed.topics.get(name)
         if topic is not None and _exists(contributed.extensions[topic.extension], client.revision):
             require_extension(contributed, topic.extension, client)
-            found[name] = topic
-    return found
+            topics[name] = topic
+    return topics
 
 
 def require_extension(contributed: Contributions, identifier: str | None, client: Client) -> None:

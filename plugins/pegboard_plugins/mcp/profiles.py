@@ -54,24 +54,24 @@ class ProfileConfig(PluginConfig):
     @property
     def names(self) -> Mapping[ItemKind, Sequence[str] | None]:
         """The names by kind; None for all. If names of one kind are set, kinds without names have no items."""
-        given = {"tools": self.tools, "resources": self.resources, "prompts": self.prompts}
-        other = None if all(names is None for names in given.values()) else ()
-        return {kind: other if given[kind] is None else given[kind] for kind in KINDS}
+        selected = {"tools": self.tools, "resources": self.resources, "prompts": self.prompts}
+        other = None if all(names is None for names in selected.values()) else ()
+        return {kind: other if selected[kind] is None else selected[kind] for kind in KINDS}
 
 
 _ProfileName = Annotated[str, Field(pattern=r"^[A-Za-z0-9_-]+$")]
 
 
-def read_profiles(given: Mapping[str, Any]) -> dict[str, ProfileConfig]:
+def read_profiles(profiles: Mapping[str, Any]) -> dict[str, ProfileConfig]:
     """Return the settings of all profiles.
 
     Raises:
         ValidationError: names or settings of profiles are invalid.
     """
     try:
-        return TypeAdapter(dict[_ProfileName, ProfileConfig]).validate_python(given)
+        return TypeAdapter(dict[_ProfileName, ProfileConfig]).validate_python(profiles)
     except ValidationError as error:
-        details = [_with_suggestion(one) for one in error.errors(include_url=False)]
+        details = [_with_suggestion(detail) for detail in error.errors(include_url=False)]
         raise ValidationError.from_exception_data("profiles", details) from None
 
 
@@ -110,12 +110,12 @@ class Profile(Middleware):
 
     def assembled(self, inventory: Inventory) -> Iterable[str]:
         """Select the items of a changed catalogue. Return the settings that match nothing."""
-        known = {kind: getattr(inventory, kind) for kind in KINDS}
+        served = {kind: getattr(inventory, kind) for kind in KINDS}
         self._items = {
-            kind: {name: item for name, item in known[kind].items() if self._selects(kind, name, item)}
+            kind: {name: item for name, item in served[kind].items() if self._selects(kind, name, item)}
             for kind in KINDS
         }
-        self._known, self._answering = known, inventory.answering
+        self._known, self._answering = served, inventory.answering
         return self._unmatched() if inventory.is_complete else ()
 
     def _selects(self, kind: ItemKind, name: str, item: Any) -> bool:
@@ -129,9 +129,9 @@ class Profile(Middleware):
         return not (config.read_only and kind == "tools") or bool(item.annotations and item.annotations.read_only)
 
     def _unmatched(self) -> Iterator[str]:
-        items = [item for found in self._known.values() for item in found.values()]
+        items = [item for of_kind in self._known.values() for item in of_kind.values()]
         existing: dict[str, Iterable[str]] = {
-            **{str(kind): found for kind, found in self._known.items()},
+            **{str(kind): of_kind for kind, of_kind in self._known.items()},
             "toolkits": {item.owner for item in items},
             "tags": {tag for item in items for tag in item.tags},
         }
@@ -169,7 +169,7 @@ class Profile(Middleware):
         if name in self._known[kind]:
             return name in self._items[kind]
         answering = self._answering(name) if kind == "resources" else ()
-        return bool(answering) and all(one in self._items[kind] for one in answering)
+        return bool(answering) and all(template in self._items[kind] for template in answering)
 
 
 def inert(contributed: Contributions) -> Contributions:
@@ -177,12 +177,12 @@ def inert(contributed: Contributions) -> Contributions:
     active = {method.extension for method in contributed.methods.values()}
     active |= {handler.extension for handler in contributed.notifications.values()}
     active |= {topic.extension for topic in contributed.topics.values()}
-    return Contributions({name: one for name, one in contributed.extensions.items() if name not in active})
+    return Contributions({name: extension for name, extension in contributed.extensions.items() if name not in active})
 
 
-def _same(one: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
+def _same(items: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
     """Return True if two mappings have the same items."""
-    return one.keys() == other.keys() and all(one[name] is other[name] for name in one)
+    return items.keys() == other.keys() and all(items[name] is other[name] for name in items)
 
 
 def _matches(patterns: Iterable[str], name: str) -> bool:

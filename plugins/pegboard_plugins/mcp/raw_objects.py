@@ -48,20 +48,20 @@ _CACHING = {"ttlMs": 0, "cacheScope": "private"}
 def raw_result(value: Mapping[str, Any], revision: str, *, is_wrapped: bool) -> dict[str, Any]:
     """Return the members of a result, without those that only its server or its protocol sets."""
     is_stateless = revision in STATELESS_REVISIONS
-    result = {name: one for name, one in value.items() if name != "resultType"}
+    result = {name: member for name, member in value.items() if name != "resultType"}
     if isinstance(result.get("_meta"), Mapping):
-        result["_meta"] = {name: one for name, one in result["_meta"].items() if name not in _OF_CONNECTION}
+        result["_meta"] = {name: member for name, member in result["_meta"].items() if name not in _OF_CONNECTION}
     else:
         result.pop("_meta", None)
     if "contents" in result:
-        own = {name: one for name, one in result.items() if name not in _CACHING}
+        own = {name: member for name, member in result.items() if name not in _CACHING}
         result = {**_CACHING, **result} if is_stateless else own
     if "structuredContent" in result:
         _structure(result, revision, is_wrapped=is_wrapped and not is_stateless)
     if isinstance(content := result.get("content"), list):
-        result["content"] = [_block(one, revision) for one in content]
+        result["content"] = [_block(block, revision) for block in content]
     if isinstance(messages := result.get("messages"), list):
-        result["messages"] = [_message(one, revision) for one in messages]
+        result["messages"] = [_message(message, revision) for message in messages]
     return result
 
 
@@ -79,7 +79,7 @@ def _structure(result: dict[str, Any], revision: str, *, is_wrapped: bool) -> No
 def _message(message: Any, revision: str) -> Any:
     if not isinstance(message, dict):
         return message
-    return {name: _block(one, revision) if name == "content" else one for name, one in message.items()}
+    return {name: _block(member, revision) if name == "content" else member for name, member in message.items()}
 
 
 def _block(block: Any, revision: str) -> Any:
@@ -95,7 +95,7 @@ def _block(block: Any, revision: str) -> Any:
     return block
 
 
-def with_raw_members(known: Mapping[str, Any], raw: Mapping[str, Any], revision: str, kind: str) -> dict[str, Any]:
+def with_raw_members(members: Mapping[str, Any], raw: Mapping[str, Any], revision: str, kind: str) -> dict[str, Any]:
     """Return a definition with the members of another server's object in place of those that the host does not set.
 
     Args:
@@ -105,11 +105,11 @@ def with_raw_members(known: Mapping[str, Any], raw: Mapping[str, Any], revision:
         kind: "tools", "resources", "templates" or "prompts".
     """
     passed = {
-        name: one
-        for name, one in raw.items()
-        if name not in _NOT_TAKEN and _exists(name, revision, kind) and _is_valid(name, one, kind)
+        name: value
+        for name, value in raw.items()
+        if name not in _NOT_TAKEN and _exists(name, revision, kind) and _is_valid(name, value, kind)
     }
-    return {**known, **passed}
+    return {**members, **passed}
 
 
 def _exists(name: str, revision: str, kind: str) -> bool:
@@ -124,13 +124,13 @@ def _is_valid(name: str, value: Any, kind: str) -> bool:
         case "annotations":
             return (
                 _has_types(value, _ANNOTATIONS)
-                and all(one in _ROLES for one in map(str, value.get("audience", ())))
+                and all(role in _ROLES for role in map(str, value.get("audience", ())))
                 and 0 <= value.get("priority", 0) <= 1
             )
         case "icons":
             return isinstance(value, list) and all(map(_is_icon, value))
         case "arguments":
-            return isinstance(value, list) and all(_has_types(one, _ARGUMENT) for one in value)
+            return isinstance(value, list) and all(_has_types(argument, _ARGUMENT) for argument in value)
         case "mimeType":
             return isinstance(value, str)
         case "size":
@@ -144,7 +144,7 @@ def _is_icon(value: Any) -> bool:
         _has_types(value, _ICON)
         and "src" in value
         and value.get("theme", "light") in _THEMES
-        and all(isinstance(one, str) for one in value.get("sizes", ()))
+        and all(isinstance(size, str) for size in value.get("sizes", ()))
     )
 
 
@@ -153,4 +153,4 @@ def _has_types(value: Any, types: Mapping[str, Any]) -> bool:
     if not isinstance(value, Mapping):
         return False
     present = [(value[name], types[name]) for name in types if name in value]
-    return all(isinstance(one, kind) and (kind is bool or type(one) is not bool) for one, kind in present)
+    return all(isinstance(member, kind) and (kind is bool or type(member) is not bool) for member, kind in present)

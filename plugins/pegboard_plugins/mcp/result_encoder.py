@@ -174,10 +174,10 @@ class ResultEncoder:
         return encode(result)[:-1] + self._end(outcome.meta)
 
     def _completion(self, outcome: Completion) -> bytes:
-        found: dict[str, Any] = {"values": list(outcome.values), "hasMore": outcome.has_more}
+        completion: dict[str, Any] = {"values": list(outcome.values), "hasMore": outcome.has_more}
         if outcome.total is not None:
-            found["total"] = outcome.total
-        return encode({"completion": found})[:-1] + self._close
+            completion["total"] = outcome.total
+        return encode({"completion": completion})[:-1] + self._close
 
     def _caching(self, ttl_ms: int, *, public: bool) -> bytes:
         """Return the caching fields of a result (2026-07-28, server/utilities/caching)."""
@@ -223,10 +223,13 @@ class ResultEncoder:
 
     def inlined(self, members: Mapping[str, Any]) -> dict[str, Any]:
         """Return an object with embedded outcomes. Each is encoded like its own response."""
-        return {name: self._inlined(one) if isinstance(one, EmbeddedOutcome) else one for name, one in members.items()}
+        return {
+            name: self._inlined(member) if isinstance(member, EmbeddedOutcome) else member
+            for name, member in members.items()
+        }
 
-    def _inlined(self, one: EmbeddedOutcome) -> Any:
-        response = decode(self.answer(0, one.method, one.outcome))
+    def _inlined(self, embedded: EmbeddedOutcome) -> Any:
+        response = decode(self.answer(0, embedded.method, embedded.outcome))
         return response.get("result", response.get("error"))
 
     # --- errors ---

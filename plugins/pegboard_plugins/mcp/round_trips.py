@@ -56,19 +56,19 @@ class RoundTrips:
         return self._resumed(method, params, caller)
 
     def _resumed(self, method: str, params: Mapping[str, Any], caller: Caller) -> Round:
-        given = params.get("inputResponses", {})
-        if type(given) is not dict or not all(type(answer) is dict for answer in given.values()):
+        responses = params.get("inputResponses", {})
+        if type(responses) is not dict or not all(type(answer) is dict for answer in responses.values()):
             raise ProtocolError(INVALID_PARAMS, "params.inputResponses must be an object of objects")
         if "requestState" not in params:
-            return Round(given=given)
+            return Round(given=responses)
         state = params["requestState"]
         if type(state) is not str:
             raise ProtocolError(INVALID_PARAMS, "params.requestState must be a string")
         try:
-            number, asked, answers, results = self._sealer.open(state, _bound_to(method, params, caller))
+            number, questions, answers, results = self._sealer.open(state, _bound_to(method, params, caller))
         except ValueError as error:
             raise ProtocolError(INVALID_PARAMS, f"params.requestState is invalid: {error}") from None
-        return Round(number=number, asked=asked, answers=answers, results=results, given=given)
+        return Round(number=number, asked=questions, answers=answers, results=results, given=responses)
 
     def result(self, call: Call, outcome: InputRequired) -> Mapping[str, Any]:
         """Return the `InputRequiredResult`, without the members that all results have.

@@ -103,10 +103,10 @@ class McpConfig(PluginConfig):
 
     @field_validator("profiles")
     @classmethod
-    def _read_profiles(cls, given: Mapping[str, Any]) -> Mapping[str, Any]:
+    def _read_profiles(cls, profiles: Mapping[str, Any]) -> Mapping[str, Any]:
         from pegboard_plugins.mcp.profiles import read_profiles
 
-        return read_profiles(given)
+        return read_profiles(profiles)
 
     @field_validator("stream_profile")
     @classmethod
@@ -119,6 +119,6 @@ class McpConfig(PluginConfig):
         """Return how long clients may cache each kind of result, in milliseconds."""
         rest = self.list_ttl_ms
         tools, resources, prompts = (
-            rest if one is None else one for one in (self.tools_ttl_ms, self.resources_ttl_ms, self.prompts_ttl_ms)
+            rest if ttl is None else ttl for ttl in (self.tools_ttl_ms, self.resources_ttl_ms, self.prompts_ttl_ms)
         )
         return {"tools": tools, "resources": resources, "templates": resources, "prompts": prompts, "discovery": rest}

@@ -28,14 +28,14 @@ def subschemas(
     yield path, schema
     for keyword, value in schema.items():
         if keyword in _NAMED and isinstance(value, dict):
-            inside = [((*path, keyword, name), one) for name, one in value.items()]
+            inside = [((*path, keyword, name), inner) for name, inner in value.items()]
         elif isinstance(value, list):
-            inside = [((*path, keyword, place), one) for place, one in enumerate(value)]
+            inside = [((*path, keyword, place), inner) for place, inner in enumerate(value)]
         else:
             inside = [((*path, keyword), value)]
-        for place, one in inside:
-            if keyword not in _DATA and isinstance(one, dict):
-                yield from subschemas(one, place, same_base=same_base)
+        for place, inner in inside:
+            if keyword not in _DATA and isinstance(inner, dict):
+                yield from subschemas(inner, place, same_base=same_base)
 
 
 def has_own_base(schema: dict[str, Any]) -> bool:

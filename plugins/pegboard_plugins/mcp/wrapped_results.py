@@ -36,8 +36,8 @@ def _wrapped(schema: Mapping[str, Any]) -> dict[str, Any]:
     moved: dict[str, Any] = decode(encode(schema))
     # a schema with its own base URI keeps its definitions and references
     at_root = _ROOT_KEYWORDS[:1] if has_own_base(moved) else _ROOT_KEYWORDS
-    for _, one in subschemas(moved, same_base=True):
-        _move(one)
+    for _, subschema in subschemas(moved, same_base=True):
+        _move(subschema)
     outer = {key: moved[key] for key in at_root if key in moved}
     inner = {key: value for key, value in moved.items() if key not in outer}
     return {**outer, "type": "object", "properties": {MEMBER: inner}, "required": [MEMBER]}

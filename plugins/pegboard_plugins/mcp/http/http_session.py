@@ -146,8 +146,8 @@ class HttpSession(Session):
         if former and former[-1].reader is None:
             former[-1].move_to(stream)
         self.streams[stream.id] = stream
-        for one in former[: len(former) + 1 - MAX_STANDALONE_STREAMS]:
-            self._drop(one)
+        for old in former[: len(former) + 1 - MAX_STANDALONE_STREAMS]:
+            self._drop(old)
         self._changes.add(self)
         return stream
 

@@ -184,7 +184,7 @@ class MemoryEventStore(EventStore):
         first, last = events.messages[0][0], events.messages[-1][0]
         if not first - 1 <= number <= last:
             return None
-        return [one for one in events.messages if one[0] > number]
+        return [message for message in events.messages if message[0] > number]
 
     async def forget(self, session_id: str) -> None:
         """Remove all streams of a session."""

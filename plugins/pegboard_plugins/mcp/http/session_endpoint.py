@@ -208,7 +208,7 @@ class SessionEndpoint:
                 raise ProtocolError(INVALID_REQUEST, f"Batches are supported in revision {BATCH_REVISION} only.")
             if not 0 < len(messages) <= self._config.max_batch:
                 raise ProtocolError(INVALID_REQUEST, f"A batch must have 1 to {self._config.max_batch} messages.")
-            answers = await asyncio.gather(*[self._batched(one, session, request, service) for one in messages])
+            answers = await asyncio.gather(*[self._batched(message, session, request, service) for message in messages])
         finally:
             await self._sessions.release(session)
         responses = [answer for answer in answers if answer is not None]
@@ -271,8 +271,8 @@ class SessionEndpoint:
         named = EventId.parse(last[0].strip(" \t")) if len(last) == 1 else None
         if named is None:
             return None
-        known = session.streams.get(named.stream)
-        stream = known or SessionStream(session.id, session.retention, "", named.stream)
+        kept = session.streams.get(named.stream)
+        stream = kept or SessionStream(session.id, session.retention, "", named.stream)
         missed = await stream.missed(named.number)
         if named.stream.startswith(STANDALONE_STREAM_PREFIX):
             if missed is None:
@@ -280,7 +280,7 @@ class SessionEndpoint:
             if session.streams.get(named.stream) is None:
                 stream = session.open_standalone(named.stream, named.number + len(missed) + 1)
             return _standalone(stream, request, service, missed, prime=False)
-        if known is None:  # the call has ended: only stored messages are left
+        if kept is None:  # the call has ended: only stored messages are left
             missed = await self._kept(stream, missed, named.number)
         if missed is None:
             return None
