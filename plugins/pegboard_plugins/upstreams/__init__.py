@@ -28,7 +28,9 @@ class UpstreamsPlugin(Plugin):
     def __init__(self, config: UpstreamsConfig) -> None:
         super().__init__(config)
         self.offers = ("tools", "resources", "prompts", "completions") if config.servers else ()
-        self.named_providers = {("servers", name, "auth"): one.auth for name, one in config.servers.items() if one.auth}
+        self.named_providers = {
+            ("servers", name, "auth"): server.auth for name, server in config.servers.items() if server.auth
+        }
         self._mounted: MountedServers | None = None
 
     def _servers(self, context: PluginContext) -> MountedServers:
@@ -40,7 +42,11 @@ class UpstreamsPlugin(Plugin):
 
     def unavailable(self) -> Iterable[str]:
         """Return the servers that are not connected."""
-        return () if self._mounted is None else [one.name for one in self._mounted.servers if not one.is_connected]
+        return (
+            ()
+            if self._mounted is None
+            else [server.name for server in self._mounted.servers if not server.is_connected]
+        )
 
     @hookimpl
     def register_middleware(self, context: PluginContext) -> Iterable[Middleware]:

@@ -35,11 +35,11 @@ def passed_hosts(meta: Mapping[str, Any]) -> list[str]:
     """Return the ids of the hosts that a request has passed."""
     via = meta.get(VIA)
     listed = via if isinstance(via, list) else []
-    return [one for one in listed if isinstance(one, str) and len(one) <= MAX_HOST_ID_CHARACTERS]
+    return [host for host in listed if isinstance(host, str) and len(host) <= MAX_HOST_ID_CHARACTERS]
 
 
 def next_hop(meta: Mapping[str, Any], host_id: str) -> dict[str, Any]:
-    """Return the members of `_meta` for a request that continues another one.
+    """Return the members of `_meta` for a request that continues another request.
 
     Raises:
         ProtocolError: the request has passed too many hosts.

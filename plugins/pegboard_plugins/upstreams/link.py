@@ -355,7 +355,7 @@ def _announces_changes(client: Client) -> bool:
     """Return True if the server declares that it announces changes of each list that it has."""
     declared = client.server.capabilities
     having = [declared[name] for name in ("tools", "resources", "prompts") if name in declared]
-    return all(isinstance(one, dict) and one.get("listChanged") is True for one in having)
+    return all(isinstance(capability, dict) and capability.get("listChanged") is True for capability in having)
 
 
 def _delay(failures: int) -> float:

@@ -92,8 +92,8 @@ class Mounted:
 
     def _tool(self, raw: Mapping[str, Any]) -> ToolDefinition:
         name = _text(raw, "name")
-        given = raw.get("annotations")
-        hints = given if isinstance(given, Mapping) else {}
+        raw_annotations = raw.get("annotations")
+        hints = raw_annotations if isinstance(raw_annotations, Mapping) else {}
         repeatable = hints.get("readOnlyHint") is True or hints.get("idempotentHint") is True
 
         async def call(arguments: dict[str, Any], context: Context) -> RawResult:
@@ -135,12 +135,12 @@ class Mounted:
             return RawResult(await self._calls.result(context, request))
 
         listed = raw.get("arguments")
-        names = [one["name"] for one in listed if _has_name(one)] if isinstance(listed, list) else []
+        names = [argument["name"] for argument in listed if _has_name(argument)] if isinstance(listed, list) else []
         reference = {"type": "ref/prompt", "name": name}
         return PromptDefinition(
             get,
             name=wire_form(self._server.config.shown_name(self._server.name, name)),
-            completions={one: self._completion(reference, one) for one in names},
+            completions={argument: self._completion(reference, argument) for argument in names},
             toolkit=self._toolkit,
             raw=raw,
         )
@@ -178,7 +178,7 @@ class Mounted:
         if len(text) > MAX_PASSED_CHARACTERS or (context := self._calls.running(client)) is None:
             return
         if self._to_clients.allows():
-            passed = {name: one for name, one in params.items() if name != "_meta"}  # it is of this connection
+            passed = {name: value for name, value in params.items() if name != "_meta"}  # it is of this connection
             context.send_notification("notifications/message", {**passed, "logger": context.name})
 
 
@@ -195,14 +195,14 @@ def _has_name(argument: object) -> bool:
 
 def _variables(template: str) -> list[str]:
     """Return the names of the variables of a URI template (RFC 6570)."""
-    lists = [found.split(",") for found in _VARIABLES.findall(template)]
+    lists = [group.split(",") for group in _VARIABLES.findall(template)]
     return list(dict.fromkeys(_MODIFIERS.sub("", name) for names in lists for name in names))
 
 
 def _completion(result: Mapping[str, Any]) -> Completion | RawResult:
     """Return a valid result unchanged. Of an invalid result, return the values that are strings."""
-    found = result.get("completion")
-    values = found.get("values") if isinstance(found, Mapping) else None
+    completion = result.get("completion")
+    values = completion.get("values") if isinstance(completion, Mapping) else None
     listed = values if isinstance(values, list) else []
-    texts = [one for one in listed[:MAX_COMPLETION_VALUES] if isinstance(one, str)]
+    texts = [text for text in listed[:MAX_COMPLETION_VALUES] if isinstance(text, str)]
     return RawResult(result) if values == texts else Completion(texts, has_more=len(listed) > len(texts))

@@ -38,8 +38,8 @@ class MountedServers:
         self._host_id = secrets.token_hex(8)
         self._serving = asyncio.Event()
         self.servers: Sequence[UpstreamServer] = [
-            UpstreamServer(name, one, context, self._host_id, self._serving.wait, self._owner_of)
-            for name, one in sorted(config.servers.items())
+            UpstreamServer(name, section, context, self._host_id, self._serving.wait, self._owner_of)
+            for name, section in sorted(config.servers.items())
         ]
 
     def middleware(self) -> list[Middleware]:
@@ -79,7 +79,7 @@ class MountedServers:
         """
         starting = asyncio.get_running_loop().create_task(self._start())
         try:
-            await asyncio.gather(*(_require(one) for one in self.servers if one.config.start == "required"))
+            await asyncio.gather(*(_require(server) for server in self.servers if server.config.start == "required"))
             yield
         finally:
             starting.cancel()

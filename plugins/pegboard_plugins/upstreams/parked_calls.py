@@ -67,12 +67,12 @@ class ParkedCall:
             task.exception()  # the client may never come back for it
         self._asked.set()
 
-    async def ask(self, asked: Asked) -> Mapping[str, Any]:
+    async def ask(self, question: Asked) -> Mapping[str, Any]:
         """Wait for the client's answer to a question."""
         self._count += 1
         key = f"question-{self._count}"
         answer: asyncio.Future[Mapping[str, Any]] = asyncio.get_running_loop().create_future()
-        self._open[key] = asked, answer
+        self._open[key] = question, answer
         self._asked.set()
         try:
             return await answer
@@ -90,9 +90,12 @@ class ParkedCall:
             self._asked.clear()
             if self._task.done():
                 return {}
-            questions = {key: asked for key, (asked, answer) in self._open.items() if not answer.done()}
+            questions = {key: question for key, (question, answer) in self._open.items() if not answer.done()}
             if questions:  # the server may have withdrawn its question
-                return {key: {"method": asked.method, "params": dict(asked.params)} for key, asked in questions.items()}
+                return {
+                    key: {"method": question.method, "params": dict(question.params)}
+                    for key, question in questions.items()
+                }
 
     @property
     def result(self) -> dict[str, Any]:

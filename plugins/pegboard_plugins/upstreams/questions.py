@@ -102,8 +102,8 @@ class QuestionRules:
         Args:
             declared: the capabilities of the client; by default all, for a connection that clients share.
         """
-        found = {name: declared.get(name) for name in CAPABILITIES if name in self._allowed}
-        return {name: _details(name, given) for name, given in found.items() if isinstance(given, Mapping)}
+        selected = {name: declared.get(name) for name in CAPABILITIES if name in self._allowed}
+        return {name: _details(name, details) for name, details in selected.items() if isinstance(details, Mapping)}
 
     def question(self, context: Context[Any], method: object, params: object) -> UpstreamQuestion:
         """Return a question for the client of a call. Leave out parameters of the connection.
@@ -111,8 +111,8 @@ class QuestionRules:
         Raises:
             ProtocolError: the question is unknown, invalid or forbidden, or could deceive the person.
         """
-        given = params if isinstance(params, Mapping) else {}
-        kept = {name: value for name, value in given.items() if name not in _PRIVATE}
+        members = params if isinstance(params, Mapping) else {}
+        kept = {name: value for name, value in members.items() if name not in _PRIVATE}
         if method == "elicitation/create":
             kept = self._elicitation(kept)
         elif method == "sampling/createMessage":
@@ -162,9 +162,9 @@ class QuestionRules:
         return {**params, "systemPrompt": f"{self.server} asks: {prompt}" if prompt else f"{self.server} asks this."}
 
 
-def _details(name: str, given: Mapping[str, Any]) -> dict[str, Any]:
+def _details(name: str, declared: Mapping[str, Any]) -> dict[str, Any]:
     """Return the known details of a capability, such as "url" of elicitation."""
-    return {detail: {} for detail in CAPABILITIES[name] if isinstance(given.get(detail), Mapping)}
+    return {detail: {} for detail in CAPABILITIES[name] if isinstance(declared.get(detail), Mapping)}
 
 
 def _check_texts(params: Mapping[str, Any]) -> None:
@@ -211,7 +211,7 @@ def _is_form(params: Mapping[str, Any]) -> bool:
 def _has_valid_options(field: Mapping[str, Any]) -> bool:
     options = field.get("oneOf", [])
     return isinstance(options, list) and all(
-        isinstance(one, Mapping) and {"const", "title"} <= one.keys() for one in options
+        isinstance(option, Mapping) and {"const", "title"} <= option.keys() for option in options
     )
 
 

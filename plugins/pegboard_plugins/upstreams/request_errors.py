@@ -70,7 +70,7 @@ def _with_pages(rules: QuestionRules, context: Context[Any], data: Any) -> dict[
     pages = data.get("elicitations") if isinstance(data, dict) else None
     if not isinstance(pages, list):
         raise ProtocolError(INVALID_PARAMS, "the server requires an invalid elicitation")
-    return {"elicitations": [rules.page(context, one) for one in pages]}
+    return {"elicitations": [rules.page(context, page) for page in pages]}
 
 
 def _capability(data: Any) -> str:

@@ -195,13 +195,13 @@ class ServedItems:
 
     def _defined(self, items: Items) -> list[tuple[ItemKey, RawItem, MountedDefinition]]:
         """Return the definitions of items. Report and remove those that cannot be served."""
-        found = []
+        defined = []
         for key, raw in items.items():
             try:
-                found.append((key, raw, self._define(key.kind, raw, self._places[key])))
+                defined.append((key, raw, self._define(key.kind, raw, self._places[key])))
             except ToolDefinitionError as error:
                 self._refuse(key, str(error))
-        return found
+        return defined
 
     def _put(self, change: CatalogueChange, entries: Sequence[tuple[ItemKey, RawItem, MountedDefinition]]) -> None:
         """Add or update items in one change. If one is invalid, find it by halves and serve the others."""

@@ -137,11 +137,11 @@ class ServerConfig(PluginConfig):
     @field_validator("rename")
     @classmethod
     def _check_rename(cls, rename: Mapping[str, str]) -> Mapping[str, str]:
-        given: dict[str, str] = {}
+        owners: dict[str, str] = {}
         for own, name in rename.items():
             if not name:
                 raise ValueError(f"the new name of {own!r} is empty: use a name")
-            if (other := given.setdefault(name, own)) != own:
+            if (other := owners.setdefault(name, own)) != own:
                 raise ValueError(f"{other!r} and {own!r} have the new name {name!r}: use two names")
         return rename
 

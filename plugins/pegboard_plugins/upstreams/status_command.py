@@ -62,9 +62,9 @@ async def _state(server: UpstreamServer, context: PluginContext) -> dict[str, An
                 "state": "connected",
                 "revision": client.revision,
                 "server": f"{client.server.name} {client.server.version}".strip(),
-                "tools": [wire_form(config.shown_name(name, one)) for one in lists.tools],
+                "tools": [wire_form(config.shown_name(name, tool)) for tool in lists.tools],
                 "resources": [*lists.resources, *lists.templates],
-                "prompts": [wire_form(config.shown_name(name, one)) for one in lists.prompts],
+                "prompts": [wire_form(config.shown_name(name, prompt)) for prompt in lists.prompts],
                 "refused": [
                     {"kind": key.kind, "name": key.own, "reason": reason}
                     for key, reason in server.items.refused.items()
@@ -76,14 +76,15 @@ async def _state(server: UpstreamServer, context: PluginContext) -> dict[str, An
         return {**about, "state": "failed", "reason": str(error)}
 
 
-def _line(found: dict[str, Any]) -> str:
-    if found["state"] != "connected":
-        return f"{found['name']}: {found['state']}" + (f": {found['reason']}" if "reason" in found else "")
-    counts = ", ".join(_count(found[kind], kind) for kind in ("tools", "resources", "prompts"))
-    lines = [f"{found['name']}: connected to {found['server']} ({found['revision']}), {counts}"]
-    lines += [f"  {name}" for name in found["tools"]]
+def _line(state: dict[str, Any]) -> str:
+    if state["state"] != "connected":
+        return f"{state['name']}: {state['state']}" + (f": {state['reason']}" if "reason" in state else "")
+    counts = ", ".join(_count(state[kind], kind) for kind in ("tools", "resources", "prompts"))
+    lines = [f"{state['name']}: connected to {state['server']} ({state['revision']}), {counts}"]
+    lines += [f"  {name}" for name in state["tools"]]
     lines += [
-        f"  not served: {one['kind'].removesuffix('s')} {one['name']!r}: {one['reason']}" for one in found["refused"]
+        f"  not served: {item['kind'].removesuffix('s')} {item['name']!r}: {item['reason']}"
+        for item in state["refused"]
     ]
     return "\n".join(lines)
 

@@ -106,12 +106,12 @@ class UpstreamCalls:
         names: set[str] = set()
 
         async def step() -> dict[str, Any] | None:
-            found = await self._advance(context, request, capabilities, pending, answers)
-            if isinstance(found, Parked):
-                return found._asdict()
-            if found.get("resultType") == "input_required":
-                return {"state": found.get("requestState"), "questions": found.get("inputRequests", {})}
-            final.append(found)
+            result = await self._advance(context, request, capabilities, pending, answers)
+            if isinstance(result, Parked):
+                return result._asdict()
+            if result.get("resultType") == "input_required":
+                return {"state": result.get("requestState"), "questions": result.get("inputRequests", {})}
+            final.append(result)
             return None
 
         for number in count(1):
@@ -119,7 +119,7 @@ class UpstreamCalls:
             if kept is None:
                 break
             pending, answers = kept, await self._answers(context, kept["questions"], names)
-        if not final:  # the call is part of another one, which runs again
+        if not final:  # the call is part of another call, which runs again
             await step()
         return self._final(final[0])
 
@@ -155,9 +155,9 @@ class UpstreamCalls:
     async def _park(self, request: UpstreamRequest, call: ParkedCall) -> dict[str, Any]:
         """Send a request whose questions end the client's call."""
 
-        async def ask(asked: Asked) -> Mapping[str, Any]:
-            self._supported(call.context, asked)
-            return await call.ask(asked)
+        async def ask(question: Asked) -> Mapping[str, Any]:
+            self._supported(call.context, question)
+            return await call.ask(question)
 
         send = partial(self._exchange, context=call.context, request=request, capabilities={}, ask=ask, call=call)
         return await self._server.use(call.context, send, repeatable=request.repeatable)
@@ -176,26 +176,26 @@ class UpstreamCalls:
         """
         if not isinstance(questions, Mapping) or len(questions) > MAX_QUESTIONS:
             raise self._invalid(f"its questions are not an object, or more than {MAX_QUESTIONS}")
-        asked, keys = {}, {}
-        for key, one in questions.items():
+        host_questions, keys = {}, {}
+        for key, question in questions.items():
             name = key
             while name in names:  # the client tells questions of all rounds apart
                 name = f"{name}-again"
             names.add(name)
             keys[name] = key
             try:
-                given = one if isinstance(one, Mapping) else {}
-                asked[name] = self._rules.question(context, given.get("method"), given.get("params"))
+                members = question if isinstance(question, Mapping) else {}
+                host_questions[name] = self._rules.question(context, members.get("method"), members.get("params"))
             except ProtocolError as error:
                 raise self._invalid(error.message) from error
-        answers = await context.ask(**asked) if asked else {}
+        answers = await context.ask(**host_questions) if host_questions else {}
         return {keys[name]: answer for name, answer in answers.items()}
 
     def _answerer(self, context: Context[Any]) -> QuestionHandler:
         """Return a function that passes a question of a session to the client of a call."""
 
-        async def ask(asked: Asked) -> Mapping[str, Any]:
-            question = self._supported(context, asked)
+        async def ask(request: Asked) -> Mapping[str, Any]:
+            question = self._supported(context, request)
             try:
                 answer: Mapping[str, Any] = (await context.ask(question=question))["question"]
             except ClientError as error:
@@ -204,14 +204,14 @@ class UpstreamCalls:
 
         return ask
 
-    def _supported(self, context: Context[Any], asked: Asked) -> UpstreamQuestion:
+    def _supported(self, context: Context[Any], request: Asked) -> UpstreamQuestion:
         """Return a question of a session, for the client of a call.
 
         Raises:
             ProtocolError: the question is refused, or the client does not declare the capability.
         """
         try:
-            question = self._rules.question(context, asked.method, dict(asked.params))
+            question = self._rules.question(context, request.method, dict(request.params))
         except ProtocolError as error:
             self._server.log.write(logging.WARNING, ", a question was refused", error.message)
             raise
@@ -270,7 +270,7 @@ class UpstreamCalls:
         if result.get("resultType", "complete") != "complete":
             raise self._invalid(f"the result has the type {str(result['resultType'])[:100]!r}")
         if isinstance(meta := result.get("_meta"), dict):
-            own = {name: one for name, one in meta.items() if not name.startswith(_HOST_PREFIX)}
+            own = {name: value for name, value in meta.items() if not name.startswith(_HOST_PREFIX)}
             result = {**result, "_meta": own}
         return result
 

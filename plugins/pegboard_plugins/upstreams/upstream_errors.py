@@ -38,9 +38,9 @@ def _login_required(server: str, error: AuthorizationRequiredError, auth: str | 
         hint = f"{LOGIN_ADVICE}, in [plugins.upstreams.servers.{server}]"
         return AuthorizationRequiredError(server, scopes=error.scopes, hint=hint, developer_message=str(error))
     hint = f"the server refuses the token of {auth}; log in again, as the operator with `pegboard login {auth}`"
-    found = AuthorizationRequiredError(server, scopes=error.scopes, hint=hint, developer_message=str(error))
-    found.additional_prompt_content = "Do not try again before the user has logged in again. Tell the user."
-    return found
+    login_error = AuthorizationRequiredError(server, scopes=error.scopes, hint=hint, developer_message=str(error))
+    login_error.additional_prompt_content = "Do not try again before the user has logged in again. Tell the user."
+    return login_error
 
 
 def no_response(

@@ -76,17 +76,17 @@ class ListReader:
             TransportError, ServerTimeoutError: the connection failed.
             LoopError: the server is this host, or mounts this host.
         """
-        found: dict[str, Mapping[str, RawItem]] = {}
+        lists: dict[str, Mapping[str, RawItem]] = {}
         self.fresh_seconds = self._config.refresh_seconds
         for kind in sorted(kinds):
             if _METHODS[kind][2] in client.server.capabilities:
                 try:
-                    found[kind] = await self._read(client, kind)
+                    lists[kind] = await self._read(client, kind)
                 except ProtocolError as error:
                     self._judge(error, kind)
             else:
-                found[kind] = {}
-        return before._replace(**found)
+                lists[kind] = {}
+        return before._replace(**lists)
 
     def _judge(self, error: ProtocolError, kind: RawKind) -> None:
         if isinstance(error.data, dict) and LOOP in error.data:
@@ -97,7 +97,7 @@ class ListReader:
     async def _read(self, client: Client, kind: RawKind) -> Mapping[str, RawItem]:
         """Return the items of all pages, up to the limits."""
         method, member, _, key = _METHODS[kind]
-        found: dict[str, RawItem] = {}
+        listed: dict[str, RawItem] = {}
         params: dict[str, Any] = {}
         room = MAX_LIST_BYTES
         for _ in range(MAX_PAGES):
@@ -108,7 +108,7 @@ class ListReader:
                 if not self._is_served(item, key):
                     continue
                 room -= len(encode(item))
-                if room < 0 or len(found) >= MAX_ITEMS:
+                if room < 0 or len(listed) >= MAX_ITEMS:
                     self._logger.warning(
                         "%s lists more than %s %s or %s bytes; the others are not served",
                         self._server,
@@ -116,14 +116,14 @@ class ListReader:
                         kind,
                         MAX_LIST_BYTES,
                     )
-                    return found
-                found[item[key]] = item
+                    return listed
+                listed[item[key]] = item
             cursor = page.get("nextCursor")
             if not isinstance(cursor, str) or cursor == params.get("cursor"):
-                return found
+                return listed
             params = {"cursor": cursor}
         self._logger.warning("%s has more than %s pages of %s", self._server, MAX_PAGES, kind)
-        return found
+        return listed
 
     def _note_ttl(self, ttl_ms: Any) -> None:
         """Store how long a page is fresh. Ignore the time 0, which many servers send to prevent caching."""

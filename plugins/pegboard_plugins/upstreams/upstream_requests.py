@@ -83,10 +83,10 @@ class UpstreamRequests(Middleware):
 
     async def _settle(self, call: Call, servers: Sequence[UpstreamServer]) -> bool:
         """Wait until each of these servers has connected or failed, or the time is up. Return True if one has."""
-        waiting = [one for one in servers if not one.is_settled(call, self._seconds)]
+        waiting = [server for server in servers if not server.is_settled(call, self._seconds)]
         if not waiting:
             return False
-        tasks = [asyncio.ensure_future(one.settle(call)) for one in waiting]
+        tasks = [asyncio.ensure_future(server.settle(call)) for server in waiting]
         _, late = await asyncio.wait(tasks, timeout=self._seconds)
         for server, task in zip(waiting, tasks, strict=True):
             if task in late:
@@ -94,7 +94,7 @@ class UpstreamRequests(Middleware):
                 server.logger.warning(
                     "%s has not connected within %g seconds; its items are not listed yet", server.name, self._seconds
                 )
-        return any(one.is_settled(call, self._seconds) for one in waiting)
+        return any(server.is_settled(call, self._seconds) for server in waiting)
 
     async def _list_for_host(self, call: Call, call_next: CallNext) -> Outcome:
         """Return a list for another host, without the items of servers that mount that host."""
@@ -105,7 +105,7 @@ class UpstreamRequests(Middleware):
         if not loops or not isinstance(listing, Listing):
             return listing
         kind: ItemKind = "resources" if listing.kind == "templates" else listing.kind
-        items = [one for one in listing.items if not any(server.items.has(kind, _name(one)) for server in loops)]
+        items = [item for item in listing.items if not any(server.items.has(kind, _name(item)) for server in loops)]
         return Listing(listing.kind, tuple(items), listing.next_cursor, private=True)
 
     async def _use(self, call: Call, call_next: CallNext) -> Outcome:
@@ -114,8 +114,8 @@ class UpstreamRequests(Middleware):
         except NotFoundError as error:
             if self._is_known(call):
                 raise
-            named = [one for one in self._servers if one.may_have(str(call.params.get("name", "")))]
-            free = [one for one in self._servers if one.config.prefix is False]  # they may have any name
+            named = [server for server in self._servers if server.may_have(str(call.params.get("name", "")))]
+            free = [server for server in self._servers if server.config.prefix is False]  # they may have any name
             if not await self._settle(call, [*named, *free] if named else self._servers):
                 for server in named:
                     await server.require_token(call)
@@ -131,7 +131,11 @@ class UpstreamRequests(Middleware):
         items: Mapping[str, ListedItem] = getattr(self._inventory, kind)
         names = self._inventory.answering(name) if is_read and isinstance(name, str) and name not in items else (name,)
         of_users = {server.name for server in self._of_users}
-        return any(one in items and items[one].owner not in of_users for one in names if isinstance(one, str))
+        return any(
+            candidate in items and items[candidate].owner not in of_users
+            for candidate in names
+            if isinstance(candidate, str)
+        )
 
 
 def _name(item: ListedItem) -> str:
@@ -164,8 +168,8 @@ class UserItems(Gate):
         items: Mapping[str, ListedItem] = getattr(self._inventory, kind)
         if name in items:
             return items[name].owner not in self._owners or self._sees(kind, name, caller)
-        found = self._inventory.answering(name) if kind == "resources" else ()
-        return not found or any(self.allows(kind, template, caller) for template in found)
+        templates = self._inventory.answering(name) if kind == "resources" else ()
+        return not templates or any(self.allows(kind, template, caller) for template in templates)
 
     def _sees(self, kind: ItemKind, name: str, caller: Caller) -> bool:
         return any(server.items.has(kind, name) and server.allows(kind, name, caller) for server in self._servers)
