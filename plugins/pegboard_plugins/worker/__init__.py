@@ -42,4 +42,4 @@ class WorkerPlugin(Plugin):
             Route("POST", f"{path}/resources/list", endpoint.list_resources, auth="worker"),
             Route("POST", f"{path}/resources/read", endpoint.read_resource, auth="worker"),
         ]
-        return routes + [Route("*", one.path, method_not_allowed(one.method), auth="public") for one in routes]
+        return routes + [Route("*", route.path, method_not_allowed(route.method), auth="public") for route in routes]

@@ -90,7 +90,7 @@ def _payload(
     message: str, kind: str, extra: Any = None, error_id: str | None = None, *, can_retry: Any = False, **more: Any
 ) -> dict[str, Any]:
     """Return the members of a `ToolCallError` in the worker protocol."""
-    known = {**(extra or {}), **({"error_id": error_id} if error_id is not None else {})}
+    details = {**(extra or {}), **({"error_id": error_id} if error_id is not None else {})}
     return {
         "message": message,
         "kind": kind,
@@ -100,7 +100,7 @@ def _payload(
         "retry_after_ms": more.get("retry_after_ms"),
         "stacktrace": None,
         "status_code": None,
-        "extra": known or None,
+        "extra": details or None,
     }
 
 

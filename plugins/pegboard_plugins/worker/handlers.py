@@ -99,7 +99,7 @@ class WorkerHandlers:
         outcome = await host.dispatch(_call("resources/list", params, request))
         if not isinstance(outcome, Listing):
             return _error(400, INVALID_PARAMS, "Invalid cursor")
-        page: dict[str, Any] = {"resources": [listed_resource(one) for one in outcome.items]}
+        page: dict[str, Any] = {"resources": [listed_resource(resource) for resource in outcome.items]}
         if outcome.next_cursor is not None:
             page["nextCursor"] = outcome.next_cursor
         return _json(page)
@@ -112,7 +112,7 @@ class WorkerHandlers:
             return _error(400, INVALID_PARAMS, str(error))
         outcome = await host.dispatch(_call("resources/read", {"uri": body.uri}, request))
         if isinstance(outcome, ResourceResult):
-            return _json({"contents": [resource_contents(one) for one in outcome.contents]})
+            return _json({"contents": [resource_contents(part) for part in outcome.contents]})
         return _unreadable(outcome, body.uri)
 
     # --- tools
@@ -120,10 +120,12 @@ class WorkerHandlers:
     async def _find(self, body: ToolCallRequest, host: ProtocolContext) -> Tool | None:
         """Return the requested tool, or the first version of it if the request names no version."""
         reference = body.tool
-        known = await self._tools(host)
-        found = known.by_name.get((reference.toolkit.casefold(), reference.name.casefold()), ())
+        index = await self._tools(host)
+        candidates = index.by_name.get((reference.toolkit.casefold(), reference.name.casefold()), ())
         version = None if reference.version is None else reference.version.casefold()
-        return next((one for one in found if version is None or (one.version or "").casefold() == version), None)
+        return next(
+            (tool for tool in candidates if version is None or (tool.version or "").casefold() == version), None
+        )
 
     async def _unknown(self, body: ToolCallRequest, request: Request, host: ProtocolContext) -> Response:
         """Refuse a call of an unknown tool. Middleware sees the call, so that it can be recorded."""
@@ -142,10 +144,10 @@ class WorkerHandlers:
         if self._index is not None:
             return self._index
         changes = self._changes
-        known = _make_index(await _all_tools(host))
+        index = _make_index(await _all_tools(host))
         if changes == self._changes:  # otherwise it is outdated already
-            self._index = known
-        return known
+            self._index = index
+        return index
 
     def _forget(self, change: Change) -> None:
         if change.kind == "tools":
@@ -175,16 +177,16 @@ def method_not_allowed(allowed: str) -> RouteHandler:
 
 
 async def _all_tools(host: ProtocolContext) -> list[Tool]:
-    found: list[Tool] = []
+    tools: list[Tool] = []
     params: dict[str, str] = {}
     while True:
         page = await host.dispatch(Call("tools/list", params, caller=ENGINE, client=_CLIENT, supplied=Supplied()))
         if isinstance(page, Failure):
             raise page.error
         assert isinstance(page, Listing)
-        found += [one for one in page.items if isinstance(one, Tool)]
+        tools += [tool for tool in page.items if isinstance(tool, Tool)]
         if page.next_cursor is None:
-            return found
+            return tools
         params = {"cursor": page.next_cursor}
 
 

@@ -40,14 +40,14 @@ def tool_definition(tool: Tool) -> dict[str, Any]:
 
 def _parameters(schema: Mapping[str, Any]) -> list[dict[str, Any]]:
     required = schema.get("required", ())
-    found = []
-    for name, one in schema.get("properties", {}).items():
-        value = value_schema_of(one, schema)
+    parameters = []
+    for name, field in schema.get("properties", {}).items():
+        value = value_schema_of(field, schema)
         is_required = name in required
         # an optional parameter may be null, which its schema does not repeat
         shown = value._replace(description=None, nullable=value.nullable and is_required)
-        extras = one if isinstance(one, Mapping) else {}
-        found.append(
+        extras = field if isinstance(field, Mapping) else {}
+        parameters.append(
             {
                 "name": name,
                 "required": is_required,
@@ -56,7 +56,7 @@ def _parameters(schema: Mapping[str, Any]) -> list[dict[str, Any]]:
                 "inferrable": bool(extras.get(_INFERRABLE, True)),
             }
         )
-    return found
+    return parameters
 
 
 def result_schema(tool: Tool) -> ValueSchema | None:

@@ -74,7 +74,7 @@ def _listed(enum: tuple[str, ...] | None) -> list[str] | None:
 
 
 def _members(value: ValueSchema) -> dict[str, Any] | None:
-    return None if value.properties is None else {name: one.to_json() for name, one in value.properties.items()}
+    return None if value.properties is None else {name: member.to_json() for name, member in value.properties.items()}
 
 
 class _Reader:
@@ -92,11 +92,11 @@ class _Reader:
             return ANY_JSON
         self._depth += 1
         try:
-            found = self._first_restriction(schema)
+            value = self._first_restriction(schema)
         finally:
             self._depth -= 1
         description = schema.get("description")
-        return found._replace(description=description) if isinstance(description, str) else found
+        return value._replace(description=description) if isinstance(description, str) else value
 
     def _first_restriction(self, schema: Mapping[str, Any]) -> ValueSchema:
         """Return the value schema of the first keyword that restricts the value. Each keyword alone accepts enough."""
@@ -104,10 +104,10 @@ class _Reader:
             return self._reference(schema) or ANY_JSON
         fallback = ANY_JSON
         for read in (self._reference, self._options, self._all, self._own_keywords):
-            found = read(schema)
-            if found is not None and found._replace(nullable=False, description=None) != ANY_JSON:
-                return found
-            fallback = fallback if found is None else found
+            value = read(schema)
+            if value is not None and value._replace(nullable=False, description=None) != ANY_JSON:
+                return value
+            fallback = fallback if value is None else value
         return fallback
 
     def _reference(self, schema: Mapping[str, Any]) -> ValueSchema | None:
@@ -124,15 +124,15 @@ class _Reader:
         options = schema.get("anyOf", schema.get("oneOf"))
         if not isinstance(options, Sequence) or not options:
             return None
-        others = [one for one in options if one != _NULL]
-        found = _union([self.read(one) for one in others])
-        return found._replace(nullable=found.nullable or len(others) < len(options))
+        others = [option for option in options if option != _NULL]
+        union = _union([self.read(option) for option in others])
+        return union._replace(nullable=union.nullable or len(others) < len(options))
 
     def _all(self, schema: Mapping[str, Any]) -> ValueSchema | None:
         parts = schema.get("allOf")
         if not isinstance(parts, Sequence) or not parts:
             return None
-        return next((found for part in parts if (found := self.read(part)) != ANY_JSON), None)
+        return next((value for part in parts if (value := self.read(part)) != ANY_JSON), None)
 
     def _own_keywords(self, schema: Mapping[str, Any]) -> ValueSchema:
         if "const" in schema:
@@ -142,8 +142,8 @@ class _Reader:
         types = schema.get("type", ())
         types = [types] if isinstance(types, str) else list(types)
         kinds = [kind for kind in types if kind != "null"]
-        found = _union([self._of_type(kind, schema) for kind in kinds])
-        return found._replace(nullable=bool(kinds) and len(kinds) < len(types))
+        union = _union([self._of_type(kind, schema) for kind in kinds])
+        return union._replace(nullable=bool(kinds) and len(kinds) < len(types))
 
     def _of_type(self, kind: str, schema: Mapping[str, Any]) -> ValueSchema:
         if kind in _PLAIN:
@@ -155,9 +155,11 @@ class _Reader:
             return ANY_JSON
         if not members and schema.get("additionalProperties", False) is not False:
             return ANY_JSON
-        known = {name: self.read(one) for name, one in members.items()}
+        properties = {name: self.read(member) for name, member in members.items()}
         return ValueSchema(
-            "json", properties=known, required=tuple(name for name in schema.get("required", ()) if name in known)
+            "json",
+            properties=properties,
+            required=tuple(name for name in schema.get("required", ()) if name in properties),
         )
 
     def _items(self, schema: Mapping[str, Any]) -> ValueSchema:
@@ -165,10 +167,10 @@ class _Reader:
         rest = schema.get("items", True)
         if first and schema.get("maxItems", len(first) + 1) <= len(first):
             rest = False
-        given = [*first, *([] if first and rest is False else [rest])]
-        found = _union([self.read(one) for one in given])._replace(description=None)
+        schemas = [*first, *([] if first and rest is False else [rest])]
+        union = _union([self.read(item) for item in schemas])._replace(description=None)
         # a value schema cannot express items that are arrays or null
-        return ANY_JSON if found.type == "array" or found.nullable else found
+        return ANY_JSON if union.type == "array" or union.nullable else union
 
 
 def _resolve(root: Mapping[str, Any], reference: str) -> Any:
@@ -176,18 +178,18 @@ def _resolve(root: Mapping[str, Any], reference: str) -> Any:
     path, *parts = unquote(reference).split("/")
     if path != "#":
         return None
-    found: Any = root
+    target: Any = root
     for part in parts:
         key = part.replace("~1", "/").replace("~0", "~")
-        found = found.get(key) if isinstance(found, Mapping) else None
-    return found
+        target = target.get(key) if isinstance(target, Mapping) else None
+    return target
 
 
 def _choice(values: Iterable[Any]) -> ValueSchema:
     values = list(values)
-    others = [one for one in values if one is not None]
-    found = _union([_single(one) for one in others])
-    return found._replace(nullable=len(others) < len(values))
+    others = [value for value in values if value is not None]
+    union = _union([_single(value) for value in others])
+    return union._replace(nullable=len(others) < len(values))
 
 
 def _single(value: Any) -> ValueSchema:
@@ -204,20 +206,20 @@ def _union(options: Sequence[ValueSchema]) -> ValueSchema:
     """Return a schema that accepts every value that one of the options accepts."""
     if not options:
         return ANY_JSON
-    nullable = any(one.nullable for one in options)
-    types = {one.type for one in options}
+    nullable = any(option.nullable for option in options)
+    types = {option.type for option in options}
     if len(options) == 1:
-        found = options[0]
+        union = options[0]
     elif types == {"string"}:
-        enums = [one.enum for one in options if one.enum is not None]
+        enums = [option.enum for option in options if option.enum is not None]
         every = dict.fromkeys(text for enum in enums for text in enum)
-        found = ValueSchema("string", enum=tuple(every) if len(enums) == len(options) else None)
+        union = ValueSchema("string", enum=tuple(every) if len(enums) == len(options) else None)
     elif types <= {"integer", "number"}:
-        found = ValueSchema("number" if "number" in types else "integer")
+        union = ValueSchema("number" if "number" in types else "integer")
     elif types == {"boolean"}:
-        found = ValueSchema("boolean")
+        union = ValueSchema("boolean")
     elif types == {"array"}:
-        found = ValueSchema("array", items=_union([one.items or ANY_JSON for one in options]))
+        union = ValueSchema("array", items=_union([option.items or ANY_JSON for option in options]))
     else:
-        found = ANY_JSON
-    return found._replace(nullable=nullable)
+        union = ANY_JSON
+    return union._replace(nullable=nullable)
