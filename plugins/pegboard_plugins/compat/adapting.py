@@ -28,19 +28,21 @@ def adapter(
     """
     if is_async(function):
 
-        async def run(*given: Any, **keywords: Any) -> Any:
-            return convert(await function(**prepare(*given, **keywords)))
+        async def run(*arguments: Any, **keywords: Any) -> Any:
+            return convert(await function(**prepare(*arguments, **keywords)))
     else:
 
-        def run(*given: Any, **keywords: Any) -> Any:  # type: ignore[misc]  # the sync form
-            found = function(**prepare(*given, **keywords))  # a sync decorator of an async function returns a coroutine
-            return _converted(found, convert) if inspect.isawaitable(found) else convert(found)
+        def run(*arguments: Any, **keywords: Any) -> Any:  # type: ignore[misc]  # the sync form
+            result = function(
+                **prepare(*arguments, **keywords)
+            )  # a sync decorator of an async function returns a coroutine
+            return _converted(result, convert) if inspect.isawaitable(result) else convert(result)
 
     return presented(run, function, signature)
 
 
-async def _converted(found: Awaitable[Any], convert: Callable[[Any], Any]) -> Any:
-    return convert(await found)
+async def _converted(awaitable: Awaitable[Any], convert: Callable[[Any], Any]) -> Any:
+    return convert(await awaitable)
 
 
 def presented(
@@ -53,7 +55,11 @@ def presented(
 
 def signed(run: Callable[..., Any], signature: inspect.Signature) -> Callable[..., Any]:
     """Give a function the signature that pegboard compiles."""
-    types = {name: one.annotation for name, one in signature.parameters.items() if one.annotation is not one.empty}
+    types = {
+        name: parameter.annotation
+        for name, parameter in signature.parameters.items()
+        if parameter.annotation is not parameter.empty
+    }
     if signature.return_annotation is not signature.empty:
         types["return"] = signature.return_annotation
     vars(run)["__signature__"] = signature
@@ -61,12 +67,12 @@ def signed(run: Callable[..., Any], signature: inspect.Signature) -> Callable[..
     return run
 
 
-async def called(function: Callable[..., Any], /, *given: Any, **keywords: Any) -> Any:
+async def called(function: Callable[..., Any], /, *arguments: Any, **keywords: Any) -> Any:
     """Return the result of the author's function. A sync function runs in a thread."""
     if is_async(function):
-        return await function(*given, **keywords)
-    found = await asyncio.to_thread(function, *given, **keywords)
-    return await found if inspect.isawaitable(found) else found
+        return await function(*arguments, **keywords)
+    result = await asyncio.to_thread(function, *arguments, **keywords)
+    return await result if inspect.isawaitable(result) else result
 
 
 def is_async(function: Callable[..., Any]) -> bool:

@@ -35,13 +35,13 @@ class ChangingToolkit(Toolkit):
     def has(self, kind: ItemKind, name: str) -> bool:
         """Return True if the toolkit has a definition of this name or URI."""
         items, key = self._items(kind)
-        return any(getattr(one, key) == name for one in items)
+        return any(getattr(item, key) == name for item in items)
 
     def put(self, kind: ItemKind, definition: ItemDefinition) -> None:
         """Add a definition, or replace the definition of the same name or URI."""
         items, key = self._items(kind)
         name = getattr(definition, key)
-        others: list[Any] = [one for one in items if getattr(one, key) != name]
+        others: list[Any] = [item for item in items if getattr(item, key) != name]
         is_new = len(others) == len(items)
         items[:] = [*others, definition]
         for context in self._running:
@@ -56,7 +56,7 @@ class ChangingToolkit(Toolkit):
         if not self.has(kind, name):
             raise NotFoundError(f"{self.name} has no {name!r} in its {kind}")
         items, key = self._items(kind)
-        items[:] = [one for one in items if getattr(one, key) != name]
+        items[:] = [item for item in items if getattr(item, key) != name]
         for context in self._running:
             context.catalogue.remove(kind, name)
 

@@ -50,10 +50,10 @@ def _typed_dict(cls: Any, within: tuple[Any, ...]) -> Any:
 
 def _bases(cls: Any) -> list[Any]:
     """Return a TypedDict and its bases."""
-    found = [cls]
-    for one in found:
-        found += [base for base in getattr(one, "__orig_bases__", ()) if is_typeddict(base)]
-    return found
+    classes = [cls]
+    for typed_dict in classes:
+        classes += [base for base in getattr(typed_dict, "__orig_bases__", ()) if is_typeddict(base)]
+    return classes
 
 
 def _docstrings(cls: Any) -> dict[str, str]:
@@ -64,9 +64,9 @@ def _docstrings(cls: Any) -> dict[str, str]:
         return {}
     if not isinstance(node, ast.ClassDef):
         return {}
-    found = {}
+    notes = {}
     for field, text in zip(node.body, node.body[1:], strict=False):
         note = getattr(getattr(text, "value", None), "value", None) if isinstance(text, ast.Expr) else None
         if isinstance(field, ast.AnnAssign) and isinstance(field.target, ast.Name) and isinstance(note, str):
-            found[field.target.id] = inspect.cleandoc(note)
-    return found
+            notes[field.target.id] = inspect.cleandoc(note)
+    return notes

@@ -128,11 +128,11 @@ class MCPApp(ChangingToolkit):
 
     def add_tools_from_module(self, module: ModuleType) -> None:
         """Add the tools and declared resources of a module, or of all modules of a package."""
-        for one in defined_in(module):
-            if isinstance(one, ToolFunction):
-                self.add_tool(one)
+        for item in defined_in(module):
+            if isinstance(item, ToolFunction):
+                self.add_tool(item)
             else:
-                self._declared(one)
+                self._declared(item)
 
     def _served(self, definition: ToolDefinition) -> ToolDefinition:
         """Return a tool with its name on the wire and the URI of its interface."""
@@ -230,11 +230,11 @@ class MCPApp(ChangingToolkit):
         """
         environ: Mapping[str, str] = os.environ
         chosen = environ.get("ARCADE_SERVER_TRANSPORT") or transport
-        if (known := _TRANSPORTS.get(chosen)) is None:
+        if (host_transport := _TRANSPORTS.get(chosen)) is None:
             raise ValueError(f"there is no transport {chosen!r}: use one of {', '.join(_TRANSPORTS)}")
         if reload:
             logger.warning("reload=True has no effect in a program: run `pegboard serve FILE --reload`")
-        if known == "stdio":
+        if host_transport == "stdio":
             super().run()
             return
         settings: dict[str, Any] = {
@@ -243,7 +243,7 @@ class MCPApp(ChangingToolkit):
         }
         if self.allowed_origins:
             settings["cors_origins"] = list(self.allowed_origins)
-        super().run(known, **settings)
+        super().run(host_transport, **settings)
 
 
 def _without_variables(uri: str) -> str:

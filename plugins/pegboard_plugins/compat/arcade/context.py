@@ -41,8 +41,8 @@ class Context:
     @property
     def request_id(self) -> str | None:
         """The id of the request."""
-        found = self.pegboard.request_id
-        return None if found is None else str(found)
+        request_id = self.pegboard.request_id
+        return None if request_id is None else str(request_id)
 
     @property
     def session_id(self) -> str | None:
@@ -185,7 +185,7 @@ class Sampling:
             tool_choice=tool_choice,
         )
         content = answer.content
-        return [_block(one) for one in content] if isinstance(content, list) else _block(content)
+        return [_block(part) for part in content] if isinstance(content, list) else _block(content)
 
 
 class UI:

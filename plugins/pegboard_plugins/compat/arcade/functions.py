@@ -32,8 +32,8 @@ def adapted(function: Callable[..., Any]) -> Callable[..., Any]:
     types = {name: HostContext if name in contexts else plain_type(hint) for name, hint in hints.items()}
     is_silent = "return" not in hints
 
-    def prepared(*given: Any, **keywords: Any) -> Mapping[str, Any]:
-        arguments = signature.bind(*given, **keywords).arguments
+    def prepared(*values: Any, **keywords: Any) -> Mapping[str, Any]:
+        arguments = signature.bind(*values, **keywords).arguments
         for name in contexts & arguments.keys():
             if isinstance(arguments[name], HostContext):
                 arguments[name] = Context(arguments[name])
@@ -44,7 +44,10 @@ def adapted(function: Callable[..., Any]) -> Callable[..., Any]:
     def answered(value: Any) -> Any:
         return _NOTHING if value is None and is_silent else value
 
-    parameters = [one.replace(annotation=types.get(name, one.empty)) for name, one in signature.parameters.items()]
+    parameters = [
+        parameter.replace(annotation=types.get(name, parameter.empty))
+        for name, parameter in signature.parameters.items()
+    ]
     shown = signature.replace(parameters=parameters, return_annotation=types.get("return"))
     return adapter(function, prepared, answered, shown)
 
@@ -59,5 +62,5 @@ def _dumped(value: Any) -> Any:
     if isinstance(value, BaseModel):
         return value.model_dump()
     if isinstance(value, list):
-        return [_dumped(one) for one in value]
-    return {key: _dumped(one) for key, one in value.items()} if isinstance(value, dict) else value
+        return [_dumped(item) for item in value]
+    return {key: _dumped(member) for key, member in value.items()} if isinstance(value, dict) else value

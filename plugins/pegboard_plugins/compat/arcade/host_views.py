@@ -72,13 +72,13 @@ class Tools(View):
         """Return the tools that the caller may use."""
         return [
             MCPTool(
-                name=one.name,
-                title=one.title,
-                description=one.description,
-                input_schema=dict(one.input_schema),
-                output_schema=None if one.output_schema is None else dict(one.output_schema),
+                name=tool.name,
+                title=tool.title,
+                description=tool.description,
+                input_schema=dict(tool.input_schema),
+                output_schema=None if tool.output_schema is None else dict(tool.output_schema),
             )
-            for one in await self._context.tools.list()
+            for tool in await self._context.tools.list()
         ]
 
     async def call_raw(self, name: str, params: Mapping[str, Any] | None = None) -> CallToolResult:
@@ -99,7 +99,7 @@ def _call_result(result: ToolResult) -> CallToolResult:
     """Return a result as Arcade sends it: a value that is not an object is wrapped as `{"result": value}`."""
     value = result.value
     if result.content is not None:
-        blocks: list[Any] = [_block(one) for one in result.content]
+        blocks: list[Any] = [_block(part) for part in result.content]
         return CallToolResult(content=blocks, structured_content=value, is_error=result.is_error)
     text = json.dumps(value, ensure_ascii=False) if isinstance(value, dict | list) else str(value)
     return CallToolResult(
@@ -128,7 +128,7 @@ class Resources(View):
 
     async def read(self, uri: str) -> list[TextResourceContents | BlobResourceContents]:
         """Return the contents of a resource."""
-        return [_contents(one) for one in (await self._context.resources.read(uri)).contents]
+        return [_contents(part) for part in (await self._context.resources.read(uri)).contents]
 
     async def get(self, uri: str) -> TextResourceContents | BlobResourceContents:
         """Return the first part of the contents of a resource.
@@ -142,31 +142,31 @@ class Resources(View):
 
     async def list_roots(self) -> list[Root]:
         """Return the client's roots."""
-        return [Root(uri=one.uri, name=one.name) for one in await self._context.resources.list_roots()]
+        return [Root(uri=root.uri, name=root.name) for root in await self._context.resources.list_roots()]
 
     async def list_templates(self) -> list[ResourceTemplate]:
         """Return the resource templates that the caller may use."""
         return [
             ResourceTemplate(
-                uri_template=one.uri_template,
-                name=one.name,
-                title=one.title,
-                description=one.description,
-                mime_type=one.mime_type,
+                uri_template=template.uri_template,
+                name=template.name,
+                title=template.title,
+                description=template.description,
+                mime_type=template.mime_type,
             )
-            for one in await self._context.resources.list_templates()
+            for template in await self._context.resources.list_templates()
         ]
 
     async def list(self) -> list[Root]:
         """Return the URIs and names of the resources that the caller may read."""
-        return [Root(uri=one.uri, name=one.name) for one in await self._context.resources.list()]
+        return [Root(uri=resource.uri, name=resource.name) for resource in await self._context.resources.list()]
 
 
 def _contents(part: HostContents) -> TextResourceContents | BlobResourceContents:
-    known: dict[str, Any] = {"uri": part.uri, "mime_type": part.mime_type, "_meta": part.meta}
+    fields: dict[str, Any] = {"uri": part.uri, "mime_type": part.mime_type, "_meta": part.meta}
     if isinstance(part.content, str):
-        return TextResourceContents(text=part.content, **known)
-    return BlobResourceContents(blob=b64encode(part.content).decode(), **known)
+        return TextResourceContents(text=part.content, **fields)
+    return BlobResourceContents(blob=b64encode(part.content).decode(), **fields)
 
 
 class Prompts(View):
@@ -176,22 +176,24 @@ class Prompts(View):
         """Return the prompts that the caller may use."""
         return [
             Prompt(
-                name=one.name,
-                title=one.title,
-                description=one.description,
+                name=prompt.name,
+                title=prompt.title,
+                description=prompt.description,
                 arguments=[
-                    PromptArgument(name=each.name, description=each.description, required=each.required)
-                    for each in one.arguments
+                    PromptArgument(name=argument.name, description=argument.description, required=argument.required)
+                    for argument in prompt.arguments
                 ],
             )
-            for one in await self._context.prompts.list()
+            for prompt in await self._context.prompts.list()
         ]
 
     async def get(self, name: str, arguments: Mapping[str, str] | None = None) -> GetPromptResult:
         """Return the messages of a prompt."""
-        found = await self._context.prompts.get(name, arguments)
-        messages: list[Any] = [{"role": one.role, "content": _block(one.content)} for one in found.messages]
-        return GetPromptResult(description=found.description, messages=messages)
+        prompt = await self._context.prompts.get(name, arguments)
+        messages: list[Any] = [
+            {"role": message.role, "content": _block(message.content)} for message in prompt.messages
+        ]
+        return GetPromptResult(description=prompt.description, messages=messages)
 
 
 class ListNotifications:

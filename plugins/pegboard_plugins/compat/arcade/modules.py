@@ -24,18 +24,18 @@ def defined_in(module: ModuleType) -> Iterator[ToolFunction[..., Any] | Resource
     Of the modules of a package, only those with the decorators `tool` or `resource` are imported. The module that runs
     as a program is not imported again.
     """
-    for one in (module, *_submodules(module)):
-        for value in vars(one).values():
+    for submodule in (module, *_submodules(module)):
+        for value in vars(submodule).values():
             made_by = value.function if isinstance(value, ResourceDeclaration) else value
-            if isinstance(value, ToolFunction | ResourceDeclaration) and made_by.__module__ == one.__name__:
+            if isinstance(value, ToolFunction | ResourceDeclaration) and made_by.__module__ == submodule.__name__:
                 yield value
 
 
 def _submodules(package: ModuleType) -> Iterator[ModuleType]:
     program = getattr(sys.modules["__main__"], "__file__", None)
-    for found in walk_packages(getattr(package, "__path__", ()), f"{package.__name__}."):
-        spec = find_spec(found.name)
+    for info in walk_packages(getattr(package, "__path__", ()), f"{package.__name__}."):
+        spec = find_spec(info.name)
         if spec is None or spec.origin is None or spec.origin == program or not spec.origin.endswith(".py"):
             continue
         if _DECORATED.search(Path(spec.origin).read_text("utf-8")):
-            yield import_module(found.name)
+            yield import_module(info.name)

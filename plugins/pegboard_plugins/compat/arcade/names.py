@@ -32,8 +32,8 @@ def full_version(version: object) -> str:
     Raises:
         ValueError: the version is invalid.
     """
-    found = _VERSION.fullmatch(version) if isinstance(version, str) else None
-    if found is None:
+    match = _VERSION.fullmatch(version) if isinstance(version, str) else None
+    if match is None:
         raise ValueError(f"{version!r} is not a version: write it like 1.2.3 (semver.org)")
-    *numbers, rest = found.groups()
+    *numbers, rest = match.groups()
     return ".".join(number or "0" for number in numbers) + (rest or "")

@@ -25,12 +25,12 @@ def prompt_definition(prompt: Prompt, handler: Callable[..., Any] | None) -> Pro
             description is the message.
     """
     run: Callable[..., Any] = handler or (lambda arguments: prompt.description or f"Prompt: {prompt.name}")
-    takes_context = sum(one.kind in _POSITIONAL for one in inspect.signature(run).parameters.values()) > 1
-    names = {f"argument_{number}": one.name for number, one in enumerate(prompt.arguments or ())}
+    takes_context = sum(parameter.kind in _POSITIONAL for parameter in inspect.signature(run).parameters.values()) > 1
+    names = {f"argument_{number}": argument.name for number, argument in enumerate(prompt.arguments or ())}
 
     async def render(running: HostContext, **arguments: str | None) -> Any:
-        given = {names[parameter]: value for parameter, value in arguments.items() if value is not None}
-        return prompt_result(await called(run, *((Context(running), given) if takes_context else (given,))))
+        values = {names[parameter]: value for parameter, value in arguments.items() if value is not None}
+        return prompt_result(await called(run, *((Context(running), values) if takes_context else (values,))))
 
     own = inspect.Parameter("running", inspect.Parameter.POSITIONAL_OR_KEYWORD, annotation=HostContext)
     parameters = [own, *map(_parameter, names, prompt.arguments or ())]

@@ -49,7 +49,7 @@ def resource_definition(
     kept = dict(meta or {})
     frame = kept.pop("ui", None)
     return ResourceDefinition(
-        _VARIABLE.sub(lambda found: f"{{{'+' if found[2] else ''}{found[1]}}}", uri),
+        _VARIABLE.sub(lambda match: f"{{{'+' if match[2] else ''}{match[1]}}}", uri),
         _reader(uri, handler or (lambda uri, **_: ""), mime_type, kept or None),
         name=name or uri,
         title=title,
@@ -73,13 +73,13 @@ def _reader(
     """Return a resource function that calls the handler with the URI."""
 
     def uri_of(values: Mapping[str, str]) -> str:
-        return _VARIABLE.sub(lambda found: quote(values[found[1]], safe="/" if found[2] else ""), template)
+        return _VARIABLE.sub(lambda match: quote(values[match[1]], safe="/" if match[2] else ""), template)
 
     async def read(**values: str) -> Any:
         uri = uri_of(values)
         return _contents(await called(handler, uri, **values), uri, mime_type, meta)
 
-    names = [found[0] for found in _VARIABLE.findall(template)]
+    names = [groups[0] for groups in _VARIABLE.findall(template)]
     parameters = [inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, annotation=str) for name in names]
     return signed(read, inspect.Signature(parameters))
 
@@ -87,7 +87,7 @@ def _reader(
 def _contents(value: Any, uri: str, mime_type: str | None, meta: Mapping[str, Any] | None) -> Any:
     """Return the result of a handler as contents of pegboard."""
     if isinstance(value, list):
-        return [_part(plain(one)) for one in value]
+        return [_part(plain(item)) for item in value]
     if isinstance(value, Mapping):
         value = b64decode(value["blob"]) if "blob" in value else value.get("text", "")
     return ResourceContents(uri, value if isinstance(value, str | bytes) else str(value), mime_type, meta)

@@ -34,8 +34,8 @@ class ToolsAPI:
     async def list(self) -> list[MCPTool]:
         """Return the names and descriptions of the tools."""
         return [
-            MCPTool(name=one.name or "", title=one.title, description=one.description or one.function.__doc__)
-            for one in self._app._tools
+            MCPTool(name=tool.name or "", title=tool.title, description=tool.description or tool.function.__doc__)
+            for tool in self._app._tools
         ]
 
 
@@ -86,8 +86,11 @@ class ResourcesAPI:
         """Return the resources."""
         return [
             Resource(
-                uri=one.uri, name=one.name or one.uri, title=one.title, description=one.description,
-                mime_type=one.mime_type,
+                uri=resource.uri,
+                name=resource.name or resource.uri,
+                title=resource.title,
+                description=resource.description,
+                mime_type=resource.mime_type,
             )
-            for one in self._app._resources
-        ]  # fmt: skip
+            for resource in self._app._resources
+        ]

@@ -33,25 +33,25 @@ def completions_of(
         return {}
     if isinstance(item, PromptDefinition):
         parameters = inspect.signature(item.function).parameters
-        names = [name for name, one in parameters.items() if one.annotation is not Context]
+        names = [name for name, parameter in parameters.items() if parameter.annotation is not Context]
         reference: object = PromptReference(name=item.name or "")
     else:
-        names = [name for found in _VARIABLE.findall(item.uri) for name in found.split(",")]
+        names = [name for group in _VARIABLE.findall(item.uri) for name in group.split(",")]
         reference = ResourceTemplateReference(uri=item.uri)
-    return {name: _function(handler, reference, name, [one for one in names if one != name]) for name in names}
+    return {name: _function(handler, reference, name, [other for other in names if other != name]) for name in names}
 
 
 def _function(handler: Callable[..., Any], reference: object, name: str, others: list[str]) -> Callable[..., Any]:
     async def complete(_typed: str, **chosen: str | None) -> Completion:
-        given = {other: value for other, value in chosen.items() if value is not None}
-        context = CompletionContext(arguments=given) if given else None
-        found = await called(handler, reference, CompletionArgument(name=name, value=_typed), context)
-        if found is None:
+        arguments = {other: value for other, value in chosen.items() if value is not None}
+        context = CompletionContext(arguments=arguments) if arguments else None
+        result = await called(handler, reference, CompletionArgument(name=name, value=_typed), context)
+        if result is None:
             return Completion(())
-        values = getattr(found, "values", found)
-        return Completion(values, getattr(found, "total", None), bool(getattr(found, "has_more", False)))
+        values = getattr(result, "values", result)
+        return Completion(values, getattr(result, "total", None), bool(getattr(result, "has_more", False)))
 
     text = str | None
     first = inspect.Parameter("_typed", inspect.Parameter.POSITIONAL_OR_KEYWORD, annotation=str)
-    rest = [inspect.Parameter(one, inspect.Parameter.KEYWORD_ONLY, annotation=text, default=None) for one in others]
+    rest = [inspect.Parameter(other, inspect.Parameter.KEYWORD_ONLY, annotation=text, default=None) for other in others]
     return signed(complete, inspect.Signature([first, *rest]))

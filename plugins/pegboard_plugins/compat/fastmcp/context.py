@@ -74,8 +74,8 @@ class Context(Generic[SessionT, LifespanT, RequestT]):
     if not TYPE_CHECKING:
 
         def __class_getitem__(cls, types: Any) -> Any:
-            given = types if isinstance(types, tuple) else (types,)
-            return super().__class_getitem__((*given, *[Any] * (3 - len(given))))
+            parameters = types if isinstance(types, tuple) else (types,)
+            return super().__class_getitem__((*parameters, *[Any] * (3 - len(parameters))))
 
     def __init__(self, context: HostContext, server: FastMCP | None = None) -> None:
         self.pegboard = context
@@ -160,13 +160,13 @@ class Context(Generic[SessionT, LifespanT, RequestT]):
 
     async def log(self, *arguments: Any, level: Any = None, message: Any = None, data: Any = None, **_: Any) -> None:
         """Send a log message. FastMCP writes `log(message, level)`, the official SDK writes `log(level, message)`."""
-        given = [*arguments, *(one for one in (message, data) if one is not None)]
+        values = [*arguments, *(value for value in (message, data) if value is not None)]
         if level is None:
-            levels = [one for one in given if one in ("debug", "info", "notice", "warning", "error", "critical")]
-            level = levels[0] if len(given) > 1 and levels else "info"
-            if len(given) > 1:
-                given.remove(level)
-        await self.pegboard.log.log(level, given[0])
+            levels = [value for value in values if value in ("debug", "info", "notice", "warning", "error", "critical")]
+            level = levels[0] if len(values) > 1 and levels else "info"
+            if len(values) > 1:
+                values.remove(level)
+        await self.pegboard.log.log(level, values[0])
 
     async def debug(self, message: Any, *_: Any, **__: Any) -> None:
         """Send a log message of the level "debug"."""
@@ -240,7 +240,7 @@ class Context(Generic[SessionT, LifespanT, RequestT]):
             model_preferences: the name of a preferred model, a list of names, or MCP ModelPreferences.
         """
         return await self.pegboard.sampling.create_message(
-            messages if isinstance(messages, str) else [plain(one) for one in messages],
+            messages if isinstance(messages, str) else [plain(message) for message in messages],
             max_tokens or 512,
             system_prompt=system_prompt,
             temperature=temperature,
@@ -255,8 +255,8 @@ class Context(Generic[SessionT, LifespanT, RequestT]):
 
     async def read_resource(self, uri: object) -> ResourceParts:
         """Return the content of a resource of the host."""
-        found = await self.pegboard.resources.read(str(uri))
-        return ResourceParts(ResourcePart(one.content, one.mime_type, one.meta) for one in found.contents)
+        result = await self.pegboard.resources.read(str(uri))
+        return ResourceParts(ResourcePart(part.content, part.mime_type, part.meta) for part in result.contents)
 
     async def list_resources(self) -> Sequence[Resource]:
         """Return the resources of the host that the caller may read."""

@@ -61,31 +61,33 @@ class Filled:
     def __init__(self, function: Callable[..., Any], hints: Mapping[str, Any], server: FastMCP) -> None:
         self._server = server
         self._contexts: list[str] = []
-        given = inspect.signature(function)
-        self.signature = given.replace(parameters=[self._filled(one, hints) for one in given.parameters.values()])
+        signature = inspect.signature(function)
+        self.signature = signature.replace(
+            parameters=[self._filled(parameter, hints) for parameter in signature.parameters.values()]
+        )
 
-    def _filled(self, one: inspect.Parameter, hints: Mapping[str, Any]) -> inspect.Parameter:
-        hint = hints.get(one.name, Any)
-        if isinstance(one.default, _Dependency):
-            marked = HostDepends(_host_function(one.default.function, self._server))
-            return one.replace(annotation=Annotated[Any, marked], default=None)
-        if is_of_class(hint, Context, HostContext) or isinstance(one.default, _CurrentContext):
-            self._contexts.append(one.name)
-            return one.replace(annotation=HostContext)
-        return one.replace(annotation=plain_type(hint))
+    def _filled(self, parameter: inspect.Parameter, hints: Mapping[str, Any]) -> inspect.Parameter:
+        hint = hints.get(parameter.name, Any)
+        if isinstance(parameter.default, _Dependency):
+            marked = HostDepends(_host_function(parameter.default.function, self._server))
+            return parameter.replace(annotation=Annotated[Any, marked], default=None)
+        if is_of_class(hint, Context, HostContext) or isinstance(parameter.default, _CurrentContext):
+            self._contexts.append(parameter.name)
+            return parameter.replace(annotation=HostContext)
+        return parameter.replace(annotation=plain_type(hint))
 
-    def keywords(self, /, **given: Any) -> dict[str, Any]:
+    def keywords(self, /, **arguments: Any) -> dict[str, Any]:
         """Return the keyword arguments for the function, with a Context of the class that the function declares."""
-        found = {name: given[name] for name in self._contexts if isinstance(given.get(name), HostContext)}
-        return given | {name: Context(context, self._server) for name, context in found.items()}
+        contexts = {name: arguments[name] for name in self._contexts if isinstance(arguments.get(name), HostContext)}
+        return arguments | {name: Context(context, self._server) for name, context in contexts.items()}
 
 
 def _host_function(function: Callable[..., Any], server: FastMCP) -> Callable[..., Any]:
     """Return a dependency as a function of pegboard, the same for each parameter, so that it runs once in a call."""
-    known = server.dependencies
-    if (found := known.get(function)) is None:
-        found = known[function] = _yielding(function, server)
-    return found
+    dependencies = server.dependencies
+    if (dependency := dependencies.get(function)) is None:
+        dependency = dependencies[function] = _yielding(function, server)
+    return dependency
 
 
 def _yielding(function: Callable[..., Any], server: FastMCP) -> Callable[..., Any]:
@@ -93,17 +95,17 @@ def _yielding(function: Callable[..., Any], server: FastMCP) -> Callable[..., An
     target = inspect.unwrap(function)  # only its parameters: decorators of the function run, too
     filled = Filled(target, typing.get_type_hints(target, include_extras=True), server)
 
-    async def value_of(**given: Any) -> AsyncIterator[Any]:
-        keywords = filled.keywords(**given)
+    async def value_of(**arguments: Any) -> AsyncIterator[Any]:
+        keywords = filled.keywords(**arguments)
         if inspect.isasyncgenfunction(function):
-            found: Any = asynccontextmanager(function)(**keywords)
+            result: Any = asynccontextmanager(function)(**keywords)
         else:
-            found = await called(function, **keywords)
-        async with _entered(found) as value:
+            result = await called(function, **keywords)
+        async with _entered(result) as value:
             yield value
 
-    def generated(**given: Any) -> Iterator[Any]:
-        yield from function(**filled.keywords(**given))
+    def generated(**arguments: Any) -> Iterator[Any]:
+        yield from function(**filled.keywords(**arguments))
 
     run: Any = generated if inspect.isgeneratorfunction(function) else value_of
     run.__name__ = run.__qualname__ = getattr(target, "__qualname__", type(target).__name__)
@@ -111,14 +113,14 @@ def _yielding(function: Callable[..., Any], server: FastMCP) -> Callable[..., An
 
 
 @asynccontextmanager
-async def _entered(found: Any) -> AsyncIterator[Any]:
+async def _entered(result: Any) -> AsyncIterator[Any]:
     """Enter a context manager of `contextlib`, a sync one in threads. Yield other values unchanged."""
-    if isinstance(found, _AsyncGeneratorContextManager):
-        async with found as value:
+    if isinstance(result, _AsyncGeneratorContextManager):
+        async with result as value:
             yield value
-    elif isinstance(found, _GeneratorContextManager):
+    elif isinstance(result, _GeneratorContextManager):
         variables = copy_context()  # for entering and leaving: a variable can then be reset
-        value = await asyncio.to_thread(variables.run, found.__enter__)
+        value = await asyncio.to_thread(variables.run, result.__enter__)
         error: BaseException | None = None
         try:
             yield value
@@ -127,6 +129,6 @@ async def _entered(found: Any) -> AsyncIterator[Any]:
             raise
         finally:
             about = (None, None, None) if error is None else (type(error), error, error.__traceback__)
-            await asyncio.to_thread(variables.run, partial(found.__exit__, *about))
+            await asyncio.to_thread(variables.run, partial(result.__exit__, *about))
     else:
-        yield found
+        yield result

@@ -57,4 +57,6 @@ class UrlElicitationRequiredError(MCPError):
     """
 
     def __init__(self, elicitations: Sequence[Any], message: str = "URL elicitation required") -> None:
-        super().__init__(URL_ELICITATION_REQUIRED, message, {"elicitations": [plain(one) for one in elicitations]})
+        super().__init__(
+            URL_ELICITATION_REQUIRED, message, {"elicitations": [plain(elicitation) for elicitation in elicitations]}
+        )

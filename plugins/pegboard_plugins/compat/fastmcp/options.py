@@ -82,16 +82,16 @@ def name_of(function: Callable[..., Any]) -> str:
     return name
 
 
-def tool_annotations(given: Any) -> ToolAnnotations | None:
+def tool_annotations(hints: Any) -> ToolAnnotations | None:
     """Return hints of FastMCP, an object or a dict, as hints of pegboard."""
-    if given is None or isinstance(given, ToolAnnotations):
-        return given
-    return ToolAnnotations(**{name.removesuffix("_hint"): value for name, value in snake_case(plain(given)).items()})
+    if hints is None or isinstance(hints, ToolAnnotations):
+        return hints
+    return ToolAnnotations(**{name.removesuffix("_hint"): value for name, value in snake_case(plain(hints)).items()})
 
 
-def icons_of(given: Sequence[Any] | None) -> tuple[Icon, ...]:
+def icons_of(icons: Sequence[Any] | None) -> tuple[Icon, ...]:
     """Return icons of FastMCP as icons of pegboard."""
-    return tuple(one if isinstance(one, Icon) else Icon(**snake_case(plain(one))) for one in given or ())
+    return tuple(icon if isinstance(icon, Icon) else Icon(**snake_case(plain(icon))) for icon in icons or ())
 
 
 def snake_case(members: Mapping[str, Any]) -> dict[str, Any]:

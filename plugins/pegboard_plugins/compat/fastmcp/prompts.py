@@ -57,7 +57,7 @@ def prompt_result(value: Any) -> Any:
     if isinstance(value, PromptResult):
         return value
     several = value if isinstance(value, list | tuple) else [value]
-    return [_message(one) for one in several]
+    return [_message(message) for message in several]
 
 
 def _message(value: Any) -> Any:

@@ -63,7 +63,7 @@ class ListRoots:
 def resolve_of(annotation: Any) -> Resolve | None:
     """Return the resolver of a parameter, or None if the caller sets it."""
     extras = get_args(annotation)[1:] if get_origin(annotation) is Annotated else ()
-    return next((one for one in extras if isinstance(one, Resolve)), None)
+    return next((extra for extra in extras if isinstance(extra, Resolve)), None)
 
 
 def with_resolvers(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -75,8 +75,11 @@ def with_resolvers(function: Callable[..., Any]) -> Callable[..., Any]:
     resolved = {name: hints[name] for name in signature.parameters if resolve_of(hints.get(name)) is not None}
     if not resolved:
         return function
-    parameters = [one for name, one in signature.parameters.items() if name not in resolved]
-    own = next((one.name for one in parameters if is_of_class(hints.get(one.name), Context, HostContext)), None)
+    parameters = [parameter for name, parameter in signature.parameters.items() if name not in resolved]
+    own = next(
+        (parameter.name for parameter in parameters if is_of_class(hints.get(parameter.name), Context, HostContext)),
+        None,
+    )
     if own is None:
         parameters.append(inspect.Parameter(_CONTEXT, inspect.Parameter.KEYWORD_ONLY, annotation=Context))
 
@@ -86,7 +89,7 @@ def with_resolvers(function: Callable[..., Any]) -> Callable[..., Any]:
         values = {name: await resolver.value(annotation) for name, annotation in resolved.items()}
         return await called(function, **keywords, **values)
 
-    typed = [one.replace(annotation=hints.get(one.name, one.annotation)) for one in parameters]
+    typed = [parameter.replace(annotation=hints.get(parameter.name, parameter.annotation)) for parameter in parameters]
     result = hints.get("return", signature.return_annotation)
     return presented(run, function, signature.replace(parameters=typed, return_annotation=result))
 
@@ -115,27 +118,27 @@ class Resolver:
         function = resolve.function
         if function not in self._known:
             self._known[function] = await self._run(function)
-        found = self._known[function]
+        outcome = self._known[function]
         if _accepts_outcome(annotation):
-            return found if isinstance(found, _OUTCOMES) else AcceptedElicitation(found)
-        if not isinstance(found, _OUTCOMES):
-            return found
-        if not isinstance(found, AcceptedElicitation):
-            raise ToolError(f"The user did not answer: {found.action}.")
-        return found.data
+            return outcome if isinstance(outcome, _OUTCOMES) else AcceptedElicitation(outcome)
+        if not isinstance(outcome, _OUTCOMES):
+            return outcome
+        if not isinstance(outcome, AcceptedElicitation):
+            raise ToolError(f"The user did not answer: {outcome.action}.")
+        return outcome.data
 
     async def _run(self, function: Callable[..., Any]) -> Any:
         hints = typing.get_type_hints(function, include_extras=True)
-        given: dict[str, Any] = {}
+        arguments: dict[str, Any] = {}
         for name in inspect.signature(function).parameters:
             annotation = hints.get(name)
             if is_of_class(annotation, Context, HostContext):
-                given[name] = self._context
+                arguments[name] = self._context
             elif resolve_of(annotation) is not None:
-                given[name] = await self.value(annotation)
+                arguments[name] = await self.value(annotation)
             elif name in self._arguments:
-                given[name] = self._arguments[name]
-        return await self._answer(await called(function, **given))
+                arguments[name] = self._arguments[name]
+        return await self._answer(await called(function, **arguments))
 
     async def _answer(self, value: Any) -> Any:
         if isinstance(value, Elicit):

@@ -33,12 +33,12 @@ class ToolResult(NamedTuple):
     def converted(self) -> HostToolResult:
         """Return the result as a result of pegboard."""
         value = to_jsonable_python(self.structured_content)
-        given = value if self.content is None else self.content
-        several = given if isinstance(given, list | tuple) else [given]
+        content = value if self.content is None else self.content
+        several = content if isinstance(content, list | tuple) else [content]
         return HostToolResult(
             value=value,
             structured=value is not None,
-            content=tuple(as_block(one) for one in several),
+            content=tuple(as_block(item) for item in several),
             is_error=self.is_error,
             meta=self.meta,
         )
@@ -73,8 +73,8 @@ def tool_result(value: Any) -> Any:
         return value.converted()
     if is_content(value):
         return HostToolResult(content=(as_block(value),))
-    if isinstance(value, list | tuple) and any(is_content(one) for one in value):
-        return HostToolResult(content=tuple(as_block(one) for one in value))
+    if isinstance(value, list | tuple) and any(is_content(item) for item in value):
+        return HostToolResult(content=tuple(as_block(item) for item in value))
     if is_mcp_type(type(value)) and hasattr(value, "content"):  # CallToolResult
         members = as_block(value)
         return HostToolResult(

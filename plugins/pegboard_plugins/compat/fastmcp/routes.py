@@ -25,7 +25,9 @@ def custom_routes(path: str, methods: Sequence[str], handler: Handler) -> list[R
     async def respond(request: Request, context: ProtocolContext) -> Response:
         return await _respond(handler, request)
 
-    return [Route(method=one.upper(), path=path, handler=respond, auth="public", anonymous=True) for one in methods]
+    return [
+        Route(method=method.upper(), path=path, handler=respond, auth="public", anonymous=True) for method in methods
+    ]
 
 
 async def _respond(handler: Handler, request: Request) -> Response:

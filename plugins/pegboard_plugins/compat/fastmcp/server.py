@@ -154,8 +154,8 @@ class FastMCP(ChangingToolkit):
 
     def add_prompt(self, prompt: Prompt | Callable[..., Any]) -> None:
         """Add a prompt, also while the host runs."""
-        found = prompt if isinstance(prompt, Prompt) else Prompt.from_function(prompt)
-        self._add_prompt(found.function, **found.options)
+        wrapped = prompt if isinstance(prompt, Prompt) else Prompt.from_function(prompt)
+        self._add_prompt(wrapped.function, **wrapped.options)
 
     def remove_prompt(self, name: str) -> None:
         """Remove a prompt, also while the host runs.
@@ -227,15 +227,15 @@ class FastMCP(ChangingToolkit):
         Raises:
             ValueError: pegboard does not have the transport.
         """
-        if (known := _TRANSPORTS.get(transport or "stdio")) is None:
+        if (host_transport := _TRANSPORTS.get(transport or "stdio")) is None:
             raise ValueError(f"there is no transport {transport!r}: use one of {', '.join(_TRANSPORTS)}")
-        if known == "stdio":
+        if host_transport == "stdio":
             super().run()
             return
-        given = {**self._address, **settings}
-        path = given.get("streamable_http_path") or given["path"]
-        address = {key: given[key] for key in ("host", "port") if given[key] is not None}
-        super().run(known, plugins={"mcp": {"path": path}} if path else {}, **address)
+        options = {**self._address, **settings}
+        path = options.get("streamable_http_path") or options["path"]
+        address = {key: options[key] for key in ("host", "port") if options[key] is not None}
+        super().run(host_transport, plugins={"mcp": {"path": path}} if path else {}, **address)
 
     def streamable_http_app(
         self,

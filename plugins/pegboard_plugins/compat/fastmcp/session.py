@@ -40,17 +40,17 @@ class ServerSession:
             ClientCapabilityError: the client offers no model.
         """
         answer = await self._context.sampling.create_message(
-            [plain(one) for one in messages],
+            [plain(message) for message in messages],
             max_tokens,
             system_prompt=system_prompt,
             temperature=temperature,
             stop_sequences=stop_sequences,
             metadata=metadata,
             model_preferences=preferences(model_preferences),
-            tools=None if tools is None else [plain(one) for one in tools],
+            tools=None if tools is None else [plain(tool) for tool in tools],
             tool_choice=None if tool_choice is None else plain(tool_choice),
         )
-        blocks = [_block(one) for one in answer.content]
+        blocks = [_block(part) for part in answer.content]
         content = blocks[0] if len(blocks) == 1 else blocks
         return CreateMessageResult(
             role="assistant", content=content, model=answer.model, stop_reason=answer.stop_reason
@@ -63,7 +63,7 @@ class ServerSession:
             ClientCapabilityError: the client does not declare roots.
         """
         roots = await self._context.resources.list_roots()
-        return ListRootsResult(roots=[Root(uri=one.uri, name=one.name) for one in roots])
+        return ListRootsResult(roots=[Root(uri=root.uri, name=root.name) for root in roots])
 
     async def send_log_message(self, level: Any, data: Any, logger: str | None = None, **_: Any) -> None:
         """Send a log message to the client."""
@@ -109,14 +109,14 @@ class ServerSession:
         return all(name in declared for name, value in plain(capability).items() if value is not None)
 
 
-def preferences(given: Any) -> Mapping[str, Any] | None:
+def preferences(value: Any) -> Mapping[str, Any] | None:
     """Return MCP ModelPreferences: of the name of a model, a list of names, or a ModelPreferences object."""
-    if given is None:
+    if value is None:
         return None
-    names = [given] if isinstance(given, str) else given
+    names = [value] if isinstance(value, str) else value
     if isinstance(names, list):
-        return {"hints": [{"name": one.value if isinstance(one, Enum) else one} for one in names]}
-    members: Mapping[str, Any] = plain(given)
+        return {"hints": [{"name": name.value if isinstance(name, Enum) else name} for name in names]}
+    members: Mapping[str, Any] = plain(value)
     return members
 
 
@@ -125,5 +125,5 @@ def _block(block: Any) -> Any:
 
     from pegboard_plugins.compat.fastmcp.types import ContentBlock, Object
 
-    known = ("text", "image", "audio")
-    return TypeAdapter(ContentBlock).validate_python(block) if block["type"] in known else Object(**block)
+    kinds = ("text", "image", "audio")
+    return TypeAdapter(ContentBlock).validate_python(block) if block["type"] in kinds else Object(**block)
