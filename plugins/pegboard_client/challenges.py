@@ -20,16 +20,16 @@ def bearer_challenge(headers: Mapping[str, str]) -> dict[str, str] | None:
     for field, text in headers.items():
         if field.lower() != "www-authenticate":
             continue
-        found: dict[str, str] | None = None
+        challenge: dict[str, str] | None = None
         for name, quoted, plain, scheme in _PARAMETER_OR_SCHEME.findall(text):
             if scheme:
-                if found is not None:
+                if challenge is not None:
                     break
-                found = {} if scheme.lower() == "bearer" else None
-            elif found is not None:
-                found.setdefault(name.lower(), re.sub(r"\\(.)", r"\1", quoted) or plain)
-        if found is not None:
-            return found
+                challenge = {} if scheme.lower() == "bearer" else None
+            elif challenge is not None:
+                challenge.setdefault(name.lower(), re.sub(r"\\(.)", r"\1", quoted) or plain)
+        if challenge is not None:
+            return challenge
     return None
 
 

@@ -90,8 +90,8 @@ class ChildProcess:
         if not await self._exits():
             raise TransportError(f"{self._label} closed its output")
         await asyncio.wait((self._draining,), timeout=MAX_LAST_WORDS_SECONDS)  # a child may keep standard error open
-        said = f": {self._last_words}" if self._last_words else ""
-        raise TransportError(f"{self._label} ended with code {self._exiting.result()}{said}")
+        last_words = f": {self._last_words}" if self._last_words else ""
+        raise TransportError(f"{self._label} ended with code {self._exiting.result()}{last_words}")
 
     def _take_stderr(self, line: str) -> None:
         if line.strip():

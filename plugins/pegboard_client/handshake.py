@@ -80,6 +80,6 @@ def _other_revision(label: str, offered: list[Any]) -> TransportError:
     common = [revision for revision in SESSIONS if revision in offered]
     if not common:
         return TransportError(f"{label} offers only the revisions {offered!r:.200}, which this client does not support")
-    found = SessionServerError(f"{label} offers only revisions with sessions")
-    found.revision = common[0]
-    return found
+    error = SessionServerError(f"{label} offers only revisions with sessions")
+    error.revision = common[0]
+    return error

@@ -132,9 +132,9 @@ class HttpEndpoint:
             raise ConnectionLostError(
                 f"the response is not a JSON-RPC message ({content_type(reply)[:100] or 'no type'})"
             )
-        found = HttpStatusError(f"the server responded with HTTP status {reply.status}")
-        found.status = reply.status
-        raise found
+        error = HttpStatusError(f"the server responded with HTTP status {reply.status}")
+        error.status = reply.status
+        raise error
 
     async def _repeats(self, reply: HttpReply, flight: InFlight | None, *, may_log_in: bool) -> bool:
         """Return True if the request can be repeated after a login.
@@ -174,8 +174,8 @@ def _answers(message: Message, flight: InFlight) -> bool:
 
     Some servers send an error with another kind of id if they have not read the request.
     """
-    found = message.get("id")
-    return found == flight.id if type(found) is int else "error" in message
+    message_id = message.get("id")
+    return message_id == flight.id if type(message_id) is int else "error" in message
 
 
 def _refuse_compression(reply: HttpReply) -> None:

@@ -70,10 +70,10 @@ class StreamReading:
 def _messages_in(data: bytes) -> list[Message]:
     """Return the messages of an event: one, or a batch (2025-03-26)."""
     try:
-        found: Any = from_json(data, allow_inf_nan=False)
+        decoded: Any = from_json(data, allow_inf_nan=False)
     except ValueError:
         raise ConnectionLostError("the server sent an event that is not JSON") from None
-    messages: list[Message] = found if isinstance(found, list) else [found]
+    messages: list[Message] = decoded if isinstance(decoded, list) else [decoded]
     if not all(isinstance(message, dict) for message in messages):
         raise ConnectionLostError("the server sent an event that is not a JSON-RPC message")
     return messages

@@ -69,8 +69,8 @@ class Incoming:
             flight: the request on whose own stream the message arrived; None for a shared stream.
         """
         if isinstance(message, list):
-            for one in message:
-                self.take(one, respond, flight)
+            for item in message:
+                self.take(item, respond, flight)
             return
         if not isinstance(message, dict):
             self.report("sent a message that is not a JSON object", message)
@@ -108,7 +108,7 @@ class Incoming:
         for task in self._answering.values():
             task.cancel()
 
-    async def answer(self, asked: Asked, own: QuestionHandler | None) -> Message:
+    async def answer(self, question: Asked, own: QuestionHandler | None) -> Message:
         """Return the result for a question.
 
         Args:
@@ -118,14 +118,14 @@ class Incoming:
         Raises:
             ProtocolError: no function answers it, or the function refused it.
         """
-        if asked.method not in CAPABILITY_OF:
-            raise ProtocolError(METHOD_NOT_FOUND, f"Method not found: {asked.method}")
-        if own is None and asked.method == "roots/list" and self._roots is not None:
+        if question.method not in CAPABILITY_OF:
+            raise ProtocolError(METHOD_NOT_FOUND, f"Method not found: {question.method}")
+        if own is None and question.method == "roots/list" and self._roots is not None:
             return {"roots": [dict(root) for root in self._roots]}
         ask = own or self._ask
         if ask is None:
-            raise ProtocolError(INVALID_REQUEST, f"the client does not support {CAPABILITY_OF[asked.method]}")
-        return dict(await ask(asked))
+            raise ProtocolError(INVALID_REQUEST, f"the client does not support {CAPABILITY_OF[question.method]}")
+        return dict(await ask(question))
 
     def _take_response(self, message: Message) -> None:
         request_id = message.get("id")
@@ -173,7 +173,7 @@ class Incoming:
             return
         if flight is None:
             # on a shared stream, a question belongs to the only request with a function for questions
-            asking = [one for one in self.in_flight.values() if one.ask is not None]
+            asking = [other for other in self.in_flight.values() if other.ask is not None]
             flight = asking[0] if len(asking) == 1 else None
         task = asyncio.get_running_loop().create_task(self._respond(request_id, method, params, respond, flight))
         self._answering[request_id] = task

@@ -66,18 +66,18 @@ class MirroredHeaders:
         if not isinstance(tool, dict) or not isinstance(name := tool.get("name"), str):
             return True
         schema = tool.get("inputSchema")
-        found = list(_annotations(schema, ()))
-        if len(found) != _occurrences(schema):
+        marks = list(_annotations(schema, ()))
+        if len(marks) != _occurrences(schema):
             complaint: str | None = "is not a property that is reachable by properties alone"
         else:
-            complaint = _complaint(found)
+            complaint = _complaint(marks)
         if complaint is not None:
             logger.warning("the tool %.100r is left out: an %s of its schema %s", name, _KEY, complaint)
             return False
         self._tools.pop(name, None)
-        if found:
+        if marks:
             self._listed.add(name)
-            self._tools[name] = [(path, header) for path, header, _ in found]
+            self._tools[name] = [(path, header) for path, header, _ in marks]
         return True
 
 
@@ -104,11 +104,11 @@ def _annotations(schema: Any, path: _Path) -> Iterator[tuple[_Path, Any, Any]]:
     """Yield the path, the header and the type of each annotated property."""
     properties = schema.get("properties") if isinstance(schema, dict) else None
     if isinstance(properties, dict):
-        for name, one in properties.items():
-            if isinstance(one, dict):
-                if _KEY in one:
-                    yield (*path, name), one[_KEY], one.get("type")
-                yield from _annotations(one, (*path, name))
+        for name, field in properties.items():
+            if isinstance(field, dict):
+                if _KEY in field:
+                    yield (*path, name), field[_KEY], field.get("type")
+                yield from _annotations(field, (*path, name))
 
 
 def _occurrences(schema: Any) -> int:
@@ -119,15 +119,15 @@ def _occurrences(schema: Any) -> int:
         value, names_properties = rest.pop()
         if isinstance(value, dict):
             count += _KEY in value and not names_properties
-            rest += [(one, key == "properties" and not names_properties) for key, one in value.items()]
+            rest += [(member, key == "properties" and not names_properties) for key, member in value.items()]
         elif isinstance(value, list):
-            rest += [(one, False) for one in value]
+            rest += [(item, False) for item in value]
     return count
 
 
-def _complaint(found: list[tuple[_Path, Any, Any]]) -> str | None:
+def _complaint(marks: list[tuple[_Path, Any, Any]]) -> str | None:
     seen: set[str] = set()
-    for _, header, kind in found:
+    for _, header, kind in marks:
         if not isinstance(header, str) or not _TOKEN.fullmatch(header):
             return "is not a name of a header"
         if kind not in ("string", "integer", "boolean"):

@@ -12,10 +12,10 @@ _LOCAL_NAT64 = IPv6Network("64:ff9b:1::/48")
 
 def is_public(address: str) -> bool:
     """Return True if an IP address is public. An IPv4 address inside an IPv6 address decides."""
-    found = ip_address(address.partition("%")[0])
-    if isinstance(found, IPv6Address):
-        if found in _LOCAL_NAT64:
+    parsed = ip_address(address.partition("%")[0])
+    if isinstance(parsed, IPv6Address):
+        if parsed in _LOCAL_NAT64:
             return False
-        in_nat64 = IPv4Address(int(found) & 0xFFFFFFFF) if found in _NAT64 else None
-        found = in_nat64 or found.ipv4_mapped or found.sixtofour or found
-    return found.is_global and not found.is_multicast
+        in_nat64 = IPv4Address(int(parsed) & 0xFFFFFFFF) if parsed in _NAT64 else None
+        parsed = in_nat64 or parsed.ipv4_mapped or parsed.sixtofour or parsed
+    return parsed.is_global and not parsed.is_multicast

@@ -155,8 +155,8 @@ class ServerConnection:
         seconds = options.get("timeout")
         progress, ask = options.get("progress"), options.get("ask")
         meta = self._meta(options) if self.revision == STATELESS or method == "server/discover" else {}
-        if given := params.get("_meta"):
-            meta.update(given)
+        if own_meta := params.get("_meta"):
+            meta.update(own_meta)
         if more := options.get("meta"):
             meta.update(more)
         if progress is not None:

@@ -61,7 +61,7 @@ class Client:
                 f"the client does not speak {revision!r}; use {', '.join((STATELESS, *SESSIONS))}, or None"
             )
         address = _endpoint(server) if isinstance(server, str) else server
-        listed = None if roots is None else [{"uri": one} if isinstance(one, str) else one for one in roots]
+        listed = None if roots is None else [{"uri": root} if isinstance(root, str) else root for root in roots]
         if capabilities is None:
             capabilities = {**(ANSWERED_BY_ASK if ask else {}), **({} if listed is None else {"roots": {}})}
         self._label = address.label
@@ -289,7 +289,9 @@ class Client:
             raise TransportError(f"{self._label} asks more than {self._limits.questions} questions at once")
         more: Message = {"requestState": result["requestState"]} if "requestState" in result else {}
         if questions:
-            more["inputResponses"] = {key: await self._answer(key, one, ask) for key, one in questions.items()}
+            more["inputResponses"] = {
+                key: await self._answer(key, question, ask) for key, question in questions.items()
+            }
         return more
 
     async def _answer(self, key: str, question: Any, ask: QuestionHandler | None) -> Message:
@@ -309,12 +311,12 @@ class Client:
         params: Message = {}
         for _ in range(self._limits.list_pages):
             page = await self.request(method, params)
-            found, cursor = page.get(member), page.get("nextCursor")
-            if not isinstance(found, list) or not all(isinstance(one, dict) for one in found):
+            listed, cursor = page.get(member), page.get("nextCursor")
+            if not isinstance(listed, list) or not all(isinstance(item, dict) for item in listed):
                 raise TransportError(
                     f"{self._label} sent an invalid response to {method}: {member} must be a list of objects"
                 )
-            items += found
+            items += listed
             if len(items) > self._limits.list_items:
                 raise TransportError(f"{self._label} lists more than {self._limits.list_items} {member}")
             if cursor is None:

@@ -71,7 +71,7 @@ def message_page(status: int, text: str, headers: Mapping[str, str] | None = Non
         headers: more header fields.
     """
     title, *rest = re.split(r"[.:] ", text, maxsplit=1)
-    more = "".join(f"<p>{escape(one[:1].upper() + one[1:])}.</p>" for one in rest)
+    more = "".join(f"<p>{escape(sentence[:1].upper() + sentence[1:])}.</p>" for sentence in rest)
     return browser_page(status, title, f"<h1>{escape(title)}</h1>{more}", headers)
 
 
@@ -86,7 +86,7 @@ def foreign_page(origin: str, hosts: Sequence[str], origins: Sequence[str]) -> R
         origins: its fields `Origin`.
     """
     scheme, own = origin.partition("://")[0], _normal(origin)
-    if [_normal(f"{scheme}://{host}") for host in hosts] == [own] and all(_normal(one) == own for one in origins):
+    if [_normal(f"{scheme}://{host}") for host in hosts] == [own] and all(_normal(other) == own for other in origins):
         return None
     return message_page(403, f"This page belongs to {origin}. Open it there")
 

@@ -88,8 +88,8 @@ def _check_claims(claims: Mapping[str, Any], issuer: str, client_id: str, nonce:
         LoginFailedError: a claim is missing or wrong.
     """
     _check_times(claims, time())
-    given = claims.get("aud")
-    audiences: list[Any] = given if isinstance(given, list) else [given]
+    audience = claims.get("aud")
+    audiences: list[Any] = audience if isinstance(audience, list) else [audience]
     is_right = {
         "iss": claims.get("iss") == issuer,
         "sub": isinstance(claims.get("sub"), str) and claims["sub"] != "",
@@ -98,8 +98,8 @@ def _check_claims(claims: Mapping[str, Any], issuer: str, client_id: str, nonce:
     }
     for name, holds in is_right.items():
         if not holds:
-            said = f"is '{excerpt(claims[name])}'" if name in claims else "is missing"
-            raise LoginFailedError(f"the ID token is invalid: {name} {said}.")
+            text = f"is '{excerpt(claims[name])}'" if name in claims else "is missing"
+            raise LoginFailedError(f"the ID token is invalid: {name} {text}.")
     if claims.get("nonce") != nonce:
         raise LoginFailedError("the ID token is invalid: nonce belongs to another login.")
 
@@ -113,8 +113,8 @@ def _check_times(claims: Mapping[str, Any], now: float) -> None:
             raise LoginFailedError(f"the ID token is invalid: {name} is not a time.")
         late = now - value if name == "exp" else value - now
         if late > MAX_CLOCK_DIFFERENCE_SECONDS:
-            said = "in the past" if name == "exp" else "in the future"
+            when = "in the past" if name == "exp" else "in the future"
             raise LoginFailedError(
-                f"the ID token is invalid: {name} is {late:.0f} seconds {said}, by the clock of this machine. "
+                f"the ID token is invalid: {name} is {late:.0f} seconds {when}, by the clock of this machine. "
                 "Check this clock, and that of the provider."
             )

@@ -79,8 +79,8 @@ class JsonRequests:
         self.check(url)
         try:
             async with asyncio.timeout(MAX_LOGIN_REQUEST_SECONDS):
-                given = {"Accept": "application/json", **headers}
-                async with self._exchange(method, url, given, body) as reply:
+                sent = {"Accept": "application/json", **headers}
+                async with self._exchange(method, url, sent, body) as reply:
                     content = bytearray()
                     async for chunk in reply.chunks:
                         content += chunk

@@ -22,10 +22,10 @@ def refusal(problem: str, status: int | None, document: Mapping[str, Any] | None
         document: the members `error` and `error_description`.
     """
     code, description = oauth_error(document), (document or {}).get("error_description")
-    said = [code] if code else [] if status is None else [f"status {status}"]
+    details = [code] if code else [] if status is None else [f"status {status}"]
     if isinstance(description, str) and description.strip():
-        said.append(excerpt(description))
-    return f"{problem}: {': '.join(said)}" if said else f"{problem}."
+        details.append(excerpt(description))
+    return f"{problem}: {': '.join(details)}" if details else f"{problem}."
 
 
 def oauth_error(document: Mapping[str, Any] | None) -> str:

@@ -67,8 +67,8 @@ def from_json(saved: Mapping[str, Any]) -> Login | None:
     try:
         token = Token(**saved["token"])
         login = Login(**{**saved, "client": OAuthClient(**saved["client"]), "token": token})
-        found: list[Any] = [login.issuer, login.token_endpoint, login.resource, login.client.client_id]
-        if not all(isinstance(text, str) and text for text in [*found, token.access_token]):
+        texts: list[Any] = [login.issuer, login.token_endpoint, login.resource, login.client.client_id]
+        if not all(isinstance(text, str) and text for text in [*texts, token.access_token]):
             return None
         return login._replace(scopes=tuple(map(str, login.scopes)))
     except (KeyError, TypeError):

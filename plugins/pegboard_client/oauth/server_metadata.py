@@ -83,8 +83,8 @@ async def find_resource(requests: JsonRequests, url: str, named: str | None) -> 
         )
     parts = urlsplit(url)
     root = f"{parts.scheme}://{parts.netloc}"
-    known = f"{root}/.well-known/oauth-protected-resource"
-    for address in dict.fromkeys([*([named] if named else []), known + parts.path.rstrip("/"), known]):
+    base = f"{root}/.well-known/oauth-protected-resource"
+    for address in dict.fromkeys([*([named] if named else []), base + parts.path.rstrip("/"), base]):
         if (document := await requests.get(address)) is not None:
             return _resource_metadata(document, address, url)
     return ResourceMetadata(canonical(url), (root,))
@@ -105,10 +105,10 @@ def _covers(resource: str, url: str) -> bool:
     """Return True if a resource identifier equals a URL or one of its parent paths."""
     if origin_of(resource) is None or origin_of(resource) != origin_of(url):
         return False
-    given, wanted = urlsplit(resource), urlsplit(url)
-    if given.query and given.query != wanted.query:
+    covering, wanted = urlsplit(resource), urlsplit(url)
+    if covering.query and covering.query != wanted.query:
         return False
-    return f"{wanted.path}/".startswith(f"{given.path.rstrip('/')}/")
+    return f"{wanted.path}/".startswith(f"{covering.path.rstrip('/')}/")
 
 
 async def find_server(requests: JsonRequests, issuer: str) -> ServerMetadata:

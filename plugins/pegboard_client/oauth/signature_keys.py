@@ -49,8 +49,8 @@ class SignatureKeys:
         """
         fitting = [(place, key.get("kid")) for place, key in enumerate(self.members) if _fits(key, algorithm)]
         if kid is not None:
-            named = [one for one in fitting if one[1] == kid]
-            fitting = named + [one for one in fitting if one[1] is None]
+            named = [key for key in fitting if key[1] == kid]
+            fitting = named + [key for key in fitting if key[1] is None]
         made = [self._key_object(place, algorithm) for place, _ in fitting[:MAX_CANDIDATES]]
         return [key for key in made if key is not None]
 
