@@ -74,58 +74,58 @@ class Answers:
         else:
             self._fixed.extend(answers)
 
-    async def answer(self, asked: Asked) -> dict[str, Any]:
+    async def answer(self, question: Asked) -> dict[str, Any]:
         """Return the result for a question.
 
         Raises:
             AssertionError: the test has no answer.
             TypeError: the answer does not fit the question.
         """
-        if asked.method == "ping":
+        if question.method == "ping":
             return {}
-        if asked.method not in CAPABILITY_OF:
-            raise ProtocolError(METHOD_NOT_FOUND, f"Method not found: {asked.method}")
-        self.asked.append(asked)
+        if question.method not in CAPABILITY_OF:
+            raise ProtocolError(METHOD_NOT_FOUND, f"Method not found: {question.method}")
+        self.asked.append(question)
         if self._fixed:
             value = self._fixed.popleft()
         elif self._function is not None:
-            value = self._function(asked)
+            value = self._function(question)
             value = await value if inspect.isawaitable(value) else value
         else:
             raise AssertionError(
-                f"the test has no answer to the question: {asked}; prepare one with client.answer(...)"
+                f"the test has no answer to the question: {question}; prepare one with client.answer(...)"
             )
-        return dict(value.result) if isinstance(value, Answer) else _result(asked, value)
+        return dict(value.result) if isinstance(value, Answer) else _result(question, value)
 
 
-def _result(asked: Asked, value: Any) -> dict[str, Any]:
+def _result(question: Asked, value: Any) -> dict[str, Any]:
     """Return the result for a plain value."""
     plain = decode(encode(value))
-    kind = asked.kind
+    kind = question.kind
     if kind == "roots" and isinstance(plain, list):
-        return {"roots": [{"uri": one} if isinstance(one, str) else one for one in plain]}
+        return {"roots": [{"uri": root} if isinstance(root, str) else root for root in plain]}
     if kind == "sampling" and isinstance(plain, str):
         return dict(reply(plain).result)
-    if kind in ("form", "url") and plain is False and not _is_field(asked, "boolean"):
+    if kind in ("form", "url") and plain is False and not _is_field(question, "boolean"):
         return dict(decline().result)
     if kind == "url" and plain is True:
         return dict(accept().result)
-    if kind == "form" and (content := _content(asked, plain)) is not None:
+    if kind == "form" and (content := _content(question, plain)) is not None:
         return {"action": "accept", "content": content}
-    raise TypeError(f"{value!r} does not answer the question: {asked}")
+    raise TypeError(f"{value!r} does not answer the question: {question}")
 
 
-def _content(asked: Asked, plain: Any) -> dict[str, Any] | None:
+def _content(question: Asked, plain: Any) -> dict[str, Any] | None:
     """Return the form content for a value: a dict of all fields, the only field's value, or True without fields."""
     if isinstance(plain, dict):
         return plain
-    if len(asked.fields) == 1 and plain is not None:
-        return {next(iter(asked.fields)): plain}
-    return {} if plain is True and not asked.fields else None
+    if len(question.fields) == 1 and plain is not None:
+        return {next(iter(question.fields)): plain}
+    return {} if plain is True and not question.fields else None
 
 
-def _is_field(asked: Asked, kind: str) -> bool:
-    return [field.get("type") for field in asked.fields.values()] == [kind]
+def _is_field(question: Asked, kind: str) -> bool:
+    return [field.get("type") for field in question.fields.values()] == [kind]
 
 
 def answers_from(answers: Answering | Sequence[Any] | None) -> Answers:

@@ -93,9 +93,9 @@ class TestClient:
             LookupError: the client cannot list the tool.
         """
         wire = self._wire_name("tools", name)
-        for one in await self.tools():
-            if one["name"] == wire:
-                return one
+        for tool in await self.tools():
+            if tool["name"] == wire:
+                return tool
         raise LookupError(f"the client cannot list a tool {name!r}")
 
     # --- resources and prompts ---
@@ -146,16 +146,16 @@ class TestClient:
         params: Message = {"ref": ref, "argument": {"name": argument, "value": value}}
         if context:
             params["context"] = {"arguments": dict(context)}
-        found = (await self.request("completion/complete", params))["completion"]
-        return Completion(tuple(found["values"]), found.get("total"), found.get("hasMore", False))
+        completion = (await self.request("completion/complete", params))["completion"]
+        return Completion(tuple(completion["values"]), completion.get("total"), completion.get("hasMore", False))
 
     async def definitions(self) -> Definitions:
         """Return the definitions of all tools, resources, templates and prompts, for a snapshot."""
         return {
-            "tools": {one["name"]: one for one in await self.tools()},
-            "resources": {one["uri"]: one for one in await self._offered("resources")},
-            "templates": {one["uriTemplate"]: one for one in await self._offered("templates")},
-            "prompts": {one["name"]: one for one in await self._offered("prompts")},
+            "tools": {tool["name"]: tool for tool in await self.tools()},
+            "resources": {resource["uri"]: resource for resource in await self._offered("resources")},
+            "templates": {template["uriTemplate"]: template for template in await self._offered("templates")},
+            "prompts": {prompt["name"]: prompt for prompt in await self._offered("prompts")},
         }
 
     # --- questions and notifications ---
@@ -183,14 +183,18 @@ class TestClient:
     @property
     def logs(self) -> list[Logged]:
         """The log messages so far."""
-        told = [one["params"] for one in self._client.notifications if one["method"] == "notifications/message"]
-        return [Logged(params["level"], params["data"], params.get("logger")) for params in told]
+        entries = [
+            message["params"] for message in self._client.notifications if message["method"] == "notifications/message"
+        ]
+        return [Logged(params["level"], params["data"], params.get("logger")) for params in entries]
 
     @property
     def progress(self) -> list[Reported]:
         """The progress notifications so far."""
-        told = [one["params"] for one in self._client.notifications if one["method"] == "notifications/progress"]
-        return [Reported(params["progress"], params.get("total"), params.get("message")) for params in told]
+        entries = [
+            message["params"] for message in self._client.notifications if message["method"] == "notifications/progress"
+        ]
+        return [Reported(params["progress"], params.get("total"), params.get("message")) for params in entries]
 
     async def heard(self, method: str, matches: Callable[[Message], bool] = bool) -> Message:
         """Return a matching notification that was received, or wait for it.
@@ -202,7 +206,7 @@ class TestClient:
         Raises:
             TimeoutError: the notification did not arrive.
         """
-        return await self._client.heard(lambda one: one["method"] == method and matches(one), method)
+        return await self._client.heard(lambda message: message["method"] == method and matches(message), method)
 
     async def listen(self, *uris: str) -> None:
         """Subscribe to changes of lists and of these resources. Sessions always receive changes of lists."""
@@ -270,7 +274,7 @@ class TestClient:
             return name
         style = self.host.config.host.tool_names
         owners = {plugin.origin.name for plugin in self.host.report.plugins}
-        found = sorted({wire_name(owner, name, style) for owner in owners} & served.keys())
-        if len(found) > 1:
-            raise LookupError(f"{name!r} is ambiguous: {', '.join(found)}")
-        return found[0] if found else name
+        matches = sorted({wire_name(owner, name, style) for owner in owners} & served.keys())
+        if len(matches) > 1:
+            raise LookupError(f"{name!r} is ambiguous: {', '.join(matches)}")
+        return matches[0] if matches else name

@@ -81,11 +81,11 @@ class Watch:
 
     def note(self, kind: str, what: str, frame: FrameType | None) -> None:
         """Record an effect that the code of a frame caused."""
-        found = _lines(frame)
-        if found is None:
+        lines = _lines(frame)
+        if lines is None:
             return
         # in a thread or a task of a library: find the code that awaits it
-        places = _own(found) or _own(_waiting(self._task, self._thread))
+        places = _own(lines) or _own(_waiting(self._task, self._thread))
         self.effects.append(Effect(kind, what, places))
 
 
@@ -131,8 +131,8 @@ def _second(_: Any, value: Any, *__: Any) -> str:
     return str(value)
 
 
-def _pair(one: Any, other: Any, *_: Any) -> str:
-    return f"{_first(one)} -> {_first(other)}"
+def _pair(source: Any, target: Any, *_: Any) -> str:
+    return f"{_first(source)} -> {_first(target)}"
 
 
 def _request_line(_: Any, data: Any) -> str | None:
@@ -189,7 +189,7 @@ def _folders() -> tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]]:
 def _lines(frame: FrameType | None) -> list[Place] | None:
     """Return the lines that led to a frame, outermost first; None if an import or the host itself caused it."""
     python, _, host = _folders()
-    found: list[Place] = []
+    places: list[Place] = []
     foreign = False
     while frame is not None:
         if frame.f_code is _STEP:
@@ -198,25 +198,25 @@ def _lines(frame: FrameType | None) -> list[Place] | None:
         if file.startswith("<frozen importlib"):
             return None
         if file.startswith(host):
-            return found[::-1] if foreign else None
+            return places[::-1] if foreign else None
         foreign = foreign or not file.startswith((*python, "<frozen"))
-        found.append(Place(file, frame.f_lineno, frame.f_code.co_qualname))
+        places.append(Place(file, frame.f_lineno, frame.f_code.co_qualname))
         frame = frame.f_back
-    return found[::-1]
+    return places[::-1]
 
 
 def _own(lines: list[Place]) -> tuple[Place, ...]:
     """Return the lines in the author's code. If none exist, return the first line in a library."""
     python, libraries, host = _folders()
     foreign = (*python, *host, "<frozen")
-    outside = [one for one in lines if one.file.startswith(libraries) or not one.file.startswith(foreign)]
-    return tuple([one for one in outside if not one.file.startswith(libraries)] or outside[:1])
+    outside = [place for place in lines if place.file.startswith(libraries) or not place.file.startswith(foreign)]
+    return tuple([place for place in outside if not place.file.startswith(libraries)] or outside[:1])
 
 
 def _waiting(task: asyncio.Task[Any] | None, thread: int) -> list[Place]:
     """Return the lines at which the author's function in a task waits, outermost first."""
     _, _, host = _folders()
-    found: list[Place] | None = None  # until the host's own lines are passed
+    places: list[Place] | None = None  # until the host's own lines are passed
     waits: Any = None if task is None else task.get_coro()
     while waits is not None:
         if isinstance(waits, GeneratorType):  # a generator of the host runs the function step by step
@@ -227,9 +227,9 @@ def _waiting(task: asyncio.Task[Any] | None, thread: int) -> list[Place]:
             break
         place = Place(frame.f_code.co_filename, frame.f_lineno, frame.f_code.co_qualname)
         if place.file.startswith(host):
-            found = []
-        elif found is not None:
-            found.append(place)
+            places = []
+        elif places is not None:
+            places.append(place)
         waits = waits.cr_await
     # a running coroutine has no frames to walk, but its thread has
-    return found or _lines(sys._current_frames().get(thread)) or []
+    return places or _lines(sys._current_frames().get(thread)) or []

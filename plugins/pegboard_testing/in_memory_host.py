@@ -158,9 +158,11 @@ def check_overrides(host: Host, overrides: Overrides | None) -> None:
     signatures = [bound.signature for bound in assembly.tools.values()]
     signatures += [bound.signature for _, bound in assembly.resources.values()]
     signatures += [bound.signature for _, bound in assembly.prompts.values()]
-    known = {one for signature in signatures for one in every_function(signature.dependencies.values())}
+    dependencies = {
+        function for signature in signatures for function in every_function(signature.dependencies.values())
+    }
     for function, override in overrides.items():
-        if function not in known:
+        if function not in dependencies:
             raise ValueError(
                 f"overrides: no tool, resource or prompt has the dependency {name_of(function)!r}: "
                 "use the function inside Depends"
@@ -194,8 +196,8 @@ def _identified(kit: Kit, origins: Iterable[Origin]) -> tuple[str, str, Any]:
         raise LookupError(f"no toolkit or plugin named {kit!r} is installed")
     if isinstance(kit, ModuleType):
         return "plugins", kit.__name__.rpartition(".")[2], kit
-    given: object = kit
-    if not (isinstance(given, type) and issubclass(given, Plugin)):
+    target: object = kit
+    if not (isinstance(target, type) and issubclass(target, Plugin)):
         raise TypeError(
             f"{kit!r} must be a Toolkit, a Plugin class, a module with hooks, or the name of an installed plugin"
         )
@@ -210,16 +212,16 @@ def _host_section(
     sections: Mapping[str, Mapping[str, Any]], targets: Mapping[str, Mapping[str, Any]], origins: Iterable[Origin]
 ) -> dict[str, Any]:
     """Return the `[host]` section of the test, with other installed plugins disabled."""
-    given = dict(sections["host"])
-    off: dict[str, list[str]] = {kind: list(given.get(f"disabled_{kind}", ())) for kind in ("plugins", "toolkits")}
+    section = dict(sections["host"])
+    off: dict[str, list[str]] = {kind: list(section.get(f"disabled_{kind}", ())) for kind in ("plugins", "toolkits")}
     for origin in origins:
         # a section would enable it as a second plugin of that name
         if origin.name in targets[f"{origin.kind}s"]:
             off[f"{origin.kind}s"].append(f"{origin.distribution}:{origin.name}")
     # replaces the default stores, which read the secrets of the user who runs the tests
-    first = {key: [OWN, *given.get(key, ())] for key in ("secret_stores", "token_sources")}
+    first = {key: [OWN, *section.get(key, ())] for key in ("secret_stores", "token_sources")}
     disabled = {f"disabled_{kind}": patterns for kind, patterns in off.items()}
-    return {"autoload": False, **given, **disabled, **first}
+    return {"autoload": False, **section, **disabled, **first}
 
 
 def _own_plugin(options: ConnectOptions, observed: Observed) -> type[Plugin]:

@@ -122,8 +122,8 @@ class ProtocolClient:
                 return flight.id, result
             more = {key: result[key] for key in ("requestState",) if key in result}
             more["inputResponses"] = {
-                key: await self._answer_in_round(Asked(one["method"], one.get("params", {}), key))
-                for key, one in result["inputRequests"].items()
+                key: await self._answer_in_round(Asked(request["method"], request.get("params", {}), key))
+                for key, request in result["inputRequests"].items()
             }
 
     async def heard(self, accepts: Accepts, what: str) -> Message:
@@ -132,9 +132,9 @@ class ProtocolClient:
         Raises:
             TimeoutError: the notification did not arrive.
         """
-        for one in self.notifications:
-            if accepts(one):
-                return one
+        for message in self.notifications:
+            if accepts(message):
+                return message
         future: asyncio.Future[Message] = asyncio.get_running_loop().create_future()
         listener = (accepts, future)
         self._listeners.append(listener)
@@ -157,8 +157,8 @@ class ProtocolClient:
 
     def _new_flight(self, method: str, params: Mapping[str, Any]) -> InFlight:
         level = {"io.modelcontextprotocol/logLevel": "debug"} if self.modern else {}
-        given = {**level, **self.meta, **params.get("_meta", {})}
-        flight = self._connection.new_flight(method, {**params, "_meta": given}, {})
+        meta = {**level, **self.meta, **params.get("_meta", {})}
+        flight = self._connection.new_flight(method, {**params, "_meta": meta}, {})
         flight.params["_meta"] = {"progressToken": flight.id, **flight.params["_meta"]}
         return flight
 
@@ -175,24 +175,24 @@ class ProtocolClient:
         except ServerTimeoutError:
             raise TimeoutError(f"no {what} within {self.seconds:g} seconds") from None
 
-    async def _answer(self, asked: Asked) -> Message:
+    async def _answer(self, question: Asked) -> Message:
         """Answer a question in a session. If the test has no prepared answer, the test's own request fails."""
         try:
-            return await self.answers.answer(asked)
+            return await self.answers.answer(question)
         except ProtocolError:
             raise
         except Exception as error:  # noqa: BLE001 - it is raised where the test waits
             self._fault = error
             raise ProtocolError(INTERNAL_ERROR, "the test has no answer") from None
 
-    async def _answer_in_round(self, asked: Asked) -> Message:
+    async def _answer_in_round(self, question: Asked) -> Message:
         try:
-            return await self.answers.answer(asked)
+            return await self.answers.answer(question)
         except ProtocolError as error:
             raise AssertionError(f"no client can answer the question: {error.message}") from None
 
-    def _hear(self, told: Message) -> None:
-        self.notifications.append(told)
+    def _hear(self, message: Message) -> None:
+        self.notifications.append(message)
         for accepts, future in self._listeners:
-            if not future.done() and accepts(told):
-                future.set_result(told)
+            if not future.done() and accepts(message):
+                future.set_result(message)

@@ -70,15 +70,15 @@ def pegboard_connect() -> Iterator[Connect]:
 @pytest.fixture
 def pegboard_snapshot(request: pytest.FixtureRequest) -> Snapshot:
     """Return a function that compares definitions with `snapshots/<module>.<test>.json` beside the test."""
-    taken: set[Path] = set()
+    used: set[Path] = set()
 
     def snapshot(subject: Kit | PlainClient | Definitions, name: str | None = None) -> None:
         from pegboard_testing.snapshots import compare
 
         path = _path(request, name)
-        if path in taken:
+        if path in used:
             raise ValueError(f"this test takes two snapshots called {path.name}; pass `name` to one of them")
-        taken.add(path)
+        used.add(path)
         compare(_definitions(subject), path, update=request.config.getoption("--pegboard-update"))
 
     return snapshot

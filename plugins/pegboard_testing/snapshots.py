@@ -44,13 +44,13 @@ def differences(before: Definitions, after: Definitions) -> list[str]:
     for kind in sorted({*before, *after}, key=[*_SINGULAR].index):
         old, new = before.get(kind, {}), after.get(kind, {})
         for name in sorted({*old, *new}):
-            one = f"{_SINGULAR[kind]} {name}"
+            item = f"{_SINGULAR[kind]} {name}"
             if name not in new:
-                lines.append(f"{one}: gone")
+                lines.append(f"{item}: gone")
             elif name not in old:
-                lines.append(f"{one}: new")
+                lines.append(f"{item}: new")
             else:
-                lines += [f"{one}: {line}" for line in _changes(old[name], new[name], "")]
+                lines += [f"{item}: {line}" for line in _changes(old[name], new[name], "")]
     return lines
 
 
@@ -65,8 +65,8 @@ def _changes(old: Any, new: Any, field: str) -> Iterator[str]:
             else:
                 yield from _changes(old[key], new[key], path)
     elif isinstance(old, list) and isinstance(new, list) and len(old) == len(new):
-        for place, (one, other) in enumerate(zip(old, new, strict=True)):
-            yield from _changes(one, other, f"{field}[{place}]")
+        for place, (item, other) in enumerate(zip(old, new, strict=True)):
+            yield from _changes(item, other, f"{field}[{place}]")
     elif type(old) is not type(new) or old != new:
         yield f"{field}: {_shown(old)} became {_shown(new)}"
 
@@ -97,15 +97,15 @@ def compare(definitions: Definitions, path: Path, *, update: bool = False) -> No
     elif there is None:
         raise SnapshotDiffers(path, ["the file does not exist"])
     else:
-        found = differences(_parsed(there), json.loads(text))
-        raise SnapshotDiffers(path, found or ["the file has another format"])
+        lines = differences(_parsed(there), json.loads(text))
+        raise SnapshotDiffers(path, lines or ["the file has another format"])
 
 
 def _parsed(text: str) -> Definitions:
     try:
-        found = json.loads(text)
+        parsed = json.loads(text)
     except ValueError:
         return {}
-    if not isinstance(found, dict):
+    if not isinstance(parsed, dict):
         return {}
-    return {kind: found[kind] for kind in _SINGULAR if isinstance(found.get(kind), dict)}
+    return {kind: parsed[kind] for kind in _SINGULAR if isinstance(parsed.get(kind), dict)}

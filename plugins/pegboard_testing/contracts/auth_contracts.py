@@ -50,16 +50,20 @@ class TokenSourceContract(Contract[TokenSource]):
     @rule
     async def test_it_returns_the_token_to_its_owner(self, source: TokenSource) -> None:
         """A tool that requires the token receives it."""
-        found = await source.token(self.request(self.required()))
-        assert isinstance(found, Authorization), f"it returned {type(found).__name__}, not an Authorization"
-        assert isinstance(found.token, str), "the token is not a string"
-        assert found.token.strip(), "the token is empty"
+        authorization = await source.token(self.request(self.required()))
+        assert isinstance(authorization, Authorization), (
+            f"it returned {type(authorization).__name__}, not an Authorization"
+        )
+        assert isinstance(authorization.token, str), "the token is not a string"
+        assert authorization.token.strip(), "the token is empty"
 
     @rule
     async def test_it_returns_the_token_again(self, source: TokenSource) -> None:
         """The host calls the source for each call of a tool."""
-        found = [await source.token(self.request(self.required())) for _ in range(3)]
-        assert all(isinstance(one, Authorization) for one in found), "the second call returned no token"
+        authorizations = [await source.token(self.request(self.required())) for _ in range(3)]
+        assert all(isinstance(authorization, Authorization) for authorization in authorizations), (
+            "the second call returned no token"
+        )
 
     @rule
     async def test_it_returns_the_token_to_no_other_caller(self, source: TokenSource) -> None:
@@ -72,16 +76,16 @@ class TokenSourceContract(Contract[TokenSource]):
             "a call for another user": self.request(self.required(), user_id="contract-stranger"),
         }
         for who, request in strangers.items():
-            found = await _asked(source, request)
-            assert found is None or own is None or found.token != own.token, f"{who} received the token"
+            authorization = await _asked(source, request)
+            assert authorization is None or own is None or authorization.token != own.token, f"{who} received the token"
 
     @rule
     async def test_it_distinguishes_issuers(self, source: TokenSource) -> None:
         """Two authorization servers may use one subject for two users (`TokenRequest.issuer`)."""
         own = await source.token(self.request(self.required()))
         namesake = Caller(self.user or "contract-stranger", issuer="https://contract.example")
-        found = await _asked(source, self.request(self.required(), namesake))
-        assert found is None or own is None or found.token != own.token, (
+        authorization = await _asked(source, self.request(self.required(), namesake))
+        assert authorization is None or own is None or authorization.token != own.token, (
             "a user of another issuer with the same subject received the token"
         )
 
@@ -89,25 +93,27 @@ class TokenSourceContract(Contract[TokenSource]):
     async def test_it_declines_other_providers(self, source: TokenSource) -> None:
         """The source returns None for an unknown provider: the host calls the next source."""
         for required in (_Elsewhere(), _Elsewhere(id="contract", scopes=["a", "b"])):
-            found = await source.token(self.request(required))
-            assert found is None, f"it returned a token for {required!r}"
+            authorization = await source.token(self.request(required))
+            assert authorization is None, f"it returned a token for {required!r}"
 
     @rule
     async def test_it_distinguishes_registrations(self, source: TokenSource) -> None:
         """A toolkit may have the right to tokens of one registration with a provider, and not of another."""
         own = await source.token(self.request(self.required()))
         other = type(self.required())(id="contract_registration", scopes=self.required().scopes)
-        found = await _asked(source, self.request(other))
-        assert found is None or own is None or found.token != own.token, f"it returned the token for {other!r}"
+        authorization = await _asked(source, self.request(other))
+        assert authorization is None or own is None or authorization.token != own.token, (
+            f"it returned the token for {other!r}"
+        )
 
     @rule
     async def test_it_discloses_no_token(self, source: TokenSource) -> None:
         """Neither its repr nor logs of any level contain the token."""
-        with captured_output() as told:
-            found = await source.token(self.request(self.required()))
-        told.write(f"{source!r} {source!s}")
-        assert found is not None, "it returned no token"
-        assert found.token not in told.getvalue(), "the token was disclosed"
+        with captured_output() as output:
+            authorization = await source.token(self.request(self.required()))
+        output.write(f"{source!r} {source!s}")
+        assert authorization is not None, "it returned no token"
+        assert authorization.token not in output.getvalue(), "the token was disclosed"
 
 
 async def _asked(source: TokenSource, request: TokenRequest) -> Authorization | None:
@@ -138,8 +144,8 @@ class AuthProviderContract(Contract[type[ToolAuthorization]]):
     @rule
     def test_it_accepts_scopes_and_an_id(self, made: type[ToolAuthorization]) -> None:
         """An operator may have several registrations with one provider."""
-        one = made(id="contract", scopes=["a", "b"])
-        assert (one.id, one.scopes, one.name) == ("contract", ("a", "b"), "contract")
+        requirement = made(id="contract", scopes=["a", "b"])
+        assert (requirement.id, requirement.scopes, requirement.name) == ("contract", ("a", "b"), "contract")
         assert made().scopes == ()
         assert made().name == made.provider.id
 

@@ -78,34 +78,34 @@ class AuthenticatorContract(Contract[Authenticator]):
     async def test_valid_credentials_identify_the_caller(self, authenticator: Authenticator) -> None:
         """The host calls it with each request, so that the result is the same each time."""
         for headers in self.credentials():
-            found = await authenticator.authenticate(self.request(headers))
-            assert isinstance(found, Caller), f"valid credentials were rejected: {found!r}"
-            assert found.is_known, "the caller has no subject and no client_id"
-            assert found.trusted == self.trusted, f"`trusted` of the caller is {found.trusted}"
+            answer = await authenticator.authenticate(self.request(headers))
+            assert isinstance(answer, Caller), f"valid credentials were rejected: {answer!r}"
+            assert answer.is_known, "the caller has no subject and no client_id"
+            assert answer.trusted == self.trusted, f"`trusted` of the caller is {answer.trusted}"
             again = await authenticator.authenticate(self.request(headers))
-            assert _summary(again) == _summary(found), f"the second request identified {again!r}"
+            assert _summary(again) == _summary(answer), f"the second request identified {again!r}"
 
     @rule
     async def test_known_callers_are_the_authenticated_ones(self, authenticator: Authenticator) -> None:
         """The host skips `authenticate` for callers that `known_caller` returns."""
         valid = self.credentials()
-        altered = [headers for one in valid for headers in self._altered(one)]
+        altered = [headers for credentials in valid for headers in self._altered(credentials)]
         for headers in (*valid, *altered, *self.invalid_credentials(), EMPTY):
-            found = await authenticator.authenticate(self.request(headers))
-            known = authenticator.known_caller(self.request(headers))
-            assert known is None or _summary(known) == _summary(found), f"known_caller returned {known!r}"
+            answer = await authenticator.authenticate(self.request(headers))
+            caller = authenticator.known_caller(self.request(headers))
+            assert caller is None or _summary(caller) == _summary(answer), f"known_caller returned {caller!r}"
 
     @rule
     async def test_missing_credentials_are_challenged(self, authenticator: Authenticator) -> None:
         """A client learns from status 401 and `WWW-Authenticate` how to authenticate (RFC 9110, section 11.6.1)."""
-        found = await authenticator.authenticate(self.request())
+        answer = await authenticator.authenticate(self.request())
         if self.anonymous:
-            assert isinstance(found, Caller), f"a request without credentials was rejected: {found!r}"
-            assert not found.trusted, "a request without credentials made its caller an operator"
+            assert isinstance(answer, Caller), f"a request without credentials was rejected: {answer!r}"
+            assert not answer.trusted, "a request without credentials made its caller an operator"
             return
-        assert isinstance(found, Response), f"a request without credentials was admitted: {found!r}"
-        assert found.status == 401, f"a request without credentials got status {found.status}"
-        challenge = {name.lower(): value for name, value in found.headers.items()}.get("www-authenticate")
+        assert isinstance(answer, Response), f"a request without credentials was admitted: {answer!r}"
+        assert answer.status == 401, f"a request without credentials got status {answer.status}"
+        challenge = {name.lower(): value for name, value in answer.headers.items()}.get("www-authenticate")
         assert challenge, "status 401 requires the header WWW-Authenticate"
 
     @rule
@@ -113,12 +113,12 @@ class AuthenticatorContract(Contract[Authenticator]):
         """Malformed and unknown credentials get a response, never an exception and never a caller."""
         malformed = [{"Authorization": value} for value in INVALID_AUTHORIZATION]
         for headers in (*malformed, *FORWARDED, *self.invalid_credentials()):
-            found = await authenticator.authenticate(self.request(headers))
-            if self.anonymous and isinstance(found, Caller):
-                assert not found.is_known, f"{headers!r} identified {found!r}"
+            answer = await authenticator.authenticate(self.request(headers))
+            if self.anonymous and isinstance(answer, Caller):
+                assert not answer.is_known, f"{headers!r} identified {answer!r}"
                 continue
-            assert isinstance(found, Response), f"{headers!r} was admitted as {found!r}"
-            assert 400 <= found.status < 600, f"{headers!r} got status {found.status}"
+            assert isinstance(answer, Response), f"{headers!r} was admitted as {answer!r}"
+            assert 400 <= answer.status < 600, f"{headers!r} got status {answer.status}"
 
     @rule
     async def test_altered_credentials_are_rejected(self, authenticator: Authenticator) -> None:
@@ -127,8 +127,8 @@ class AuthenticatorContract(Contract[Authenticator]):
             assert self._proofs(headers), f"{headers!r} proves nothing: all fields are `ids`"
             for _ in range(2):
                 for altered in self._altered(headers):
-                    found = await authenticator.authenticate(self.request(altered))
-                    assert not isinstance(found, Caller) or not found.is_known, f"{altered!r} was admitted"
+                    answer = await authenticator.authenticate(self.request(altered))
+                    assert not isinstance(answer, Caller) or not answer.is_known, f"{altered!r} was admitted"
                 await authenticator.authenticate(self.request(headers))
 
     @rule
@@ -137,8 +137,8 @@ class AuthenticatorContract(Contract[Authenticator]):
         cases = [*self.credentials(), EMPTY] * 10
         alone = [await authenticator.authenticate(self.request(headers)) for headers in cases]
         together = await asyncio.gather(*[authenticator.authenticate(self.request(headers)) for headers in cases])
-        for expected, found in zip(alone, together, strict=True):
-            assert _summary(found) == _summary(expected), f"expected {expected!r}, got {found!r}"
+        for expected, actual in zip(alone, together, strict=True):
+            assert _summary(actual) == _summary(expected), f"expected {expected!r}, got {actual!r}"
 
     @rule
     async def test_it_discloses_no_credentials(self, authenticator: Authenticator) -> None:
@@ -146,9 +146,9 @@ class AuthenticatorContract(Contract[Authenticator]):
         secret: set[tuple[str, str]] = set()
         with captured_output() as output:
             for headers in (*self.credentials(), {"Authorization": "Bearer canary-51c7"}):
-                found = await authenticator.authenticate(self.request(headers))
-                output.write(f"{found!r}")
-                names = (found.subject, found.client_id) if isinstance(found, Caller) else ()
+                answer = await authenticator.authenticate(self.request(headers))
+                output.write(f"{answer!r}")
+                names = (answer.subject, answer.client_id) if isinstance(answer, Caller) else ()
                 proofs = self._proofs(headers)
                 unnamed = {name: value for name, value in proofs.items() if value not in names}
                 secret |= (unnamed or proofs).items()
@@ -160,9 +160,9 @@ class AuthenticatorContract(Contract[Authenticator]):
     async def test_a_completed_response_keeps_its_status(self, authenticator: Authenticator) -> None:
         """`complete` adds to the challenge of a rejection."""
         for status in (401, 403):
-            found = authenticator.complete(Response(status, b"body"))
-            assert isinstance(found, Response), f"complete returned {found!r}"
-            assert (found.status, found.body) == (status, b"body"), f"complete changed the response: {found!r}"
+            response = authenticator.complete(Response(status, b"body"))
+            assert isinstance(response, Response), f"complete returned {response!r}"
+            assert (response.status, response.body) == (status, b"body"), f"complete changed the response: {response!r}"
 
     def _proofs(self, headers: Mapping[str, str]) -> dict[str, str]:
         """Return the fields that are not in `ids`."""
@@ -195,5 +195,5 @@ def _unsigned(value: str) -> list[str]:
     return [f"{scheme}{blank}{first}.{parts[0]}." for first in (header, none)] if len(parts) == 2 else []
 
 
-def _summary(found: Caller | Response) -> object:
-    return found.identity if isinstance(found, Caller) else found.status
+def _summary(answer: Caller | Response) -> object:
+    return answer.identity if isinstance(answer, Caller) else answer.status

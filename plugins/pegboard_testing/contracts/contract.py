@@ -55,15 +55,15 @@ class Contract(ABC, Generic[T]):
     @classmethod
     def broken(cls) -> dict[str, BaseException]:
         """Run every rule. Return those that failed, with their exceptions. A skipped rule holds."""
-        found: dict[str, BaseException] = {}
+        failures: dict[str, BaseException] = {}
         for name in cls.rules():
             try:
                 getattr(cls(), name)()
             except unittest.SkipTest:
                 continue
             except (Exception, SystemExit) as error:  # noqa: BLE001 - whatever is under test raises
-                found[name] = error
-        return found
+                failures[name] = error
+        return failures
 
 
 def rule(test: Callable[[C, Any], Any]) -> Callable[[C], None]:
@@ -104,14 +104,14 @@ def start_daemon(function: Callable[[], T]) -> Future[T]:
 @contextmanager
 def captured_output() -> Iterator[StringIO]:
     """Capture logs of all levels and printed output."""
-    told = StringIO()
-    handler, root = logging.StreamHandler(told), logging.getLogger()
+    output = StringIO()
+    handler, root = logging.StreamHandler(output), logging.getLogger()
     level = root.level
     root.addHandler(handler)
     root.setLevel(logging.DEBUG)
     try:
-        with redirect_stdout(told), redirect_stderr(told):
-            yield told
+        with redirect_stdout(output), redirect_stderr(output):
+            yield output
     finally:
         root.removeHandler(handler)
         root.setLevel(level)

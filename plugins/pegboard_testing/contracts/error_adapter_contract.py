@@ -143,4 +143,4 @@ def _same(before: tuple[Any, ...], after: tuple[Any, ...]) -> bool:
     """Return True if an exception is unchanged. The attributes' values are compared by identity."""
     (args, members, *links), (new_args, new_members, *new_links) = before, after
     kept = members.keys() == new_members.keys() and all(members[name] is new_members[name] for name in members)
-    return args is new_args and kept and all(one is other for one, other in zip(links, new_links, strict=True))
+    return args is new_args and kept and all(link is other for link, other in zip(links, new_links, strict=True))

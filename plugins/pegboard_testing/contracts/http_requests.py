@@ -24,8 +24,8 @@ class FixedHeaders:
 
     def getall(self, key: str, /, default: Sequence[str]) -> Sequence[str]:
         """Return the values of all fields with a name."""
-        found = self.get(key)
-        return default if found is None else [found]
+        value = self.get(key)
+        return default if value is None else [value]
 
 
 def http_request(

@@ -181,10 +181,10 @@ class MiddlewareContract(Contract[Middleware]):
 
         self._assemble(middleware)
         for caller in (LOCAL, ANONYMOUS, _USER):
-            found = await middleware.on_list_tools(Call("tools/list", caller=caller), listing)
-            assert isinstance(found, Listing), f"tools/list ended with {found!r}"
-            assert found.kind == "tools", f"a list of tools became a list of {found.kind}"
-            names = {item.name for item in found.items}
+            outcome = await middleware.on_list_tools(Call("tools/list", caller=caller), listing)
+            assert isinstance(outcome, Listing), f"tools/list ended with {outcome!r}"
+            assert outcome.kind == "tools", f"a list of tools became a list of {outcome.kind}"
+            names = {item.name for item in outcome.items}
             assert names <= _INVENTORY.tools.keys(), f"the list has new names: {names - _INVENTORY.tools.keys()}"
 
     @rule

@@ -62,9 +62,11 @@ class RouteContract(Contract[Route]):
         """Each request gets a valid HTTP response with a status below 400."""
         async with self._host() as host:
             for request in self.requests():
-                found = await _respond(route, request, host)
-                if isinstance(found, Response):
-                    assert found.status < 400, f"{_name(request)} got status {found.status}: {found.body[:500]!r}"
+                response = await _respond(route, request, host)
+                if isinstance(response, Response):
+                    assert response.status < 400, (
+                        f"{_name(request)} got status {response.status}: {response.body[:500]!r}"
+                    )
 
     @rule
     async def test_unexpected_requests_are_client_errors(self, route: Route) -> None:
@@ -74,9 +76,11 @@ class RouteContract(Contract[Route]):
                 variants = [request._replace(body=body) for body in INVALID_BODIES]
                 variants += [request._replace(query={}), request._replace(query=dict.fromkeys(("", "a", "\0"), "\0"))]
                 for variant in variants:
-                    found = await _respond(route, variant, host)
-                    if isinstance(found, Response):
-                        assert found.status < 500, f"{_name(variant)} {variant.body[:80]!r} got status {found.status}"
+                    response = await _respond(route, variant, host)
+                    if isinstance(response, Response):
+                        assert response.status < 500, (
+                            f"{_name(variant)} {variant.body[:80]!r} got status {response.status}"
+                        )
 
     @rule
     async def test_concurrent_requests_are_independent(self, route: Route) -> None:
@@ -105,9 +109,9 @@ class RouteContract(Contract[Route]):
         """The server closes a stream when its client is gone."""
         async with self._host() as host:
             for request in self.requests():
-                found = await _answer(route, request, host)
-                if isinstance(found, EventStream):
-                    await _close(found)
+                response = await _answer(route, request, host)
+                if isinstance(response, EventStream):
+                    await _close(response)
 
     def _host(self, calls: list[Call] | None = None) -> Host:
         recorder = _recorder([] if calls is None else calls)
@@ -148,23 +152,23 @@ async def _answer(route: Route, request: Request, host: Host) -> Response | Even
 
 async def _respond(route: Route, request: Request, host: Host) -> Response | EventStream:
     """Return the response to a request, checked by the rules of HTTP. A stream is closed."""
-    found = await _answer(route, request, host)
-    assert isinstance(found, Response | EventStream), f"{_name(request)} got {found!r}"
-    for name, value in found.headers.items():
+    response = await _answer(route, request, host)
+    assert isinstance(response, Response | EventStream), f"{_name(request)} got {response!r}"
+    for name, value in response.headers.items():
         assert re.fullmatch(r"[A-Za-z0-9!#$%&'*+.^_`|~-]+", name), f"{_name(request)} got the header {name!r}"
         assert re.fullmatch(r"[^\r\n\0]*", value), f"{_name(request)} got the header {name} with {value!r}"
-    if isinstance(found, EventStream):
-        await _close(found)
-        return found
-    assert type(found.status) is int, f"{_name(request)} got the status {found.status!r}"
-    assert 200 <= found.status < 600, f"{_name(request)} got the status {found.status}"
-    assert isinstance(found.body, bytes), f"{_name(request)} got a body of type {type(found.body).__name__}"
-    return found
+    if isinstance(response, EventStream):
+        await _close(response)
+        return response
+    assert type(response.status) is int, f"{_name(request)} got the status {response.status!r}"
+    assert 200 <= response.status < 600, f"{_name(request)} got the status {response.status}"
+    assert isinstance(response.body, bytes), f"{_name(request)} got a body of type {type(response.body).__name__}"
+    return response
 
 
 async def _status(route: Route, request: Request, host: Host) -> int:
-    found = await _respond(route, request, host)
-    return found.status if isinstance(found, Response) else 200
+    response = await _respond(route, request, host)
+    return response.status if isinstance(response, Response) else 200
 
 
 async def _close(stream: EventStream) -> None:

@@ -46,8 +46,8 @@ class SecretStoreContract(Contract[SecretStore]):
     def test_it_returns_its_secrets(self, store: SecretStore) -> None:
         """Each value is returned unchanged: it is neither trimmed nor expanded."""
         for name, value in self.secrets.items():
-            found = store.get(name)
-            assert found == value or (not value and not found), f"{name} is {value!r}, and it returned {found!r}"
+            actual = store.get(name)
+            assert actual == value or (not value and not actual), f"{name} is {value!r}, and it returned {actual!r}"
 
     @rule
     def test_it_returns_no_other_secrets(self, store: SecretStore) -> None:
@@ -56,15 +56,15 @@ class SecretStoreContract(Contract[SecretStore]):
         if os.name != "nt":  # there environment variables have no case
             similar.append("contract_key")
         for name in similar:
-            found = store.get(name)
-            assert not found, f"it has no {name!r}, and returned {found!r}"
+            actual = store.get(name)
+            assert not actual, f"it has no {name!r}, and returned {actual!r}"
 
     @rule
     def test_it_accepts_invalid_names(self, store: SecretStore) -> None:
         """Authors of tools choose names. A name must not lead out of the store or raise."""
         for name in (*INVALID_NAMES, "../CONTRACT_KEY", "./CONTRACT_KEY", "CONTRACT_KEY/.", "CONTRACT_KEY\0"):
-            found = store.get(name)
-            assert not found, f"it returned {found!r} for the name {name!r}"
+            actual = store.get(name)
+            assert not actual, f"it returned {actual!r} for the name {name!r}"
 
     @rule
     def test_it_returns_the_same_each_time(self, store: SecretStore) -> None:
@@ -78,21 +78,21 @@ class SecretStoreContract(Contract[SecretStore]):
     @rule
     def test_it_discloses_no_secret(self, store: SecretStore) -> None:
         """Neither its repr, its logs, its printed output nor its hints contain a secret."""
-        with captured_output() as told:
+        with captured_output() as output:
             for name in (*self.secrets, "CONTRACT_MISSING"):
                 store.get(name)
-                told.write(store.hint(name))
-            told.write(f"{store!r} {store!s}")
-        shown = [name for name, value in self.secrets.items() if value and value.strip() in told.getvalue()]
+                output.write(store.hint(name))
+            output.write(f"{store!r} {store!s}")
+        shown = [name for name, value in self.secrets.items() if value and value.strip() in output.getvalue()]
         assert not shown, f"the values of {shown} were disclosed"
 
     @rule
     def test_its_hint_is_a_text(self, store: SecretStore) -> None:
         """A hint tells the operator how to set a secret."""
         for name in ("CONTRACT_MISSING", *INVALID_NAMES):
-            said = store.hint(name)
-            assert isinstance(said, str), f"its hint for {name!r} is {said!r}"
-            assert said.strip(), f"its hint for {name!r} is empty"
+            hint = store.hint(name)
+            assert isinstance(hint, str), f"its hint for {name!r} is {hint!r}"
+            assert hint.strip(), f"its hint for {name!r} is empty"
 
 
 class WritableSecretStoreContract(SecretStoreContract):
@@ -108,8 +108,8 @@ class WritableSecretStoreContract(SecretStoreContract):
         for name, value in changed.items():
             assert writable.set(name, value), "it did not return the place"
         for name, value in changed.items():
-            found = writable.get(name)
-            assert found == value, f"{name} is {value!r}, and it returned {found!r}"
+            actual = writable.get(name)
+            assert actual == value, f"{name} is {value!r}, and it returned {actual!r}"
         assert writable.unset("CONTRACT_NEW") is True, "it did not report that it removed the secret"
         assert not writable.get("CONTRACT_NEW"), "it returned a secret that was removed"
         assert writable.get("CONTRACT_KEY"), "it removed another secret"

@@ -48,11 +48,11 @@ class SessionStoreContract(Contract[SessionStore]):
     async def test_a_session_is_kept(self, store: SessionStore) -> None:
         """Another process can continue the session with the same client, caller and tool data."""
         assert await store.put(session_record()) is True, "put must return True if there is room"
-        found = await store.get("s")
-        assert found == session_record(), f"put {session_record()}, got {found}"
-        assert isinstance(found, SessionRecord), f"a {type(found).__name__} came back"
-        assert isinstance(found.client, Client), f"its client came back as a {type(found.client).__name__}"
-        assert isinstance(found.caller, Caller), f"its caller came back as a {type(found.caller).__name__}"
+        stored = await store.get("s")
+        assert stored == session_record(), f"put {session_record()}, got {stored}"
+        assert isinstance(stored, SessionRecord), f"a {type(stored).__name__} came back"
+        assert isinstance(stored.client, Client), f"its client came back as a {type(stored.client).__name__}"
+        assert isinstance(stored.caller, Caller), f"its caller came back as a {type(stored.caller).__name__}"
 
     @rule
     async def test_every_field_of_a_caller_is_kept(self, store: SessionStore) -> None:
@@ -62,10 +62,10 @@ class SessionStoreContract(Contract[SessionStore]):
         for place, caller in enumerate(callers):
             record = session_record(f"s{place}")._replace(caller=caller)
             await store.put(record)
-            found = await store.get(record.id)
-            assert found is not None, "the session was not kept"
+            stored = await store.get(record.id)
+            assert stored is not None, "the session was not kept"
             for name, value in caller._asdict().items():
-                kept = getattr(found.caller, name)
+                kept = getattr(stored.caller, name)
                 assert kept == value, f"{name} of the caller was {value!r} and became {kept!r}"
                 assert type(kept) is type(value) or isinstance(value, dict), f"{name} became a {type(kept).__name__}"
 
@@ -82,8 +82,8 @@ class SessionStoreContract(Contract[SessionStore]):
         await store.put(session_record())
         changed = session_record(level="error")._replace(subscriptions=frozenset(), caller=ANONYMOUS, data={})
         assert await store.update(changed) is True, "update must return True if the session exists"
-        found = await store.get("s")
-        assert found == changed, f"update stored {changed}, got {found}"
+        stored = await store.get("s")
+        assert stored == changed, f"update stored {changed}, got {stored}"
 
     @rule
     async def test_a_late_write_creates_no_session(self, store: SessionStore) -> None:
@@ -114,27 +114,27 @@ class SessionStoreContract(Contract[SessionStore]):
         await store.put(anonymous._replace(id="d", peer="203.0.113.10"))
         await store.put(anonymous._replace(id="e", peer="203.0.113.10"))
         await store.remove("e")
-        known = [(ann, ""), (ann._replace(issuer=None), ""), (ANONYMOUS, "203.0.113.9"), (ANONYMOUS, "203.0.113.10")]
-        assert [await store.count(*one) for one in known] == [2, 0, 1, 1]
+        callers = [(ann, ""), (ann._replace(issuer=None), ""), (ANONYMOUS, "203.0.113.9"), (ANONYMOUS, "203.0.113.10")]
+        assert [await store.count(*caller) for caller in callers] == [2, 0, 1, 1]
 
     @rule
     async def test_concurrent_sessions_are_independent(self, store: SessionStore) -> None:
         """Concurrent calls do not affect each other."""
         names = [f"s{number}" for number in range(20)]
         await asyncio.gather(*[store.put(session_record(name)) for name in names])
-        found = await asyncio.gather(*[store.get(name) for name in names])
-        assert [one and one.id for one in found] == names
+        sessions = await asyncio.gather(*[store.get(name) for name in names])
+        assert [session and session.id for session in sessions] == names
 
     @rule
     async def test_one_owner_has_the_store(self, store: SessionStore) -> None:
         """Processes that use the store at once overwrite each other's sessions."""
         owners = [f"process {number} on web" for number in range(20)]
-        told = await asyncio.gather(*[store.claim(owner, 60) for owner in owners])
-        assert told.count("") == 1, f"{told.count('')} of {len(owners)} owners have the claim at once, not one"
-        owner = owners.pop(told.index(""))
+        claims = await asyncio.gather(*[store.claim(owner, 60) for owner in owners])
+        assert claims.count("") == 1, f"{claims.count('')} of {len(owners)} owners have the claim at once, not one"
+        owner = owners.pop(claims.index(""))
         for other in owners:
-            found = await store.claim(other, 60)
-            assert found == owner, f"claim returned {found!r} to {other!r}, while {owner!r} has the claim"
+            holder = await store.claim(other, 60)
+            assert holder == owner, f"claim returned {holder!r} to {other!r}, while {owner!r} has the claim"
         assert await store.claim(owner, 60) == "", "the owner could not renew its claim"
 
     @rule
@@ -188,8 +188,8 @@ class EventStoreContract(Contract[EventStore]):
         assert await _after(store, "s", "a", 0) is None, "the store is empty"
         await _fill(store, ("s", "a"))
         for session_id, stream, number in (("s", "a", 3), ("s", "a", 10**12), ("s", "b", 0), ("t", "a", 0)):
-            found = await _after(store, session_id, stream, number)
-            assert found is None, f"there is no message {number} of stream {stream} of session {session_id}"
+            messages = await _after(store, session_id, stream, number)
+            assert messages is None, f"there is no message {number} of stream {stream} of session {session_id}"
 
     @rule
     async def test_streams_and_sessions_are_separate(self, store: EventStore) -> None:
@@ -213,8 +213,8 @@ class EventStoreContract(Contract[EventStore]):
         """After any number of messages, the store returns all messages that follow, or None."""
         await _fill(store, ("s", "a"), many=2000)
         for number in (0, 1, 500, 1998, 1999):
-            found = await _after(store, "s", "a", number)
-            assert found is None or len(found) == 1999 - number, f"after {number} something is missing at the end"
+            messages = await _after(store, "s", "a", number)
+            assert messages is None or len(messages) == 1999 - number, f"after {number} something is missing at the end"
         assert await _after(store, "s", "a", 1999) == []
 
 
@@ -227,9 +227,9 @@ async def _fill(store: EventStore, *streams: tuple[str, str], many: int = 3) -> 
 
 async def _after(store: EventStore, session_id: str, stream: str, number: int) -> list[bytes] | None:
     """Return the messages after a number. The numbers of the messages must be consecutive."""
-    found = await store.after(session_id, stream, number)
-    if found is None:
+    messages = await store.after(session_id, stream, number)
+    if messages is None:
         return None
-    numbers = [one for one, _ in found]
-    assert numbers == list(range(number + 1, number + 1 + len(found))), f"after {number} came {numbers}"
-    return [message for _, message in found]
+    numbers = [later for later, _ in messages]
+    assert numbers == list(range(number + 1, number + 1 + len(messages))), f"after {number} came {numbers}"
+    return [message for _, message in messages]

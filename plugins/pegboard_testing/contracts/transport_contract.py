@@ -258,18 +258,18 @@ class TransportContract(Contract[Transport]):
         if not self.many:
             raise SkipTest("it serves one client only")
         async with self._running(transport) as host, AsyncExitStack() as clients:
-            one, other, third = [await clients.enter_async_context(self._client(transport)) for _ in range(3)]
+            first, second, third = [await clients.enter_async_context(self._client(transport)) for _ in range(3)]
             for number in range(10):
-                await one.send(b'"one %d"' % number)
-                await other.send(b'"other %d"' % number)
+                await first.send(b'"one %d"' % number)
+                await second.send(b'"other %d"' % number)
             await third.send(b'"breaks off"')
             await third.close()
             for number in range(10):
-                assert await other.receive() == b'"other %d"' % number
-                assert await one.receive() == b'"one %d"' % number
+                assert await second.receive() == b'"other %d"' % number
+                assert await first.receive() == b'"one %d"' % number
             await host.served.wait()
-            await one.send(b'"still here"')
-            assert await one.receive() == b'"still here"', "a client that disconnected affected another one"
+            await first.send(b'"still here"')
+            assert await first.receive() == b'"still here"', "a client that disconnected affected another one"
 
     # --- end of the transport
 
@@ -335,7 +335,7 @@ def _is_local(address: str) -> bool:
 
 
 def _first_difference(sent: list[bytes], received: list[bytes | None]) -> str:
-    for one, other in zip(sent, received, strict=True):
-        if one != other:
-            return f"{one[:80]!r} was sent, and {other and other[:80]!r} arrived"
+    for message, other in zip(sent, received, strict=True):
+        if message != other:
+            return f"{message[:80]!r} was sent, and {other and other[:80]!r} arrived"
     return ""
