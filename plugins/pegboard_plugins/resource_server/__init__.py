@@ -52,8 +52,8 @@ class ResourceServerPlugin(Plugin):
         try:
             yield
         finally:
-            for one in self._authenticators:
-                await one.close()
+            for authenticator in self._authenticators:
+                await authenticator.close()
 
     @hookimpl
     def register_routes(self) -> Iterable[Route]:

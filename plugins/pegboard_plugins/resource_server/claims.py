@@ -49,7 +49,7 @@ class VerifiedToken(NamedTuple):
     holds: Callable[[], bool]
 
 
-def check_audience(given: Any, expected: frozenset[str]) -> None:
+def check_audience(audience: Any, expected: frozenset[str]) -> None:
     """Check that a token is for this resource.
 
     Args:
@@ -59,8 +59,8 @@ def check_audience(given: Any, expected: frozenset[str]) -> None:
     Raises:
         InvalidTokenError: the token is for another audience.
     """
-    listed = [given] if isinstance(given, str) else given
-    if not isinstance(listed, list) or not all(isinstance(one, str) for one in listed):
+    listed = [audience] if isinstance(audience, str) else audience
+    if not isinstance(listed, list) or not all(isinstance(text, str) for text in listed):
         raise InvalidTokenError("The token is for another audience.")
     if expected.isdisjoint(map(canonical_url, listed)):
         raise InvalidTokenError("The token is for another audience.")
@@ -85,8 +85,8 @@ def caller_of(claims: Mapping[str, Any], subject: str, issuer: str, config: Reso
         issuer: the issuer of the token.
         config: the plugin's settings.
     """
-    given = claims.get("scope", claims.get("scp"))
-    scopes = given.split(" ") if isinstance(given, str) else given if isinstance(given, list) else ()
+    claim = claims.get("scope", claims.get("scp"))
+    scopes = claim.split(" ") if isinstance(claim, str) else claim if isinstance(claim, list) else ()
     client = claims.get("client_id", claims.get("azp"))
     end = claims.get("exp")
     return Caller(

@@ -13,9 +13,9 @@ from pegboard_plugins.support.bearer import checked_scopes
 _VERIFIED = ("verify_exp", "verify_iat", "verify_iss", "verify_nbf")
 
 
-def as_list(given: Any) -> Any:
+def as_list(value: Any) -> Any:
     """Return names as a list. A string has names separated by spaces."""
-    return [one for one in given.split(" ") if one] if isinstance(given, str) else given
+    return [word for word in value.split(" ") if word] if isinstance(value, str) else value
 
 
 def checked_implied(implied: Mapping[str, tuple[str, ...]]) -> Mapping[str, tuple[str, ...]]:
@@ -30,40 +30,42 @@ def checked_implied(implied: Mapping[str, tuple[str, ...]]) -> Mapping[str, tupl
 
 def with_implied(scopes: Iterable[str], implied: Mapping[str, Iterable[str]]) -> frozenset[str]:
     """Return scopes with all scopes that they imply, directly or indirectly."""
-    found: set[str] = set()
+    result: set[str] = set()
     following = list(scopes)
     while following:
         scope = following.pop()
-        if scope not in found:
-            found.add(scope)
+        if scope not in result:
+            result.add(scope)
             following += implied.get(scope, ())
-    return frozenset(found)
+    return frozenset(result)
 
 
-def as_servers(given: Any) -> Any:
+def as_servers(value: Any) -> Any:
     """Return a list of servers, parsed from JSON if it is a string."""
-    if not isinstance(given, str):
-        return given
+    if not isinstance(value, str):
+        return value
     try:
-        servers = json.loads(given)
+        servers = json.loads(value)
     except (ValueError, RecursionError):
         raise ValueError("must be a list of tables, or a JSON list") from None
-    if isinstance(servers, list) and any(isinstance(one, Mapping) and "introspection" in one for one in servers):
+    if isinstance(servers, list) and any(
+        isinstance(server, Mapping) and "introspection" in server for server in servers
+    ):
         raise ValueError(
             "introspection has a secret, which must not be in this variable: use a table in hostconfig.toml"
         )
     return servers
 
 
-def as_server(given: Any) -> Any:
+def as_server(section: Any) -> Any:
     """Return the settings of a server with the names of the existing system translated.
 
     Raises:
         ValueError: a check is switched off, which is not supported.
     """
-    if not isinstance(given, Mapping):
-        return given
-    server = dict(given)
+    if not isinstance(section, Mapping):
+        return section
+    server = dict(section)
     for existing, own in (("authorization_server_url", "url"), ("expected_audiences", "audiences")):
         if existing in server:
             value = server.pop(existing)
@@ -71,7 +73,7 @@ def as_server(given: Any) -> Any:
     if "algorithm" in server:
         server.setdefault("algorithms", [server.pop("algorithm")])
     if isinstance(algorithms := server.get("algorithms"), list | tuple):
-        server["algorithms"] = ["EdDSA" if one == "Ed25519" else one for one in algorithms]
+        server["algorithms"] = ["EdDSA" if algorithm == "Ed25519" else algorithm for algorithm in algorithms]
     options = server.pop("validation_options", None) or {}
     for name in _VERIFIED:
         if options.get(name) is False:
@@ -101,7 +103,7 @@ def url_problem(url: str) -> str | None:
         _ = parts.port
     except ValueError:
         return "invalid URL"
-    if not name or not url.isascii() or not url.isprintable() or any(one in url for one in ' "\\<>'):
+    if not name or not url.isascii() or not url.isprintable() or any(character in url for character in ' "\\<>'):
         return "invalid URL: use one such as https://tools.example.com/mcp"
     if "@" in parts.netloc or "#" in url or "?" in url:
         return "the URL must not have a user, a query or a fragment"

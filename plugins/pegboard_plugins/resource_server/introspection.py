@@ -161,17 +161,17 @@ def _always() -> bool:
 
 def _basic(login: Introspection) -> Mapping[str, str]:
     """Return the header with the client's credentials (RFC 6749, section 2.3.1)."""
-    pair = ":".join(quote_plus(one) for one in (login.client_id, login.client_secret.get_secret_value()))
+    pair = ":".join(quote_plus(part) for part in (login.client_id, login.client_secret.get_secret_value()))
     return {"Authorization": f"Basic {b64encode(pair.encode()).decode()}"}
 
 
 def _time(response: Mapping[str, Any], name: str, default: float) -> float:
-    given = response.get(name)
-    if given is None:
+    value = response.get(name)
+    if value is None:
         return default
-    if type(given) not in (int, float) or not 0 <= given <= MAX_TIMESTAMP_SECONDS:
+    if type(value) not in (int, float) or not 0 <= value <= MAX_TIMESTAMP_SECONDS:
         raise InvalidTokenError("The token is invalid.")
-    return float(given)
+    return float(value)
 
 
 def _subject(response: Mapping[str, Any]) -> str:

@@ -99,13 +99,13 @@ class IntrospectionQueue:
         if task is None:
             self._check_refused(presented.digest)
             task = self._begin(presented._replace(peer=peer_network(presented.peer)), servers)
-        found = await asyncio.shield(task)
-        if isinstance(found, VerifiedToken):
-            return found
+        result = await asyncio.shield(task)
+        if isinstance(result, VerifiedToken):
+            return result
         raise (
-            InvalidTokenError(str(found))
-            if isinstance(found, InvalidTokenError)
-            else CheckUnavailableError(found.seconds)
+            InvalidTokenError(str(result))
+            if isinstance(result, InvalidTokenError)
+            else CheckUnavailableError(result.seconds)
         )
 
     def _check_refused(self, digest: bytes) -> None:

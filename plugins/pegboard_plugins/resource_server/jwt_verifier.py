@@ -32,10 +32,10 @@ def unverified(token: str) -> tuple[Mapping[str, Any], Mapping[str, Any]] | None
     """
     parts = token.split(".")
     try:
-        read = [json.loads(b64decode(one + "=" * (-len(one) % 4), b"-_", validate=True)) for one in parts[:2]]
+        read = [json.loads(b64decode(part + "=" * (-len(part) % 4), b"-_", validate=True)) for part in parts[:2]]
     except (ValueError, RecursionError):
         return None
-    return (read[0], read[1]) if len(parts) == 3 and all(isinstance(one, dict) for one in read) else None
+    return (read[0], read[1]) if len(parts) == 3 and all(isinstance(part, dict) for part in read) else None
 
 
 class JwtVerifier:

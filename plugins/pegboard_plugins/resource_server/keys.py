@@ -80,8 +80,8 @@ class KeySet:
         """
         if kid is not None and self._keys.has(kid):
             return []
-        found = await self._fetch_and_find(kid, algorithm)
-        return found if self.generation != generation else []
+        keys = await self._fetch_and_find(kid, algorithm)
+        return keys if self.generation != generation else []
 
     async def close(self) -> None:
         """Cancel fetching keys. The callers of `find` get a `CheckUnavailableError`."""

@@ -66,8 +66,8 @@ class AuthorizationServer(PluginConfig):
 
     @model_validator(mode="before")
     @classmethod
-    def _translate(cls, given: Any) -> Any:
-        return as_server(given)
+    def _translate(cls, value: Any) -> Any:
+        return as_server(value)
 
     @field_validator("issuer", "url", "jwks_uri")
     @classmethod
@@ -76,11 +76,11 @@ class AuthorizationServer(PluginConfig):
 
     @field_validator("algorithms")
     @classmethod
-    def _check_algorithms(cls, given: tuple[str, ...]) -> tuple[str, ...]:
-        if not given or (wrong := set(given) - set(SignatureKeys.ALGORITHMS)):
-            problem = f"unsupported algorithm {min(wrong)}" if given else "no algorithm"
+    def _check_algorithms(cls, algorithms: tuple[str, ...]) -> tuple[str, ...]:
+        if not algorithms or (wrong := set(algorithms) - set(SignatureKeys.ALGORITHMS)):
+            problem = f"unsupported algorithm {min(wrong)}" if algorithms else "no algorithm"
             raise ValueError(f"{problem}: choose from {', '.join(SignatureKeys.ALGORITHMS)}")
-        return given
+        return algorithms
 
     @model_validator(mode="after")
     def _check_introspection(self) -> Self:
@@ -148,23 +148,23 @@ class ResourceServerConfig(PluginConfig):
 
     @field_validator("authorization_servers", mode="before")
     @classmethod
-    def _parse_servers(cls, given: Any) -> Any:
-        return as_servers(given)
+    def _parse_servers(cls, value: Any) -> Any:
+        return as_servers(value)
 
     @field_validator("scopes_supported", "challenge_scopes", "required_scopes", mode="before")
     @classmethod
-    def _parse_names(cls, given: Any) -> Any:
-        return as_list(given)
+    def _parse_names(cls, value: Any) -> Any:
+        return as_list(value)
 
     @field_validator("scopes_supported", "challenge_scopes", "required_scopes")
     @classmethod
-    def _check_scopes(cls, given: tuple[str, ...]) -> tuple[str, ...]:
-        return checked_scopes(given)
+    def _check_scopes(cls, scopes: tuple[str, ...]) -> tuple[str, ...]:
+        return checked_scopes(scopes)
 
     @field_validator("implied_scopes")
     @classmethod
-    def _check_implied(cls, given: Mapping[str, tuple[str, ...]]) -> Mapping[str, tuple[str, ...]]:
-        return checked_implied(given)
+    def _check_implied(cls, implied: Mapping[str, tuple[str, ...]]) -> Mapping[str, tuple[str, ...]]:
+        return checked_implied(implied)
 
     @field_validator("resource")
     @classmethod
@@ -173,12 +173,12 @@ class ResourceServerConfig(PluginConfig):
 
     @field_validator("other_resources")
     @classmethod
-    def _check_others(cls, given: Mapping[str, str]) -> Mapping[str, str]:
-        for policy, url in given.items():
+    def _check_others(cls, others: Mapping[str, str]) -> Mapping[str, str]:
+        for policy, url in others.items():
             checked_url(url)
             if policy in (POLICY, "public"):
                 raise ValueError(f"{policy!r} cannot be the policy of another resource: use another name")
-        return given
+        return others
 
     @model_validator(mode="after")
     def _check_issuers(self) -> Self:

@@ -95,10 +95,10 @@ class ResourceServerAuthenticator(Authenticator):
 
     async def _find_caller(self, token: str, peer: str) -> Caller:
         digest = self._scheme.digest(token)
-        known = self._verified.get(digest)
-        if known is not None:
-            if _is_valid(known):
-                return known.caller
+        entry = self._verified.get(digest)
+        if entry is not None:
+            if _is_valid(entry):
+                return entry.caller
             self._verified.pop(digest, None)
         return (await self._verify(PresentedToken(token=token, digest=digest, peer=peer))).caller
 
