@@ -52,16 +52,16 @@ class ExchangedTokens(TokenSource):
         if caller_token is None:
             return None
         key = name, sha256(caller_token.encode()).digest(), scopes
-        found = self._kept.get(key)
-        if found is None or found.expires_at <= time():
+        token = self._kept.get(key)
+        if token is None or token.expires_at <= time():
             try:
-                found = await self._granting(name, settings).token(caller_token, scopes)
+                token = await self._granting(name, settings).token(caller_token, scopes)
             except LoginFailedError as error:
                 raise AuthorizationRequiredError(
                     name, scopes=scopes, status="failed", developer_message=str(error)
                 ) from None
-            self._keep(key, found, request.call.caller.expires_at)
-        return Authorization(found.access_token, {}, found.scopes)
+            self._keep(key, token, request.call.caller.expires_at)
+        return Authorization(token.access_token, {}, token.scopes)
 
     async def close(self) -> None:
         """Close the connections, and forget all tokens."""
@@ -69,12 +69,12 @@ class ExchangedTokens(TokenSource):
         if self._exchange is not None:
             await self._exchange.close()
 
-    def _keep(self, key: _Key, found: ExchangedToken, caller_ends: float | None) -> None:
+    def _keep(self, key: _Key, token: ExchangedToken, caller_ends: float | None) -> None:
         now = time()
-        self._kept = {key: one for key, one in self._kept.items() if one.expires_at > now}
-        ends = min(found.expires_at, inf if caller_ends is None else caller_ends)
+        self._kept = {key: kept for key, kept in self._kept.items() if kept.expires_at > now}
+        ends = min(token.expires_at, inf if caller_ends is None else caller_ends)
         if ends > now:
-            self._kept[key] = found._replace(expires_at=ends)
+            self._kept[key] = token._replace(expires_at=ends)
         if len(self._kept) > MAX_EXCHANGED_TOKENS:
             del self._kept[next(iter(self._kept))]
 

@@ -57,8 +57,8 @@ class ExchangeSettings(PluginConfig):
 
     @field_validator("scopes")
     @classmethod
-    def _are_scopes(cls, given: tuple[str, ...]) -> tuple[str, ...]:
-        return checked_scopes(given)
+    def _are_scopes(cls, scopes: tuple[str, ...]) -> tuple[str, ...]:
+        return checked_scopes(scopes)
 
     @model_validator(mode="after")
     def _check(self) -> Self:

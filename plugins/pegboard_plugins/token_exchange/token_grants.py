@@ -134,7 +134,7 @@ def _exchanged(document: Mapping[str, Any], issuer: str, wanted: tuple[str, ...]
     if str(document.get("token_type", "")).lower() != "bearer":
         raise LoginFailedError(f"{issuer} sent a token that is not a bearer token.")
     granted = tuple(scope.split()) if isinstance(scope, str) else wanted
-    if missing := [one for one in wanted if one not in granted]:
+    if missing := [name for name in wanted if name not in granted]:
         raise LoginFailedError(f"{issuer} does not grant {', '.join(missing)}.")
     return ExchangedToken(
         access_token=document["access_token"],

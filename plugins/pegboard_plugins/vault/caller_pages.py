@@ -100,7 +100,7 @@ class CallerPages:
         """End the pages of a login."""
         self._flows.pop(login.id, None)
         self._identified.pop(login.id, None)
-        for state in [state for state, one in self._browsers.items() if one.flow is login]:
+        for state in [state for state, entry in self._browsers.items() if entry.flow is login]:
             del self._browsers[state]
 
     async def close(self) -> None:
@@ -151,7 +151,7 @@ class CallerPages:
         if flow is None or flow.response.done():
             return message_page(400, "This page belongs to no login that waits")
         secret = self._secret(request, flow)
-        if not any(compare_digest(secret, one.encode()) for one in self._identified.get(flow.id, ())):
+        if not any(compare_digest(secret, text.encode()) for text in self._identified.get(flow.id, ())):
             return message_page(
                 403, "This browser has not proved that it belongs to the user of the login. Open its link"
             )
@@ -215,10 +215,10 @@ class CallerPages:
     def _secret(self, request: Request, flow: LoginFlow) -> bytes:
         """Return the cookie of a browser for a login."""
         try:
-            found = SimpleCookie(request.headers.get("Cookie") or "").get(self._cookie(flow))
+            cookie = SimpleCookie(request.headers.get("Cookie") or "").get(self._cookie(flow))
         except CookieError:
             return b""
-        return b"" if found is None else found.value.encode()
+        return b"" if cookie is None else cookie.value.encode()
 
     def _with_state(self, state: str) -> LoginFlow | None:
         for flow in self._flows.values():

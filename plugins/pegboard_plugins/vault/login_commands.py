@@ -39,10 +39,10 @@ async def _log_in(
     flows: LoginFlows, provider: str, scopes: Sequence[str], *, device: bool | None
 ) -> tuple[str, dict[str, Any] | None]:
     if provider not in flows.clients:
-        known = ", ".join(flows.clients) or "none"
+        names = ", ".join(flows.clients) or "none"
         raise LoginCommandError(
             f"there is no provider {provider!r}: add [plugins.vault.providers.{provider}] with its client_id; "
-            f"providers: {known}"
+            f"providers: {names}"
         )
     key = TokenKey("", "", provider)
     flow = await flows.start(key, scopes, device=device)

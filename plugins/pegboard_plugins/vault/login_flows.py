@@ -237,7 +237,7 @@ def login_flows(config: VaultConfig) -> LoginFlows:
             store.rotate()
         return store
 
-    clients = {name: ProviderClient(name, one) for name, one in config.providers.items()}
+    clients = {name: ProviderClient(name, settings) for name, settings in config.providers.items()}
     pages = None
     if config.callers is not None:
         from pegboard_plugins.vault.caller_pages import CallerPages

@@ -134,10 +134,10 @@ class ProviderClient:
         Raises:
             LoginFailedError: the response is of another provider, or consent or the token was refused.
         """
-        known = response if request.server.issuer else {**response, "iss": ""}
+        checked = response if request.server.issuer else {**response, "iss": ""}
         form = {
             "grant_type": "authorization_code",
-            "code": received_code(request, known),
+            "code": received_code(request, checked),
             "redirect_uri": request.redirect_uri,
             **({"code_verifier": request.verifier} if request.verifier else {}),
         }
@@ -160,16 +160,20 @@ class ProviderClient:
             return self._device_login(requests, status, document)
 
     def _device_login(self, requests: JsonRequests, status: int, document: Mapping[str, Any] | None) -> DeviceLogin:
-        found = document or {}
-        page = found.get("verification_uri_complete") or found.get("verification_uri") or found.get("verification_url")
-        codes = found.get("device_code"), found.get("user_code"), page
+        members = document or {}
+        page = (
+            members.get("verification_uri_complete")
+            or members.get("verification_uri")
+            or members.get("verification_url")
+        )
+        codes = members.get("device_code"), members.get("user_code"), page
         if status != 200 or not all(isinstance(text, str) and text for text in codes):
             raise LoginFailedError(refusal(f"{self.facts.title} refuses the device flow", status, document))
         requests.check(str(page))
         user_code = str(codes[1])
         if not user_code.isprintable() or len(user_code) > MAX_USER_CODE_CHARACTERS:
             raise LoginFailedError(f"{self.facts.title} sent no usable code.")
-        return DeviceLogin(str(codes[0]), user_code, str(page), _interval(found.get("interval")))
+        return DeviceLogin(str(codes[0]), user_code, str(page), _interval(members.get("interval")))
 
     async def device_token(self, login: DeviceLogin, scopes: Sequence[str]) -> VaultToken:
         """Return the token of a login on another device.
@@ -248,10 +252,10 @@ class ProviderClient:
             renews = form["grant_type"] == "refresh_token"
             endpoint = (self.facts.refresh_endpoint if renews else "") or server.token_endpoint
             status, document = await send(endpoint, {**form, **own}, {**headers, **dict(self.facts.headers)})
-        found = (document or {}).get(self.facts.token_member) if self.facts.token_member else document
-        found = found if isinstance(found, dict) else {}
-        found = found if found.get("access_token") else document or {}  # a renewed token of Slack is at the top
-        access_token = found.get("access_token")
+        members = (document or {}).get(self.facts.token_member) if self.facts.token_member else document
+        members = members if isinstance(members, dict) else {}
+        members = members if members.get("access_token") else document or {}  # a renewed token of Slack is at the top
+        access_token = members.get("access_token")
         refused = self._standard_error(document)
         if status >= 500:
             raise LoginFailedError(self._refusal("issues no token at present", status, refused, {**form, **own}))
@@ -260,21 +264,21 @@ class ProviderClient:
             raise ProviderRefusedError(problem, oauth_error(refused))
         if not is_access_token(access_token):
             raise ProviderRefusedError(f"{self.facts.title} sent no usable token.", "")
-        refresh_token = found.get("refresh_token")
+        refresh_token = members.get("refresh_token")
         return VaultToken(
             access_token=access_token,
             refresh_token=refresh_token if isinstance(refresh_token, str) and refresh_token else None,
-            expires_at=renewal_time(found.get("expires_in")),
-            scopes=self._granted(found.get("scope"), scopes),
-            account=_account(found.get("id_token")),
+            expires_at=renewal_time(members.get("expires_in")),
+            scopes=self._granted(members.get("scope"), scopes),
+            account=_account(members.get("id_token")),
         )
 
     def _standard_error(self, document: Mapping[str, Any] | None) -> Mapping[str, Any]:
         """Return an error response with the members and codes of RFC 6749, section 5.2."""
-        found = document or {}
-        message = found.get("message")
+        members = document or {}
+        message = members.get("message")
         code = dict(self.facts.error_codes).get(message) if isinstance(message, str) else None
-        return {"error_description": message, **found, **({"error": code} if code else {})}
+        return {"error_description": message, **members, **({"error": code} if code else {})}
 
     def _granted(self, reported: object, requested: Sequence[str]) -> tuple[str, ...]:
         if not self.facts.reports_scopes or not isinstance(reported, str):
@@ -284,27 +288,27 @@ class ProviderClient:
     def _refusal(self, problem: str, status: int, document: Mapping[str, Any] | None, sent: Mapping[str, str]) -> str:
         """Return a problem with the provider's reason, without a value that the host sent."""
         values = [text for name, text in sent.items() if name not in ("grant_type", "redirect_uri")]
-        said = {
+        details = {
             name: _without(text, [*values, self._client.client_secret or ""])
             for name in ("error", "error_description")
             if isinstance(text := (document or {}).get(name), str)
         }
-        return refusal(f"{self.facts.title} {problem}", status, said)
+        return refusal(f"{self.facts.title} {problem}", status, details)
 
     # --- the provider
 
     async def _server(self, requests: JsonRequests) -> ServerMetadata:
         if self._metadata is None:
             facts, issuer = self.facts, self.settings.issuer
-            found = await find_server(requests, issuer) if issuer else ServerMetadata(facts.issuer, "")
+            metadata = await find_server(requests, issuer) if issuer else ServerMetadata(facts.issuer, "")
             is_known = self.facts.documentation or self.settings.pkce or not issuer  # metadata may omit the methods
-            supports = ("S256",) if is_known else found.challenge_methods
-            self._metadata = found._replace(
-                authorization_endpoint=facts.authorization_endpoint or found.authorization_endpoint,
-                token_endpoint=facts.token_endpoint or found.token_endpoint,
-                revocation_endpoint=facts.revocation_endpoint or found.revocation_endpoint,
-                device_endpoint=facts.device_endpoint or found.device_endpoint,
-                auth_methods=found.auth_methods or (facts.auth_method,),
+            supports = ("S256",) if is_known else metadata.challenge_methods
+            self._metadata = metadata._replace(
+                authorization_endpoint=facts.authorization_endpoint or metadata.authorization_endpoint,
+                token_endpoint=facts.token_endpoint or metadata.token_endpoint,
+                revocation_endpoint=facts.revocation_endpoint or metadata.revocation_endpoint,
+                device_endpoint=facts.device_endpoint or metadata.device_endpoint,
+                auth_methods=metadata.auth_methods or (facts.auth_method,),
                 challenge_methods=supports if facts.pkce else (),
             )
         return self._metadata

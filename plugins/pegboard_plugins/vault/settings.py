@@ -84,17 +84,17 @@ class ProviderSettings(PluginConfig):
 
     @field_validator("scopes")
     @classmethod
-    def _are_scopes(cls, given: tuple[str, ...]) -> tuple[str, ...]:
-        return checked_scopes(given)
+    def _are_scopes(cls, scopes: tuple[str, ...]) -> tuple[str, ...]:
+        return checked_scopes(scopes)
 
     @field_validator("parameters")
     @classmethod
-    def _are_more(cls, given: Mapping[str, str]) -> Mapping[str, str]:
-        if own := sorted(_OWN_PARAMETERS & given.keys()):
+    def _are_more(cls, parameters: Mapping[str, str]) -> Mapping[str, str]:
+        if own := sorted(_OWN_PARAMETERS & parameters.keys()):
             raise ValueError(f"the host sets {own[0]} itself: remove it")
-        if "scope" in given:
+        if "scope" in parameters:
             raise ValueError("scope is not a parameter here: set scopes instead")
-        return given
+        return parameters
 
     @field_validator("redirect_uri")
     @classmethod
@@ -103,7 +103,7 @@ class ProviderSettings(PluginConfig):
             return None
         from pegboard_client import names_this_machine
 
-        if not names_this_machine(url) or any(one in url for one in "#{}"):  # false for a URL with a user
+        if not names_this_machine(url) or any(character in url for character in "#{}"):  # false for a URL with a user
             raise ValueError("use an address of this machine without a user and a fragment: " + _EXAMPLE_REDIRECT)
         parts = urlsplit(url)
         if parts.scheme != "http" or parts.port is None or len(parts.path) < 2:
@@ -181,10 +181,14 @@ class VaultConfig(PluginConfig):
 
     @field_validator("providers")
     @classmethod
-    def _have_addresses(cls, given: Mapping[str, ProviderSettings]) -> Mapping[str, ProviderSettings]:
-        for name, one in given.items():
-            is_known = (one.provider or name) in NAMED_PROVIDERS
-            if not is_known and not one.issuer and not (one.authorization_endpoint and one.token_endpoint):
+    def _have_addresses(cls, providers: Mapping[str, ProviderSettings]) -> Mapping[str, ProviderSettings]:
+        for name, provider in providers.items():
+            is_known = (provider.provider or name) in NAMED_PROVIDERS
+            if (
+                not is_known
+                and not provider.issuer
+                and not (provider.authorization_endpoint and provider.token_endpoint)
+            ):
                 from difflib import get_close_matches  # slow to import
 
                 close = get_close_matches(name, NAMED_PROVIDERS, 1)
@@ -193,14 +197,14 @@ class VaultConfig(PluginConfig):
                     f"{name} is not a named provider: {hint}set its issuer, or its authorization_endpoint and "
                     "token_endpoint"
                 )
-        return given
+        return providers
 
     @field_validator("keys")
     @classmethod
-    def _are_strong(cls, given: tuple[SecretStr, ...]) -> tuple[SecretStr, ...]:
-        if any(is_weak_secret(key.get_secret_value()) for key in given):
+    def _are_strong(cls, keys: tuple[SecretStr, ...]) -> tuple[SecretStr, ...]:
+        if any(is_weak_secret(key.get_secret_value()) for key in keys):
             raise ValueError("a key is weak: use the output of `openssl rand -hex 32`")
-        return given
+        return keys
 
     @model_validator(mode="after")
     def _check(self) -> Self:

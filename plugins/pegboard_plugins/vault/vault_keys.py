@@ -51,9 +51,9 @@ def _of_keyring() -> str:
     try:
         if keyring.get_password(KEYRING_SERVICE, KEY_NAME) is None:
             keyring.set_password(KEYRING_SERVICE, KEY_NAME, token_hex(KEY_BYTES))
-        found = keyring.get_password(KEYRING_SERVICE, KEY_NAME)
+        key = keyring.get_password(KEYRING_SERVICE, KEY_NAME)
     except Exception as error:
         raise VaultError(f"the keyring raised {type(error).__name__}: check it with `keyring diagnose`") from error
-    if not found or is_weak_secret(found):
+    if not key or is_weak_secret(key):
         raise VaultError("the keyring has no usable key of the vault: set [plugins.vault] keys instead")
-    return found
+    return key

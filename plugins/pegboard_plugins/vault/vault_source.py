@@ -47,10 +47,10 @@ class VaultSource(TokenSource):
             return None
         key = TokenKey(*owner, required.name)
         try:
-            if (found := await self._flows.tokens.fresh(key, required.scopes)) is not None:
-                known = {"name": found.account} if found.account else {}
+            if (token := await self._flows.tokens.fresh(key, required.scopes)) is not None:
+                user_info = {"name": token.account} if token.account else {}
                 renewal = "" if key.subject else f"Log in again: run `pegboard login {required.name}`."
-                return Authorization(found.access_token, known, found.scopes, renewal)
+                return Authorization(token.access_token, user_info, token.scopes, renewal)
             flow = await self._flows.start(key, required.scopes)
         except (LoginFailedError, VaultError) as error:
             raise AuthorizationRequiredError(
