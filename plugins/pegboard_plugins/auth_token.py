@@ -67,7 +67,7 @@ class AuthTokenConfig(PluginConfig):
 
     @model_validator(mode="after")
     def _check_tokens(self) -> Self:
-        tokens = [one.token.get_secret_value() for one in self.named.values()]
+        tokens = [entry.token.get_secret_value() for entry in self.named.values()]
         if not tokens:
             raise ValueError('missing token: set a token, for example token = { env = "MY_TOKEN" }')
         if len(set(tokens)) < len(tokens):
@@ -80,8 +80,8 @@ class AuthTokenConfig(PluginConfig):
         own = {}
         if self.token is not None:
             own["token"] = NamedToken(token=self.token, subject=self.subject, scopes=self.scopes)
-        for name, one in self.callers.items():
-            own[f"callers.{name}.token"] = one.model_copy(update={"subject": one.subject or name})
+        for name, entry in self.callers.items():
+            own[f"callers.{name}.token"] = entry.model_copy(update={"subject": entry.subject or name})
         return own
 
 
@@ -119,8 +119,11 @@ class StaticBearer(Authenticator):
     def __init__(self, config: AuthTokenConfig) -> None:
         self._scheme = BearerScheme()
         self._known = [
-            _Known(self._scheme.digest(one.token.get_secret_value()), Caller(one.subject, scopes=frozenset(one.scopes)))
-            for one in config.named.values()
+            _Known(
+                self._scheme.digest(entry.token.get_secret_value()),
+                Caller(entry.subject, scopes=frozenset(entry.scopes)),
+            )
+            for entry in config.named.values()
         ]
         self.only_local = _only_local(config)
 
@@ -138,15 +141,15 @@ class StaticBearer(Authenticator):
 
     def _find(self, token: str) -> Caller | None:
         """Return the caller of a token. The comparison takes constant time."""
-        digest, found = self._scheme.digest(token), None
-        for known in self._known:
-            if hmac.compare_digest(known.digest, digest):
-                found = known.caller
-        return found
+        digest, caller = self._scheme.digest(token), None
+        for entry in self._known:
+            if hmac.compare_digest(entry.digest, digest):
+                caller = entry.caller
+        return caller
 
 
 def _only_local(config: AuthTokenConfig) -> str | None:
-    weak = [name for name, one in config.named.items() if is_weak_secret(one.token.get_secret_value())]
+    weak = [name for name, entry in config.named.items() if is_weak_secret(entry.token.get_secret_value())]
     if not weak:
         return None
     return (

@@ -59,30 +59,30 @@ class ScopesConfig(PluginConfig):
 
     @field_validator("*", mode="before")
     @classmethod
-    def _parse_scopes(cls, given: Any) -> Any:
-        if not isinstance(given, Mapping):
-            return given
-        return {name: _split(scopes) if isinstance(scopes, str) else scopes for name, scopes in given.items()}
+    def _parse_scopes(cls, value: Any) -> Any:
+        if not isinstance(value, Mapping):
+            return value
+        return {name: _split(scopes) if isinstance(scopes, str) else scopes for name, scopes in value.items()}
 
     @field_validator("*")
     @classmethod
-    def _check_scopes(cls, given: Scopes) -> Scopes:
-        for name, scopes in given.items():
+    def _check_scopes(cls, rules: Scopes) -> Scopes:
+        for name, scopes in rules.items():
             if not scopes:
                 raise ValueError(f"{name!r} has no scopes: list at least one scope")
-            if wrong := [one for one in scopes if not is_scope(one)]:
+            if wrong := [scope for scope in scopes if not is_scope(scope)]:
                 raise ValueError(f"invalid scope {wrong[0]!r} of {name!r}: list scopes separately (RFC 6749)")
-        return given
+        return rules
 
     @field_validator("methods")
     @classmethod
-    def _check_methods(cls, given: Scopes) -> Scopes:
-        for name in given:
+    def _check_methods(cls, methods: Scopes) -> Scopes:
+        for name in methods:
             if name in _UNGUARDED:
                 raise ValueError(f"{name} cannot require scopes: {_UNGUARDED[name]}")
             if name.startswith("notifications/"):
                 raise ValueError(f"{name} cannot require scopes: a notification has no response")
-        return given
+        return methods
 
 
 class ScopesPlugin(Plugin):
@@ -115,10 +115,10 @@ class Rule(NamedTuple):
             return False
         until = len(name) - len(last)
         for part in middle:
-            found = name.find(part, place, until)
-            if found < 0:
+            position = name.find(part, place, until)
+            if position < 0:
                 return False
-            place = found + len(part)
+            place = position + len(part)
         return True
 
 
@@ -163,8 +163,12 @@ class ScopeGate(Gate):
                 name: self._needed("tools", name, tool.owner).union(tool.requires.scopes if tool.requires else ())
                 for name, tool in inventory.tools.items()
             },
-            "resources": {uri: self._needed("resources", uri, one.owner) for uri, one in inventory.resources.items()},
-            "prompts": {name: self._needed("prompts", name, one.owner) for name, one in inventory.prompts.items()},
+            "resources": {
+                uri: self._needed("resources", uri, resource.owner) for uri, resource in inventory.resources.items()
+            },
+            "prompts": {
+                name: self._needed("prompts", name, prompt.owner) for name, prompt in inventory.prompts.items()
+            },
         }
         of_things = [scopes for by_name in needed.values() for scopes in by_name.values()]
         every = NO_SCOPES.union(*(rule.scopes for rules in self._rules.values() for rule in rules), *of_things)
@@ -172,8 +176,8 @@ class ScopeGate(Gate):
         return [*self._unmatched(inventory)] if inventory.is_complete else []
 
     def _needed(self, kind: ItemKind, name: str, owner: str) -> frozenset[str]:
-        found = [rule.scopes for rule in self._toolkits if rule.fits(owner)]
-        return self._by_name(kind, name).union(self._methods.get(METHOD_BY_KIND[kind], ()), *found)
+        scopes = [rule.scopes for rule in self._toolkits if rule.fits(owner)]
+        return self._by_name(kind, name).union(self._methods.get(METHOD_BY_KIND[kind], ()), *scopes)
 
     def _by_name(self, kind: ItemKind, *names: str) -> frozenset[str]:
         return NO_SCOPES.union(*(rule.scopes for rule in self._rules[kind] if any(map(rule.fits, names))))
@@ -184,13 +188,13 @@ class ScopeGate(Gate):
         A URI requires the scopes of each template that may answer for it, and those of rules for the URI, both encoded
         and decoded.
         """
-        known = self._known
-        if name in known.needed[kind]:
-            return known.needed[kind][name]
-        answering = known.answering(name) if kind == "resources" else ()
+        catalogue = self._known
+        if name in catalogue.needed[kind]:
+            return catalogue.needed[kind][name]
+        answering = catalogue.answering(name) if kind == "resources" else ()
         if not answering:
             return None
-        of_templates = [known.needed["resources"].get(one, NO_SCOPES) for one in answering]
+        of_templates = [catalogue.needed["resources"].get(template, NO_SCOPES) for template in answering]
         return self._by_name("resources", name, unquote(name)).union(*of_templates)
 
     def asks(self, kind: ItemKind, name: str) -> frozenset[str]:
@@ -267,21 +271,22 @@ class ScopeGate(Gate):
 
 
 def _split(scopes: str) -> list[str]:
-    return [one for one in scopes.split(" ") if one]
+    return [scope for scope in scopes.split(" ") if scope]
 
 
-def _rules(given: Scopes) -> list[Rule]:
+def _rules(by_pattern: Scopes) -> list[Rule]:
     return [
-        Rule(pattern=pattern, parts=pattern.split("*"), scopes=frozenset(scopes)) for pattern, scopes in given.items()
+        Rule(pattern=pattern, parts=pattern.split("*"), scopes=frozenset(scopes))
+        for pattern, scopes in by_pattern.items()
     ]
 
 
 def _unmatched(key: str, what: str, rules: Iterable[Rule], names: Iterable[str]) -> Iterator[str]:
-    known = sorted(names)
+    existing = sorted(names)
     for rule in rules:
-        if not any(map(rule.fits, known)):
+        if not any(map(rule.fits, existing)):
             from difflib import get_close_matches
 
-            close = get_close_matches(rule.pattern, known, 1)
+            close = get_close_matches(rule.pattern, existing, 1)
             hint = f"; did you mean {close[0]!r}?" if close else ""
             yield f"{key}: no {what} matches {rule.pattern!r}{hint}"
