@@ -85,20 +85,20 @@ def _error_body(content: object) -> Mapping[str, Any]:
 
 def _reasons(body: Mapping[str, Any]) -> Iterator[str]:
     """Return the reasons of an error, the most specific first."""
-    for one in (*_items(body, "errors"), *_items(body, "details"), {"reason": body.get("status")}):
-        if reason := Upstream.error_code(one.get("reason")):
+    for item in (*_items(body, "errors"), *_items(body, "details"), {"reason": body.get("status")}):
+        if reason := Upstream.error_code(item.get("reason")):
             yield reason
 
 
 def _retry_delay(body: Mapping[str, Any]) -> int | None:
     """Return the delay of a `google.rpc.RetryInfo`, such as "3.5s", in milliseconds."""
-    for one in _items(body, "details"):
-        delay = one.get("retryDelay")
+    for detail in _items(body, "details"):
+        delay = detail.get("retryDelay")
         if isinstance(delay, str) and delay.endswith("s") and delay[:-1].replace(".", "", 1).isdecimal():
             return math.ceil(float(delay[:-1]) * 1000)
     return None
 
 
 def _items(body: Mapping[str, Any], name: str) -> list[dict[str, Any]]:
-    given = body.get(name)
-    return [one for one in given if isinstance(one, dict)] if isinstance(given, list) else []
+    items = body.get(name)
+    return [item for item in items if isinstance(item, dict)] if isinstance(items, list) else []

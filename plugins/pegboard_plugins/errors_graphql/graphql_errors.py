@@ -67,19 +67,19 @@ def _response_error(error: Any, service: Upstream) -> ToolRuntimeError:
 
 def _codes(errors: object) -> Iterator[str]:
     """Return the code of each error, from its extensions or from the error itself."""
-    for one in errors if isinstance(errors, list) else ():
-        content = one if isinstance(one, Mapping) else {"extensions": getattr(one, "extensions", None)}
+    for error in errors if isinstance(errors, list) else ():
+        content = error if isinstance(error, Mapping) else {"extensions": getattr(error, "extensions", None)}
         extensions = content.get("extensions")
-        given = [extensions.get("code")] if isinstance(extensions, Mapping) else []
-        for value in (*given, content.get("type"), content.get("code")):
+        codes = [extensions.get("code")] if isinstance(extensions, Mapping) else []
+        for value in (*codes, content.get("type"), content.get("code")):
             if code := Upstream.error_code(value):
                 yield code
                 break
 
 
 def _status_of(code: str) -> int | None:
-    known = code.upper().replace("-", "_")
-    return next((status for status, codes in _STATUS_OF.items() if known in codes), None)
+    normal = code.upper().replace("-", "_")
+    return next((status for status, codes in _STATUS_OF.items() if normal in codes), None)
 
 
 def _request(cause: Any) -> tuple[str | None, str | None]:

@@ -176,9 +176,9 @@ def _error_response(error: Any, attribute: str) -> ErrorResponse | None:
 
 def _request(error: Any) -> tuple[str | None, str | None]:
     """Return the request's method and URL if the exception or a wrapped exception has both."""
-    for one in _chain(error):
-        request = _attribute(one, "request") or _attribute(one, "request_info")
-        url = _attribute(request, "url") or _attribute(one, "url") or _host_url(one)
+    for exception in _chain(error):
+        request = _attribute(exception, "request") or _attribute(exception, "request_info")
+        url = _attribute(request, "url") or _attribute(exception, "url") or _host_url(exception)
         if url is not None:
             method = _attribute(request, "method")
             return (None if method is None else str(method)), str(url)
@@ -199,12 +199,12 @@ def _host_url(error: Any) -> str | None:
 
 def _status_of_retries(error: Exception) -> int | None:
     """Return the status of the last response before a library gave up retrying."""
-    for one in _chain(error):
-        found = instance_of(one, "urllib3.exceptions", "ResponseError") and re.fullmatch(
-            r"too many (\d{3}) error responses", str(one)
+    for exception in _chain(error):
+        match = instance_of(exception, "urllib3.exceptions", "ResponseError") and re.fullmatch(
+            r"too many (\d{3}) error responses", str(exception)
         )
-        if found:
-            return int(found[1])
+        if match:
+            return int(match[1])
     return None
 
 
@@ -214,12 +214,12 @@ def _refine(cause: Cause, error: Exception) -> Cause:
         return cause
     if instance_of(error, "urllib.error", "URLError") and isinstance(getattr(error, "reason", None), str):
         return cause if instance_of(error, "urllib.error", "ContentTooShortError") else Cause.REQUEST
-    for one in _chain(error):
-        if isinstance(one, ssl.SSLError) and not isinstance(one, _CLOSED_CONNECTIONS):
+    for exception in _chain(error):
+        if isinstance(exception, ssl.SSLError) and not isinstance(exception, _CLOSED_CONNECTIONS):
             return Cause.INSECURE
-        if isinstance(one, TimeoutError):
+        if isinstance(exception, TimeoutError):
             return Cause.TIMEOUT
-        inner = _by_class(one)
+        inner = _by_class(exception)
         if inner is Cause.UNREACHABLE:
             cause = inner
         elif inner not in (None, Cause.OTHER):
@@ -229,10 +229,10 @@ def _refine(cause: Cause, error: Exception) -> Cause:
 
 def _chain(error: BaseException) -> Iterator[BaseException]:
     """Return the exception and the exceptions that it wraps."""
-    one: Any = error
+    exception: Any = error
     for _ in range(_MAX_WRAPPED):
-        yield one
-        wrapped = [getattr(one, "reason", None), *one.args[:1], one.__cause__]
-        one = next((inner for inner in wrapped if isinstance(inner, BaseException)), None)
-        if one is None:
+        yield exception
+        wrapped = [getattr(exception, "reason", None), *exception.args[:1], exception.__cause__]
+        exception = next((inner for inner in wrapped if isinstance(inner, BaseException)), None)
+        if exception is None:
             return

@@ -40,12 +40,12 @@ def map_http_error(error: Exception, service: str) -> ToolRuntimeError | None:
         error: the exception that a tool raised.
         service: the name of the service in the error's `extra`.
     """
-    found, upstream = classify(error), Upstream(service)
-    if found is None:
+    failure, upstream = classify(error), Upstream(service)
+    if failure is None:
         return None
-    if isinstance(found, ErrorResponse):
-        return upstream.answered(error, found.status, found.headers, method=found.method, url=found.url)
-    if found.cause is Cause.REQUEST:
-        return upstream.unsent(error, method=found.method, url=found.url)
-    kind, can_retry, message = _SILENCE[found.cause]
-    return upstream.unanswered(error, message, kind=kind, can_retry=can_retry, method=found.method, url=found.url)
+    if isinstance(failure, ErrorResponse):
+        return upstream.answered(error, failure.status, failure.headers, method=failure.method, url=failure.url)
+    if failure.cause is Cause.REQUEST:
+        return upstream.unsent(error, method=failure.method, url=failure.url)
+    kind, can_retry, message = _SILENCE[failure.cause]
+    return upstream.unanswered(error, message, kind=kind, can_retry=can_retry, method=failure.method, url=failure.url)

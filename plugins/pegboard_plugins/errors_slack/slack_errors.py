@@ -75,8 +75,8 @@ def _rotation_error(error: Any, slack: Upstream) -> ToolRuntimeError:
 
 def _status(response: Any) -> int:
     """Return the status of a response: a Slack response, an aiohttp response (body is not JSON) or a dict."""
-    found = (getattr(response, name, None) for name in ("status_code", "status"))
-    return next((status for status in found if isinstance(status, int)), 200)
+    candidates = (getattr(response, name, None) for name in ("status_code", "status"))
+    return next((status for status in candidates if isinstance(status, int)), 200)
 
 
 def _code(response: Any) -> str | None:
@@ -85,10 +85,10 @@ def _code(response: Any) -> str | None:
 
 
 def _status_of(code: str) -> int:
-    known = next((status for status, codes in _STATUS_OF.items() if code in codes), None)
-    return known or (404 if code.endswith("_not_found") else 400)
+    mapped = next((status for status, codes in _STATUS_OF.items() if code in codes), None)
+    return mapped or (404 if code.endswith("_not_found") else 400)
 
 
 def _text(response: Any, *names: str) -> str | None:
-    found = (getattr(response, name, None) for name in names)
-    return next((str(value) for value in found if value is not None), None)
+    values = (getattr(response, name, None) for name in names)
+    return next((str(value) for value in values if value is not None), None)
