@@ -54,9 +54,9 @@ class CallDurations(Middleware):
 
     def _count(self, call: Call, began: float, problem: RequestProblem | None) -> None:
         method = call.method
-        known = self._names.get(method)
-        name = None if known is None else call.params.get("name")
-        target = name if type(name) is str and known is not None and name in known else None
+        names = self._names.get(method)
+        name = None if names is None else call.params.get("name")
+        target = name if type(name) is str and names is not None and name in names else None
         kind, code = (None, None) if problem is None else (problem.kind, problem.code)
         self.durations.add((method, target, call.transport, call.client.revision, kind, code), perf_counter() - began)
 

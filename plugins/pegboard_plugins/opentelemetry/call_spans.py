@@ -89,24 +89,24 @@ class CallSpans(Middleware):
 
     def _target(self, call: Call) -> str | None:
         """Return the name of the tool or prompt of a request, or None if it is unknown."""
-        known = self._names.get(call.method)
-        name = call.params.get("name") if known else None
-        return name if type(name) is str and known and name in known else None
+        names = self._names.get(call.method)
+        name = call.params.get("name") if names else None
+        return name if type(name) is str and names and name in names else None
 
     def _details(self, call: Call) -> Attributes:
         """Return the attributes that only spans have."""
-        found: Attributes = {}
+        attributes: Attributes = {}
         if call.request_id is not None:
-            found["jsonrpc.request.id"] = shortened(str(call.request_id))
+            attributes["jsonrpc.request.id"] = shortened(str(call.request_id))
         if call.session_id is not None:
-            found["mcp.session.id"] = fingerprint(call.session_id)  # a reader of the id could use the session
+            attributes["mcp.session.id"] = fingerprint(call.session_id)  # a reader of the id could use the session
         if call.transport == "http" and call.peer:
-            found["client.address"] = call.peer
+            attributes["client.address"] = call.peer
         if isinstance(uri := call.params.get("uri"), str):
-            found["mcp.resource.uri"] = shortened(uri)
+            attributes["mcp.resource.uri"] = shortened(uri)
         if self._arguments and call.method == "tools/call":
-            found["gen_ai.tool.call.arguments"] = recorded(call.params.get("arguments"))
-        return found
+            attributes["gen_ai.tool.call.arguments"] = recorded(call.params.get("arguments"))
+        return attributes
 
 
 def end_span(span: Span, problem: RequestProblem | None) -> None:

@@ -47,36 +47,36 @@ class DurationCounts:
 
     def add(self, key: Key, seconds: float) -> None:
         """Count a duration."""
-        found = self._found.get(key)
-        if found is None:
-            found = self._found[key] = _Bucketed()
-        found.counts[bisect_left(BUCKETS, seconds)] += 1
-        found.total += seconds
-        if seconds < found.least:
-            found.least = seconds
-        if seconds > found.greatest:
-            found.greatest = seconds
+        bucketed = self._found.get(key)
+        if bucketed is None:
+            bucketed = self._found[key] = _Bucketed()
+        bucketed.counts[bisect_left(BUCKETS, seconds)] += 1
+        bucketed.total += seconds
+        if seconds < bucketed.least:
+            bucketed.least = seconds
+        if seconds > bucketed.greatest:
+            bucketed.greatest = seconds
 
     def keep(self, is_known: Callable[[Key], bool]) -> None:
         """Forget the durations of unknown keys, such as those of removed tools."""
-        self._found = {key: found for key, found in tuple(self._found.items()) if is_known(key)}
+        self._found = {key: bucketed for key, bucketed in tuple(self._found.items()) if is_known(key)}
 
     def metric(self) -> Metric:
         """Return the metric with all durations so far."""
-        points = [self._point(key, found) for key, found in tuple(self._found.items())]
+        points = [self._point(key, bucketed) for key, bucketed in tuple(self._found.items())]
         data = Histogram(points, AggregationTemporality.CUMULATIVE)
         return Metric(name=self._name, description=self._description, unit="s", data=data)
 
-    def _point(self, key: Key, found: _Bucketed) -> HistogramDataPoint:
-        counts = tuple(found.counts)
+    def _point(self, key: Key, bucketed: _Bucketed) -> HistogramDataPoint:
+        counts = tuple(bucketed.counts)
         return HistogramDataPoint(
             attributes=self._attributes(key),
             start_time_unix_nano=self._since,
             time_unix_nano=time_ns(),
             count=sum(counts),
-            sum=found.total,
+            sum=bucketed.total,
             bucket_counts=counts,
             explicit_bounds=BUCKETS,
-            min=found.least,
-            max=found.greatest,
+            min=bucketed.least,
+            max=bucketed.greatest,
         )

@@ -35,7 +35,7 @@ class LogExport(logging.Handler):
 
     def filter(self, record: logging.LogRecord) -> bool:
         """Return False for records that an export causes."""
-        return not any(record.name == one or record.name.startswith(f"{one}.") for one in _OF_EXPORTERS)
+        return not any(record.name == name or record.name.startswith(f"{name}.") for name in _OF_EXPORTERS)
 
     def emit(self, record: logging.LogRecord) -> None:
         """Export a record. Never raise."""

@@ -29,7 +29,9 @@ class MetricExport(OTLPMetricExporter):
         """Send metrics, in the scope of the first ones."""
         (resource, *others) = metrics_data.resource_metrics
         (scope, *scopes) = resource.scope_metrics
-        counted = [one for one in (durations.metric() for durations in self._durations) if one.data.data_points]
+        counted = [
+            metric for metric in (durations.metric() for durations in self._durations) if metric.data.data_points
+        ]
         whole = replace(scope, metrics=[*scope.metrics, *counted])
         data = MetricsData([replace(resource, scope_metrics=[whole, *scopes]), *others])
         return super().export(data, timeout_millis, **more)

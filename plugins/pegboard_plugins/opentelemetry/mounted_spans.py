@@ -69,12 +69,12 @@ class MountedSpans(Middleware):
 
     def _item(self, call: Call) -> _MountedItem | None:
         """Return the item of a call, if it comes from another server. A URI may match a template."""
-        if not (known := self._mounted.get(call.method)):
+        if not (items := self._mounted.get(call.method)):
             return None
         name = call.params.get(_NAMED_BY[call.method])
-        if type(name) is not str or name in known or call.method != "resources/read":
-            return known.get(name) if type(name) is str else None
-        return next((known.get(template) for template in self._answering(name)), None)
+        if type(name) is not str or name in items or call.method != "resources/read":
+            return items.get(name) if type(name) is str else None
+        return next((items.get(template) for template in self._answering(name)), None)
 
     def wants(self, call: Call) -> bool:
         """Return True for items that come from other servers."""

@@ -70,7 +70,7 @@ class SdkProviders:
         """Send the remaining telemetry. Wait at most `seconds`."""
         if self._log_export is not None:
             logging.getLogger().removeHandler(self._log_export)
-        ends = [one.shutdown for one in (self._traces, self._metrics, self._logs) if one is not None]
+        ends = [provider.shutdown for provider in (self._traces, self._metrics, self._logs) if provider is not None]
         loop = asyncio.get_running_loop()
         ended = [loop.create_future() for _ in ends]
         for end, done in zip(ends, ended, strict=True):

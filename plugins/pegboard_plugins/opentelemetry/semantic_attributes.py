@@ -51,18 +51,18 @@ class RequestProblem(NamedTuple):
 
 def transport_attributes(transport: str, revision: str) -> Attributes:
     """Return the attributes of a transport and a revision."""
-    found = _TRANSPORTS.get(transport, {})
-    return {**found, "mcp.protocol.version": revision} if revision else dict(found)
+    attributes = _TRANSPORTS.get(transport, {})
+    return {**attributes, "mcp.protocol.version": revision} if revision else dict(attributes)
 
 
 def request_attributes(method: str, target: str | None) -> Attributes:
     """Return the attributes of a method and the name of its tool or prompt, for spans and metrics."""
-    found = {"mcp.method.name": method}
+    attributes = {"mcp.method.name": method}
     if target is not None:
-        found[_NAMES[method]] = target
+        attributes[_NAMES[method]] = target
     if method == "tools/call":
-        found["gen_ai.operation.name"] = "execute_tool"
-    return found
+        attributes["gen_ai.operation.name"] = "execute_tool"
+    return attributes
 
 
 def problem_of_outcome(call: Call, outcome: Outcome) -> RequestProblem | None:

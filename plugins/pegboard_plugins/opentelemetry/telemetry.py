@@ -42,7 +42,7 @@ class Telemetry(Observer):
         self._mounted = MountedSpans()
         self._sessions = DurationCounts("mcp.server.session.duration", "Durations of sessions.", _session_attributes)
         used = ((self._calls, config.metrics), (self._spans, config.traces), (self._mounted, True))
-        self.middleware: list[Middleware] = [one for one, is_used in used if is_used]
+        self.middleware: list[Middleware] = [middleware for middleware, is_used in used if is_used]
 
     @asynccontextmanager
     async def lifespan(self) -> AsyncIterator[None]:

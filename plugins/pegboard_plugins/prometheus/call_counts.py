@@ -56,8 +56,8 @@ class CallCounts(Middleware):
     def assembled(self, inventory: Inventory) -> Iterable[str]:
         """Keep the names of the catalogue. Forget the counts of other names."""
         self._names = dict(zip(NAMED_METHODS, map(frozenset, (inventory.tools, inventory.prompts)), strict=True))
-        self.durations = {key: one for key, one in tuple(self.durations.items()) if self._is_known(*key)}
-        self.errors = Counter({key: one for key, one in tuple(self.errors.items()) if self._is_known(*key[:2])})
+        self.durations = {key: value for key, value in tuple(self.durations.items()) if self._is_known(*key)}
+        self.errors = Counter({key: count for key, count in tuple(self.errors.items()) if self._is_known(*key[:2])})
         return ()
 
     def _is_known(self, method: str, name: str) -> bool:
