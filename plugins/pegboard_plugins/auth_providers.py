@@ -273,4 +273,4 @@ class AuthProvidersPlugin(Plugin):
     @hookimpl
     def register_auth_providers(self) -> Iterable[AuthProvider]:
         """Return the description of each provider."""
-        return [one.provider for one in PROVIDERS]
+        return [entry.provider for entry in PROVIDERS]

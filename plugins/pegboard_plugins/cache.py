@@ -174,13 +174,13 @@ def _size(result: ToolResult, limit: int) -> int:
     size = 0
     left: list[Any] = [result]
     while left and size <= limit:
-        one = left.pop()
-        if isinstance(one, str | bytes):
-            size += len(one)
-        elif isinstance(one, Mapping | list | tuple):
-            size += len(one) * _ITEM_BYTES
+        part = left.pop()
+        if isinstance(part, str | bytes):
+            size += len(part)
+        elif isinstance(part, Mapping | list | tuple):
+            size += len(part) * _ITEM_BYTES
             if size <= limit:
-                left += (*one, *one.values()) if isinstance(one, Mapping) else one
+                left += (*part, *part.values()) if isinstance(part, Mapping) else part
     return size
 
 

@@ -67,8 +67,8 @@ class LargeResultsPlugin(Plugin):
         return [ResourceDefinition(TEMPLATE, self._read, name="large_result", description=about, max_result=0)]
 
     async def _read(self, id: str, context: Context) -> ResourceContents | None:
-        found = self._kept.get(id, Owner.of(context.caller, context.session_id))
-        return found and ResourceContents(URI + id, found.result.text, found.result.mime_type)
+        kept = self._kept.get(id, Owner.of(context.caller, context.session_id))
+        return kept and ResourceContents(URI + id, kept.result.text, kept.result.mime_type)
 
 
 class Owner(NamedTuple):
@@ -153,8 +153,8 @@ class KeptResults:
     def get(self, key: str, owner: Owner) -> Kept | None:
         """Return a result, or None if it is not kept for this caller and session."""
         self._drop_expired()
-        found = self._kept.get(key)
-        return found if found is not None and owner.may_read(found) else None
+        kept = self._kept.get(key)
+        return kept if kept is not None and owner.may_read(kept) else None
 
     def _drop_expired(self) -> None:
         now = self._clock()
@@ -164,16 +164,16 @@ class KeptResults:
     def _make_room(self, size: int) -> None:
         """Drop results until another one fits, each time the oldest of the caller that has the most."""
         while self._bytes + size > self._config.max_total_bytes:
-            self._drop(self._oldest_of_largest(lambda one: one.result.size))
+            self._drop(self._oldest_of_largest(lambda kept: kept.result.size))
         while len(self._kept) >= self._config.max_results:
-            self._drop(self._oldest_of_largest(lambda one: 1))
+            self._drop(self._oldest_of_largest(lambda kept: 1))
 
     def _oldest_of_largest(self, weight: Callable[[Kept], int]) -> str:
         shares: Counter[tuple[Caller, str]] = Counter()
-        for one in self._kept.values():
-            shares[one.owner.caller, one.owner.peer] += weight(one)
+        for kept in self._kept.values():
+            shares[kept.owner.caller, kept.owner.peer] += weight(kept)
         largest = max(shares, key=shares.__getitem__)
-        return next(key for key, one in self._kept.items() if (one.owner.caller, one.owner.peer) == largest)
+        return next(key for key, kept in self._kept.items() if (kept.owner.caller, kept.owner.peer) == largest)
 
     def _drop(self, key: str) -> None:
         self._bytes -= self._kept.pop(key).result.size

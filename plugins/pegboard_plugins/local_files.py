@@ -39,10 +39,10 @@ class LocalFilesConfig(PluginConfig):
     @field_validator("paths")
     @classmethod
     def _check_exist(cls, paths: tuple[str, ...], info: ValidationInfo) -> tuple[str, ...]:
-        found = [Path(cls.folder_of(info), Path(path).expanduser()) for path in paths]
-        if missing := [str(path) for path in found if not path.exists()]:
+        resolved = [Path(cls.folder_of(info), Path(path).expanduser()) for path in paths]
+        if missing := [str(path) for path in resolved if not path.exists()]:
             raise ValueError(f"the path {missing[0]} does not exist: correct or remove it")
-        return tuple(map(str, found))
+        return tuple(map(str, resolved))
 
 
 class LocalFilesPlugin(Plugin):
@@ -54,12 +54,12 @@ class LocalFilesPlugin(Plugin):
     def register_toolkits(self) -> Iterable[FoundToolkit]:
         """Return the toolkits in the configured files."""
         files = dict.fromkeys(file for path in map(Path, self.config.paths) for file in files_in(path))
-        if not (found := found_toolkits(files)):
+        if not (toolkits := found_toolkits(files)):
             names = ", ".join(self.config.paths) or "[plugins.local_files] paths"
             logger.warning("no tools are defined in %s: name a file with tools at its top level", names)
         # modules beside a folder's `tools` can be imported, too
         roots = tuple(str(path.resolve()) for path in map(Path, self.config.paths) if path.is_dir())
-        return [one._replace(folders=tuple(dict.fromkeys((*one.folders, *roots)))) for one in found]
+        return [toolkit._replace(folders=tuple(dict.fromkeys((*toolkit.folders, *roots)))) for toolkit in toolkits]
 
 
 def files_in(path: Path) -> Iterable[Path]:

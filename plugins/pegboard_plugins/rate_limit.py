@@ -100,7 +100,7 @@ class RateLimit(Middleware):
 
     def __init__(self, config: RateLimitConfig, clock: Callable[[], float] = monotonic) -> None:
         self._local = config.local
-        self._tools = {pattern: _rate(one.calls_per_minute, one.burst) for pattern, one in config.tools.items()}
+        self._tools = {pattern: _rate(limit.calls_per_minute, limit.burst) for pattern, limit in config.tools.items()}
         self._others = _rate(config.calls_per_minute, config.burst)
         self._completions = _rate(config.completions_per_minute, config.completion_burst)
         services = config.services

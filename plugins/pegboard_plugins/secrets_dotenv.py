@@ -53,8 +53,8 @@ class SecretsDotenvPlugin(Plugin):
         """Return the store of one file."""
         if self.config.file is not None:
             return [DotenvStore(self.config.file)]
-        found = context.find_file(".env")
-        return [DotenvStore(found.path, named=False, unread=found.unread)]
+        file = context.find_file(".env")
+        return [DotenvStore(file.path, named=False, unread=file.unread)]
 
 
 class DotenvStore(WritableSecretStore):

@@ -134,13 +134,13 @@ def _within(seconds: float, ask: Callable[[], T]) -> T:
         TimeoutError: the function took too long.
         Exception: the exception that the function raised.
     """
-    given: list[T] = []
+    results: list[T] = []
     raised: list[BaseException] = []
     done = Event()
 
     def run() -> None:
         try:
-            given.append(ask())
+            results.append(ask())
         except BaseException as error:  # noqa: BLE001 - raised again in the calling thread
             raised.append(error)
         finally:
@@ -151,4 +151,4 @@ def _within(seconds: float, ask: Callable[[], T]) -> T:
         raise TimeoutError
     if raised:
         raise raised[0]
-    return given[0]
+    return results[0]

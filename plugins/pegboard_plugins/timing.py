@@ -110,8 +110,8 @@ class Timing(Middleware):
 
     def summary(self) -> list[str]:
         """Return a line for each kind of request, the largest total first."""
-        found = sorted(self._spent.items(), key=lambda pair: -pair[1].total)
-        return [f"{' '.join(filter(None, key))}: {spent}" for key, spent in found]
+        entries = sorted(self._spent.items(), key=lambda pair: -pair[1].total)
+        return [f"{' '.join(filter(None, key))}: {spent}" for key, spent in entries]
 
 
 class Spent:

@@ -41,15 +41,15 @@ class ToolPackagesPlugin(Plugin):
     @hookimpl
     def register_toolkits(self) -> Iterable[FoundToolkit]:
         """Return the toolkits of the configured distributions."""
-        found = {one.name: one for one in map(_distribution, self.config.names)}
-        return [toolkit for one in found.values() for toolkit in _toolkits(one)]
+        distributions = {distribution.name: distribution for distribution in map(_distribution, self.config.names)}
+        return [toolkit for distribution in distributions.values() for toolkit in _toolkits(distribution)]
 
 
 def _distribution(name: str) -> importlib_metadata.Distribution:
     wanted = [prefix + re.sub(r"[-_.]+", "-", name.strip()).lower() for prefix in NAME_PREFIXES]
-    for one in filter(None, wanted):
+    for candidate in filter(None, wanted):
         try:
-            distribution: importlib_metadata.Distribution = importlib_metadata.Distribution.from_name(one)
+            distribution: importlib_metadata.Distribution = importlib_metadata.Distribution.from_name(candidate)
             return distribution
         except importlib_metadata.PackageNotFoundError:
             continue
@@ -71,10 +71,10 @@ def _toolkits(distribution: importlib_metadata.Distribution) -> list[FoundToolki
 
     own = re.sub(r"[-_.]+", "_", name).lower()
     named = own.removeprefix("toolkit_").removeprefix("arcade_")
-    found = found_toolkits(modules, load, named=named)
-    if not found:
+    toolkits = found_toolkits(modules, load, named=named)
+    if not toolkits:
         raise PluginError(f"the distribution {name} defines no tools: remove it from [plugins.tool_packages] names")
-    return [one._replace(distribution=name, version=version, folders=()) for one in found]
+    return [toolkit._replace(distribution=name, version=version, folders=()) for toolkit in toolkits]
 
 
 def _modules(distribution: importlib_metadata.Distribution) -> Iterator[tuple[Path, str]]:

@@ -49,22 +49,22 @@ class CloudTokens(TokenSource):
             return None
         try:
             is_own = required.name != required.provider.id
-            found = await self._api.authorize(user, required.scopes, required.name, is_own=is_own)
+            authorization = await self._api.authorize(user, required.scopes, required.name, is_own=is_own)
         except LoginFailedError as error:
             raise _failed(required, str(error)) from None
-        if found is None:
+        if authorization is None:
             return None
-        if found.status == "completed" and found.token:
-            return Authorization(found.token, found.user_info, found.scopes or required.scopes)
-        if found.status == "failed" or found.url is None or not found.id:
+        if authorization.status == "completed" and authorization.token:
+            return Authorization(authorization.token, authorization.user_info, authorization.scopes or required.scopes)
+        if authorization.status == "failed" or authorization.url is None or not authorization.id:
             raise _failed(required)
-        self._remember(found, found.url, required)
+        self._remember(authorization, authorization.url, required)
         raise AuthorizationRequiredError(
             required.name,
             title=required.provider.title,
             scopes=required.scopes,
-            url=found.url,
-            authorization_id=found.id,
+            url=authorization.url,
+            authorization_id=authorization.id,
         )
 
     def pending(self, authorization_id: str | None) -> PendingLogin | None:
@@ -75,11 +75,11 @@ class CloudTokens(TokenSource):
         """Close the connections to the cloud."""
         await self._api.close()
 
-    def _remember(self, found: CloudAuthorization, url: str, required: ToolAuthorization) -> None:
+    def _remember(self, authorization: CloudAuthorization, url: str, required: ToolAuthorization) -> None:
         async def wait() -> None:
             try:
                 while True:
-                    now = await self._api.status(found.id)
+                    now = await self._api.status(authorization.id)
                     if now is None or now.status != "pending":
                         break
                     await asyncio.sleep(PAUSE_SECONDS)
@@ -88,8 +88,8 @@ class CloudTokens(TokenSource):
             if now is None or now.status != "completed":
                 raise _failed(required)
 
-        self._pending.pop(found.id, None)
-        self._pending[found.id] = PendingLogin(title=required.provider.title, url=url, wait=wait)
+        self._pending.pop(authorization.id, None)
+        self._pending[authorization.id] = PendingLogin(title=required.provider.title, url=url, wait=wait)
         if len(self._pending) > MAX_PENDING_AUTHORIZATIONS:
             del self._pending[next(iter(self._pending))]
 

@@ -155,12 +155,12 @@ def _parts(content: Mapping[str, Any]) -> list[tuple[str, Any]]:
     if "method" in content:
         params = content["params"]
         hidden = ["_meta", "progressToken", "requestState", *(["arguments"] if "inputResponses" in params else [])]
-        return [(content["method"], {key: one for key, one in params.items() if key not in hidden})]
+        return [(content["method"], {key: value for key, value in params.items() if key not in hidden})]
     if "error" in content:
         return [("error", content["error"])]
     result = content["result"]
     if "inputRequests" in result:
-        return [(one["method"], one["params"]["message"]) for one in result["inputRequests"].values()]
+        return [(request["method"], request["params"]["message"]) for request in result["inputRequests"].values()]
     if "structuredContent" in result:
         return [("result", result["structuredContent"])]
     lines = [line for block in result["content"] for line in block["text"].splitlines() if line]

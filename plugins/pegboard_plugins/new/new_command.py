@@ -75,14 +75,14 @@ def _wanted(options: Namespace) -> tuple[str, str, ProjectKind]:
     return sort, name, PLUGINS[options.kind] if sort == "plugin" else TOOLKIT if sort == "toolkit" else SERVER
 
 
-def _unknown(given: str, known: Iterable[str], example: str) -> str:
-    *most, last = known
+def _unknown(value: str, choices: Iterable[str], example: str) -> str:
+    *most, last = choices
     choice = f"{', '.join(most)} or {last}"
-    if not given:
+    if not value:
         return f"{choice}? Write `{example}`"
-    close = nearest(given, [*most, last])
+    close = nearest(value, [*most, last])
     hint = f"did you mean {close!r}? Write" if close else "write"
-    return f"{given!r} is unknown: {hint} {choice}, as in `{example}`"
+    return f"{value!r} is unknown: {hint} {choice}, as in `{example}`"
 
 
 def _ask(label: str, choices: Mapping[str, str], default: str) -> str:
@@ -116,12 +116,12 @@ def _distributions(group: str, name: str) -> list[str]:
 def _requirement() -> str:
     """Return the requirement of this version of pegboard and later compatible ones."""
     try:
-        found = re.match(r"(\d+)\.(\d+)", importlib_metadata.version("pegboard"))
+        match = re.match(r"(\d+)\.(\d+)", importlib_metadata.version("pegboard"))
     except importlib_metadata.PackageNotFoundError:
-        found = None
-    if not found:
+        match = None
+    if not match:
         return "pegboard"
-    major, minor = int(found[1]), int(found[2])
+    major, minor = int(match[1]), int(match[2])
     return f"pegboard>={major}.{minor},<{f'0.{minor + 1}' if major == 0 else major + 1}"
 
 

@@ -66,7 +66,7 @@ def project_files(
         "entries": Template(_ENTRIES[sort]).substitute(names._asdict()).rstrip(),
     }
     values["publication"] = _filled("publication", values)
-    found = {
+    contents = {
         "README.md": _filled(f"readme_{sort}", values),
         "pyproject.toml": _filled("pyproject", values),
         ".gitignore": _filled("gitignore", values),
@@ -76,10 +76,10 @@ def project_files(
         f"tests/test_{names.entry}.py": _tests(kind, names),
     }
     if kind is PLUGINS["command"]:
-        found[f"src/{names.package}/{FACTS_FILE}"] = _facts(kind, names)
+        contents[f"src/{names.package}/{FACTS_FILE}"] = _facts(kind, names)
     if sort == "plugin":
-        return found | {"hostconfig.example.toml": values["settings"] + "\n"}
-    return found | {"server.json": _server_json(values)}
+        return contents | {"hostconfig.example.toml": values["settings"] + "\n"}
+    return contents | {"server.json": _server_json(values)}
 
 
 def settings(kind: ProjectKind, names: ProjectNames) -> str:
@@ -126,11 +126,11 @@ def _renamed(text: str, kind: ProjectKind, names: ProjectNames) -> str:
     old = "".join(word.capitalize() for word in kind.word.split("_"))
     pattern = rf"\b{old}(?=[A-Z]|\b)(\w*)"
     renamed = {names.pascal + rest for rest in re.findall(pattern, text)}
-    taken = {*re.findall(r"\w+", re.sub(pattern, "", text)), *kwlist, *dir(builtins)}
-    if clash := sorted(taken & renamed):
+    used = {*re.findall(r"\w+", re.sub(pattern, "", text)), *kwlist, *dir(builtins)}
+    if clash := sorted(used & renamed):
         raise ValueError(f"{names.dashed!r} cannot be the name, because {clash[0]} has another meaning: choose another")
     text = re.sub(
-        rf'"{old}"|{pattern}', lambda found: f'"{names.title}"' if found[1] is None else names.pascal + found[1], text
+        rf'"{old}"|{pattern}', lambda match: f'"{names.title}"' if match[1] is None else names.pascal + match[1], text
     )
     typed = names.dashed if kind.example == "command" else names.entry
     text = re.sub(rf'(?<="){kind.word}(?=")|(?<=pegboard ){kind.word}\b', typed, text)

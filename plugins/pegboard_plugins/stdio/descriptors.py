@@ -31,9 +31,9 @@ def private_pipe() -> tuple[int, int]:
     return exit_, entrance
 
 
-def is_same_file(one: int, other: int) -> bool:
+def is_same_file(descriptor: int, other: int) -> bool:
     """Return True if two descriptors lead to the same file. Return False for pipes on Windows."""
-    status = os.fstat(one)
+    status = os.fstat(descriptor)
     return status.st_ino != 0 and os.path.samestat(status, os.fstat(other))
 
 

@@ -115,12 +115,12 @@ class MessageReader(ABC):
 
     def _take(self, data: bytes) -> int:
         """Queue the messages in new data and return their number. Empty data means the end of input."""
-        found = self._splitter.feed(data) if data else [line for line in self._splitter.end() if _is_whole(line)]
-        found += filter(None, map(self._refuse, self._splitter.take_refused()))
-        self._messages.extend(found)
+        lines = self._splitter.feed(data) if data else [line for line in self._splitter.end() if _is_whole(line)]
+        lines += filter(None, map(self._refuse, self._splitter.take_refused()))
+        self._messages.extend(lines)
         if not data:
             self._end_after(TURNS_AFTER_EOF)
-        return len(found)
+        return len(lines)
 
     def _refuse(self, message: OversizedMessage) -> bytes | None:
         """Answer a message that is too long.

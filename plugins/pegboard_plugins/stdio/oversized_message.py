@@ -53,8 +53,8 @@ class OversizedMessage:
     @property
     def id(self) -> RequestId | None:
         """The id, or None if it is missing or invalid."""
-        found = self._found.get("id")
-        return found if type(found) is str or type(found) is int else None
+        request_id = self._found.get("id")
+        return request_id if type(request_id) is str or type(request_id) is int else None
 
     @property
     def is_response(self) -> bool:

@@ -31,10 +31,10 @@ class BearerScheme:
         """
         if "access_token" in request.query:
             return self.refusal(400, "invalid_request", "A token belongs in the Authorization header, not in the URL.")
-        given = request.headers.getall("Authorization", ())
-        if len(given) > 1:
+        values = request.headers.getall("Authorization", ())
+        if len(values) > 1:
             return self.refusal(400, "invalid_request", "There is more than one Authorization header.")
-        scheme, _, token = given[0].strip().partition(" ") if given else ("", "", "")
+        scheme, _, token = values[0].strip().partition(" ") if values else ("", "", "")
         token = token.strip()
         return token if scheme.lower() == "bearer" and token else self.refusal(401)
 
@@ -62,25 +62,25 @@ class BearerScheme:
             description: the reason for the client's developer.
             scopes: the required scopes. They replace the scope parameter of the challenge.
         """
-        given = {"error": error, "error_description": description, "scope": " ".join(scopes)}
-        shown = {name: text for name, text in given.items() if text}
+        parameters = {"error": error, "error_description": description, "scope": " ".join(scopes)}
+        shown = {name: text for name, text in parameters.items() if text}
         body = f"{description or 'A bearer token is needed here.'}\n".encode()
         return Response(status, body, "text/plain", {"WWW-Authenticate": challenge({**self._parameters, **shown})})
 
     def complete(self, response: Response) -> Response:
         """Return a response with all parameters added to its Bearer challenge."""
-        given = response.headers.get("WWW-Authenticate", "")
-        more = {name: text for name, text in self._parameters.items() if f'{name}="' not in given}
-        scheme, _, rest = given.partition(" ")
+        header = response.headers.get("WWW-Authenticate", "")
+        more = {name: text for name, text in self._parameters.items() if f'{name}="' not in header}
+        scheme, _, rest = header.partition(" ")
         if not more or scheme.lower() != "bearer":
             return response
-        added = f"{given}, {challenge(more).removeprefix('Bearer ')}" if rest else challenge(more)
+        added = f"{header}, {challenge(more).removeprefix('Bearer ')}" if rest else challenge(more)
         return response._replace(headers={**response.headers, "WWW-Authenticate": added})
 
 
-def is_scope(given: object) -> bool:
+def is_scope(value: object) -> bool:
     """Return True if a string is the name of one scope (RFC 6749, section 3.3)."""
-    return isinstance(given, str) and re.fullmatch(_SCOPE, given) is not None
+    return isinstance(value, str) and re.fullmatch(_SCOPE, value) is not None
 
 
 def is_bearer_token(text: str) -> bool:
@@ -88,16 +88,16 @@ def is_bearer_token(text: str) -> bool:
     return re.fullmatch(_BEARER, text) is not None
 
 
-def checked_scopes(given: tuple[str, ...]) -> tuple[str, ...]:
+def checked_scopes(scopes: tuple[str, ...]) -> tuple[str, ...]:
     """Validate the scopes of a setting and return them.
 
     Raises:
         ValueError: a scope is invalid.
     """
-    for scope in given:
+    for scope in scopes:
         if not is_scope(scope):
             raise ValueError(f"invalid scope {scope!r}: list scopes separately (RFC 6749)")
-    return given
+    return scopes
 
 
 def challenge(parameters: Mapping[str, str]) -> str:

@@ -53,12 +53,12 @@ class RefusalLog:
         period = self._kinds.setdefault(what, _Period())
         if not period.admits(self._clock()):
             return
-        known: dict[str, object] = {}
+        identity: dict[str, object] = {}
         if caller is not None:
-            known = {"subject": caller.subject, "issuer": caller.issuer, "client_id": caller.client_id}
-        given = {**known, **facts, "left_out": period.left_out or None}
+            identity = {"subject": caller.subject, "issuer": caller.issuer, "client_id": caller.client_id}
+        fields = {**identity, **facts, "left_out": period.left_out or None}
         period.left_out = 0
-        logged = {name: value for name, value in given.items() if value is not None}
+        logged = {name: value for name, value in fields.items() if value is not None}
         shown = ", ".join(f"{name}={_shown(value)}" for name, value in logged.items())
         about = {"audit": {"refused": what, **logged}, "data": {"refused": what, **logged}}
         logger.log(level, "refused: %s%s", what, shown and f" ({shown})", extra=about)

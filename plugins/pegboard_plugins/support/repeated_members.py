@@ -57,14 +57,14 @@ def _mark_repeated_members(data: bytes, message: Any) -> bool:
     """Replace `params` that repeat a member. Return True if an envelope repeats a member."""
     import json
 
-    found = json.loads(data, object_pairs_hook=_Members)
+    parsed = json.loads(data, object_pairs_hook=_Members)
     repeated = False
-    pairs = zip(message, found, strict=True) if type(message) is list else [(message, found)]
-    for one, members in pairs:
+    pairs = zip(message, parsed, strict=True) if type(message) is list else [(message, parsed)]
+    for item, members in pairs:
         if isinstance(members, _Members):
             repeated = repeated or members.repeats
             if _repeats(members.named.get("params")):
-                one["params"] = REPEATED_MEMBERS
+                item["params"] = REPEATED_MEMBERS
     return repeated
 
 
