@@ -181,12 +181,12 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
-def _list_of(known: Any) -> Any:
+def _list_of(allowed: Any) -> Any:
     def parse(text: str) -> tuple[str, ...]:
         names = tuple(name.strip() for name in text.split(",") if name.strip())
         for name in names:
-            if name not in known:
-                raise argparse.ArgumentTypeError(f"unknown name {name!r}: use {', '.join(known)}")
+            if name not in allowed:
+                raise argparse.ArgumentTypeError(f"unknown name {name!r}: use {', '.join(allowed)}")
         return names
 
     return parse

@@ -83,9 +83,9 @@ class Bench:
                     for (case, row), burst in started.enter_context(prepare(contender)).items():
                         cases.setdefault(case, {})[row] = burst
                 for case, rows in cases.items():
-                    taken = [{row: self.pace.steady(burst) for row, burst in rows.items()} for _ in range(bursts)]
+                    turns = [{row: self.pace.steady(burst) for row, burst in rows.items()} for _ in range(bursts)]
                     for row in rows:
-                        medians = {metric: median(turn[row][metric] for turn in taken) for metric in taken[0][row]}
+                        medians = {metric: median(turn[row][metric] for turn in turns) for metric in turns[0][row]}
                         self.results.add(scenario, case, row, **medians)
 
     def _rounds(self, what: str, names: Iterable[str], rounds: int) -> Iterator[list[Contender]]:

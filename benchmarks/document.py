@@ -115,7 +115,7 @@ class Document:
             raise ValueError(
                 f"the results have the format {data.get('format')!r}, not {FORMAT}: run `make bench` again"
             )
-        runs = [ScenarioRun(**one | {"load": machine.Load(**one["load"])}) for one in data["scenarios"]]
+        runs = [ScenarioRun(**run | {"load": machine.Load(**run["load"])}) for run in data["scenarios"]]
         return cls(data["method"], Results.read(data["results"]), {run.name: run for run in runs}, data["missing"])
 
 

@@ -61,8 +61,8 @@ class Server:
         """Wait for a line."""
         async with asyncio.timeout(MAX_WAIT_SECONDS):
             while True:
-                if found := re.search(pattern, await self._lines.get()):
-                    return found
+                if match := re.search(pattern, await self._lines.get()):
+                    return match
 
     def memory_mib(self) -> float:
         """Return the resident memory (Linux)."""
@@ -112,7 +112,7 @@ async def measure(folder: Path) -> list[str]:
     growth = server.memory_mib() - before
     server.process.terminate()
     code = await server.process.wait()
-    failures = [failure for _, _, found in results for failure in found]
+    failures = [failure for _, _, messages in results for failure in messages]
     count = sum(calls for calls, _, _ in results)
     with_session = [
         sessions for revision, (_, sessions, _) in zip(revisions, results, strict=True) if revision < "2026"

@@ -77,7 +77,7 @@ class Environments:
         versions = re.findall(r"^[a-z0-9-]+==[^\s;]+", lock, re.MULTILINE)
         self._constraints.write_text("\n".join(versions), "utf-8")
         self._shared = cache / "shared-constraints.txt"
-        self._shared.write_text("\n".join(one for one in versions if one.startswith("pydantic")), "utf-8")
+        self._shared.write_text("\n".join(pin for pin in versions if pin.startswith("pydantic")), "utf-8")
 
     def pegboard(self, toolkit: str, *more: str) -> Environment:
         """Return an environment with pegboard and a toolkit of the checkout, and with other distributions."""
@@ -87,7 +87,7 @@ class Environments:
 
     def peer(self, *requirements: str) -> Environment:
         """Return an environment with these requirements from the package index."""
-        name = "+".join(re.sub("[^a-z0-9]+", "-", one) for one in requirements)
+        name = "+".join(re.sub("[^a-z0-9]+", "-", requirement) for requirement in requirements)
         return self._environment(name, requirements, [], self._shared)
 
     def _environment(

@@ -62,7 +62,7 @@ class _Lister:
     def burst(self) -> dict[str, float]:
         """Request the whole list several times. Return the wall and CPU microseconds of one list."""
         requests = [self._request(page) for _ in range(self._times) for page in self._pages]
-        sizes, wall, cpu = self._server.timed(lambda: [len(self._server.exchange(one, 1)) for one in requests])
+        sizes, wall, cpu = self._server.timed(lambda: [len(self._server.exchange(message, 1)) for message in requests])
         if min(sizes) < max(sizes) // 2 and len(self._pages) == 1:
             raise WrongAnswerError("responses to equal requests differ")
         return self._started | {"wall_us": wall / self._times * 1e6, "cpu_us": cpu / self._times * 1e6}

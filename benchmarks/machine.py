@@ -70,14 +70,14 @@ class Load:
 
     def warnings(self) -> list[str]:
         """Return the warnings for the reader."""
-        found = []
+        texts = []
         if self.others > OTHERS_LIMIT:
-            found.append(
+            texts.append(
                 f"the machine was busy: others took {self.others:.0%} of its CPU time; trust ratios, not figures"
             )
         if self.steal > STEAL_LIMIT:
-            found.append(f"the hypervisor took {self.steal:.0%} of the CPU time away (steal)")
-        return found
+            texts.append(f"the hypervisor took {self.steal:.0%} of the CPU time away (steal)")
+        return texts
 
 
 def description() -> dict[str, Any]:
@@ -120,9 +120,9 @@ class Pace:
                 return result
 
     def _is_full(self) -> bool:
-        taken = _spin()
-        self._least = min(self._least, taken)
-        return taken <= FULL_SPEED * self._least
+        seconds = _spin()
+        self._least = min(self._least, seconds)
+        return seconds <= FULL_SPEED * self._least
 
 
 def _spin() -> float:

@@ -67,8 +67,8 @@ def line(promise: Promise) -> str:
     """Return a promise as a line of text."""
     first, third = promise.measured.quartiles
     value = f"{promise.measured.median:.4g} ({first:.4g} to {third:.4g}) {promise.unit}, at most {promise.limit:.4g}"
-    said = f"{promise.verdict:6} {promise.scenario} {promise.subject}: {value}"
-    return f"{said}; {promise.peer}" if promise.peer else said
+    text = f"{promise.verdict:6} {promise.scenario} {promise.subject}: {value}"
+    return f"{text}; {promise.peer}" if promise.peer else text
 
 
 def _starts() -> Iterator[tuple[Value, Value, float]]:
@@ -176,13 +176,13 @@ def _peer(results: Results, ours: Value, base: Value | None = None) -> str:
 
     Others have no inline functions. Their async function stands beside ours.
     """
-    found = []
+    medians = []
     for name in (*PEERS, SDK_STATELESS, SDK_FAST):
         theirs = results.get(*ours._replace(contender=name, case=ours.case.replace("add_inline", "add")))
         divisor = base and results.get(*(base._replace(contender=name) if base.contender == ours.contender else base))
         if theirs and (divisor or not base):
-            found.append(((theirs.over(divisor) if divisor else theirs).median, name))
-    return "{1} {0:.3g}".format(*min(found)) if found else ""
+            medians.append(((theirs.over(divisor) if divisor else theirs).median, name))
+    return "{1} {0:.3g}".format(*min(medians)) if medians else ""
 
 
 def _subject(value: Value) -> str:

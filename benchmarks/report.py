@@ -138,31 +138,31 @@ def tables(results: Results) -> list[str]:
 
 def ratios(results: Results) -> list[dict[str, Any]]:
     """Return the median of every contender divided by that of each base, by scenario and case."""
-    found = []
+    rows = []
     for scenario, table in TABLES.items():
         for case in results.cases(scenario):
             for contender in results.contenders(scenario, case):
                 ratios = {base: results.ratio(scenario, case, contender, base, table.metric) for base in table.bases}
                 to = {base: ratio and ratio.median for base, ratio in ratios.items()}
-                found.append(
+                rows.append(
                     {"scenario": scenario, "case": case, "contender": contender, "metric": table.metric, "to": to}
                 )
-    return found
+    return rows
 
 
 def noise(results: Results) -> list[str]:
     """Return a warning for each scenario in which the rounds of a measurement differ much."""
-    found = []
+    rows = []
     for scenario, table in TABLES.items():
-        spreads = {key: one.spread for key, one in results.of(scenario, table.metric).items()}
+        spreads = {key: summary.spread for key, summary in results.of(scenario, table.metric).items()}
         noisy = [key for key, spread in spreads.items() if spread > NOISY]
         if noisy:
             worst = max(noisy, key=lambda key: spreads[key])
-            found.append(
+            rows.append(
                 f"noisy: in {len(noisy)} of {len(spreads)} rows of {scenario!r} the rounds differ by more than"
                 f" {NOISY} times, in {' / '.join(worst)} {spreads[worst]:.1f} times"
             )
-    return found
+    return rows
 
 
 def _table(results: Results, scenario: str, case: str, table: Table) -> str:

@@ -100,7 +100,7 @@ class Results:
 
     def contenders(self, scenario: str, case: str) -> list[str]:
         """Return the measured contenders of a case."""
-        return [contender for name, one, contender in self._values if (name, one) == (scenario, case)]
+        return [contender for name, other, contender in self._values if (name, other) == (scenario, case)]
 
     def ratio(self, scenario: str, case: str, contender: str, base: str, metric: str) -> Summary | None:
         """Return the values of a contender divided by those of a base, or None."""
@@ -133,7 +133,7 @@ class Results:
         return cls(
             {
                 (row["scenario"], row["case"], row["contender"]): {
-                    metric: list(one["values"]) for metric, one in row["metrics"].items()
+                    metric: list(summary["values"]) for metric, summary in row["metrics"].items()
                 }
                 for row in rows
             }

@@ -128,7 +128,7 @@ class _Lister:
 
     def _timed(self, connection: Connection, pages: list[dict[str, Any]], times: int) -> tuple[float, float]:
         requests = [self._request(params) for _ in range(times) for params in pages]
-        sizes, wall, cpu = self._server.timed(lambda: [len(connection.exchange(one)) for one in requests])
+        sizes, wall, cpu = self._server.timed(lambda: [len(connection.exchange(request)) for request in requests])
         if len(pages) == 1 and min(sizes) < max(sizes) // 2:
             raise WrongAnswerError("responses to equal requests differ")
         return cpu / times, wall / times

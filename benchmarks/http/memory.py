@@ -42,29 +42,29 @@ def run(bench: Bench) -> None:
             for _ in range(_WARM_UP):
                 Conversation(connection, LEGACY)
             before, cpu = server.resident_kib(), server.cpu_seconds()
-            found: dict[str, dict[str, float]] = {}
+            measured: dict[str, dict[str, float]] = {}
             sessions: list[Conversation] = []
             for count in STEPS:
                 sessions += [Conversation(connection, LEGACY) for _ in range(count - len(sessions))]
-                found[case(count)] = {"rss_mib": server.resident_kib() / 1024}
-            found[SESSIONS] = {
+                measured[case(count)] = {"rss_mib": server.resident_kib() / 1024}
+            measured[SESSIONS] = {
                 "each_kib": (server.resident_kib() - before) / COUNT,
                 "each_us": (server.cpu_seconds() - cpu) / COUNT * 1e6,
                 "rss_mib": server.memory_mib()[0],
             }
             if contender.name in _FLOORS:
-                found.clear()
+                measured.clear()
             if streams := _streams(server, sessions, opened):
-                found[STREAMS] = streams
-            for name, metrics in found.items():
+                measured[STREAMS] = streams
+            for name, metrics in measured.items():
                 bench.results.add(NAME, name, contender.name, **metrics)
 
 
 def _streams(server: HttpServer, sessions: list[Conversation], opened: ExitStack) -> dict[str, float]:
     """Open the streams of many sessions, each on its own connection, and keep them open."""
-    asked = sessions[:COUNT_OF_STREAMS]
+    listening = sessions[:COUNT_OF_STREAMS]
     before, cpu = server.resident_kib(), server.cpu_seconds()
-    for number, session in enumerate(asked):
+    for number, session in enumerate(listening):
         connection = opened.enter_context(Connection(server.port))
         status = Answer.read(connection.open_stream(session.stream())).status
         if status == _NOT_OFFERED and number == 0:
@@ -72,8 +72,8 @@ def _streams(server: HttpServer, sessions: list[Conversation], opened: ExitStack
         if status != 200:
             raise WrongAnswerError(f"a stream was expected, {status} came")
     return {
-        "each_kib": (server.resident_kib() - before) / len(asked),
-        "each_us": (server.cpu_seconds() - cpu) / len(asked) * 1e6,
+        "each_kib": (server.resident_kib() - before) / len(listening),
+        "each_us": (server.cpu_seconds() - cpu) / len(listening) * 1e6,
         "rss_mib": server.memory_mib()[0],
     }
 

@@ -70,7 +70,7 @@ class _Asker:
         requests = [self._request() for _ in range(self._times)]
         with Connection(self._server.port) as connection:
             connection.exchange(self._request())
-            _, wall, cpu = self._server.timed(lambda: [len(connection.exchange(one)) for one in requests])
+            _, wall, cpu = self._server.timed(lambda: [len(connection.exchange(request)) for request in requests])
         return {
             "cpu_ms": cpu / self._times * 1e3,
             "wall_ms": wall / self._times * 1e3,

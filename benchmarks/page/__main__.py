@@ -65,12 +65,12 @@ def _filled(name: str, document: Document) -> str:
     return "\n".join([f"<!-- {name} -->", *lines, "<!-- end -->\n"])
 
 
-def _promises(found: Sequence[Promise]) -> list[str]:
+def _promises(checked: Sequence[Promise]) -> list[str]:
     """Return the table of promises, those that are broken first."""
-    kept = sum(promise.kept for promise in found)
-    lines = [f"{kept} of {len(found)} promises are kept.\n"]
+    kept = sum(promise.kept for promise in checked)
+    lines = [f"{kept} of {len(checked)} promises are kept.\n"]
     lines += ["| promise | measured | quartiles | at most | | best other framework |", "|---|--:|--:|--:|---|---|"]
-    for promise in sorted(found, key=lambda one: one.kept):
+    for promise in sorted(checked, key=lambda item: item.kept):
         value, limit = promise.measured, f"{promise.limit:.3g} {promise.unit}"
         first, third = value.quartiles
         verdict = promise.verdict if promise.kept else f"**{promise.verdict}**"
@@ -97,7 +97,7 @@ def _method(document: Document) -> list[str]:
     for installed in method["versions"].values():
         for name, version in installed.items():
             versions.setdefault(name, set()).add(version)
-    shown = [f"{name} {' and '.join(sorted(found))}" for name, found in sorted(versions.items())]
+    shown = [f"{name} {' and '.join(sorted(numbers))}" for name, numbers in sorted(versions.items())]
     facts = {
         "date": f"{runs[0].date[:10]}, {sum(run.seconds for run in runs) / 60:.0f} minutes",
         "machine": f"{machine['system']}, {machine['processor']}, {machine['processors']} processors",

@@ -111,14 +111,14 @@ class Figure(ABC):
     def unsteady(self, results: Results) -> Iterator[str]:
         """Yield each shown row whose rounds differ too much."""
         for case in self.shown:
-            for name, one in self._row(results, case).items():
-                if one.spread > NOISY:
-                    least, most = map(svg.number, (min(one.values), max(one.values)))
+            for name, summary in self._row(results, case).items():
+                if summary.spread > NOISY:
+                    least, most = map(svg.number, (min(summary.values), max(summary.values)))
                     yield f"{case}: {name}, {least} to {most} {self.unit}"
 
     def _row(self, results: Results, case: str) -> dict[str, Summary]:
-        found = {name: results.get(self.scenario, case, name, self.metric) for name in COLORS}
-        return {name: summary for name, summary in found.items() if summary}
+        summaries = {name: results.get(self.scenario, case, name, self.metric) for name in COLORS}
+        return {name: summary for name, summary in summaries.items() if summary}
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,16 +141,16 @@ class Bars(Figure):
     def picture(self, results: Results) -> str:
         """Return the picture, as SVG."""
         row = self._row(results, self.case)
-        return svg.bars(self.title, self.unit, [_series(name, [(0, one)]) for name, one in row.items()])
+        return svg.bars(self.title, self.unit, [_series(name, [(0, summary)]) for name, summary in row.items()])
 
     def table(self, results: Results) -> Iterator[str]:
         """Yield a line for each contender."""
         row = self._row(results, self.case)
         yield f"| | {self.unit} | quartiles | times {_name(self.base)} |"
         yield "|---|--:|--:|--:|"
-        for name, one in row.items():
-            times = f"{one.over(row[self.base]).median:.2f}" if self.base in row else ""
-            yield f"| {_name(name)} | {svg.number(one.median)} | {svg.between(one)} | {times} |"
+        for name, summary in row.items():
+            times = f"{summary.over(row[self.base]).median:.2f}" if self.base in row else ""
+            yield f"| {_name(name)} | {svg.number(summary.median)} | {svg.between(summary)} | {times} |"
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,8 +174,8 @@ class Lines(Figure):
 
     def picture(self, results: Results) -> str:
         """Return the picture, as SVG."""
-        found = self._lines(results)
-        series = [_series(name, list(row.items())) for name, row in found.items()]
+        rows = self._lines(results)
+        series = [_series(name, list(row.items())) for name, row in rows.items()]
         return svg.lines(self.title, self.unit, self.axis, series, logarithmic=self.logarithmic)
 
     def table(self, results: Results) -> Iterator[str]:
@@ -187,11 +187,11 @@ class Lines(Figure):
             yield f"| {_name(name)} | {' | '.join(cells)} |"
 
     def _lines(self, results: Results) -> dict[str, dict[int, Summary]]:
-        found: dict[str, dict[int, Summary]] = {}
+        rows: dict[str, dict[int, Summary]] = {}
         for x, case in self.cases.items():
-            for name, one in self._row(results, case).items():
-                found.setdefault(name, {})[x] = one
-        return {name: found[name] for name in COLORS if name in found and name not in _VARIANTS}
+            for name, summary in self._row(results, case).items():
+                rows.setdefault(name, {})[x] = summary
+        return {name: rows[name] for name in COLORS if name in rows and name not in _VARIANTS}
 
 
 @dataclass(frozen=True, slots=True)

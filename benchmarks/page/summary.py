@@ -34,6 +34,6 @@ def summary(results: Results) -> list[str]:
     """Return the lines of the table. A value that was not measured is empty."""
     lines = [f"| | {' | '.join(COLUMNS.values())} |", "|---|" + "--:|" * len(COLUMNS)]
     for row in ROWS:
-        found = [results.get(row.scenario, row.case, contender, row.metric) for contender in COLUMNS]
-        lines.append(f"| {row.title} | {' | '.join(svg.number(value.median) if value else '' for value in found)} |")
+        values = [results.get(row.scenario, row.case, contender, row.metric) for contender in COLUMNS]
+        lines.append(f"| {row.title} | {' | '.join(svg.number(value.median) if value else '' for value in values)} |")
     return lines

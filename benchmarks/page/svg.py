@@ -52,16 +52,16 @@ def between(value: Summary) -> str:
 
 def bars(title: str, unit: str, series: Sequence[Series]) -> str:
     """Return horizontal bars on a linear scale from zero, each with its median and its quartiles."""
-    values = [one.points[0][1] for one in series]
+    values = [row.points[0][1] for row in series]
     across = _Scale(0, max(value.quartiles[1] for value in values), _BARS_LEFT, _BARS_RIGHT, logarithmic=False)
     parts = []
-    for place, (one, value) in enumerate(zip(series, values, strict=True)):
+    for place, (row, value) in enumerate(zip(series, values, strict=True)):
         top, end = _HEAD + place * _STEP, across(value.median)
         width = max(end - _BARS_LEFT, 1)
         first, third = map(across, value.quartiles)
         parts += [
-            _text(_BARS_LEFT - 10, top + 15, one.name, "end"),
-            f'<rect x="{_BARS_LEFT}" y="{top}" width="{width:.1f}" height="{_BAR}" rx="2" fill="{one.color}"/>',
+            _text(_BARS_LEFT - 10, top + 15, row.name, "end"),
+            f'<rect x="{_BARS_LEFT}" y="{top}" width="{width:.1f}" height="{_BAR}" rx="2" fill="{row.color}"/>',
             _error(f"M{first:.1f} {top + 6}v8m0 -4H{third:.1f}m0 -4v8", _LIGHT),
             _text(max(end, third) + 8, top + 15, number(value.median)),
         ]
@@ -79,8 +79,8 @@ def lines(title: str, unit: str, axis: str, series: Sequence[Series], *, logarit
         logarithmic: True if both scales are logarithmic. Otherwise they are linear, and values begin at zero.
     """
     left, top, right, bottom = _PLOT
-    positions = sorted({x for one in series for x, _ in one.points})
-    values = [y for one in series for _, value in one.points for y in (*value.quartiles, value.median)]
+    positions = sorted({x for row in series for x, _ in row.points})
+    values = [y for row in series for _, value in row.points for y in (*value.quartiles, value.median)]
     ticks = _powers(min(values), max(values)) if logarithmic else _steps(max(values))
     across = _Scale(positions[0], positions[-1], left, right, logarithmic)
     up = _Scale(ticks[0], ticks[-1], bottom, top, logarithmic)
@@ -90,18 +90,18 @@ def lines(title: str, unit: str, axis: str, series: Sequence[Series], *, logarit
         parts.append(_text(left - 8, up(tick) + 5, f"{tick:,.10g}", "end"))
     parts += [_text(across(x), bottom + 20, f"{x:,.10g}", "middle") for x in positions]
     parts.append(_text((left + right) / 2, bottom + 42, axis, "middle"))
-    for one in series:
-        places = [(across(x), up(value.median), *map(up, value.quartiles)) for x, value in one.points]
+    for row in series:
+        places = [(across(x), up(value.median), *map(up, value.quartiles)) for x, value in row.points]
         path = "L".join(f"{x:.1f} {y:.1f}" for x, y, _, _ in places)
-        parts.append(f'<path d="M{path}" fill="none" stroke="{one.color}" stroke-width="2.5"/>')
+        parts.append(f'<path d="M{path}" fill="none" stroke="{row.color}" stroke-width="2.5"/>')
         for x, y, first, third in places:
-            parts.append(f'<circle cx="{x:.1f}" cy="{y:.1f}" r="3.5" fill="{one.color}"/>')
-            parts.append(_error(f"M{x - 4:.1f} {first:.1f}h8m-4 0V{third:.1f}m-4 0h8", one.color))
-    ends = [(up(one.points[-1][1].median), one) for one in series]
+            parts.append(f'<circle cx="{x:.1f}" cy="{y:.1f}" r="3.5" fill="{row.color}"/>')
+            parts.append(_error(f"M{x - 4:.1f} {first:.1f}h8m-4 0V{third:.1f}m-4 0h8", row.color))
+    ends = [(up(row.points[-1][1].median), row) for row in series]
     parts += [
-        f'<path d="M{across(one.points[-1][0]) + 5:.1f} {at:.1f}L{right + 14} {y - 5:.1f}" stroke="{one.color}"'
-        f' stroke-opacity=".5"/>' + _text(right + 18, y, one.name, color=one.color)
-        for y, (at, one) in _apart(ends)
+        f'<path d="M{across(row.points[-1][0]) + 5:.1f} {at:.1f}L{right + 14} {y - 5:.1f}" stroke="{row.color}"'
+        f' stroke-opacity=".5"/>' + _text(right + 18, y, row.name, color=row.color)
+        for y, (at, row) in _apart(ends)
     ]
     scale = "both scales are logarithmic; " if logarithmic else ""
     return _picture(bottom + 58, title, f"{unit}; {scale}{_LESS}", parts)

@@ -40,7 +40,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         raise SystemExit(f"regressions: accepted.toml names rows that are not compared: {', '.join(sorted(unknown))}")
     compared = compare(meter, PATHS, sides, accepted)
     print(table(compared, base[:12], meter))
-    slower = [one.path for one in compared if one.is_slower]
+    slower = [result.path for result in compared if result.is_slower]
     if slower:
         print(f"\nslower than accepted: {'; '.join(slower)}. benchmarks/README.md says how to go on.")
     return 1 if slower else 0

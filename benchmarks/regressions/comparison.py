@@ -39,7 +39,7 @@ class Compared:
 def table(compared: Iterable[Compared], base: str, meter: Meter) -> str:
     """Return a line for each path."""
     rows = [[meter.unit, base, "checkout", "change", ""]]
-    for one in compared:
-        costs = [f"{cost / meter.scale:,.0f}" for cost in (one.before, one.after)]
-        rows.append([one.path, *costs, f"{one.growth:+.1%}", "SLOWER" if one.is_slower else "ok"])
+    for result in compared:
+        costs = [f"{cost / meter.scale:,.0f}" for cost in (result.before, result.after)]
+        rows.append([result.path, *costs, f"{result.growth:+.1%}", "SLOWER" if result.is_slower else "ok"])
     return columns(rows)

@@ -55,9 +55,9 @@ class Instructions(Meter):
             )
             with path.serve(counted, _REPEATABLE) as server:
                 path.drive(server, counted, requests)
-            found = re.search(r"^summary: (\d+)", counts.read_text("ascii"), re.MULTILINE)
-        assert found
-        return float(found[1])
+            match = re.search(r"^summary: (\d+)", counts.read_text("ascii"), re.MULTILINE)
+        assert match
+        return float(match[1])
 
 
 class CpuTime(Meter):

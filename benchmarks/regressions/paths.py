@@ -124,14 +124,14 @@ class KeyPath:
         if isinstance(server, HttpServer):
             connection = opened.enter_context(Connection(server.port))
             conversation = Conversation(connection, self.era, f"Bearer {TOKEN}" if self.token else "")
-            return lambda asked: [
+            return lambda calls: [
                 message_of(connection.exchange(conversation.request(next(ids), method, params)))
-                for method, params in asked
+                for method, params in calls
             ]
         assert isinstance(server, Server)
         open_conversation(server, self.era)
-        return lambda asked: server.exchange(
-            b"".join(request(self.era, next(ids), method, params) for method, params in asked), len(asked)
+        return lambda calls: server.exchange(
+            b"".join(request(self.era, next(ids), method, params) for method, params in calls), len(calls)
         ).splitlines()
 
 

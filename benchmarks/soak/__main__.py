@@ -82,9 +82,9 @@ class Growth(NamedTuple):
         quarter = max(1, len(half) // 4)
         first, last = half[:quarter], half[-quarter:]
 
-        memory = [statistics.median(one.rss_mib for one in some) for some in (first, last)]
-        descriptors = [max(one.descriptors for one in some) for some in (first, last)]
-        threads = [max(one.threads for one in some) for some in (first, last)]
+        memory = [statistics.median(sample.rss_mib for sample in some) for some in (first, last)]
+        descriptors = [max(sample.descriptors for sample in some) for some in (first, last)]
+        threads = [max(sample.threads for sample in some) for some in (first, last)]
         return cls(round(memory[1] - memory[0], 2), descriptors[1] - descriptors[0], threads[1] - threads[0])
 
     @property
@@ -108,7 +108,9 @@ async def soak(options: argparse.Namespace) -> int:
             code = server.wait(30)
     growth = Growth.of(samples)
     if options.json:
-        print(json.dumps({"samples": [one._asdict() for one in samples], "growth": growth._asdict(), "exit": code}))
+        print(
+            json.dumps({"samples": [sample._asdict() for sample in samples], "growth": growth._asdict(), "exit": code})
+        )
     else:
         print(f"second half: memory {growth.rss_mib:+} MiB (at most +{MAX_GROWTH_MIB:g}), ", end="")
         print(f"descriptors {growth.descriptors:+g}, threads {growth.threads:+g}; exit code {code}")

@@ -278,6 +278,6 @@ def _expect(status: int, *expected: int) -> None:
         raise WrongAnswerError(f"status {status}, expected {expected}")
 
 
-def _same(found: object, expected: object) -> None:
-    if found != expected:
-        raise WrongAnswerError(f"{str(found)[:200]!r}, expected {expected!r}")
+def _same(actual: object, expected: object) -> None:
+    if actual != expected:
+        raise WrongAnswerError(f"{str(actual)[:200]!r}, expected {expected!r}")
