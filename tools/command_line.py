@@ -76,8 +76,8 @@ def _leaves(parser: argparse.ArgumentParser) -> Iterator[argparse.ArgumentParser
     if not groups:
         yield parser
     for group in groups:
-        for one in group.choices.values():
-            yield from _leaves(one)
+        for choice in group.choices.values():
+            yield from _leaves(choice)
 
 
 def _group(parser: argparse.ArgumentParser, title: str) -> list[argparse.Action]:
@@ -167,13 +167,15 @@ _KINDS = (
 def environment_page() -> str:
     """Return the page of environment variables."""
     parts = [_ENVIRONMENT, *_variables("pegboard", _OWN)]
-    known = defaults()["environment"]
+    table = defaults()["environment"]
     declared = [
-        _Variable(name, f"sets {_key(known[kind][name])}{more}") for kind, more in _KINDS for name in known[kind]
+        _Variable(name, f"sets {_key(table[kind][name])}{more}") for kind, more in _KINDS for name in table[kind]
     ]
-    declared += [_Variable(name, f"no effect: it is `{setting}` here") for name, setting in known["renamed"].items()]
-    declared += [_Variable(name, f"read by `[plugins.{one}]`, if enabled") for name, one in known["of_plugins"].items()]
-    declared += [_Variable(name, f"no effect: {reason}") for name, reason in known["unused"].items()]
+    declared += [_Variable(name, f"no effect: it is `{setting}` here") for name, setting in table["renamed"].items()]
+    declared += [
+        _Variable(name, f"read by `[plugins.{plugin}]`, if enabled") for name, plugin in table["of_plugins"].items()
+    ]
+    declared += [_Variable(name, f"no effect: {reason}") for name, reason in table["unused"].items()]
     parts += _variables("Variables of other systems", sorted(declared))
     parts.append(_IGNORED)
     parts += _variables("Other variables", _OTHERS)
@@ -195,6 +197,6 @@ def _variables(title: str, variables: Iterable[_Variable]) -> Iterator[str]:
     yield f"## {title}\n"
     yield "| variable | meaning |"
     yield "|---|---|"
-    for one in variables:
-        yield f"| `{one.name}` | {one.meaning} |"
+    for variable in variables:
+        yield f"| `{variable.name}` | {variable.meaning} |"
     yield ""

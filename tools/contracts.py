@@ -149,17 +149,21 @@ def _method(name: str, member: object) -> str:
 
 def _signature(function: FunctionType) -> str:
     """Return the parameters and the result of a method, as an author writes them."""
-    found = inspect.signature(function)
+    signature = inspect.signature(function)
     parts = []
-    for name, one in found.parameters.items():
+    for name, parameter in signature.parameters.items():
         if name == "self":
             continue
-        if one.kind is one.KEYWORD_ONLY and "*" not in parts:
+        if parameter.kind is parameter.KEYWORD_ONLY and "*" not in parts:
             parts.append("*")
-        default = "" if one.default is one.empty else f" = {_DEFAULTS.get(repr(one.default), repr(one.default))}"
-        star = "*" if one.kind is one.VAR_POSITIONAL else ""
-        parts.append(f"{star}{name}: {_annotation(one.annotation)}{default}")
-    return f"({', '.join(parts)}) -> {_annotation(found.return_annotation)}"
+        default = (
+            ""
+            if parameter.default is parameter.empty
+            else f" = {_DEFAULTS.get(repr(parameter.default), repr(parameter.default))}"
+        )
+        star = "*" if parameter.kind is parameter.VAR_POSITIONAL else ""
+        parts.append(f"{star}{name}: {_annotation(parameter.annotation)}{default}")
+    return f"({', '.join(parts)}) -> {_annotation(signature.return_annotation)}"
 
 
 def _annotation(annotation: object) -> str:

@@ -63,8 +63,8 @@ def usable_uv(path: str | Path | None) -> str | None:
         answer = subprocess.run([path, "--version"], capture_output=True, text=True, check=False)
     except OSError:
         return None
-    found = re.match(r"uv (\d+)\.(\d+)", answer.stdout)
-    return str(path) if found and (int(found[1]), int(found[2])) >= UV_MINIMUM else None
+    match = re.match(r"uv (\d+)\.(\d+)", answer.stdout)
+    return str(path) if match and (int(match[1]), int(match[2])) >= UV_MINIMUM else None
 
 
 def find_uv(wanted: str) -> str | None:

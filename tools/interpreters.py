@@ -36,7 +36,7 @@ def folders() -> list[Path]:
 
 def find_interpreters(folders: Iterable[Path]) -> dict[Version, Path]:
     """Return an interpreter of each patch release in folders, the oldest first. Virtual environments do not count."""
-    found: dict[Version, Path] = {}
+    interpreters: dict[Version, Path] = {}
     files = {file for folder in folders for pattern in ("python3", "python3.1[0-9]") for file in folder.glob(pattern)}
     for file in sorted(files):
         try:
@@ -46,8 +46,8 @@ def find_interpreters(folders: Iterable[Path]) -> dict[Version, Path]:
         *version, executable = done.stdout.split(maxsplit=3) or [""]
         release = tuple(map(int, version))
         if not done.returncode and release >= PYTHON_MINIMUM:
-            found.setdefault(release, Path(executable.strip()))
-    return dict(sorted(found.items()))
+            interpreters.setdefault(release, Path(executable.strip()))
+    return dict(sorted(interpreters.items()))
 
 
 def passes(python: Path, version: Version, uv: str, arguments: Sequence[str]) -> bool:
@@ -77,18 +77,20 @@ def main() -> None:
     parser.add_argument("--only", choices=["", "oldest"], default="", help="run the tests on the oldest one")
     parser.add_argument("--uv", default="auto", metavar="PATH", help="the uv to use; empty for pip")
     parser.add_argument("arguments", nargs="*", help="arguments of pytest")
-    given = parser.parse_args()
-    found = find_interpreters(folders())
-    for missing in sorted({*EXPECTED} - {version[:2] for version in found}):
+    options = parser.parse_args()
+    interpreters = find_interpreters(folders())
+    for missing in sorted({*EXPECTED} - {version[:2] for version in interpreters}):
         say(f"no Python {shown(missing)} is installed")
-    if given.only:
-        found = {version: found[version] for version in [*found][:1] if version != sys.version_info[:3]}
-        if not found:
+    if options.only:
+        interpreters = {
+            version: interpreters[version] for version in [*interpreters][:1] if version != sys.version_info[:3]
+        }
+        if not interpreters:
             say(f"Python {shown(sys.version_info[:3])} is the oldest one; `make test` runs the tests on it")
     failed = []
-    for version, python in found.items():
+    for version, python in interpreters.items():
         say(f"Python {shown(version)}, {python}")
-        if not passes(python, version, given.uv, given.arguments):
+        if not passes(python, version, options.uv, options.arguments):
             failed.append(shown(version))
     if failed:
         raise SystemExit(f"make interpreters: the tests failed on Python {', '.join(failed)}")

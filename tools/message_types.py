@@ -101,33 +101,37 @@ class Revision:
 
     def text(self) -> str:
         """Return the source of the module, not yet formatted."""
-        blocks = [self._source(one) for one in self._dictionaries]
+        blocks = [self._source(record) for record in self._dictionaries]
         functional = [block for block in blocks if not block.startswith("class")]
         blocks = [block for block in blocks if block.startswith("class")]
-        blocks += [_alias(one, quoted) for one, quoted in self._ordered()] + functional
+        blocks += [_alias(alias, quoted) for alias, quoted in self._ordered()] + functional
         body = "\n\n\n".join(blocks)
-        known = ("Any", "Literal", "NotRequired", "TypeAlias", "TypedDict")
-        names = ", ".join(name for name in known if re.search(rf"\b{name}\b", body))
+        typing_names = ("Any", "Literal", "NotRequired", "TypeAlias", "TypedDict")
+        names = ", ".join(name for name in typing_names if re.search(rf"\b{name}\b", body))
         head = _HEAD.format(revision=self._revision, names=names, example=_EXAMPLES[self._revision >= "2026"])
         return f"{head}\n\n{body}\n"
 
-    def _source(self, one: Dictionary) -> str:
-        if all(field.name.isidentifier() for field in one.fields):
-            lines = [f"class {one.name}(TypedDict):", f'    """{one.about}"""', ""]
-            return "\n".join([*lines, *[f"    {field.name}: {field.annotation}" for field in one.fields]])
-        members = "".join(f'    "{field.name}": {field.annotation!r},\n' for field in one.fields)
-        return f'{one.name} = TypedDict(\n    "{one.name}",\n    {{\n{members}    }},\n)\n"""{one.about}"""'
+    def _source(self, record: Dictionary) -> str:
+        if all(field.name.isidentifier() for field in record.fields):
+            lines = [f"class {record.name}(TypedDict):", f'    """{record.about}"""', ""]
+            return "\n".join([*lines, *[f"    {field.name}: {field.annotation}" for field in record.fields]])
+        members = "".join(f'    "{field.name}": {field.annotation!r},\n' for field in record.fields)
+        return f'{record.name} = TypedDict(\n    "{record.name}",\n    {{\n{members}    }},\n)\n"""{record.about}"""'
 
     def _ordered(self) -> Iterator[tuple[Alias, bool]]:
         """Yield each alias behind those that it uses, and True if it uses itself or a later one."""
-        late = {one.name for one in self._dictionaries if not all(field.name.isidentifier() for field in one.fields)}
+        late = {
+            record.name
+            for record in self._dictionaries
+            if not all(field.name.isidentifier() for field in record.fields)
+        }
         left, done = dict(self._aliases), set[str]()
         while left:
-            ready = [one for one in left.values() if not (one.uses & (left.keys() | late))]
-            for one in ready or list(left.values())[:1]:
-                yield one, not ready
-                done.add(one.name)
-                del left[one.name]
+            ready = [alias for alias in left.values() if not (alias.uses & (left.keys() | late))]
+            for alias in ready or list(left.values())[:1]:
+                yield alias, not ready
+                done.add(alias.name)
+                del left[alias.name]
 
     def _define(self, name: str, schema: Mapping[str, Any]) -> None:
         merged = self._merged(schema)
@@ -169,11 +173,11 @@ class Revision:
             values = schema.get("enum", [schema.get("const")])
             return f"Literal[{', '.join(map(json.dumps, values))}]"
         if "anyOf" in schema:
-            return " | ".join(dict.fromkeys(self._type(one, owner, key) for one in schema["anyOf"]))
+            return " | ".join(dict.fromkeys(self._type(option, owner, key) for option in schema["anyOf"]))
         merged = self._merged(schema)
         kind = merged.get("type")
         if isinstance(kind, list):
-            return " | ".join(SCALARS[one] for one in kind)
+            return " | ".join(SCALARS[name] for name in kind)
         if kind == "array":
             return f"list[{self._type(merged.get('items', {}), owner, key)}]"
         if kind == "object":
@@ -195,20 +199,20 @@ def _name(schema: Mapping[str, Any]) -> str:
     return str(schema["$ref"].rpartition("/")[2])
 
 
-def _about(name: str, known: Mapping[str, Any]) -> str:
+def _about(name: str, schemas: Mapping[str, Any]) -> str:
     """Return the docstring of a definition."""
     for suffix, words in _MESSAGES.items():
         if name.endswith(suffix):
             for kind in ("Request", "Notification"):
-                message = known.get(name.removesuffix(suffix) + kind, {})
+                message = schemas.get(name.removesuffix(suffix) + kind, {})
                 method = message.get("properties", {}).get("method", {}).get("const")
                 if method is not None:
                     return f"{words} `{method}`."
     return f"The definition `{name}`."
 
 
-def _alias(one: Alias, quoted: bool) -> str:
-    return f"{one.name}: TypeAlias = " + (f'"{one.type}"' if quoted else one.type)
+def _alias(alias: Alias, quoted: bool) -> str:
+    return f"{alias.name}: TypeAlias = " + (f'"{alias.type}"' if quoted else alias.type)
 
 
 def path_of(revision: str) -> Path:
@@ -226,7 +230,11 @@ def module_of(revision: str) -> str:
 
 def main(arguments: list[str]) -> int:
     """Write the modules, or compare them."""
-    stale = [one for one in REVISIONS if not path_of(one).exists() or path_of(one).read_text("utf-8") != module_of(one)]
+    stale = [
+        revision
+        for revision in REVISIONS
+        if not path_of(revision).exists() or path_of(revision).read_text("utf-8") != module_of(revision)
+    ]
     for revision in stale:
         if "--check" in arguments:
             print(f"{path_of(revision)} is not up to date; run `python -m tools.message_types`", file=sys.stderr)

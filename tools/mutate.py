@@ -81,7 +81,7 @@ TARGETS: dict[str, tuple[str, list[str]]] = {
     **{
         f"resource_server.{name}": (
             f"plugins/pegboard_plugins/resource_server/{name}.py",
-            [f"plugins/resource_server/test_{one}" for one in tests.split()],
+            [f"plugins/resource_server/test_{test}" for test in tests.split()],
         )
         for name, tests in {
             "claims": "token_authenticator introspection jwt_verifier scopes",
@@ -192,7 +192,7 @@ def mutants(source: str) -> Iterator[Mutant]:
 
 def _skipped(tree: ast.Module) -> set[ast.AST]:
     """Return the nodes without behaviour: imports, annotations, docstrings, and texts of errors and logs."""
-    found: set[ast.AST] = set()
+    skipped: set[ast.AST] = set()
     for node in ast.walk(tree):
         whole: list[ast.AST | None] = []
         if isinstance(node, ast.arg | ast.AnnAssign):
@@ -201,8 +201,8 @@ def _skipped(tree: ast.Module) -> set[ast.AST]:
             whole = [node.returns, *node.decorator_list]
         elif _says_nothing(node):
             whole = [node]
-        found |= {inner for one in whole if one is not None for inner in ast.walk(one)}
-    return found
+        skipped |= {inner for part in whole if part is not None for inner in ast.walk(part)}
+    return skipped
 
 
 def _says_nothing(node: ast.AST) -> bool:
@@ -220,39 +220,39 @@ def _says_nothing(node: ast.AST) -> bool:
 def _changes(node: ast.AST) -> Iterator[Change]:
     if isinstance(node, ast.Compare) and len(node.ops) == 1 and type(node.ops[0]) in SWAPS:
         other = SWAPS[type(node.ops[0])]
-        yield f"{ast.unparse(node)} -> {other.__name__}", lambda one: _set(one, ops=[other()])
+        yield f"{ast.unparse(node)} -> {other.__name__}", lambda target: _set(target, ops=[other()])
     if isinstance(node, ast.If | ast.While | ast.IfExp):
         yield (
             f"not {ast.unparse(node.test)}",
-            lambda one: _set(one, test=ast.UnaryOp(ast.Not(), one.test)),  # type: ignore[attr-defined]
+            lambda target: _set(target, test=ast.UnaryOp(ast.Not(), target.test)),  # type: ignore[attr-defined]
         )
     if isinstance(node, ast.BoolOp):
         other_op = ast.Or() if isinstance(node.op, ast.And) else ast.And()
-        yield f"{ast.unparse(node)} -> {type(other_op).__name__}", lambda one: _set(one, op=other_op)
+        yield f"{ast.unparse(node)} -> {type(other_op).__name__}", lambda target: _set(target, op=other_op)
     if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not):
-        yield f"{ast.unparse(node)} without not", lambda one: one.operand  # type: ignore[attr-defined]
+        yield f"{ast.unparse(node)} without not", lambda target: target.operand  # type: ignore[attr-defined]
     if isinstance(node, ast.Constant):
         yield from _constants(node)
     if isinstance(node, ast.Return) and node.value is not None and ast.unparse(node.value) != "None":
-        yield f"{ast.unparse(node)} -> None", lambda one: _set(one, value=ast.Constant(None))
+        yield f"{ast.unparse(node)} -> None", lambda target: _set(target, value=ast.Constant(None))
     if isinstance(node, ast.Expr | ast.Raise | ast.AugAssign | ast.Delete | ast.Continue | ast.Break):
-        yield f"without {ast.unparse(node)}", lambda one: ast.Pass()
+        yield f"without {ast.unparse(node)}", lambda target: ast.Pass()
     if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Attribute | ast.Subscript):
-        yield f"without {ast.unparse(node)}", lambda one: ast.Pass()
+        yield f"without {ast.unparse(node)}", lambda target: ast.Pass()
 
 
 def _constants(node: ast.Constant) -> Iterator[Change]:
     value = node.value
     if isinstance(value, bool):
-        yield f"{value} -> {not value}", lambda one: ast.Constant(not value)
+        yield f"{value} -> {not value}", lambda target: ast.Constant(not value)
     elif isinstance(value, int | float):
-        yield f"{value} -> {value + 1}", lambda one: ast.Constant(value + 1)
+        yield f"{value} -> {value + 1}", lambda target: ast.Constant(value + 1)
         if value > 1:
-            yield f"{value} -> {value - 1}", lambda one: ast.Constant(value - 1)
+            yield f"{value} -> {value - 1}", lambda target: ast.Constant(value - 1)
     elif isinstance(value, str) and " " not in value:  # what has spaces is for people
-        yield f"{value!r} -> {value + 'x'!r}", lambda one: ast.Constant(value + "x")
+        yield f"{value!r} -> {value + 'x'!r}", lambda target: ast.Constant(value + "x")
     elif isinstance(value, bytes):
-        yield f"{value!r} -> {value + b'x'!r}", lambda one: ast.Constant(value + b"x")
+        yield f"{value!r} -> {value + b'x'!r}", lambda target: ast.Constant(value + b"x")
 
 
 def _set(node: ast.AST, **fields: object) -> ast.AST:
@@ -269,7 +269,7 @@ def _replace(tree: ast.AST, old: ast.AST, new: ast.AST | None) -> None:
             if value is old:
                 setattr(parent, name, new)
             elif isinstance(value, list):
-                setattr(parent, name, [new if one is old else one for one in value])
+                setattr(parent, name, [new if item is old else item for item in value])
 
 
 def noticed(tree: Path, tests: list[str]) -> bool:
@@ -286,7 +286,7 @@ def noticed(tree: Path, tests: list[str]) -> bool:
         "--timeout",
         "30",
     ]
-    paths = [f"tests/{one}.py" for one in tests]
+    paths = [f"tests/{test}.py" for test in tests]
     with subprocess.Popen(
         ["nice", *command, "-k", "not uvloop", *paths],
         cwd=tree,

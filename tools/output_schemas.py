@@ -17,9 +17,9 @@ def output_schemas() -> str:
     adapters: list[Any] = [(name, "serialization", TypeAdapter(kind)) for name, kind in types.items()]
     of_commands, shared = TypeAdapter.json_schemas(adapters)
     own = {name: schema for (name, _), schema in of_commands.items()}
-    found: dict[str, Any] = {
+    schemas: dict[str, Any] = {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": "The output of the commands of pegboard with --json",
         "$defs": {**shared["$defs"], **own},
     }
-    return json.dumps(found, indent=2) + "\n"
+    return json.dumps(schemas, indent=2) + "\n"

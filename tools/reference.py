@@ -47,7 +47,7 @@ def hooks_page() -> str:
     from pegboard import hookspecs
 
     parts = ["# Hooks\n", _NOTE, inspect.cleandoc(hookspecs.__doc__ or "") + "\n"]
-    hooks = {name: one for name, one in vars(hookspecs).items() if hasattr(one, "pegboard_spec")}
+    hooks = {name: hook for name, hook in vars(hookspecs).items() if hasattr(hook, "pegboard_spec")}
     for name, function in hooks.items():
         signature = str(inspect.signature(function)).replace("'", "")
         parts += [
@@ -69,9 +69,9 @@ def configuration_page() -> str:
             sections[f"{origin.kind}s.{origin.name}"] = getattr(origin.entry_point.load(), "Config", None)
     parts = ["# Configuration reference\n", _NOTE, _ABOUT_FILES]
     for name, model in sections.items():
-        given = defaults().get("host", {}) if name == "host" else {}
+        defaults_of = defaults().get("host", {}) if name == "host" else {}
         for section, of_section in _with_named(name, model):
-            rows = _rows(of_section, given)
+            rows = _rows(of_section, defaults_of)
             parts += [f"## [{section}]\n", "| key | default | meaning |", "|---|---|---|", *rows, ""]
     return "\n".join(parts)
 
@@ -83,19 +83,19 @@ def _with_named(section: str, model: type[BaseModel] | None) -> Iterator[tuple[s
     yield section, model
     for name, field in model.model_fields.items():
         named = get_args(field.annotation)[1:] if get_origin(field.annotation) is Mapping else ()
-        for one in named:
-            if isinstance(one, type) and issubclass(one, BaseModel):
-                yield f"{section}.{name}.NAME", one
+        for candidate in named:
+            if isinstance(candidate, type) and issubclass(candidate, BaseModel):
+                yield f"{section}.{name}.NAME", candidate
 
 
-def _rows(model: type[BaseModel], given: Mapping[str, Any]) -> Iterator[str]:
+def _rows(model: type[BaseModel], table: Mapping[str, Any]) -> Iterator[str]:
     meanings = attributes(model)
     for name, field in model.model_fields.items():
-        known = given.get(name, field.default)
-        for one in field.metadata:
-            if isinstance(one, PlainSerializer):
-                known = one.func(known)  # type: ignore[call-arg]  # it takes the value alone
-        default = "required" if field.is_required() else "" if field.default_factory else _toml(known)
+        value = table.get(name, field.default)
+        for entry in field.metadata:
+            if isinstance(entry, PlainSerializer):
+                value = entry.func(value)  # type: ignore[call-arg]  # it takes the value alone
+        default = "required" if field.is_required() else "" if field.default_factory else _toml(value)
         yield f"| `{name}` | {default} | {field.description or meanings[name]} |"
 
 
@@ -123,14 +123,14 @@ def tools_page() -> str:
     return re.sub(r"(<!-- options: (\w+) -->\n).*?(<!-- end -->)", _with_table, text, flags=re.DOTALL)
 
 
-def _with_table(found: re.Match[str]) -> str:
+def _with_table(match: re.Match[str]) -> str:
     rows = []
-    for one in options(found[2]):
-        code = (one.name, one.type, one.default, one.example)
+    for option in options(match[2]):
+        code = (option.name, option.type, option.default, option.example)
         name, kind, default, example = [f"`{text}`".replace("|", r"\|") for text in code]
-        rows.append(f"| {name} | {kind} | {default} | {one.meaning} | {example} |")
+        rows.append(f"| {name} | {kind} | {default} | {option.meaning} | {example} |")
     head = ["| option | type | default | meaning | example |", "|---|---|---|---|---|"]
-    return found[1] + "\n".join([*head, *rows]) + "\n" + found[3]
+    return match[1] + "\n".join([*head, *rows]) + "\n" + match[3]
 
 
 class Option(NamedTuple):
@@ -151,13 +151,15 @@ def options(kind: str) -> list[Option]:
     documented, definition = getattr(contracts, kind), getattr(plugins, kind.replace("Options", "Definition"))
     meanings = attributes(contracts.CommonOptions) | attributes(documented)
     order = [name for field in definition._fields for name in (["ui", field] if field == "extensions" else [field])]
-    found = []
+    documented_options = []
     for name in sorted(documented.__annotations__, key=order.index):
         meaning, _, example = meanings.get(name, "").removesuffix("`").rpartition(" `")
         default = definition._field_defaults.get(name)
         shown = "{}" if isinstance(default, Mapping) else repr(default)
-        found.append(Option(name, documented.__annotations__[name].__forward_arg__, shown, meaning, example))
-    return found
+        documented_options.append(
+            Option(name, documented.__annotations__[name].__forward_arg__, shown, meaning, example)
+        )
+    return documented_options
 
 
 def errors_page() -> str:
@@ -173,7 +175,7 @@ def errors_page() -> str:
     parts[-1] = re.sub(r"\n\n(?=\w)(?!.*──)", "\n```\n\n", parts[-1], count=1, flags=re.DOTALL) + "\n"
     parts += ["| class | kind | meaning |", "|---|---|---|"]
     drawn = re.findall(r"^[│├└─ ]*(\w+)", errors.__doc__ or "", re.M)  # in the order of the drawing
-    for name in sorted(vars(errors), key=lambda one: drawn.index(one) if one in drawn else len(drawn)):
+    for name in sorted(vars(errors), key=lambda member: drawn.index(member) if member in drawn else len(drawn)):
         value = getattr(errors, name)
         if inspect.isclass(value) and issubclass(value, errors.MCPError) and name == value.__name__:
             kind = value.default_kind if issubclass(value, errors.ToolkitError) else ""
@@ -186,12 +188,12 @@ def _answers() -> Iterator[str]:
     """Yield the errors that clients receive, from tests/errors/answers.toml."""
     from tests.support.error_answers import CANARY, PLACES, cell, rows, table
 
-    known = rows()
+    documented = rows()
     yield f"\n{_ANSWERS}"
     yield "| errors | tool | resource | prompt | completion | middleware around a tool | method of a plugin |"
     yield "|---|" + "---|" * len(PLACES)
     for family in table()["families"]:
-        names = dict.fromkeys(f"`{row.name}`" for row in known if row.family == family)
+        names = dict.fromkeys(f"`{row.name}`" for row in documented if row.family == family)
         shown = "anything else, such as " + ", ".join(names) if family == "accident" else ", ".join(names)
         cells = []
         for place in PLACES:
@@ -201,7 +203,7 @@ def _answers() -> Iterator[str]:
     yield f"\n{_MEMBERS}"
     yield "| raised | kind | canRetry | statusCode | others |"
     yield "|---|---|---|---|---|"
-    for row in known:
+    for row in documented:
         if row.kind is not None:
             others = [name for name in (*row.members, *row.more) if name != "statusCode"]
             raised = re.sub(r"\s+", " ", row.raised).replace(CANARY, "a word for the log")
@@ -266,7 +268,7 @@ def requirements_page() -> str:
     for section in sections():
         parts += [f"## {section.title}\n", "| id | level | rule | source | tests |", "|---|---|---|---|---|"]
         for rule in section.rules:
-            where = ", ".join(f"[{_place(one)}]({addresses(one)[0]})" for one in rule.sources)
+            where = ", ".join(f"[{_place(source)}]({addresses(source)[0]})" for source in rule.sources)
             held = rule.reason or ", ".join(f"[{path}](../tests/{path})" for path in tests.get(rule.id, ()))
             parts.append(f"| {rule.id} | {rule.level} | {rule.rule} | {where} | {held} |")
         parts.append("")
@@ -305,14 +307,14 @@ def templates() -> dict[str, str]:
     """Return the code and the tests of each example that `pegboard new` uses, by the name of the copy."""
     from pegboard_plugins.new.kinds import PLUGINS, SERVER, TOOLKIT
 
-    found = {}
+    files = {}
     for folder, kinds in ((DOCS / "examples", (TOOLKIT, SERVER)), (DOCS / "examples" / "plugins", PLUGINS.values())):
         for kind in kinds:
             tests = DOCS / "examples" / "tests" / f"{kind.example}_test.py"
-            found[f"{kind.example}.txt"] = (folder / f"{kind.example}.py").read_text("utf-8")
-            found[f"{kind.example}_test.txt"] = tests.read_text("utf-8")
-    found["command_facts.txt"] = (DOCS / "examples" / "plugins" / FACTS_FILE).read_text("utf-8")
-    return found
+            files[f"{kind.example}.txt"] = (folder / f"{kind.example}.py").read_text("utf-8")
+            files[f"{kind.example}_test.txt"] = tests.read_text("utf-8")
+    files["command_facts.txt"] = (DOCS / "examples" / "plugins" / FACTS_FILE).read_text("utf-8")
+    return files
 
 
 def main(arguments: list[str]) -> int:

@@ -51,9 +51,9 @@ def check_tag(root: Path, tag: str) -> None:
         SystemExit: a distribution has another version.
     """
     for project in (root / "pyproject.toml", *sorted(root.glob("toolkits/*/pyproject.toml"))):
-        found = tomllib.loads(project.read_text("utf-8"))["project"]
-        if tag != f"v{found['version']}":
-            name, version = found["name"], found["version"]
+        metadata = tomllib.loads(project.read_text("utf-8"))["project"]
+        if tag != f"v{metadata['version']}":
+            name, version = metadata["name"], metadata["version"]
             raise SystemExit(f"release: the tag is {tag}, but {name} has the version {version}: tag v{version}")
 
 

@@ -51,10 +51,10 @@ def pins_of_requirements(text: str) -> Pins:
     logical = [line for line in text.replace("\\\n", " ").splitlines() if line and not line.startswith("#")]
     pins: Pins = {}
     for line in logical:
-        found = re.match(r"([a-z0-9-]+)==([^\s;]+)", line)
-        if not found:
+        match = re.match(r"([a-z0-9-]+)==([^\s;]+)", line)
+        if not match:
             raise SystemExit(f"{REQUIREMENTS.name}: not a pinned requirement: {line}")
-        pins[found[1], found[2]] = frozenset(re.findall(r"--hash=(\S+)", line))
+        pins[match[1], match[2]] = frozenset(re.findall(r"--hash=(\S+)", line))
     return pins
 
 

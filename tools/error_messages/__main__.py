@@ -29,28 +29,30 @@ def ask_all(overrides: Path | None) -> dict[str, list[str]]:
     Args:
         overrides: a requirements file whose versions replace those that the frameworks require.
     """
-    found = {"pegboard": answers(ROOT / ".venv" / "bin" / "python", *OURS)}
-    for source in sorted(SOURCES, key=lambda one: one.name):
+    by_server = {"pegboard": answers(ROOT / ".venv" / "bin" / "python", *OURS)}
+    for source in sorted(SOURCES, key=lambda item: item.name):
         if server := CLASSES.get((source.name, source.version)):
             prepare(source, overrides)
-            found[f"{source.name} {source.version}"] = answers(source.python, server)
-    return found
+            by_server[f"{source.name} {source.version}"] = answers(source.python, server)
+    return by_server
 
 
-def page(found: Mapping[str, Sequence[str]]) -> Iterator[str]:
+def page(by_server: Mapping[str, Sequence[str]]) -> Iterator[str]:
     """Return the lines of the generated part: a table of lengths, then all answers."""
-    yield "| mistake | " + " | ".join(found) + " |"
-    yield "|---|" + "--:|" * len(found)
+    yield "| mistake | " + " | ".join(by_server) + " |"
+    yield "|---|" + "--:|" * len(by_server)
     for place, call in enumerate(CALLS):
-        cells = [_length(texts[place]) for texts in found.values()]
+        cells = [_length(texts[place]) for texts in by_server.values()]
         yield f"| [{call.mistake}](#{call.mistake.lower().replace(' ', '-')}) | {' | '.join(cells)} |"
-    refused = [place for place in range(len(CALLS)) if all(_length(one[place]).isdigit() for one in found.values())]
-    means = [str(sum(len(texts[place]) for place in refused) // len(refused)) for texts in found.values()]
+    refused = [
+        place for place in range(len(CALLS)) if all(_length(texts[place]).isdigit() for texts in by_server.values())
+    ]
+    means = [str(sum(len(texts[place]) for place in refused) // len(refused)) for texts in by_server.values()]
     yield f"| mean of the {len(refused)} that all refuse | {' | '.join(means)} |"
     for place, call in enumerate(CALLS):
         yield f"\n### {call.mistake}\n\n`{call.tool}` with `{json.dumps(call.arguments)}`\n"
-        for text in dict.fromkeys(texts[place] for texts in found.values()):
-            names = [name for name, texts in found.items() if texts[place] == text]
+        for text in dict.fromkeys(texts[place] for texts in by_server.values()):
+            names = [name for name, texts in by_server.items() if texts[place] == text]
             yield f"{', '.join(names)}:\n\n```\n{text}\n```\n"
 
 
@@ -58,11 +60,11 @@ def _length(text: str) -> str:
     return "accepted" if text.startswith("accepted: ") else str(len(text))
 
 
-def write(path: Path, found: Mapping[str, Sequence[str]]) -> None:
+def write(path: Path, by_server: Mapping[str, Sequence[str]]) -> None:
     """Replace the generated part of the page."""
     head, _, rest = path.read_text("utf-8").partition(BEGIN)
     tail = rest.partition(END)[2]
-    path.write_text(head + BEGIN + "\n".join(page(found)).rstrip() + "\n" + END + tail, "utf-8")
+    path.write_text(head + BEGIN + "\n".join(page(by_server)).rstrip() + "\n" + END + tail, "utf-8")
 
 
 if __name__ == "__main__":

@@ -41,7 +41,7 @@ def search(
 
 def book(passengers: list[Passenger], extras: Extras = Extras()) -> str:  # noqa: B008 - as authors write it
     """Book a trip."""
-    return f"{', '.join(one.name for one in passengers)}: {extras.meal}"
+    return f"{', '.join(passenger.name for passenger in passengers)}: {extras.meal}"
 
 
 def sign_in(user: str, password: str) -> str:

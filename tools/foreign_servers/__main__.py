@@ -53,8 +53,8 @@ async def compare_example(source: Source, file: Path, room: asyncio.Semaphore) -
         except NoServer as error:
             return Outcome(path, "fails", [str(error)])
     settle = settled if source.name == "arcade_mcp" else dict
-    found = list(differences(settle(original), settle(ours)))
-    return Outcome(path, "differs" if found else "same", found)
+    lines = list(differences(settle(original), settle(ours)))
+    return Outcome(path, "differs" if lines else "same", lines)
 
 
 async def main(only: str) -> list[Outcome]:
@@ -82,8 +82,8 @@ if __name__ == "__main__":
     parser.add_argument("--details", action="store_true", help="print all differences")
     parser.add_argument("--overrides", type=Path, help="a file with versions in the place of required ones")
     options = parser.parse_args()
-    for each in SOURCES:
-        prepare(each, options.overrides)
+    for source in SOURCES:
+        prepare(source, options.overrides)
     results = asyncio.run(main(options.only))
     data: list[dict[str, Any]] = [outcome._asdict() for outcome in results]
     (CACHE / "report.json").write_text(json.dumps(data, indent=2))

@@ -9,14 +9,14 @@ _LIMITS = frozenset(("default", "minimum", "maximum", "minLength", "maxLength", 
 _NULL = {"type": "null"}
 
 
-def settled(found: Mapping[str, Any]) -> dict[str, Any]:
+def settled(answers: Mapping[str, Any]) -> dict[str, Any]:
     """Return what a server answered, without the known differences."""
-    instructions = found.get("instructions") or ""
+    instructions = answers.get("instructions") or ""
     is_default = "tools/call" in instructions  # Arcade explains the protocol if the author writes nothing
     return {
-        **{name: _texts(value) if name.startswith("call ") else value for name, value in found.items()},
+        **{name: _texts(value) if name.startswith("call ") else value for name, value in answers.items()},
         "instructions": None if is_default else instructions,
-        "tools": [_tool(one) for one in found["tools"]],
+        "tools": [_tool(tool) for tool in answers["tools"]],
     }
 
 
@@ -29,16 +29,18 @@ def _tool(tool: Mapping[str, Any]) -> dict[str, Any]:
 def _schema(schema: Any) -> Any:
     """Return a schema without defaults, limits and null."""
     if isinstance(schema, list):
-        return [_schema(one) for one in schema]
+        return [_schema(item) for item in schema]
     if not isinstance(schema, dict):
         return schema
-    options = [one for one in schema.get("anyOf", ()) if one != _NULL]
+    options = [option for option in schema.get("anyOf", ()) if option != _NULL]
     if len(options) == 1:
         schema = {**{name: value for name, value in schema.items() if name != "anyOf"}, **options[0]}
     if isinstance(schema.get("type"), list):
-        schema = {**schema, "type": next(one for one in schema["type"] if one != "null")}
+        schema = {**schema, "type": next(kind for kind in schema["type"] if kind != "null")}
     members = {
-        name: {key: _schema(one) for key, one in value.items()} if name in ("properties", "$defs") else _schema(value)
+        name: {key: _schema(member) for key, member in value.items()}
+        if name in ("properties", "$defs")
+        else _schema(value)
         for name, value in schema.items()
     }
     return {name: value for name, value in members.items() if name not in _LIMITS or isinstance(value, dict)}
@@ -47,5 +49,5 @@ def _schema(schema: Any) -> Any:
 def _texts(result: Mapping[str, Any]) -> dict[str, Any]:
     """Return a result whose text is JSON: Arcade writes "True" and "" for true and null."""
     words = {"True": "true", "False": "false", "": "null"}
-    blocks = [{**one, "text": words.get(one.get("text"), one.get("text"))} for one in result.get("content", ())]
+    blocks = [{**block, "text": words.get(block.get("text"), block.get("text"))} for block in result.get("content", ())]
     return {**result, "content": blocks}

@@ -28,7 +28,7 @@ def _short(value: Any) -> str:
 
 def _normal(key: str, value: Any) -> Any:
     if isinstance(value, list):
-        return sorted((_item(one) for one in value), key=lambda one: json.dumps(one, sort_keys=True))
+        return sorted((_item(item) for item in value), key=lambda item: json.dumps(item, sort_keys=True))
     if key.startswith(("call", "read", "get")) and isinstance(value, dict):
         return _result(value)
     return None if key == "name" and str(value).startswith("FastMCP") else value or None
@@ -52,7 +52,7 @@ def _item(item: Mapping[str, Any]) -> dict[str, Any]:
 def _schema(schema: Any, root: Mapping[str, Any]) -> Any:
     """Return a schema without references and without members that mean nothing."""
     if isinstance(schema, list):
-        return [_schema(one, root) for one in schema]
+        return [_schema(item, root) for item in schema]
     if not isinstance(schema, dict):
         return schema
     if "$ref" in schema:
@@ -61,7 +61,7 @@ def _schema(schema: Any, root: Mapping[str, Any]) -> Any:
     kept: dict[str, Any] = {}
     for name, value in schema.items():
         if name == "properties":
-            kept[name] = {member: _schema(one, root) for member, one in value.items()}
+            kept[name] = {member: _schema(member_schema, root) for member, member_schema in value.items()}
         elif name not in _NOTES and name != "$defs" and not (name == "default" and value is None):
             kept[name] = sorted(value) if name == "required" else _schema(value, root)
     return kept
@@ -72,13 +72,13 @@ def _result(result: Mapping[str, Any]) -> Any:
     if result.get("isError") or "error" in result:
         return "error"
     if "messages" in result:
-        return [_message(one) for one in result["messages"]]
+        return [_message(message) for message in result["messages"]]
     if "contents" in result:
-        return [_block({**one, "type": "text"} if "text" in one else one) for one in result["contents"]]
+        return [_block({**part, "type": "text"} if "text" in part else part) for part in result["contents"]]
     structured = result.get("structuredContent")
     if isinstance(structured, dict) and structured.keys() == {"result"}:
         structured = None
-    content = [_block(one) for one in result.get("content", [])]
+    content = [_block(block) for block in result.get("content", [])]
     if content and all(block["type"] == "text" for block in content):  # the official SDK sends one block for each item
         texts = [block["text"] for block in content]
         content = texts[0] if len(texts) == 1 else texts

@@ -79,25 +79,25 @@ async def _explore(client: _Client) -> dict[str, Any]:
         "initialize", protocolVersion="2025-11-25", capabilities=_CAPABILITIES, clientInfo={"name": "p", "version": "1"}
     )
     client.notify("notifications/initialized")
-    found: dict[str, Any] = {"instructions": hello.get("instructions"), "name": hello["serverInfo"]["name"]}
+    answers: dict[str, Any] = {"instructions": hello.get("instructions"), "name": hello["serverInfo"]["name"]}
     lists = {
         "tools": "tools/list", "resources": "resources/list", "resourceTemplates": "resources/templates/list",
         "prompts": "prompts/list",
     }  # fmt: skip
     for kind, method in lists.items():
-        found[kind] = (await client.request(method)).get(kind, [])
-    for tool in sorted(found["tools"], key=lambda one: one["name"]):
+        answers[kind] = (await client.request(method)).get(kind, [])
+    for tool in sorted(answers["tools"], key=lambda listed: listed["name"]):
         arguments = _sample(tool["inputSchema"], tool["inputSchema"])
-        found[f"call {tool['name']}"] = await client.request("tools/call", name=tool["name"], arguments=arguments)
-    for item in found["resources"]:
-        found[f"read {item['uri']}"] = await client.request("resources/read", uri=item["uri"])
-    for item in found["resourceTemplates"]:
+        answers[f"call {tool['name']}"] = await client.request("tools/call", name=tool["name"], arguments=arguments)
+    for item in answers["resources"]:
+        answers[f"read {item['uri']}"] = await client.request("resources/read", uri=item["uri"])
+    for item in answers["resourceTemplates"]:
         uri = re.sub(r"\{[^}]*\}", "a", item["uriTemplate"])
-        found[f"read {uri}"] = await client.request("resources/read", uri=uri)
-    for item in found["prompts"]:
-        given = {one["name"]: "a" for one in item.get("arguments", []) if one.get("required")}
-        found[f"get {item['name']}"] = await client.request("prompts/get", name=item["name"], arguments=given)
-    return found
+        answers[f"read {uri}"] = await client.request("resources/read", uri=uri)
+    for item in answers["prompts"]:
+        required = {argument["name"]: "a" for argument in item.get("arguments", []) if argument.get("required")}
+        answers[f"get {item['name']}"] = await client.request("prompts/get", name=item["name"], arguments=required)
+    return answers
 
 
 def _answer(message: Mapping[str, Any]) -> dict[str, Any]:

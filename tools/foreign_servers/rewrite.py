@@ -32,15 +32,23 @@ def changed(source: str) -> str:
 def other_imports(file: Path) -> list[str]:
     """Return the modules outside of the standard library and of its folders that a changed server imports."""
     folders = (file.parent, file.parent.parent)
-    near = {one.stem for folder in folders for one in folder.iterdir() if one.is_dir() or one.suffix == ".py"}
-    known = {"httpx", "pegboard", "pegboard_plugins", "pydantic", "typing_extensions", *sys.stdlib_module_names, *near}
-    found = {
+    near = {path.stem for folder in folders for path in folder.iterdir() if path.is_dir() or path.suffix == ".py"}
+    available = {
+        "httpx",
+        "pegboard",
+        "pegboard_plugins",
+        "pydantic",
+        "typing_extensions",
+        *sys.stdlib_module_names,
+        *near,
+    }
+    imported = {
         name
         for node in ast.walk(ast.parse(file.read_text("utf-8")))
         if isinstance(node, ast.Import | ast.ImportFrom)
-        for name in ([node.module or ""] if isinstance(node, ast.ImportFrom) else [one.name for one in node.names])
+        for name in ([node.module or ""] if isinstance(node, ast.ImportFrom) else [alias.name for alias in node.names])
     }
-    return sorted(name for name in found if name.partition(".")[0] not in known)
+    return sorted(name for name in imported if name.partition(".")[0] not in available)
 
 
 def _counterpart(module: str) -> str | None:
@@ -57,15 +65,15 @@ def _counterpart(module: str) -> str | None:
 class _Imports(ast.NodeTransformer):
     def visit_ImportFrom(self, node: ast.ImportFrom) -> ast.ImportFrom:
         module = node.module or ""
-        if (found := _counterpart(module)) is not None:
-            node.module = found
-            node.names = [ast.alias("prompts", "base") if one.name == "base" else one for one in node.names]
-        elif module in ("mcp", "mcp.server") and {one.name for one in node.names} <= {*_NAMES, "types"}:
+        if (counterpart := _counterpart(module)) is not None:
+            node.module = counterpart
+            node.names = [ast.alias("prompts", "base") if alias.name == "base" else alias for alias in node.names]
+        elif module in ("mcp", "mcp.server") and {alias.name for alias in node.names} <= {*_NAMES, "types"}:
             node.module = COMPAT
         return node
 
     def visit_Import(self, node: ast.Import) -> ast.Import:
-        for one in node.names:
-            if one.asname and (found := _counterpart(one.name)):
-                one.name = found
+        for alias in node.names:
+            if alias.asname and (counterpart := _counterpart(alias.name)):
+                alias.name = counterpart
         return node

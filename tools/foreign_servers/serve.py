@@ -20,7 +20,7 @@ def main() -> None:
     spec.loader.exec_module(module)
     random.seed(1)
     values = vars(module).values()
-    server = next(one for one in values if type(one).__name__ in ("FastMCP", "MCPServer", "MCPApp"))
+    server = next(value for value in values if type(value).__name__ in ("FastMCP", "MCPServer", "MCPApp"))
     server.run(transport="stdio")
 
 

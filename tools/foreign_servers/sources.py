@@ -137,8 +137,8 @@ def _install(source: Source, overrides: Path | None) -> None:
 
 def _packages(source: Source) -> list[Path]:
     """Return the folders of examples that are packages."""
-    found = [file.parent for folder in source.folders for file in (source.place / folder).rglob("pyproject.toml")]
-    return sorted(found) if source.are_packages else []
+    folders = [file.parent for folder in source.folders for file in (source.place / folder).rglob("pyproject.toml")]
+    return sorted(folders) if source.are_packages else []
 
 
 def _run(*command: str | Path) -> None:

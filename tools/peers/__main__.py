@@ -97,19 +97,19 @@ async def mounted(peers: list[PeerServer]) -> AsyncIterator[MountingHost]:
             "http": {"port": PORT},
             "upstreams": {
                 "first_list_seconds": START_SECONDS,
-                "servers": {one.name: {**one.section(), "sampling": True} for one in peers},
+                "servers": {peer.name: {**peer.section(), "sampling": True} for peer in peers},
             },
         },
     }
-    objects = ",".join(one.name for one in peers if one.transport == "object")
+    objects = ",".join(peer.name for peer in peers if peer.transport == "object")
     program = str(Path(__file__).with_name("mounting_program.py"))
     async with AsyncExitStack() as stack:
-        for one in peers:
-            if one.port:
-                await stack.enter_async_context(running(one.command(), CACHE / f"{one.name}.log", one.env))
-        for one in peers:
-            if one.port:
-                await listening(one.port)
+        for peer in peers:
+            if peer.port:
+                await stack.enter_async_context(running(peer.command(), CACHE / f"{peer.name}.log", peer.env))
+        for peer in peers:
+            if peer.port:
+                await listening(peer.port)
         command = [str(python_of("fastmcp")), program, json.dumps(config), objects]
         process = await stack.enter_async_context(running(command, CACHE / "host.log", {}))
         await listening(PORT)
@@ -134,44 +134,48 @@ async def direct(peer: PeerServer, revision: str) -> dict[str, Any]:
 
 async def compare(peers: list[PeerServer], revision: str) -> list[Compared]:
     """Compare all peers for clients of a revision."""
-    itself = {one.name: await direct(one, revision) for one in peers}
+    itself = {peer.name: await direct(peer, revision) for peer in peers}
     compared = []
     async with mounted(peers) as host:
-        for one in peers:
-            survey = Survey(Endpoint(host.url), one.name, revision, mounted=True)
+        for peer in peers:
+            survey = Survey(Endpoint(host.url), peer.name, revision, mounted=True)
             await survey.run()
-            expected, found = itself[one.name], survey.found
-            asked = expected.get("questions", [])
+            expected, actual = itself[peer.name], survey.found
+            questions = expected.get("questions", [])
             expected = (
-                {**expected, "questions": [named_question(one.name, params) for params in asked]} if asked else expected
+                {**expected, "questions": [named_question(peer.name, params) for params in questions]}
+                if questions
+                else expected
             )
             different = [
-                f"{step}: {json.dumps(expected.get(step))[:600]} != {json.dumps(found.get(step))[:600]}"
-                for step in expected.keys() | found.keys()
-                if expected.get(step) != found.get(step)
+                f"{step}: {json.dumps(expected.get(step))[:600]} != {json.dumps(actual.get(step))[:600]}"
+                for step in expected.keys() | actual.keys()
+                if expected.get(step) != actual.get(step)
             ]
-            compared.append(Compared(one.name, len(expected), different, len(asked), survey.change_seconds))
+            compared.append(Compared(peer.name, len(expected), different, len(questions), survey.change_seconds))
     return compared
 
 
 def report(compared: list[Compared]) -> Iterator[str]:
     """Return the lines of the table."""
-    for one in compared:
-        change = "" if one.change_seconds == 0 else f", change after {one.change_seconds * 1000:.0f} ms"
-        yield f"{one.name:16} {one.steps - len(one.differences)} of {one.steps} steps are the same{change}"
-        if one.questions:
-            yield f'    intended difference: {one.questions} questions name the server, as "{one.name} asks: ..."'
-        yield from (f"    {line}" for line in one.differences)
+    for result in compared:
+        change = "" if result.change_seconds == 0 else f", change after {result.change_seconds * 1000:.0f} ms"
+        yield f"{result.name:16} {result.steps - len(result.differences)} of {result.steps} steps are the same{change}"
+        if result.questions:
+            yield f'    intended difference: {result.questions} questions name the server, as "{result.name} asks: ..."'
+        yield from (f"    {line}" for line in result.differences)
 
 
 async def kill(peers: list[PeerServer], options: argparse.Namespace) -> int:
     """Kill each peer during calls, or all in turn for some minutes. Return how often that went wrong."""
     bad = 0
     async with AsyncExitStack() as stack, mounted(peers) as host, Client(host.url, timeout=90) as client:
-        listed = [one["name"] for one in await client.tools()]
+        listed = [tool["name"] for tool in await client.tools()]
         tools = {}
         for peer in peers:
-            tools[peer] = next(one for one in listed if one.startswith(f"{peer.name}_") and one.lower().endswith("add"))
+            tools[peer] = next(
+                name for name in listed if name.startswith(f"{peer.name}_") and name.lower().endswith("add")
+            )
         running_again: dict[PeerServer, AsyncExitStack] = {}
 
         async def restart(peer: PeerServer) -> None:
@@ -186,7 +190,7 @@ async def kill(peers: list[PeerServer], options: argparse.Namespace) -> int:
             return 0
         for peer in peers:
             if peer.transport != "object":
-                others = [tools[one] for one in peers if one is not peer]
+                others = [tools[other] for other in peers if other is not peer]
                 killed = await kill_during(client, peer, tools[peer], others, options.kill, partial(restart, peer))
                 sys.stdout.write(f"{killed}\n")
                 sys.stdout.flush()
@@ -197,14 +201,14 @@ async def kill(peers: list[PeerServer], options: argparse.Namespace) -> int:
 
 async def main(options: argparse.Namespace) -> int:
     """Compare the chosen peers. Return the number of differences."""
-    peers = [one for one in PEERS if any(part in one.name for part in options.only.split(","))]
+    peers = [peer for peer in PEERS if any(part in peer.name for part in options.only.split(","))]
     if options.kill or options.minutes:
         return await kill(peers, options)
     count = 0
     for revision in REVISIONS:
         compared = await compare(peers, revision)
         sys.stdout.write("\n".join([revision, *report(compared)]) + "\n")
-        count += sum(len(one.differences) for one in compared)
+        count += sum(len(result.differences) for result in compared)
     return count
 
 

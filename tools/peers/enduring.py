@@ -76,7 +76,7 @@ async def endure(
         async def kill(end: float = end) -> None:
             while monotonic() < end:
                 await asyncio.sleep(KILL_SECONDS)
-                peer = chance.choice([one for one in tools if one.transport != "object"])
+                peer = chance.choice([candidate for candidate in tools if candidate.transport != "object"])
                 for process in processes_of(peer):
                     with suppress(ProcessLookupError):
                         os.kill(process, signal.SIGKILL)

@@ -66,7 +66,7 @@ class _Load:
 
     async def run(self, killer: Awaitable[None] | None = None) -> None:
         """Make all calls. Wait until the peer answers again."""
-        beside = [asyncio.ensure_future(one) for one in (self._call_others(), killer) if one is not None]
+        beside = [asyncio.ensure_future(work) for work in (self._call_others(), killer) if work is not None]
         await asyncio.gather(*(self._call() for _ in range(AT_ONCE)))
         async with asyncio.timeout(RECOVERY_SECONDS):
             while not self._is_well():
@@ -139,10 +139,10 @@ def processes_of(peer: PeerServer) -> list[int]:
     """Return the processes that serve a peer, without those that guard them."""
     arguments = [part.encode() for part in peer.command()[1:]]
     name = f"PEER_NAME={peer.env['PEER_NAME']}".encode()
-    found = []
+    processes = []
     for folder in Path("/proc").glob("[0-9]*"):
         with suppress(OSError):
             parts = (folder / "cmdline").read_bytes().rstrip(b"\0").split(b"\0")
             if parts[-len(arguments) :] == arguments and name in (folder / "environ").read_bytes().split(b"\0"):
-                found.append(int(folder.name))
-    return found
+                processes.append(int(folder.name))
+    return processes

@@ -30,11 +30,11 @@ def named_question(server: str, params: Mapping[str, Any]) -> dict[str, Any]:
     return {**params, "systemPrompt": f"{server} asks: {prompt}" if prompt else f"{server} asks this."}
 
 
-def answer(asked: Asked) -> dict[str, Any]:
+def answer(question: Asked) -> dict[str, Any]:
     """Return the answer to a question of a server."""
-    if asked.method == "elicitation/create":
+    if question.method == "elicitation/create":
         return {"action": "accept", "content": {"name": "Ann"}}
-    if asked.method == "sampling/createMessage":
+    if question.method == "sampling/createMessage":
         return {"role": "assistant", "model": "m", "content": {"type": "text", "text": "word"}}
     return {"roots": [{"uri": "file:///tmp"}]}
 
@@ -59,10 +59,10 @@ class Survey:
     def _note(self, method: str, params: dict[str, Any]) -> None:
         self._notified.append((method, params))
 
-    async def _ask(self, asked: Asked) -> dict[str, Any]:
-        shown = {key: value for key, value in asked.params.items() if key in _ASKED}
+    async def _ask(self, question: Asked) -> dict[str, Any]:
+        shown = {key: value for key, value in question.params.items() if key in _ASKED}
         self.found.setdefault("questions", []).append(self._normal(shown))
-        return answer(asked)
+        return answer(question)
 
     async def run(self) -> None:
         """Take all steps."""
@@ -105,16 +105,16 @@ class Survey:
             items = await getattr(client, kind)()
             if kind == "tools":
                 shown = f"{self._name}_"
-                items = [one for one in items if one["name"].startswith(self._prefix)]
-                names = {self._plain(one["name"].removeprefix(shown)): one["name"] for one in items}
-                items = [{key: value for key, value in one.items() if key != "execution"} for one in items]
+                items = [item for item in items if item["name"].startswith(self._prefix)]
+                names = {self._plain(item["name"].removeprefix(shown)): item["name"] for item in items}
+                items = [{key: value for key, value in item.items() if key != "execution"} for item in items]
             elif kind == "prompts":
-                items = [one for one in items if one["name"].startswith(self._prefix)]
+                items = [item for item in items if item["name"].startswith(self._prefix)]
             else:
                 items = [
-                    one for one in items if one.get("uri", one.get("uriTemplate")).startswith(f"{self._scheme}://")
+                    item for item in items if item.get("uri", item.get("uriTemplate")).startswith(f"{self._scheme}://")
                 ]
-            self.found[kind] = [self._normal(one) for one in items]
+            self.found[kind] = [self._normal(item) for item in items]
         return names
 
     @staticmethod
@@ -137,10 +137,10 @@ class Survey:
             options["meta"] = _LOG_LEVEL
         await self._step("count", client.call(name, {"steps": 3}, **options))
         self.found["progress"] = [
-            {key: value for key, value in one.items() if key != "progressToken"} for one in progress
+            {key: value for key, value in params.items() if key != "progressToken"} for params in progress
         ]
         logs = [params for method, params in self._notified if method == "notifications/message"]
-        self.found["logs"] = [{key: one.get(key) for key in ("level", "data")} for one in logs]
+        self.found["logs"] = [{key: message.get(key) for key in ("level", "data")} for message in logs]
 
     async def _grow(self, client: Client, name: str) -> None:
         self._notified.clear()
@@ -152,13 +152,13 @@ class Survey:
                 break
             await asyncio.sleep(0.01)
         self.found["announced"] = self.change_seconds <= CHANGE_SECONDS
-        tools = [one["name"] for one in await client.tools()]
+        tools = [tool["name"] for tool in await client.tools()]
         self.found["grown"] = f"{self._prefix}grown" in tools
 
     def _normal(self, value: Any, *, top: bool = True) -> Any:
         """Return a value without members of the connection and without the name of the peer."""
         if isinstance(value, dict):
-            return {key: self._normal(one, top=False) for key, one in value.items() if not top or key not in _OWN}
+            return {key: self._normal(member, top=False) for key, member in value.items() if not top or key not in _OWN}
         if isinstance(value, list):
-            return [self._normal(one, top=False) for one in value]
+            return [self._normal(item, top=False) for item in value]
         return _ERROR_ID.sub("", value.replace(f"{self._name}_", "")) if isinstance(value, str) else value

@@ -22,10 +22,10 @@ _CODE = re.compile(r"\]\(([^)#:]+\.py)\)")
 
 def linked_code(root: Path, pages: Iterable[str]) -> list[str]:
     """Return the Python files that pages link to, relative to the root. Patterns name the pages."""
-    found: set[Path] = set()
+    files: set[Path] = set()
     for page in (page for pattern in pages for page in root.glob(pattern)):
-        found.update((page.parent / file).resolve() for file in _CODE.findall(page.read_text("utf-8")))
-    return sorted(relpath(file, root) for file in found)
+        files.update((page.parent / file).resolve() for file in _CODE.findall(page.read_text("utf-8")))
+    return sorted(relpath(file, root) for file in files)
 
 
 def navigation(index: str) -> dict[str, dict[str, str]]:

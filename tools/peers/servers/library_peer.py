@@ -136,7 +136,9 @@ def greet(name: str) -> str:
 
 async def complete(ref, argument, context):
     if isinstance(ref, types.PromptReference):
-        return types.Completion(values=[one for one in ("Ann", "Anton", "Bea") if one.startswith(argument.value)])
+        return types.Completion(
+            values=[person for person in ("Ann", "Anton", "Bea") if person.startswith(argument.value)]
+        )
     return None
 
 

@@ -98,7 +98,7 @@ def toolkit(name: str) -> Toolkit:
 
     @kit.completion(greet, "name")
     def names(typed: str) -> list[str]:
-        return [one for one in ("Ann", "Anton", "Bea") if one.startswith(typed)]
+        return [person for person in ("Ann", "Anton", "Bea") if person.startswith(typed)]
 
     return kit
 
