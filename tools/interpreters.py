@@ -1,7 +1,7 @@
 """Runs all tests on each Python of this machine; `make interpreters` calls it.
 
 It looks on the path, in `/usr/bin`, and among the versions of pyenv. Each patch release has an environment of its own,
-such as `.venv-3.11.2`. `--only oldest` runs the tests on the oldest one, unless that is the Python that runs this
+such as `.venv-3.11.2`. `--only oldest` runs the tests on the oldest Python, unless that is the Python that runs this
 program, which `make test` uses.
 """
 

@@ -119,7 +119,7 @@ class Revision:
         return f'{record.name} = TypedDict(\n    "{record.name}",\n    {{\n{members}    }},\n)\n"""{record.about}"""'
 
     def _ordered(self) -> Iterator[tuple[Alias, bool]]:
-        """Yield each alias behind those that it uses, and True if it uses itself or a later one."""
+        """Yield each alias behind those that it uses, and True if it uses itself or a later alias."""
         late = {
             record.name
             for record in self._dictionaries

@@ -1,4 +1,4 @@
-"""The compared paths. For each, one process receives few requests, and another one receives many.
+"""The compared paths. For each, one process receives few requests, and another process receives many.
 
 The difference of their costs is the cost of the additional requests, without the start and the end.
 """

@@ -1,6 +1,6 @@
 """The journeys of a soak: each is one client from its first request to its end.
 
-A journey checks its responses, and raises `WrongAnswerError` if the protocol requires another one.
+A journey checks its responses, and raises `WrongAnswerError` if the protocol requires another response.
 """
 
 from __future__ import annotations

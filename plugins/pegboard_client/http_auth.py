@@ -11,7 +11,7 @@ from pegboard_client.challenges import required_scopes
 
 
 class HttpAuth(Protocol):
-    """Adds credentials to requests, and obtains new ones when a server refuses a request.
+    """Adds credentials to requests, and obtains new credentials when a server refuses a request.
 
     `pegboard_client.OAuth` implements it. One object may serve several connections at once.
     """

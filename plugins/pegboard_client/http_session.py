@@ -146,7 +146,7 @@ class SessionHttp:
 
     async def _post(self, flight: InFlight, reading: StreamReading) -> Message | None:
         """Send a request. Return None if the stream ends before the response."""
-        # other requests use the previous session until the server has opened the next one
+        # other requests use the previous session until the server has opened the next session
         opens = flight.method == "initialize"
         used, headers = ("", {}) if opens else (self.id, self._headers())
         async with self._endpoint.open("POST", headers, flight.encoded(), flight) as reply:

@@ -65,7 +65,7 @@ class Listening:
             raise
 
     async def update(self) -> None:
-        """Listen to the current subscriptions, and then end the request for the previous ones.
+        """Listen to the current subscriptions, and then end the request for the previous subscriptions.
 
         Raises:
             ProtocolError: the server refused the subscriptions.

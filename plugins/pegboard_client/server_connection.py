@@ -324,7 +324,7 @@ class ServerConnection:
         await self.in_time(self.channel.tell("notifications/initialized", {}), "notifications/initialized")
 
     async def _renew(self, expired: str) -> None:
-        """Open a session in place of an expired one, unless another task has done so."""
+        """Open a session in place of an expired session, unless another task has done so."""
         session = self._session
         async with self._renewing:
             if session is None or session.id != expired:

@@ -40,7 +40,7 @@ class TimeLimits:
             self._timer.cancel()
 
     def _expire(self) -> None:
-        """End the requests that are due, and wake again for the next one."""
+        """End the requests that are due, and wake again for the next request."""
         self._wakes = inf
         now = asyncio.get_running_loop().time()
         later = inf

@@ -222,17 +222,17 @@ class _Observed:
     """
 
     def __init__(self, call: Call) -> None:
-        self._given = call
+        self._call = call
         self.interacted = False
         notify = None if call.notify is None else self._notify
         self.call = call._replace(notify=notify, ask=None if call.ask is None else self._ask)
 
     def _notify(self, method: str, params: dict[str, Any]) -> None:
         self.interacted = True
-        assert self._given.notify is not None
-        self._given.notify(method, params)
+        assert self._call.notify is not None
+        self._call.notify(method, params)
 
     def _ask(self, method: str, params: dict[str, Any], **options: Any) -> Awaitable[dict[str, Any]]:
         self.interacted = True
-        assert self._given.ask is not None
-        return self._given.ask(method, params, **options)
+        assert self._call.ask is not None
+        return self._call.ask(method, params, **options)

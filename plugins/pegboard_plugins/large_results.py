@@ -162,7 +162,7 @@ class KeptResults:
             self._drop(oldest)
 
     def _make_room(self, size: int) -> None:
-        """Drop results until another one fits, each time the oldest of the caller that has the most."""
+        """Drop results until another result fits, each time the oldest of the caller that has the most."""
         while self._bytes + size > self._config.max_total_bytes:
             self._drop(self._oldest_of_largest(lambda kept: kept.result.size))
         while len(self._kept) >= self._config.max_results:

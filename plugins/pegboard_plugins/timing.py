@@ -1,4 +1,4 @@
-"""Durations of requests: warnings about slow ones, a summary when the host stops, and `_meta` for clients.
+"""Durations of requests: warnings about slow requests, a summary when the host stops, and `_meta` for clients.
 
 A duration includes all inner middleware, the tool and its waiting.
 """

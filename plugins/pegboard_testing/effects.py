@@ -1,7 +1,7 @@
 """Effects of an author's code, observed by the audit events of Python (PEP 578).
 
-An audit hook cannot be removed. The process has one, which is set when a call is watched for the first time. It does
-nothing for code that is not watched.
+An audit hook cannot be removed. The process has one hook, which is set when a call is watched for the first time. It
+does nothing for code that is not watched.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ class Effect(NamedTuple):
     """A change outside the process or on the disk.
 
     Attributes:
-        kind: the audit event, such as "open" or "socket.connect"; "effect" for one that a fake reported.
+        kind: the audit event, such as "open" or "socket.connect"; "effect" for an effect that a fake reported.
         what: the object of the effect, such as a path.
         places: the author's lines that caused it, outermost first; empty if they are unknown.
     """

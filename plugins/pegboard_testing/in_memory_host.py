@@ -186,7 +186,7 @@ def _take(
 
 
 def _identified(kit: Kit, origins: Iterable[Origin]) -> tuple[str, str, Any]:
-    """Return the section of a kit, its name, and its object; None for one that its entry point loads."""
+    """Return the section of a kit, its name, and its object; None for a kit that its entry point loads."""
     if isinstance(kit, ToolkitBase):
         return "toolkits", kit.name, kit
     if isinstance(kit, str):

@@ -108,7 +108,7 @@ class ProtocolClient:
             The id of the last request, and its result.
 
         Raises:
-            RepeatedEffects: a round repeated an effect of an earlier one.
+            RepeatedEffects: a round repeated an effect of an earlier round.
         """
         more: Message = {}
         while True:

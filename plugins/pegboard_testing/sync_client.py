@@ -23,7 +23,7 @@ T = TypeVar("T")
 
 
 def new_runner() -> asyncio.Runner:
-    """Return a new event loop, which is not set as the current one.
+    """Return a new event loop, which is not set as the current loop.
 
     Raises:
         RuntimeError: a loop runs in this thread.

@@ -73,4 +73,4 @@ BindResult: TypeAlias = BoundDefinition | Unserved
 
 Definition: TypeAlias = ToolDefinition | ResourceDefinition | PromptDefinition
 Edits: TypeAlias = dict[LoadedPlugin, dict[tuple[ItemKind, str], Definition | None]]
-"""The definitions that plugins have added or updated at run time, by kind and name. None for one that was removed."""
+"""The definitions that plugins have added or updated at run time, by kind and name. None for a removed definition."""

@@ -45,7 +45,7 @@ class Lists:
         self._lists: dict[ListKind, _Plain | FilteredList] = {}
         for kind in LIST_METHODS:
             old = None if before is None else before._lists[kind]
-            if before is not None and old is not None and before._given(kind) is self._given(kind):
+            if before is not None and old is not None and before._items_of(kind) is self._items_of(kind):
                 self._lists[kind] = old
             else:
                 self._lists[kind] = self._made(kind, old)
@@ -69,7 +69,7 @@ class Lists:
             if isinstance(entry, FilteredList):
                 entry.forget()
 
-    def _given(self, kind: ListKind) -> Mapping[str, Any]:
+    def _items_of(self, kind: ListKind) -> Mapping[str, Any]:
         items: Mapping[str, Any] = getattr(self._assembly, "resources" if kind == "templates" else kind)
         return items
 
@@ -98,7 +98,7 @@ class Lists:
                 and call.allows(scopes_of(bound))
                 and not (is_limited and needs_of(bound))
             }
-        return {name: item for name, (item, _) in self._given(kind).items() if _is_of(kind, item)}
+        return {name: item for name, (item, _) in self._items_of(kind).items() if _is_of(kind, item)}
 
 
 def needed_scopes(assembly: Assembly, bound: BoundTool) -> frozenset[str]:

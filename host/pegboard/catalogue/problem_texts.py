@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from pegboard.authorization.providers import MissingToken
 
 MAX_NAMED_ITEMS = 3
-"""The maximum number of tools or routes that a problem names. Further ones are only counted."""
+"""The maximum number of tools or routes that a problem names. Others are only counted."""
 
 
 def how_to_serve_both(what: str, owners: Sequence[str]) -> str:

@@ -10,7 +10,7 @@ from typing import Any
 from pegboard.config.problems import KeyPath
 
 MIN_SECRET_CHARACTERS = 6
-"""The minimum length of a secret that is masked. A shorter one would match inside other words."""
+"""The minimum length of a secret that is masked. A shorter secret would match inside other words."""
 
 
 @dataclass(frozen=True, slots=True)  # an encoded named tuple would show its value

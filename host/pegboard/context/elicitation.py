@@ -121,7 +121,7 @@ def _typed_form(kind: Any) -> Form:
     return Form(flat, convert)
 
 
-# --- from pydantic's schemas to flat ones ---
+# --- from pydantic's schemas to flat schemas ---
 
 
 def _flattened(schema: Mapping[str, Any]) -> tuple[dict[str, Any], list[str]]:

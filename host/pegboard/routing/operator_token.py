@@ -37,7 +37,7 @@ class OperatorToken:
         """Return the request, with the operator as caller if the request has the operator token."""
         header = request.headers.get("Authorization")
         if header is None or len(header) > self._longest:
-            return request  # the common case: no token, or a longer one
+            return request  # the common case: no token, or a longer token
         scheme, _, token = header.partition(" ")
         if not compare_digest(token.strip().encode("utf-8", "surrogateescape"), self._token):
             return request

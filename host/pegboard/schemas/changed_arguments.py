@@ -45,11 +45,11 @@ def change_parameters(
     Raises:
         ToolDefinitionError: a change is impossible.
     """
-    _check_names(changes, parts.given)
+    _check_names(changes, parts.parameters)
     kept: dict[str, Parameter] = {}
     removed: dict[str, Parameter] = {}
     renamed: dict[str, str] = {}
-    for name, argument in parts.given.items():
+    for name, argument in parts.parameters.items():
         change = changes.get(name, ArgumentChange())
         if name in changes and any(
             isinstance(extra, FieldInfo) and extra.alias for extra in (*argument.extras, argument.default)
@@ -66,7 +66,7 @@ def change_parameters(
     describe(schema, changes)
     if removed:
         validate = _with_values(validate, compile_input(removed)[1], values)
-    return parts._replace(given=kept, renamed=renamed), (schema, validate)
+    return parts._replace(parameters=kept, renamed=renamed), (schema, validate)
 
 
 def _with_values(validate: Validate, convert: Validate, values: dict[str, Any]) -> Validate:

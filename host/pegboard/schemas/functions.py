@@ -25,13 +25,13 @@ class Parts(NamedTuple):
     """The parameters of a function.
 
     Attributes:
-        given: the parameters that callers set, by argument name.
+        parameters: the parameters that callers set, by argument name.
         renamed: the parameters whose name differs from the argument name, by argument name.
         context: the parameter that receives the Context, if any.
         depends: the marks of the parameters that dependencies fill in, by parameter.
     """
 
-    given: Mapping[str, Parameter]
+    parameters: Mapping[str, Parameter]
     renamed: Mapping[str, str]
     context: str | None
     depends: Mapping[str, Depends]
@@ -159,7 +159,7 @@ def parts(
             continue
         if declared:
             continue
-        argument = _given(parameter, annotation)
+        argument = _parameter(parameter, annotation)
         if parameter.name in documented and not _is_described(argument):
             argument = argument._replace(description=documented[parameter.name])
         if argument.name in arguments:
@@ -213,7 +213,7 @@ def depends_of(parameter: inspect.Parameter, annotation: Any) -> Depends | None:
     return marked[0] if marked else None
 
 
-def _given(parameter: inspect.Parameter, annotation: Any) -> Parameter:
+def _parameter(parameter: inspect.Parameter, annotation: Any) -> Parameter:
     name = parameter.name
     if parameter.kind in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD):
         raise ToolInputSchemaError(f"parameter {name!r} accepts any number of arguments: declare each argument")

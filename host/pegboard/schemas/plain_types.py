@@ -231,7 +231,7 @@ class _Classes:
         original, plain = self._known.get(reference, (annotation, None))
         if plain is not None and original is annotation:
             return plain
-        if reference in self._known:  # another TypedDict of the same name, or a recursive one
+        if reference in self._known:  # another TypedDict of the same name, or a recursive type
             raise NotPlainError
         self._known[reference] = annotation, None
         core, self.schemas[reference] = self._typed_dict(annotation)

@@ -191,11 +191,11 @@ def compile_signature(
 
         parsed, (schema, validate) = change_parameters(parsed, changes, partial(_input, strict=strict))
     else:
-        schema, validate = _input(parsed.given, strict=strict)
+        schema, validate = _input(parsed.parameters, strict=strict)
     result = hints.get("return", MISSING) if output_schema is None and with_result else MISSING
     output, promised = _output(result)
     is_open = promised is None or is_open_object(promised)
-    exact = schema["properties"] if strict else plain_types.strict_names(parsed.given)
+    exact = schema["properties"] if strict else plain_types.strict_names(parsed.parameters)
     signature = Signature(
         schema, promised, parsed.context, validate, parsed.renamed, output, None, is_open, exact=exact
     )

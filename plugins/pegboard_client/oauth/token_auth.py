@@ -51,7 +51,7 @@ class _Session:
         self.renewal: asyncio.Task[bool] | None = None
         """The renewal that is under way."""
         self.renewed: str | None = None
-        """The last token that a renewal returned after the server refused one."""
+        """The last token that a renewal returned after the server refused a token."""
 
 
 _sent: ContextVar[tuple[_Session, str | None] | None] = ContextVar("sent_token", default=None)
@@ -145,7 +145,7 @@ class TokenAuth:
     def _wanted_scopes(
         self, session: _Session, resource: ResourceMetadata, server: ServerMetadata, required: Sequence[str]
     ) -> tuple[str, ...]:
-        """Return the scopes to request: those of the challenge, else those of the metadata, and all earlier ones."""
+        """Return the scopes to request: those of the challenge, else those of the metadata, and all earlier scopes."""
         basic = self._scopes if self._scopes is not None else [] if required else resource.scopes
         earlier = session.login.scopes if session.login else ()
         return tuple(dict.fromkeys([*earlier, *basic, *required]))

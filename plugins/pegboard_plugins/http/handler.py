@@ -109,7 +109,7 @@ class Handler:
         return self._write(connection, answer)
 
     def _write(self, connection: HttpConnection, answer: Response | EventStream) -> bool:
-        """Write a plain response. Leave others to `handle`, and a plain one that the peer does not read at once."""
+        """Write a plain response. Leave others to `handle`, and what the peer does not read at once."""
         transport = connection.transport
         if transport is None:
             self._discard(connection, answer)
@@ -286,7 +286,7 @@ class Handler:
                 self._pings.restart(request)
                 async for message in answer.messages:
                     await write_all(request, encode_event(message))
-                    del message  # the next one may be hours away
+                    del message  # the next message may be hours away
                     self._pings.restart(request)
             except asyncio.CancelledError:
                 if not self._aborted or request.transport is None:

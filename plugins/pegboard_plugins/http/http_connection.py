@@ -130,7 +130,7 @@ class HttpConnection(StagedConnection):
         """Start the timer for headers. A connection without any request is closed like a slow request."""
         super().connection_made(transport)
         self.is_operator = self._settings.proves(transport)
-        address = self.peername  # aiohttp keeps it, and uvloop makes a new one for each question
+        address = self.peername  # aiohttp keeps it, and uvloop makes a new address for each question
         self.remote = str(address[0]) if isinstance(address, tuple) else address
         self._start_clock()
 

@@ -50,7 +50,7 @@ class StagedConnection(PausingConnection):
     async def finish_response(
         self, request: web.BaseRequest, resp: web.StreamResponse, start_time: float | None
     ) -> tuple[web.StreamResponse, bool]:
-        """Write a response. Close in stages after the last one."""
+        """Write a response. Close in stages after the last response."""
         written, is_lost = await super().finish_response(request, resp, start_time)
         is_last = not written.keep_alive or self._is_last
         if is_last and not is_lost and self.ssl_context is None:

@@ -26,7 +26,7 @@ class AdmittedStream(Protocol):
     """An open stream."""
 
     def stop(self) -> None:
-        """End the stream. The client may open another one."""
+        """End the stream. The client may open another stream."""
 
 
 class AdmittedStreams:

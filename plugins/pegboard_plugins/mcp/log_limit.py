@@ -26,7 +26,7 @@ class LogLimit:
         self._left_out = 0
 
     def admit(self) -> int | None:
-        """Return the number of messages left out before this one, None if this one is left out. Any thread may call."""
+        """Return the number of messages left out before this message, None if it is left out. Any thread may call."""
         with self._lock:
             now = self._clock()
             until = max(self._sent_until, now) + self._interval

@@ -255,7 +255,7 @@ class McpService:
     def require(self, method: str, client: Client, session: Session | None = None) -> None:
         """Reject unknown methods, methods without advertised capability, and methods closed to this client.
 
-        A session may use the capabilities of its handshake. Other requests may use the current ones.
+        A session may use the capabilities of its handshake. Other requests may use the current capabilities.
 
         Raises:
             ProtocolError: -32601; -32021 for a method of an extension that the client does not declare.

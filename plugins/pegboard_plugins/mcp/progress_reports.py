@@ -21,7 +21,7 @@ PROGRESS: Final = "notifications/progress"
 
 
 class ProgressReports:
-    """The sender of one call's reports. A newer report replaces a waiting one.
+    """The sender of one call's reports. A newer report replaces a waiting report.
 
     Args:
         token: the progress token.

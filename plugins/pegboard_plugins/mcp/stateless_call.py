@@ -1,7 +1,7 @@
 """A call of 2026-07-28 over HTTP. The response is JSON, or a stream if the call sends a message before it ends.
 
-A client that accepts only streams gets one, but not before the call sends a message or has run for a while. Until then
-the call can still be rejected with a status.
+A client that accepts only streams gets a stream, but not before the call sends a message or has run for a while. Until
+then the call can still be rejected with a status.
 """
 
 from __future__ import annotations

@@ -114,7 +114,7 @@ def _distributions(group: str, name: str) -> list[str]:
 
 
 def _requirement() -> str:
-    """Return the requirement of this version of pegboard and later compatible ones."""
+    """Return the requirement of this version of pegboard and later compatible versions."""
     try:
         match = re.match(r"(\d+)\.(\d+)", importlib_metadata.version("pegboard"))
     except importlib_metadata.PackageNotFoundError:

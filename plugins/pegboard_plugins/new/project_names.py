@@ -1,4 +1,4 @@
-"""The names of a new project, made from the one that the user types."""
+"""The names of a new project, made from the name that the user types."""
 
 from __future__ import annotations
 

@@ -43,13 +43,13 @@ class DurationCounts:
         self._description = description
         self._attributes = attributes
         self._since = time_ns()
-        self._found: dict[Key, _Bucketed] = {}
+        self._bucketed: dict[Key, _Bucketed] = {}
 
     def add(self, key: Key, seconds: float) -> None:
         """Count a duration."""
-        bucketed = self._found.get(key)
+        bucketed = self._bucketed.get(key)
         if bucketed is None:
-            bucketed = self._found[key] = _Bucketed()
+            bucketed = self._bucketed[key] = _Bucketed()
         bucketed.counts[bisect_left(BUCKETS, seconds)] += 1
         bucketed.total += seconds
         if seconds < bucketed.least:
@@ -59,11 +59,11 @@ class DurationCounts:
 
     def keep(self, is_known: Callable[[Key], bool]) -> None:
         """Forget the durations of unknown keys, such as those of removed tools."""
-        self._found = {key: bucketed for key, bucketed in tuple(self._found.items()) if is_known(key)}
+        self._bucketed = {key: bucketed for key, bucketed in tuple(self._bucketed.items()) if is_known(key)}
 
     def metric(self) -> Metric:
         """Return the metric with all durations so far."""
-        points = [self._point(key, bucketed) for key, bucketed in tuple(self._found.items())]
+        points = [self._point(key, bucketed) for key, bucketed in tuple(self._bucketed.items())]
         data = Histogram(points, AggregationTemporality.CUMULATIVE)
         return Metric(name=self._name, description=self._description, unit="s", data=data)
 

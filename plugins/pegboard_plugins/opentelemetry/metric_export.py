@@ -26,7 +26,7 @@ class MetricExport(OTLPMetricExporter):
     def export(
         self, metrics_data: MetricsData, timeout_millis: float | None = 10_000, **more: Any
     ) -> MetricExportResult:
-        """Send metrics, in the scope of the first ones."""
+        """Send metrics, in the scope of the first metrics."""
         (resource, *others) = metrics_data.resource_metrics
         (scope, *scopes) = resource.scope_metrics
         counted = [

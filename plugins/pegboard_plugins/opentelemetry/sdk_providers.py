@@ -33,7 +33,7 @@ logger = logging.getLogger("pegboard.plugins.opentelemetry")
 
 
 class SdkProviders:
-    """The providers of one host. They are not the global ones of the process, which belong to the program.
+    """The providers of one host. They are not the global providers of the process, which belong to the program.
 
     Args:
         config: the settings.

@@ -38,7 +38,7 @@ _IN_MEMBER = re.compile(_nested(_LEVELS), re.DOTALL)
 class OversizedMessage:
     """A scanner for the members of the outermost object, in any order and in limited memory."""
 
-    __slots__ = ("_depth", "_ended", "_escaped", "_found", "_in_string", "_marks", "_member", "_unread")
+    __slots__ = ("_depth", "_ended", "_escaped", "_fields", "_in_string", "_marks", "_member", "_unread")
 
     def __init__(self) -> None:
         self._depth = 0
@@ -47,24 +47,24 @@ class OversizedMessage:
         self._escaped = False
         self._marks = 0
         self._member = bytearray()  # the current member, without nested values
-        self._found: dict[str, Any] = {}
+        self._fields: dict[str, Any] = {}
         self._unread = False
 
     @property
     def id(self) -> RequestId | None:
         """The id, or None if it is missing or invalid."""
-        request_id = self._found.get("id")
+        request_id = self._fields.get("id")
         return request_id if type(request_id) is str or type(request_id) is int else None
 
     @property
     def is_response(self) -> bool:
         """True if the message is a response to a request of the host."""
-        return "method" not in self._found and not self._found.keys().isdisjoint(("result", "error"))
+        return "method" not in self._fields and not self._fields.keys().isdisjoint(("result", "error"))
 
     @property
     def is_notification(self) -> bool:
         """True if the message is complete and must not be answered."""
-        return self._ended and not self._unread and "method" in self._found and "id" not in self._found
+        return self._ended and not self._unread and "method" in self._fields and "id" not in self._fields
 
     def feed(self, data: bytes) -> None:
         """Read the next bytes."""
@@ -125,7 +125,7 @@ class OversizedMessage:
         try:
             if len(self._member) > MAX_MEMBER_BYTES:
                 raise ValueError("the rest of the member was not kept")
-            self._found |= decode(b"{%b}" % bytes(self._member))
+            self._fields |= decode(b"{%b}" % bytes(self._member))
         except ValueError:
             self._unread = True
         self._member.clear()

@@ -17,7 +17,7 @@ HIGH_WATER_BYTES = 256 * 1024
 LOW_WATER_BYTES = 64 * 1024
 """The number of queued bytes below which the reader continues."""
 DELIVERY_SECONDS = 0.05
-"""How long the client may take to read a message before the next one is sent."""
+"""How long the client may take to read a message before the next message is sent."""
 LOOK_SECONDS = 0.001
 """The interval between checks, and the wait where the system cannot tell."""
 

@@ -35,7 +35,7 @@ def redirect_stdio(running: RunningTools, output: int = 1) -> Iterator[tuple[int
     """Redirect the standard streams. Yield the client's descriptors: one to read from, one to write to.
 
     Args:
-        running: the running tools, to name the one that printed.
+        running: the running tools, to name the tool that printed.
         output: the descriptor that leads to the client. If it is not 1, the client never sees descriptor 1.
 
     Raises:

@@ -41,7 +41,7 @@ class StdioTransport(Transport):
             self._running.connection = connection
             messages = open_reader(incoming, connection, self._max_message_bytes)
             try:
-                # the program that started this one owns the pipe
+                # the program that started this program owns the pipe
                 dropped = await host.serve(connection, messages, caller=LOCAL) + messages.left
             finally:
                 messages.close()

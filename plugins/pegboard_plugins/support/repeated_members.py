@@ -69,7 +69,7 @@ def _mark_repeated_members(data: bytes, message: Any) -> bool:
 
 
 class _Members:
-    """The members of an object, including repeated ones."""
+    """The members of an object, including repeated members."""
 
     def __init__(self, pairs: list[tuple[str, Any]]) -> None:
         self.named = dict(pairs)

@@ -92,7 +92,7 @@ class ExchangedTokens(TokenSource):
 def _token_of(call: Call, issuer: str) -> str | None:
     """Return the token by which an issuer's user is authenticated, or None.
 
-    A token of another issuer must not be sent to this one. A program that names its user has no token of the user.
+    A token of another issuer must not be sent to this issuer. A program that names its user has no token of the user.
     """
     caller = call.caller
     names_user = call.supplied is not None and call.supplied.user_id is not None

@@ -146,7 +146,7 @@ class Link:
         """Return the connection. Wait for an attempt that is under way.
 
         Raises:
-            NotConnectedError: the attempt failed, or the next one is not due.
+            NotConnectedError: the attempt failed, or the next attempt is not due.
         """
         if self._client is not None:
             return self._client
@@ -305,7 +305,7 @@ class Link:
             self._wake.clear()
 
     async def _wait_for_change(self, seconds: float | None) -> None:
-        """Wait for a change. After a time without one, all lists count as changed."""
+        """Wait for a change. After a time without a change, all lists count as changed."""
         try:
             async with asyncio.timeout(seconds):
                 await self._wake.wait()

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from pegboard_plugins.upstreams.upstream_server import UpstreamServer
 
 MAX_SUBSCRIBED_URIS = 1000
-"""The maximum number of subscriptions at one server. The oldest one ends for a new one."""
+"""The maximum number of subscriptions at one server. The oldest subscription ends for a new one."""
 RETRY_SECONDS = 1.0
 """The time between two attempts to subscribe again after the connection was lost."""
 
@@ -71,7 +71,7 @@ class ResourceUpdates:
                 await asyncio.sleep(RETRY_SECONDS)
 
     async def _subscribe_all(self, client: Client, *, report: bool) -> None:
-        """Subscribe to the wanted resources, also to later ones, until the connection is lost."""
+        """Subscribe to the wanted resources, also to later resources, until the connection is lost."""
         subscribed: set[str] = set()
         closed = asyncio.ensure_future(client.wait_closed())
         closed.add_done_callback(lambda _: self._wake.set())

@@ -176,7 +176,7 @@ class ServedItems:
         return key in self._served and self._served[key].place == self._places.get(key)
 
     def _wanted(self, key: ItemKey) -> RawItem | None:
-        """Return the definition to serve: the served one while a connection lists it, else the first that is listed."""
+        """Return the definition to serve: the served definition while a connection lists it, else the first listed."""
         served = self._served.get(key)
         first = None
         for items in self._listed.values():

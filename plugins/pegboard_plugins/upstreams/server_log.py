@@ -9,7 +9,7 @@ from time import monotonic
 MAX_SERVER_LINE_CHARACTERS = 2_000
 """The maximum length of a line."""
 MAX_LOG_LINES = 100
-"""The maximum number of lines of one server in a second, and of messages to clients. Further ones are dropped."""
+"""The maximum number of lines of one server in a second, and of messages to clients. Others are dropped."""
 
 
 class RateLimit:

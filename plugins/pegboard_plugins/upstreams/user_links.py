@@ -67,7 +67,7 @@ class UserLink:
         self._make = make
 
     def renew(self) -> Link:
-        """Replace the connection by a new one for the next call. Return the old one, which must be closed."""
+        """Replace the connection by a new one for the next call. Return the old connection, which must be closed."""
         old, self.link = self.link, self._make(self)
         return old
 
@@ -173,7 +173,7 @@ class UserLinks:
         task.add_done_callback(self._closing.discard)
 
     async def close(self) -> None:
-        """Close all connections. Open no further ones."""
+        """Close all connections. Open no further connections."""
         self._closed = True
         if self._timer is not None:
             self._timer.cancel()

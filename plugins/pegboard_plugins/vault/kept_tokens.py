@@ -128,7 +128,7 @@ class KeptTokens:
     async def revoke(self, key: TokenKey, token: VaultToken) -> str:
         """Revoke a token at its provider. Return the reason why the provider may still accept a part of it, or "".
 
-        If a provider revokes only access tokens, an expired one is renewed first.
+        If a provider revokes only access tokens, an expired token is renewed first.
         """
         client = self._clients.get(key.provider)
         if client is None:

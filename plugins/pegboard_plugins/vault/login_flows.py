@@ -103,7 +103,7 @@ class LoginFlows:
         return PendingLogin(title=title, url=flow.url, wait=wait, user_code=flow.user_code)
 
     async def start(self, key: TokenKey, scopes: Sequence[str], *, device: bool | None = None) -> LoginFlow:
-        """Return a login that waits: an earlier one for the same token, or a new one.
+        """Return a login that waits: an earlier login for the same token, or a new login.
 
         Args:
             key: the owner and the provider of the token.

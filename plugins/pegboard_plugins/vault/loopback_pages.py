@@ -94,7 +94,7 @@ class LoopbackPages:
         return urlsplit(redirect_uri)._replace(path=f"/login/{login.id}").geturl()
 
     async def remove(self, login: PagedLogin) -> None:
-        """End the pages of a login. Stop listening after the last one."""
+        """End the pages of a login. Stop listening after the last login."""
         self._logins.pop(login.id, None)
         if not self._logins:
             await self.close()

@@ -187,7 +187,7 @@ class ProviderClient:
     # --- tokens
 
     async def refresh(self, token: VaultToken) -> VaultToken:
-        """Return the token that replaces an expired one.
+        """Return the token that replaces an expired token.
 
         Raises:
             ProviderRefusedError: the refresh token is not valid.
@@ -196,7 +196,7 @@ class ProviderClient:
         form = {"grant_type": "refresh_token", "refresh_token": token.refresh_token or ""}
         fresh = await self._token(form, token.scopes)
         return fresh._replace(
-            refresh_token=fresh.refresh_token or token.refresh_token,  # without rotation the earlier one stays valid
+            refresh_token=fresh.refresh_token or token.refresh_token,  # without rotation the earlier token stays valid
             account=fresh.account or token.account,
         )
 

@@ -96,7 +96,7 @@ class VaultStore:
             self._write(file, key, token)
 
     def replace(self, key: TokenKey, earlier: VaultToken, token: VaultToken) -> bool:
-        """Replace a token, unless it is no longer the earlier one. Return False then."""
+        """Replace a token, unless it is no longer the earlier token. Return False then."""
         with self._file() as file:
             if self._read(file, key) != earlier:
                 return False

@@ -122,7 +122,7 @@ class AuthenticatorContract(Contract[Authenticator]):
 
     @rule
     async def test_altered_credentials_are_rejected(self, authenticator: Authenticator) -> None:
-        """Credentials with a changed or missing field are invalid, before and after the valid ones were used."""
+        """Credentials with a changed or missing field are invalid, before and after the valid credentials were used."""
         for headers in self.credentials():
             assert self._proofs(headers), f"{headers!r} proves nothing: all fields are `ids`"
             for _ in range(2):

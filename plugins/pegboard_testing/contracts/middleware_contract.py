@@ -145,7 +145,7 @@ class MiddlewareContract(Contract[Middleware]):
 
     @rule
     async def test_the_parameters_of_a_call_are_not_changed(self, middleware: Middleware) -> None:
-        """Middleware passes changed parameters on in a new call; others use the old one."""
+        """Middleware passes changed parameters on in a new call; others use the old call."""
         for call in self.calls():
             before = deepcopy(dict(call.params))
             with suppress(MCPError):

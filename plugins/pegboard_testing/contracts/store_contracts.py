@@ -139,7 +139,7 @@ class SessionStoreContract(Contract[SessionStore]):
 
     @rule
     async def test_a_released_store_can_be_claimed(self, store: SessionStore) -> None:
-        """A process that begins when another one has ended does not wait. Only the owner ends its claim."""
+        """A process that begins when another process has ended does not wait. Only the owner ends its claim."""
         await store.claim("a", 60)
         await store.release("b")
         assert await store.claim("b", 60) == "a", "the release of another owner ended the claim"

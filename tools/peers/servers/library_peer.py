@@ -143,7 +143,7 @@ async def complete(ref, argument, context):
 
 
 def questions(context, is_fastmcp):
-    """Return the tools that ask: resolvers of the new SDK ask in both eras, results of FastMCP only in the new one."""
+    """Return the tools that ask: resolvers of the new SDK ask in both eras, results of FastMCP only in the new era."""
     if is_fastmcp:
         return fastmcp_questions(context)
     return new_questions() if NEW_SDK else old_questions(context)
