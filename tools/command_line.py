@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterable, Iterator
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import groupby, takewhile
 from typing import NamedTuple
 
 from pegboard.cli.parsing.declared_commands import DeclaredCommand, added_options, host_commands
@@ -16,6 +18,8 @@ from tools.screenshots import COMMANDS
 
 _NOTE = "<!-- Written by `python -m tools.reference` from the code. -->\n"
 _FEW_ROWS = 4
+_MANY_COMMANDS = 3
+"""Commands of a group that have one section if their arguments are equal."""
 _SERVER_TITLE = "options for another MCP server"
 _COMMAND_LINE = f"""\
 # Command line
@@ -54,16 +58,26 @@ def command_line_page() -> str:
     parts = [_COMMAND_LINE, "## Options of all commands\n", "They are valid before and after the command.\n"]
     parts += [*_table(shared), "\n## Options for another MCP server\n"]
     parts += ["`list`, `show` and `call` accept them after the command.\n", *_table(server)]
+    leaves = [leaf for _, parser in parsers for leaf in _leaves(parser)]
     described: dict[str, str] = {}
-    for leaf in (leaf for _, parser in parsers for leaf in _leaves(parser)):
-        elsewhere = _group(leaf, _SERVER_TITLE)
-        common = {action.dest for action in (*shared, *(server if elsewhere else ()))} | {"help"}
-        table = "\n".join(_table([action for action in leaf._actions if action.dest not in common]))
-        same = described.setdefault(table, leaf.prog)
-        if same != leaf.prog and table.count("\n") > _FEW_ROWS:
-            table = f"The arguments are those of `{same}`."
-        parts += [*_section(leaf, {command.name for command in of_plugins}), *([table] if table else [])]
-    return "\n".join(parts).rstrip() + "\n"
+    for key, found in groupby(leaves, lambda leaf: (leaf.prog.rpartition(" ")[0], _arguments(leaf, shared, server))):
+        table = key[1]
+        alike = list(found)
+        together = [alike] if len(alike) >= _MANY_COMMANDS else [[leaf] for leaf in alike]
+        for group in together:
+            same = described.setdefault(table, group[0].prog)
+            again = same != group[0].prog and table.count("\n") >= _FEW_ROWS
+            parts += _section(group, {command.name for command in of_plugins})
+            parts += [f"The arguments are those of `{same}`."] if again else [table] if table else []
+    return re.sub(r"\n{3,}", "\n\n", "\n".join(parts)).rstrip() + "\n"
+
+
+def _arguments(
+    leaf: argparse.ArgumentParser, shared: Sequence[argparse.Action], server: Sequence[argparse.Action]
+) -> str:
+    """Return the list of the arguments that only this command has."""
+    common = {action.dest for action in (*shared, *(server if _group(leaf, _SERVER_TITLE) else ()))} | {"help"}
+    return "\n".join(_table([action for action in leaf._actions if action.dest not in common]))
 
 
 def _leaf(parser: argparse.ArgumentParser) -> argparse.ArgumentParser:
@@ -85,34 +99,37 @@ def _group(parser: argparse.ArgumentParser, title: str) -> list[argparse.Action]
     return [action for group in groups for action in group._group_actions]
 
 
-def _section(parser: argparse.ArgumentParser, of_plugins: set[str]) -> Iterator[str]:
-    yield f"\n## {parser.prog}\n"
-    yield f"{parser.description}\n"
-    if parser.prog.split()[1] in of_plugins:
+def _section(group: Sequence[argparse.ArgumentParser], of_plugins: set[str]) -> Iterator[str]:
+    """Yield the heading, the description and the examples of commands with equal arguments."""
+    first = group[0]
+    names = "|".join(parser.prog.rpartition(" ")[2] for parser in group)
+    yield f"\n## {first.prog.rpartition(' ')[0]} {names}\n"
+    yield _together([str(parser.description) for parser in group]) + "\n"
+    if first.prog.split()[1] in of_plugins:
         yield "A plugin adds this command when it is enabled.\n"
-    examples = [line.strip() for line in (parser.epilog or "").splitlines()[1:]]
+    examples = max(([line.strip() for line in (one.epilog or "").splitlines()[1:]] for one in group), key=len)
     if examples:
         yield "\n".join(["```text", *examples, "```", ""])
-    name = f"terminal-{'-'.join(parser.prog.split()[1:])}"
+    name = f"terminal-{'-'.join(first.prog.split()[1:])}"
     if name in COMMANDS:
         yield f"![The output of {COMMANDS[name]}](images/{name}.svg)\n"
 
 
+def _together(texts: Sequence[str]) -> str:
+    """Return descriptions that begin alike as one sentence."""
+    words = zip(*(text.split()[:-1] for text in texts), strict=False)
+    start = "".join(f"{found[0]} " for found in takewhile(lambda found: len(set(found)) == 1, words))
+    return start + ", ".join(text.removeprefix(start).removesuffix(".") for text in texts) + "."
+
+
 def _table(actions: list[argparse.Action]) -> Iterator[str]:
-    if actions:
-        yield "| argument | meaning |"
-        yield "|---|---|"
     for action in actions:
         value = action.metavar if isinstance(action.metavar, str) else action.dest
         spelling = ", ".join(action.option_strings)
         shown = (
             f"{spelling} {value if action.metavar else value.upper()}" if spelling and action.nargs != 0 else spelling
         )
-        yield f"| `{_cell(shown or value)}` | {_cell(action.help or '')} |"
-
-
-def _cell(text: str) -> str:
-    return text.replace("|", "\\|")
+        yield f"- `{shown or value}`: {action.help or ''}"
 
 
 class _Variable(NamedTuple):
@@ -195,8 +212,6 @@ name, such as `MCP_SERVER_NAM` or `PEGBOARD_HOST_NAME`. Variables of other progr
 
 def _variables(title: str, variables: Iterable[_Variable]) -> Iterator[str]:
     yield f"## {title}\n"
-    yield "| variable | meaning |"
-    yield "|---|---|"
     for variable in variables:
-        yield f"| `{variable.name}` | {variable.meaning} |"
+        yield f"- `{variable.name}`: {variable.meaning}"
     yield ""

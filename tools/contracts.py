@@ -1,4 +1,4 @@
-"""Writes docs/contracts.md: the contract of each kind of plugin, rendered from the code, with a tested example."""
+"""Writes docs/contracts.md: the contract of each kind of plugin, rendered from the code, with a link to an example."""
 
 from __future__ import annotations
 
@@ -6,15 +6,14 @@ import inspect
 import re
 from collections.abc import Iterator
 from importlib import import_module
-from pathlib import Path
 from types import FunctionType
 from typing import NamedTuple
 
 from pegboard.loading.plugin_facts import FACTS_FILE
-from pegboard.types import ANONYMOUS, EMPTY
+from pegboard.types import ANONYMOUS, EMPTY, CallNext, Outcome
 
-EXAMPLES = Path(__file__).parent.parent / "docs" / "examples" / "plugins"
 PACKAGES = ("pegboard", "pegboard.plugin", "pegboard.types")
+USUAL_PACKAGE = "pegboard.plugin"
 
 
 class Kind(NamedTuple):
@@ -84,55 +83,56 @@ KINDS = (
         "token_source",
     ),
 )
+_SHOWN = {name for kind in KINDS for name in kind.names.split()}
 _DEFAULTS = {repr(ANONYMOUS): "ANONYMOUS", repr(EMPTY): "EMPTY"}
 """Names of defaults."""
+
+_ALIASES = {inspect.formatannotation(CallNext): "CallNext", inspect.formatannotation(Outcome): "Outcome"}
+"""Names of types that annotations spell out."""
 
 _INTRODUCTION = """\
 # Plugin contracts
 
-<!-- Written by `python -m tools.reference` from the code; edit the docstrings and docs/examples/plugins. -->
+<!-- Written by `python -m tools.reference` from the code; edit the docstrings. -->
 
 A plugin is a class derived from `Plugin`, or a module with hook implementations, named by an entry point in the group
-`pegboard.plugins`. It contributes objects by [hooks](hooks.md). This page describes the objects of each kind. Each
-section ends with an example, which the tests run. [Contract tests](testing.md#contracts) check your own objects.
-`pegboard new plugin NAME --kind KIND` [writes a plugin](new-project.md#plugins) from the example, with its tests.
+`pegboard.plugins`. It contributes the objects on this page by [hooks](hooks.md). The classes are in `pegboard.plugin`,
+unless a line names another package. The tests run the linked examples. `pegboard new plugin NAME --kind KIND` [writes a
+plugin](new-project.md#plugins) from an example. [Contract tests](testing.md#contracts) check your own objects.
 """
 
 
 def contracts_page() -> str:
     """Return the page."""
     parts = [_INTRODUCTION]
-    parts += [f"- [{kind.title}](#{kind.title.lower().replace(' ', '-')})" for kind in KINDS]
-    parts.append("")
     for kind in KINDS:
-        tests = f" Contract test: `pegboard_testing.{kind.contract}`." if kind.contract else ""
-        parts.append(f"## {kind.title}\n")
-        if kind.hook:
-            parts.append(f"Hook: [`{kind.hook}`](hooks.md#{kind.hook}).{tests}\n")
-        elif kind.contract:
-            parts.append(f"Declared in [`pegboard_plugin.toml`](plugin-facts.md).{tests}\n")
+        facts = f"; [`{FACTS_FILE}`](examples/plugins/{FACTS_FILE})" if kind.contract == "CommandContract" else ""
+        parts += [
+            f"## {kind.title}\n",
+            *([f"Hook: [`{kind.hook}`](hooks.md#{kind.hook}).\n"] if kind.hook else []),
+            *(["Declared in [`pegboard_plugin.toml`](plugin-facts.md).\n"] if facts else []),
+            *([f"Contract test: `pegboard_testing.{kind.contract}`.\n"] if kind.contract else []),
+            f"Example: [{kind.example}.py](examples/plugins/{kind.example}.py){facts}\n",
+        ]
         for name in kind.names.split():
             parts += rendered(name)
-        text = (EXAMPLES / f"{kind.example}.py").read_text("utf-8")
-        link = f"[examples/plugins/{kind.example}.py](examples/plugins/{kind.example}.py)"
-        parts += [f"Example: {link}\n", f"```python\n{text}```\n"]
-        if kind.contract == "CommandContract":
-            declared = (EXAMPLES / FACTS_FILE).read_text("utf-8")
-            parts.append(f"```toml {FACTS_FILE}\n{declared}```\n")
     return "\n".join(parts)
 
 
 def rendered(name: str) -> Iterator[str]:
-    """Yield the description of a public class: its docstring, then its methods."""
+    """Yield the description of a public class: its docstring, then its methods, without those of a shown base."""
     module = next(package for package in PACKAGES if name in import_module(package).__all__)
     cls = getattr(import_module(module), name)
     yield f"### {name}\n"
-    yield f"`from {module} import {name}`\n"
+    if module != USUAL_PACKAGE:
+        yield f"`from {module} import {name}`\n"
     yield _markdown(inspect.getdoc(cls) or "")
+    shown = {base for base in cls.__mro__[1:] if base.__name__ in _SHOWN}
     for key, member in vars(cls).items():
         if key.startswith("_") or not (inspect.isfunction(member) or isinstance(member, property)):
             continue
-        yield _method(key, member)
+        if not any(key in vars(base) for base in shown):
+            yield _method(key, member)
 
 
 def _method(name: str, member: object) -> str:
@@ -167,7 +167,12 @@ def _signature(function: FunctionType) -> str:
 
 
 def _annotation(annotation: object) -> str:
-    return (annotation if isinstance(annotation, str) else inspect.formatannotation(annotation)).replace("'", "")
+    if isinstance(annotation, str):
+        return annotation.replace("'", "")
+    text = inspect.formatannotation(annotation)
+    for spelled, name in _ALIASES.items():
+        text = text.replace(spelled, name)
+    return re.sub(r"\b(?:pegboard|collections)(?:\.[a-z_]+)*\.", "", text).replace("'", "")
 
 
 def _markdown(docstring: str) -> str:

@@ -20,6 +20,7 @@ from typing import Any, NamedTuple, get_args, get_origin
 from pydantic import BaseModel, PlainSerializer
 
 from pegboard.loading.plugin_facts import FACTS_FILE
+from tests.support.requirements import REVISIONS, addresses
 from tools.command_line import command_line_page, environment_page
 from tools.contracts import contracts_page
 from tools.output_schemas import output_schemas
@@ -30,14 +31,16 @@ TEMPLATES = DOCS.parent / "plugins" / "pegboard_plugins" / "new" / "templates"
 _ABOUT_FILES = """\
 pegboard uses the first of these files: `--config FILE`, the file in the variable `PEGBOARD_CONFIG`, `hostconfig.toml`
 in the working directory (if you [trust](trust.md) it), and your own: `~/.config/pegboard/hostconfig.toml`, or where
-`XDG_CONFIG_HOME` says; `~/Library/Application Support/pegboard/hostconfig.toml` on macOS. Without a file, the defaults
-on this page hold. [`hostconfig.toml`](../hostconfig.toml) of the checkout is a short example.
+`XDG_CONFIG_HOME` says; `~/Library/Application Support/pegboard/hostconfig.toml` on macOS.
+[`hostconfig.toml`](../hostconfig.toml) of the checkout is a short example.
 
 [Variables](environment.md) override the file: `PEGBOARD__HOST__NAME=my-tools`, and
 `PEGBOARD__TOOLKITS__FILES__ROOTS='["/srv"]'`. The command line overrides both. `pegboard config check` reports every
 error, and `pegboard config show` prints each setting and its source.
 
 A value may come from the environment: `secret = { env = "ACME_SECRET" }`. This variable must be set and not empty.
+
+The keys below are shown with their defaults. Most keys without a default are optional.
 """
 _NOTE = "<!-- Written by `python -m tools.reference` from the code; edit the docstrings. -->\n"
 
@@ -49,12 +52,8 @@ def hooks_page() -> str:
     parts = ["# Hooks\n", _NOTE, inspect.cleandoc(hookspecs.__doc__ or "") + "\n"]
     hooks = {name: hook for name, hook in vars(hookspecs).items() if hasattr(hook, "pegboard_spec")}
     for name, function in hooks.items():
-        signature = str(inspect.signature(function)).replace("'", "")
-        parts += [
-            f"## {name}\n",
-            f"```python\n@hookimpl\ndef {name}{signature}: ...\n```\n",
-            f"{inspect.getdoc(function)}\n",
-        ]
+        accepted = str(inspect.signature(function).return_annotation).replace("'", "")
+        parts += [f"## {name}\n", f"`{name}(context) -> {accepted}`\n", f"{inspect.getdoc(function)}\n"]
     return "\n".join(parts)
 
 
@@ -72,7 +71,7 @@ def configuration_page() -> str:
         defaults_of = defaults().get("host", {}) if name == "host" else {}
         for section, of_section in _with_named(name, model):
             rows = _rows(of_section, defaults_of)
-            parts += [f"## [{section}]\n", "| key | default | meaning |", "|---|---|---|", *rows, ""]
+            parts += [f"## [{section}]\n", *rows, ""]
     return "\n".join(parts)
 
 
@@ -95,8 +94,10 @@ def _rows(model: type[BaseModel], table: Mapping[str, Any]) -> Iterator[str]:
         for entry in field.metadata:
             if isinstance(entry, PlainSerializer):
                 value = entry.func(value)  # type: ignore[call-arg]  # it takes the value alone
-        default = "required" if field.is_required() else "" if field.default_factory else _toml(value)
-        yield f"| `{name}` | {default} | {field.description or meanings[name]} |"
+        default = "" if field.is_required() or field.default_factory else _toml(value)
+        shown = f"`{name} = {default}`" if default else f"`{name}`"
+        required = " (required)" if field.is_required() else ""
+        yield f"- {shown}{required}: {field.description or meanings[name]}"
 
 
 def attributes(documented: type) -> dict[str, str]:
@@ -111,30 +112,33 @@ def _toml(value: Any) -> str:
     if value is None:
         return ""
     if isinstance(value, bool):
-        return f"`{str(value).lower()}`"
+        return str(value).lower()
     if isinstance(value, (list, tuple)):
-        return "`[" + ", ".join(f'"{item}"' for item in value) + "]`"
-    return f'`"{value}"`' if isinstance(value, str) else f"`{value}`"
+        return "[" + ", ".join(f'"{item}"' for item in value) + "]"
+    return f'"{value}"' if isinstance(value, str) else str(value)
 
 
 def tools_page() -> str:
-    """Return the page on tools with new tables of options."""
+    """Return the page on tools with new lists of options."""
     text = (DOCS / "tools.md").read_text("utf-8")
     return re.sub(r"(<!-- options: (\w+) -->\n).*?(<!-- end -->)", _with_table, text, flags=re.DOTALL)
 
 
 def _with_table(match: re.Match[str]) -> str:
-    rows = []
-    for option in options(match[2]):
-        code = (option.name, option.type, option.default, option.example)
-        name, kind, default, example = [f"`{text}`".replace("|", r"\|") for text in code]
-        rows.append(f"| {name} | {kind} | {default} | {option.meaning} | {example} |")
-    head = ["| option | type | default | meaning | example |", "|---|---|---|---|---|"]
-    return match[1] + "\n".join([*head, *rows]) + "\n" + match[3]
+    """Return a list of options. Only the list for tools has the options that resources and prompts have, too."""
+    from pegboard.types.options import CommonOptions
+
+    above = () if match[2] == "ToolOptions" else CommonOptions.__annotations__
+    rows = [
+        f"- `{option.name}: {option.type} = {option.default}`: {option.meaning} `{option.example}`"
+        for option in options(match[2])
+        if option.name not in above
+    ]
+    return match[1] + "\n".join(rows) + "\n" + match[3]
 
 
 class Option(NamedTuple):
-    """One row of a table of options; all but the meaning as Python."""
+    """One option; all but the meaning as Python."""
 
     name: str
     type: str
@@ -172,15 +176,17 @@ def errors_page() -> str:
         inspect.cleandoc(errors.__doc__ or "").replace("\n    MCPError", "\n```\n    MCPError", 1),
     ]
     # the tree is the one indented block of the docstring
+    # the descriptions in the tree are those of the list
+    parts[-1] = re.sub(r"(?m)(── \w+) +(?!.*\(also )[a-z].*$", r"\1", parts[-1])
+    parts[-1] = re.sub(r"(?m)(── \w+ +).*(\(also .*\))$", r"\1\2", parts[-1])
     parts[-1] = re.sub(r"\n\n(?=\w)(?!.*──)", "\n```\n\n", parts[-1], count=1, flags=re.DOTALL) + "\n"
-    parts += ["| class | kind | meaning |", "|---|---|---|"]
     drawn = re.findall(r"^[│├└─ ]*(\w+)", errors.__doc__ or "", re.M)  # in the order of the drawing
     for name in sorted(vars(errors), key=lambda member: drawn.index(member) if member in drawn else len(drawn)):
         value = getattr(errors, name)
         if inspect.isclass(value) and issubclass(value, errors.MCPError) and name == value.__name__:
-            kind = value.default_kind if issubclass(value, errors.ToolkitError) else ""
+            kind = f" ({value.default_kind})" if issubclass(value, errors.ToolkitError) else ""
             summary = re.sub(r"\s+", " ", (inspect.getdoc(value) or "").split("\n\n")[0])
-            parts.append(f"| `{name}` | {kind} | {summary} |")
+            parts.append(f"- `{name}`{kind}: {summary}")
     return "\n".join([*parts, *_answers()]) + "\n"
 
 
@@ -206,15 +212,17 @@ def _answers() -> Iterator[str]:
     for row in documented:
         if row.kind is not None:
             others = [name for name in (*row.members, *row.more) if name != "statusCode"]
-            raised = re.sub(r"\s+", " ", row.raised).replace(CANARY, "a word for the log")
             status = row.members.get("statusCode", "")
+            if not (row.can_retry or status or others):
+                continue
+            raised = re.sub(r"\s+", " ", row.raised).replace(CANARY, "a word for the log")
             yield f"| `{raised}` | {row.kind} | {str(row.can_retry).lower()} | {status} | {', '.join(others)} |"
 
 
 _ANSWERS = """\
 ## Responses to errors
 
-The response depends on the place where an error is raised. A cell names both forms if 2026-07-28 and sessions differ.
+The response depends on the place where an error is raised. A cell has both forms if 2026-07-28 and sessions differ.
 
 - *result*: a tool result with `isError`. Its text has the error's message and `additional_prompt_content`, and
   `_meta["pegboard/error"]` has the error's members. *caller*: the same with the kind
@@ -246,7 +254,8 @@ _MEMBERS = """\
 `retryAfterMs`, `additionalPromptContent`, `errorId` and `extra` if they are set. `extra` is JSON of at most 8 KiB.
 Its `endpoint` is not sent, because the path of a service's URL may be secret. A message and `additionalPromptContent`
 have at most 16,384 characters each; the rest is cut off. `developer_message`, causes and stack traces go only to the
-log. `to_payload()` returns all fields, for logs and for trusted callers.
+log. `to_payload()` returns all fields, for logs and for trusted callers. Errors that the table leaves out have the kind
+of their class, `canRetry` false and no other members.
 
 A subclass is treated as its base class. The class attributes `default_kind` and `default_status` set other values.
 
@@ -258,7 +267,7 @@ For debugging, the variables `ARCADE_DEBUG_EXPOSE_DEVELOPER_MESSAGE_IN_TOOL_ERRO
 
 def requirements_page() -> str:
     """Return the page of all rules of the specification and their tests."""
-    from tests.support.requirements import addresses, named, sections
+    from tests.support.requirements import named, sections
 
     tests: dict[str, dict[str, None]] = {}
     for test in named():
@@ -266,28 +275,40 @@ def requirements_page() -> str:
     parts = ["# Requirements of the specification\n", _NOTE.replace("docstrings", "rules and the tests' marks")]
     parts.append(_REQUIREMENTS)
     for section in sections():
-        parts += [f"## {section.title}\n", "| id | level | rule | source | tests |", "|---|---|---|---|---|"]
+        parts.append(f"## {section.title}\n")
         for rule in section.rules:
-            where = ", ".join(f"[{_place(source)}]({addresses(source)[0]})" for source in rule.sources)
-            held = rule.reason or ", ".join(f"[{path}](../tests/{path})" for path in tests.get(rule.id, ()))
-            parts.append(f"| {rule.id} | {rule.level} | {rule.rule} | {where} | {held} |")
+            where = ", ".join(_source(source) for source in rule.sources)
+            held = rule.reason or ", ".join(f"[{Path(path).stem}](../tests/{path})" for path in tests.get(rule.id, ()))
+            parts.append(f"- **{rule.id}** {rule.level}: {rule.rule} ({where}) {held}")
         parts.append("")
     return "\n".join(parts)
 
 
-_REQUIREMENTS = """\
-The rules of the MCP specification, in all revisions from 2024-11-05 to 2026-07-28, in our own words.
+_REQUIREMENTS = f"""\
+The rules of the MCP specification, in all revisions from {REVISIONS[0]} to {REVISIONS[-1]}, in our own words. The
+specification itself decides.
 
 The level is the word of the specification, or OURS for a promise of pegboard where the specification leaves a choice.
-The specification itself decides. The last column lists the files with tests of a rule, or the reason for having none.
+In parentheses is the page of the specification, with the revisions if not all have the rule. The files with tests of
+the rule follow, or the reason for having none.
 """
 
 
-def _place(source: str) -> str:
+def _source(source: str) -> str:
+    """Return the link to a page of the specification, and the revisions of the rule."""
+    url = addresses(source)[0]
     page, _, revisions = source.partition(" ")
     if not revisions:
-        return page.removeprefix("https://").partition("/")[0]
-    return f"{page.partition('#')[0]} {revisions.replace('..', ' to ')}"
+        return f"[{page.removeprefix('https://').partition('/')[0]}]({url})"
+    first, _, last = revisions.partition("..")
+    last = last or first
+    if last == REVISIONS[-1]:
+        period = "" if first == REVISIONS[0] else f" since {first}"
+    elif first == REVISIONS[0]:
+        period = f" until {last}"
+    else:
+        period = f" in {first}" if first == last else f" {first} to {last}"
+    return f"[{page.partition('#')[0]}]({url}){period}"
 
 
 PAGES: dict[str, Callable[[], str]] = {

@@ -28,7 +28,7 @@ def keys(tree: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
 
 def documented(section: str, key: str) -> bool:
     part = REFERENCE.partition(f"\n## [{section}]\n")[2].partition("\n## ")[0]
-    return bool(part) and (not key or f"\n| `{key}` | " in part)
+    return bool(part) and (not key or re.search(rf"^- `{key}\b", part, re.M) is not None)
 
 
 def test_the_example_is_short_and_its_keys_are_in_the_reference() -> None:

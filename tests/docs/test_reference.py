@@ -23,9 +23,9 @@ def test_the_templates_are_the_examples() -> None:
 
 
 def test_every_key_has_a_meaning() -> None:
-    rows = [row for row in PAGES["configuration.md"]().splitlines() if row.startswith("| `")]
+    rows = [row for row in PAGES["configuration.md"]().splitlines() if row.startswith("- `")]
     assert len(rows) > 20
-    assert all(row.split("|")[3].strip() for row in rows)
+    assert all(row.partition(": ")[2] for row in rows)
 
 
 def test_every_exit_code_and_every_variable_that_the_code_reads_has_a_meaning() -> None:
@@ -35,4 +35,4 @@ def test_every_exit_code_and_every_variable_that_the_code_reads_has_a_meaning() 
     read = set(re.findall(r"""environ(?:\.get\(|\[|\.pop\()"(\w+)\"""", "".join(sources)))
     names = {*read, *(name for facts in own_facts().values() for name in facts.environment)}
     assert {"XDG_STATE_HOME", "ARCADE_WORKER_SECRET"} <= names
-    assert names <= set(re.findall(r"^\| `(\w+)`", PAGES["environment.md"](), re.M))
+    assert names <= set(re.findall(r"^- `(\w+)`", PAGES["environment.md"](), re.M))

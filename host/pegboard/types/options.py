@@ -1,6 +1,6 @@
 """The options of `Toolkit`'s decorators, for type checkers.
 
-The tables in docs/tools.md are generated from here: the meaning of each option, and an example in its last line.
+The lists in docs/tools.md are generated from here: the meaning of each option, and an example in its last line.
 """
 
 from __future__ import annotations
