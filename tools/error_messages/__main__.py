@@ -38,22 +38,17 @@ def ask_all(overrides: Path | None) -> dict[str, list[str]]:
 
 
 def page(by_server: Mapping[str, Sequence[str]]) -> Iterator[str]:
-    """Return the lines of the generated part: a table of lengths, then all answers."""
+    """Return the lines of the generated part: a table of lengths, then the answers of pegboard."""
     yield "| mistake | " + " | ".join(by_server) + " |"
     yield "|---|" + "--:|" * len(by_server)
     for place, call in enumerate(CALLS):
         cells = [_length(texts[place]) for texts in by_server.values()]
-        yield f"| [{call.mistake}](#{call.mistake.lower().replace(' ', '-')}) | {' | '.join(cells)} |"
-    refused = [
-        place for place in range(len(CALLS)) if all(_length(texts[place]).isdigit() for texts in by_server.values())
-    ]
+        yield f"| {call.mistake} | {' | '.join(cells)} |"
+    refused = [place for place in range(len(CALLS)) if all(_length(texts[place]).isdigit() for texts in by_server.values())]
     means = [str(sum(len(texts[place]) for place in refused) // len(refused)) for texts in by_server.values()]
     yield f"| mean of the {len(refused)} that all refuse | {' | '.join(means)} |"
-    for place, call in enumerate(CALLS):
-        yield f"\n### {call.mistake}\n\n`{call.tool}` with `{json.dumps(call.arguments)}`\n"
-        for text in dict.fromkeys(texts[place] for texts in by_server.values()):
-            names = [name for name, texts in by_server.items() if texts[place] == text]
-            yield f"{', '.join(names)}:\n\n```\n{text}\n```\n"
+    for call, text in zip(CALLS, by_server["pegboard"], strict=True):
+        yield f"\n### {call.mistake}\n\n`{call.tool}` with `{json.dumps(call.arguments)}`\n\n```\n{text}\n```"
 
 
 def _length(text: str) -> str:
