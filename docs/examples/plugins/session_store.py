@@ -18,15 +18,17 @@ class SqliteSessionsConfig(PluginConfig):
 
     file: str
     max_sessions: int = 10_000
+    idle_seconds: float = 3600
 
 
 class SqliteSessions(SessionStore):
     """The sessions in one file."""
 
-    def __init__(self, database: sqlite3.Connection, max_sessions: int) -> None:
+    def __init__(self, database: sqlite3.Connection, max_sessions: int, idle_seconds: float) -> None:
         self._database = database
         self._max_sessions = max_sessions
-        self._run("create table if not exists sessions (id text primary key, record blob)")
+        self._idle_seconds = idle_seconds
+        self._run("create table if not exists sessions (id text primary key, record blob, used real)")
         self._run("create table if not exists claim (id integer primary key, owner text, ends real)")
 
     def _run(self, statement: str, *values: object) -> list[Any]:
@@ -48,23 +50,28 @@ class SqliteSessions(SessionStore):
         """End the claim of an owner."""
         self._run("delete from claim where owner = ?", owner)
 
+    def _forget_idle(self) -> None:
+        self._run("delete from sessions where used < ?", time.time() - self._idle_seconds)
+
     async def put(self, record: SessionRecord) -> bool:
         """Write a session. Return False if the store is full."""
+        self._forget_idle()
         [(others,)] = self._run("select count(*) from sessions where id != ?", record.id)
         if others >= self._max_sessions:
             return False
-        self._run("insert or replace into sessions values (?, ?)", record.id, encode_session(record))
+        self._run("insert or replace into sessions values (?, ?, ?)", record.id, encode_session(record), time.time())
         return True
 
     async def update(self, record: SessionRecord) -> bool:
         """Replace a session. Return False if there is none."""
-        changed = self._run(
-            "update sessions set record = ? where id = ? returning id", encode_session(record), record.id
-        )
-        return bool(changed)
+        self._forget_idle()
+        change = "update sessions set record = ?, used = ? where id = ? returning id"
+        return bool(self._run(change, encode_session(record), time.time(), record.id))
 
     async def get(self, session_id: str) -> SessionRecord | None:
         """Read a session."""
+        self._forget_idle()
+        self._run("update sessions set used = ? where id = ?", time.time(), session_id)
         found = self._run("select record from sessions where id = ?", session_id)
         return decode_session(found[0][0]) if found else None
 
@@ -92,4 +99,4 @@ class SqliteSessionsPlugin(Plugin):
     async def sessions(self) -> AsyncGenerator[SqliteSessions, None]:
         """Open the file while the host runs."""
         with closing(sqlite3.connect(self.config.file)) as database:
-            yield SqliteSessions(database, self.config.max_sessions)
+            yield SqliteSessions(database, self.config.max_sessions, self.config.idle_seconds)

@@ -10,7 +10,7 @@ from pegboard_testing import SessionStoreContract, connect
 class TestSessionStore(SessionStoreContract):
     def make(self) -> SessionStore:
         self.database = sqlite3.connect(":memory:")
-        return SqliteSessions(self.database, max_sessions=100)
+        return SqliteSessions(self.database, max_sessions=100, idle_seconds=60)
 
     def dispose(self, made: SessionStore) -> None:
         self.database.close()
