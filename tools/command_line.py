@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import groupby, takewhile
 from typing import NamedTuple
 
@@ -17,7 +17,8 @@ from pegboard.loading.plugin_facts import own_facts
 from tools.screenshots import COMMANDS
 
 _NOTE = "<!-- Written by `python -m tools.reference` from the code. -->\n"
-_FEW_ROWS = 4
+_MANY_ROWS = 3
+"""Rows of another command that become one row."""
 _MANY_COMMANDS = 3
 """Commands of a group that have one section if their arguments are equal."""
 _SERVER_TITLE = "options for another MCP server"
@@ -61,23 +62,30 @@ def command_line_page() -> str:
     leaves = [leaf for _, parser in parsers for leaf in _leaves(parser)]
     described: dict[str, str] = {}
     for key, found in groupby(leaves, lambda leaf: (leaf.prog.rpartition(" ")[0], _arguments(leaf, shared, server))):
-        table = key[1]
         alike = list(found)
-        together = [alike] if len(alike) >= _MANY_COMMANDS else [[leaf] for leaf in alike]
-        for group in together:
-            same = described.setdefault(table, group[0].prog)
-            again = same != group[0].prog and table.count("\n") >= _FEW_ROWS
+        for group in [alike] if len(alike) >= _MANY_COMMANDS else [[leaf] for leaf in alike]:
             parts += _section(group, {command.name for command in of_plugins})
-            parts += [f"The arguments are those of `{same}`."] if again else [table] if table else []
+            parts += _without_repeated(key[1], described)
+            described |= {row: described.get(row, group[0].prog) for row in key[1]}
     return re.sub(r"\n{3,}", "\n\n", "\n".join(parts)).rstrip() + "\n"
+
+
+def _without_repeated(rows: Sequence[str], described: Mapping[str, str]) -> Iterator[str]:
+    """Yield rows. Many rows that one other command has, too, become one row."""
+    for program, found in groupby(rows, described.get):
+        again = list(found)
+        if program is not None and len(again) >= _MANY_ROWS:
+            yield f"- {', '.join(row.partition('`: ')[0].removeprefix('- ') + '`' for row in again)}: as for `{program}`"
+        else:
+            yield from again
 
 
 def _arguments(
     leaf: argparse.ArgumentParser, shared: Sequence[argparse.Action], server: Sequence[argparse.Action]
-) -> str:
+) -> tuple[str, ...]:
     """Return the list of the arguments that only this command has."""
     common = {action.dest for action in (*shared, *(server if _group(leaf, _SERVER_TITLE) else ()))} | {"help"}
-    return "\n".join(_table([action for action in leaf._actions if action.dest not in common]))
+    return tuple(_table([action for action in leaf._actions if action.dest not in common]))
 
 
 def _leaf(parser: argparse.ArgumentParser) -> argparse.ArgumentParser:
@@ -102,8 +110,7 @@ def _group(parser: argparse.ArgumentParser, title: str) -> list[argparse.Action]
 def _section(group: Sequence[argparse.ArgumentParser], of_plugins: set[str]) -> Iterator[str]:
     """Yield the heading, the description and the examples of commands with equal arguments."""
     first = group[0]
-    names = "|".join(parser.prog.rpartition(" ")[2] for parser in group)
-    yield f"\n## {first.prog.rpartition(' ')[0]} {names}\n"
+    yield f"\n## {_title(group)}\n"
     yield _together([str(parser.description) for parser in group]) + "\n"
     if first.prog.split()[1] in of_plugins:
         yield "A plugin adds this command when it is enabled.\n"
@@ -113,6 +120,11 @@ def _section(group: Sequence[argparse.ArgumentParser], of_plugins: set[str]) -> 
     name = f"terminal-{'-'.join(first.prog.split()[1:])}"
     if name in COMMANDS:
         yield f"![The output of {COMMANDS[name]}](images/{name}.svg)\n"
+
+
+def _title(group: Sequence[argparse.ArgumentParser]) -> str:
+    names = "|".join(parser.prog.rpartition(" ")[2] for parser in group)
+    return f"{group[0].prog.rpartition(' ')[0]} {names}"
 
 
 def _together(texts: Sequence[str]) -> str:

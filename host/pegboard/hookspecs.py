@@ -91,12 +91,8 @@ def register_auth_providers(context: PluginContext) -> Iterable[AuthProvider]:
 def register_error_adapters(context: PluginContext) -> Iterable[ErrorAdapter]:
     """Return adapters that convert unexpected exceptions of tools, resources and prompts to errors for the caller.
 
-    The first adapter that returns an error counts. The order is: the tool's own adapters, those that its provider names
-    (`AuthProvider.error_adapters`), those of plugins in `[host] error_adapters`, and those of other plugins by name.
-    Adapters whose attribute `fallback` is true come last: they know general libraries, such as HTTP clients, that the
-    libraries of services use. Errors that authors raise on purpose are not adapted. Exceptions that no adapter knows
-    are masked. An adapter that raises is logged and skipped. `Upstream`, `instance_of`, `error_code` and
-    `retry_after_ms` help to write an adapter.
+    The first adapter that returns an error counts; [error adapters](error-adapters.md) has the order. Exceptions that
+    no adapter knows are masked. `Upstream`, `instance_of`, `error_code` and `retry_after_ms` help to write an adapter.
     """
     raise NotImplementedError
 
@@ -150,14 +146,8 @@ def register_routes(context: PluginContext) -> Iterable[Route]:
 def register_token_sources(context: PluginContext) -> Iterable[TokenSource]:
     """Return sources of the tokens that tools require (`requires_auth`).
 
-    The token of the request itself comes first. Then, at each call, the host asks the plugins in `[host]
-    token_sources`, and the others in the order of names. The first token counts. A source that raises, or that does not
-    respond within `[host] token_seconds`, is logged and skipped. Without a token the call fails with an
-    `AuthorizationRequiredError`: the first one that a source raised, because it may tell the user where to
-    authorize. The host keeps no token.
-
-    A source that reads a secret of the host may name it with a method `secret`. If all sources name secrets that are
-    not set, the host warns the operator at the start, and this machine's user at the call.
+    At each call, the first source that has the token provides it; [authorization](authorization.md#token-sources) has
+    the order. Without a token the call fails with an `AuthorizationRequiredError`: the first that a source raised.
     """
     raise NotImplementedError
 

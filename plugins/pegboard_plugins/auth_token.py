@@ -19,7 +19,7 @@ class NamedToken(PluginConfig):
     """`[plugins.auth_token.callers.NAME]`.
 
     Attributes:
-        token: the bearer token; `{ env = "NAME" }` takes it from a variable.
+        token: the bearer token.
         subject: the caller's name in sessions, limits and logs; the section's name by default.
         scopes: the scopes of the token.
     """
@@ -43,8 +43,8 @@ class AuthTokenConfig(PluginConfig):
     """`[plugins.auth_token]`.
 
     Attributes:
-        token: the bearer token of a single caller; `{ env = "NAME" }` takes it from a variable. A token of fewer than
-            32 characters admits callers on this machine only.
+        token: the bearer token of a single caller. A token of fewer than 32 characters admits callers on this machine
+            only.
         subject: the name of that caller in sessions, limits and logs.
         scopes: the scopes of that token.
         callers: more callers, each in its own section with `token`, `subject` and `scopes`.

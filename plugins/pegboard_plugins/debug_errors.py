@@ -33,11 +33,10 @@ class DebugErrorsConfig(PluginConfig):
 
     Attributes:
         developer_message: `yes-i-accept-leaking-internals-to-the-agent` adds the developer message of a tool's error to
-            its text; also by `ARCADE_DEBUG_EXPOSE_DEVELOPER_MESSAGE_IN_TOOL_ERROR_RESPONSES`.
-        stacktrace: the same for the stack trace; also by `ARCADE_DEBUG_EXPOSE_STACKTRACE_IN_TOOL_ERROR_RESPONSES`.
-        mask_details: false adds the developer message for callers over stdio and from loopback addresses only; also
-            by `MCP_MIDDLEWARE_MASK_ERROR_DETAILS`. Loopback addresses include
-            clients of a proxy on this machine that hides their addresses.
+            its text.
+        stacktrace: the same for the stack trace.
+        mask_details: false adds the developer message for callers over stdio and from loopback addresses only. Loopback
+            addresses include clients of a proxy on this machine that hides their addresses.
     """
 
     developer_message: Annotated[

@@ -146,8 +146,8 @@ class LoginConfig(PluginConfig):
         scopes: the scopes that clients may request.
         challenge_scopes: the scopes that clients request at first, and receive if they request none.
         scope_groups: the groups whose members receive a scope, by scope. Everyone receives the other scopes.
-        keys: the secrets that sign tokens; `{ env = "NAME" }` takes one from a variable. The first signs, all verify.
-            Processes that serve the same resource need the same keys. By default a key in the state directory.
+        keys: the secrets that sign tokens. The first signs, all verify. Processes that serve the same resource need the
+            same keys. By default a key in the state directory.
         database: the file of the logins; by default `login.db` in the state directory.
         access_seconds: the lifetime of access tokens.
         login_seconds: the time after which a person must log in again.

@@ -16,7 +16,7 @@ class OpenTelemetryConfig(PluginConfig):
     The variables `OTEL_...` of the SDK set the collector, its headers, sampling, batches and resource attributes.
 
     Attributes:
-        enabled: record and send telemetry; also ARCADE_MCP_OTEL_ENABLE.
+        enabled: record and send telemetry.
         service_name: the name of the service, unless OTEL_SERVICE_NAME or OTEL_RESOURCE_ATTRIBUTES sets it.
         traces: send a span for each request.
         metrics: send durations of requests and sessions, and all gauges.

@@ -100,16 +100,12 @@ class ResourceServerConfig(PluginConfig):
     """`[plugins.resource_server]`.
 
     Attributes:
-        resource: the public URL of the MCP endpoint. Tokens must have this URL as audience. The variable
-            MCP_RESOURCE_SERVER_CANONICAL_URL sets the same value.
+        resource: the public URL of the MCP endpoint. Tokens must have this URL as audience.
         authorization_servers: the accepted authorization servers, each a table with `issuer` and optionally `url`,
-            `jwks_uri`, `introspection`, `audiences`, `algorithms` and `leeway_seconds`. The variable
-            MCP_RESOURCE_SERVER_AUTHORIZATION_SERVERS sets the same list as JSON.
+            `jwks_uri`, `introspection`, `audiences`, `algorithms` and `leeway_seconds`.
         scopes_supported: the scopes that the metadata lists. Name the few that clients need at first; a challenge names
-            others when they are needed. The default is `challenge_scopes` and `required_scopes`. The
-            variable MCP_RESOURCE_SERVER_SCOPES_SUPPORTED sets the same list.
-        challenge_scopes: scopes that clients without a token should request, in addition to `required_scopes`. The
-            variable MCP_RESOURCE_SERVER_DEFAULT_CHALLENGE_SCOPES sets the same list.
+            others when they are needed. The default is `challenge_scopes` and `required_scopes`.
+        challenge_scopes: scopes that clients without a token should request, in addition to `required_scopes`.
         required_scopes: scopes that every token must have.
         implied_scopes: scopes that another scope includes, such as `{ admin = ["write"], write = ["read"] }`.
         token_types: the accepted values of `typ`; "" accepts tokens without it.

@@ -165,8 +165,8 @@ class VaultConfig(PluginConfig):
 
     Attributes:
         providers: registrations at providers, by provider id such as "github", or by the `id` of a tool's requirement.
-        keys: the secrets that encrypt tokens; `{ env = "NAME" }` takes one from a variable. The first encrypts, all
-            decrypt. By default a key in the state directory, which the first login creates.
+        keys: the secrets that encrypt tokens. The first encrypts, all decrypt. By default a key in the state directory,
+            which the first login creates.
         callers: the login of callers from the network; without it they receive neither tokens nor links.
         keyring: True to keep the key in the keyring of the operating system. It needs the library `keyring`.
     """

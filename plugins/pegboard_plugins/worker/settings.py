@@ -16,10 +16,10 @@ class WorkerConfig(PluginConfig):
     """`[plugins.worker]`.
 
     Attributes:
-        secret: the secret that signs tokens; also ARCADE_WORKER_SECRET. Without it the worker is not served. A weak
+        secret: the secret that signs tokens. Without it the worker is not served. A weak
             secret (fewer than 32 bytes or fewer than 8 different characters) admits callers on this machine only.
         path: the path prefix of the routes.
-        auth_disabled: admit callers without a token, on this machine only; also ARCADE_AUTH_DISABLED.
+        auth_disabled: admit callers without a token, on this machine only.
         auth_disabled_anywhere: with `auth_disabled`, admit callers from other machines too. Every caller that reaches
             the port may do everything.
         leeway_seconds: the tolerated difference between the clocks of host and callers.
