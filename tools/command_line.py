@@ -75,7 +75,8 @@ def _without_repeated(rows: Sequence[str], described: Mapping[str, str]) -> Iter
     for program, found in groupby(rows, described.get):
         again = list(found)
         if program is not None and len(again) >= _MANY_ROWS:
-            yield f"- {', '.join(row.partition('`: ')[0].removeprefix('- ') + '`' for row in again)}: as for `{program}`"
+            names = ", ".join(f"{row.partition('`: ')[0].removeprefix('- ')}`" for row in again)
+            yield f"- {names}: as for `{program}`"
         else:
             yield from again
 
@@ -113,8 +114,9 @@ def _section(group: Sequence[argparse.ArgumentParser], of_plugins: set[str]) -> 
     yield f"\n## {_title(group)}\n"
     yield _together([str(parser.description) for parser in group]) + "\n"
     if first.prog.split()[1] in of_plugins:
-        yield "A plugin adds this command when it is enabled.\n"
+        yield "A plugin adds this command.\n"
     examples = max(([line.strip() for line in (one.epilog or "").splitlines()[1:]] for one in group), key=len)
+    examples = [line for line in examples if line not in [one.prog for one in group]]
     if examples:
         yield "\n".join(["```text", *examples, "```", ""])
     name = f"terminal-{'-'.join(first.prog.split()[1:])}"

@@ -69,9 +69,8 @@ def register_prompts(context: PluginContext) -> Iterable[PromptDefinition]:
 def register_definition_checks(context: PluginContext) -> Iterable[DefinitionCheck]:
     """Return checks that decide whether the host serves an item.
 
-    The host checks each tool, resource and prompt as clients would see it, when it starts and whenever an item is added
-    or replaced. An item that a check rejects is not served. `pegboard why` and the log show the reason. Changes that
-    middleware makes to lists are not checked.
+    An item that a check rejects is not served. `pegboard why` and the log show the reason. Changes that middleware
+    makes to lists are not checked.
     """
     raise NotImplementedError
 
@@ -157,9 +156,8 @@ def register_authenticators(context: PluginContext) -> Iterable[Authenticator]:
     """Return authenticators for HTTP requests. Each serves one route policy.
 
     A policy with an authenticator admits only callers that it knows, from loopback too. If a policy has several, the
-    first that knows the caller admits the request. Otherwise the most specific refusal is the response. A route whose
-    policy has no authenticator is not served, except for the policies "public" and "mcp". An authenticator that raises
-    admits no caller.
+    first that knows the caller admits the request. A route whose policy has no authenticator is not served, except for
+    the policies "public" and "mcp". An authenticator that raises admits no caller.
     """
     raise NotImplementedError
 
@@ -169,8 +167,7 @@ def register_secret_stores(context: PluginContext) -> Iterable[SecretStore]:
     """Return stores of secrets. The first store that has a secret supplies it.
 
     The host asks the plugins in `[host] secret_stores` first, then the others in the order of names. A store that
-    raises is reported and skipped. The report contains the exception's message, so the message must not contain a
-    secret.
+    raises is reported and skipped.
     """
     raise NotImplementedError
 
@@ -190,10 +187,8 @@ def register_stores(context: PluginContext) -> Iterable[Store]:
 def register_telemetry(context: PluginContext) -> Iterable[Observer | Gauge]:
     """Return observers, and gauges for the observers of all plugins.
 
-    An observer receives the gauges when the host starts, and the start and end of each session. A gauge is a value of
-    the present state, such as the number of open connections. If two gauges have the same name, observers
-    receive neither of them.
-    Middleware observes calls: `call.transport` names the transport, and `call.client` the client program.
+    If two gauges have the same name, observers receive neither of them. Middleware observes calls: `call.transport`
+    names the transport, and `call.client` the client program.
     """
     raise NotImplementedError
 

@@ -131,8 +131,7 @@ class HostSection(PluginConfig):
         enabled_tags: tags, or globs of tags. If set, tools, resources and prompts without one of them are disabled.
         tools: changes of tools, by name in any spelling: `[host.tools.github_search]` with `name` (the last part of
             the name), `title`, `description`, `tags` and `arguments`. Each argument is a table with `name`,
-            `description`, `value` (a fixed value that clients cannot see) or `hidden = true`:
-            `[host.tools.github_search.arguments] owner = { value = "me" }, q = { name = "query" }`.
+            `description`, `value` (a fixed value that clients cannot see) or `hidden = true`.
         required: names of plugins and toolkits that must load, or the host does not start. `distribution:name` selects
             one of several plugins with the same name.
         toolkits: limits of toolkits, by name. `[host.toolkits.weather] secrets = ["WEATHER_*"]` limits the secrets that

@@ -13,16 +13,10 @@ MiddlewareFunction: TypeAlias = Callable[[Call, CallNext], Awaitable[Outcome]]
 class Middleware:
     """The base class of middleware. Only overridden methods are called.
 
-    Each method is `async def on_x(self, call, call_next) -> Outcome` and runs in the task of the call. Calls may run
-    concurrently. A method may pass on a changed call (`call._replace(...)`), return an outcome without `call_next`, or
-    change the outcome. `call_next` raises the typed errors of the inner code (`MCPError`), and may be called again
-    after an error. `on_message` runs outermost, then `on_request` or `on_notification`, then the hook of the call's
-    method. If a tool calls another tool, that call passes through middleware too. Its `call.path` lists the calling
-    tools.
-
-    The host masks the response and logs the plugin if a method returns no outcome, returns an outcome that does not
-    match the tool's output schema, calls `call_next` again after a success, responds to a cancelled call, or raises an
-    exception that is not an `MCPError`.
+    A method runs in the task of the call. Calls may run concurrently. A method may pass on a changed call
+    (`call._replace(...)`), return an outcome without `call_next`, or change the outcome. `call_next` raises the typed
+    errors of the inner code (`MCPError`), and may be called again after an error. The host masks the response and logs
+    the plugin if a method breaks a [rule](middleware.md#rules).
 
     Attributes:
         name: the name in order lists. If None, the plugin's name.

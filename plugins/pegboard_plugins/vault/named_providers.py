@@ -1,6 +1,33 @@
 """The 24 named providers: addresses and deviations from OAuth 2.0, each with its documentation.
 
-Data only. docs/vault.md names the public sources of each entry.
+Data only, from these public sources. "Docs" is the documentation of the provider; for Airtable, LinkedIn, Notion and X
+only excerpts of it were read. "Libraries" are the OAuth clients Auth.js, Arctic, Nango, Python Social Auth and
+twitch_oauth2.
+
+- airtable: docs, official example
+- asana: docs for the addresses; no source for PKCE
+- atlassian: docs for the login page; libraries for the rest, except JSON
+- attio: docs; libraries for the login page
+- calendly: docs
+- clickup: docs
+- discord: docs; libraries for PKCE
+- dropbox: docs, official SDK; libraries for revocation
+- figma: official API description for the addresses; libraries for Basic authentication; they differ about commas or
+  spaces between scopes
+- github: docs
+- google: docs for the flows; libraries for the addresses
+- hubspot: docs
+- linear: docs for the login page and PKCE; libraries for the token address; only other programs for revocation
+- linkedin: docs; libraries for the token address
+- microsoft, microsoft-powerbi: docs (for Power BI only those of Microsoft accounts)
+- notion: docs; libraries for the login page
+- pagerduty: docs
+- reddit: archived docs for the login page; libraries for the rest, except revocation
+- slack: docs, except for revocation
+- spotify: libraries
+- twitch: docs; libraries for the device flow
+- x: docs
+- zoom: docs for tokens; libraries for the login page, PKCE and revocation
 """
 
 from __future__ import annotations
