@@ -44,7 +44,9 @@ def page(by_server: Mapping[str, Sequence[str]]) -> Iterator[str]:
     for place, call in enumerate(CALLS):
         cells = [_length(texts[place]) for texts in by_server.values()]
         yield f"| {call.mistake} | {' | '.join(cells)} |"
-    refused = [place for place in range(len(CALLS)) if all(_length(texts[place]).isdigit() for texts in by_server.values())]
+    refused = [
+        place for place in range(len(CALLS)) if all(_length(texts[place]).isdigit() for texts in by_server.values())
+    ]
     means = [str(sum(len(texts[place]) for place in refused) // len(refused)) for texts in by_server.values()]
     yield f"| mean of the {len(refused)} that all refuse | {' | '.join(means)} |"
     for call, text in zip(CALLS, by_server["pegboard"], strict=True):
