@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import AsyncIterable, Awaitable, Callable, Iterable, Mapping, Sequence
+from collections.abc import AsyncIterable, Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any, Literal, Self
 
@@ -55,6 +55,7 @@ from pegboard.types.http import EventStream, Request, Response
 from pegboard.wire.jsonrpc import METHOD_NOT_FOUND
 
 if TYPE_CHECKING:
+    from pegboard.plugin.definition_checks import CheckedDefinition
     from pegboard.plugin.observers import SessionRecorder
     from pegboard.runtime.asgi_application import AsgiApplication
     from pegboard.runtime.reload import Reloader
@@ -141,6 +142,16 @@ class Host:
         if self._selection.strict:
             assembling = tuple(problem._replace(fatal=problem.level == "error") for problem in assembling)
         return tuple(without_secrets(problem, self._redactor) for problem in (*self.report.problems, *assembling))
+
+    def definitions(self) -> Iterator[CheckedDefinition]:
+        """Yield each item that the host serves, as a `DefinitionCheck` receives it.
+
+        Raises:
+            ServerError: nothing has been loaded yet.
+        """
+        from pegboard.catalogue.item_checks import served_definitions  # most hosts have no checks
+
+        return served_definitions(self.assembly)
 
     @property
     def busy_threads(self) -> int:

@@ -13,7 +13,6 @@ from typing import Any
 import pytest
 
 from pegboard import Completion, Host, ImageContent, PromptResult, ResourceResult, ToolResult
-from pegboard.cli.inspection.tool_lookup import unavailable_toolkits
 from pegboard.config import HostConfig
 from pegboard.config.widened_access import access_settings
 from pegboard.errors import ConfigError, ToolTimeoutError
@@ -58,7 +57,7 @@ async def test_a_gateway_tells_the_host_about_items_that_come_and_go() -> None:
         assert host.offers("resources")
         (problem,) = host.problems
         (gateway,) = (one for one in host.report.plugins if one.origin.name == "gateway")
-        assert list(unavailable_toolkits(gateway)) == ["library"]
+        assert list(gateway.unavailable()) == ["library"]
         refused = await ask(host, "tools/call", name="library_look_up", arguments={"words": "a\u202eb"})
         assert "The library sent a text that" in str(refused)
         assert isinstance(await ask(host, "tools/call", name="library_look_up", arguments={"words": "Emma"}), RawResult)

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterable
-from typing import Any
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import TYPE_CHECKING, Any
 
 from pegboard.calls.execute import BoundTool
-from pegboard.catalogue.bound_definitions import BindResult, Unserved
+from pegboard.catalogue.bound_definitions import SINGULAR, BindResult, Unserved
 from pegboard.hookspecs import register_definition_checks
 from pegboard.loading.plugins import LoadedPlugin, contributions_of
 from pegboard.messages.error_fields import describe_error
 from pegboard.plugin.definition_checks import CheckedDefinition
 from pegboard.plugin.origin import Origin
 from pegboard.types.catalogue import ItemKind
+
+if TYPE_CHECKING:
+    from pegboard.catalogue.assembly import Assembly
 
 logger = logging.getLogger("pegboard")
 
@@ -64,6 +67,14 @@ def accepted(
             logger.error("%s: %s", result.origin, unserved)
             kept.append(unserved)
     return kept, rejected
+
+
+def served_definitions(assembly: Assembly) -> Iterator[CheckedDefinition]:
+    """Yield the items of an assembly as checks receive them."""
+    for kind in SINGULAR:
+        items: Mapping[str, Any] = getattr(assembly, kind)
+        for name, bound in items.items():
+            yield checked_definition(kind, name, assembly.origins[kind][name], bound)
 
 
 def checked_definition(kind: ItemKind, name: str, origin: Origin, bound: Any) -> CheckedDefinition:

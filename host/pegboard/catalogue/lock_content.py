@@ -2,88 +2,65 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 from pydantic import BaseModel
 from pydantic.errors import PydanticInvalidForJsonSchema
 
-from pegboard.catalogue.assembly import Assembly
-from pegboard.catalogue.bound_definitions import SINGULAR
-from pegboard.catalogue.item_checks import checked_definition
-from pegboard.config import HostConfig
-from pegboard.loading.late_toolkits import other_hooks
-from pegboard.loading.plugins import SECTION_OF_KIND, LoadedPlugin
-from pegboard.lockfile.catalogue_lock import CatalogueLock, LockedDefinition, LockedOwner
+from pegboard.lockfile.canonical import digest_of
+from pegboard.lockfile.catalogue_lock import LOCKED_KINDS, CatalogueLock, LockedDefinition, LockedOwner
 from pegboard.lockfile.definition_objects import definition_object
 from pegboard.lockfile.lock_text import locked_definition
-from pegboard.lockfile.settings_digests import host_digest, settings_digest
 from pegboard.plugin.definition_checks import CheckedDefinition
-from pegboard.records import NamedTuple
 from pegboard.types.catalogue import ItemKind
 
+if TYPE_CHECKING:
+    from pegboard.host import Host
 
-def lock_of(assembly: Assembly, plugins: Iterable[LoadedPlugin], config: HostConfig) -> CatalogueLock:
-    """Return the lock of all items of an assembly.
 
-    Args:
-        assembly: the assembly.
-        plugins: the loaded plugins.
-        config: the configuration of the host.
+def lock_of(host: Host) -> CatalogueLock:
+    """Return the lock of all items that a host serves.
 
     Raises:
         TypeError: JSON cannot express a definition.
     """
-    loaded = {(one.origin.kind, one.origin.name): one for one in plugins}
-    groups: dict[str, _Group] = {}
-    for kind in SINGULAR:
-        bound: Mapping[str, Any] = getattr(assembly, kind)
-        for name, value in bound.items():
-            origin = assembly.origins[kind][name]
-            checked = checked_definition(kind, name, origin, value)
-            group = groups.setdefault(checked.owner, _Group([], loaded.get((origin.kind, origin.name))))
-            group.definitions.append(checked)
-    owners = {owner: _locked_owner(group, config) for owner, group in groups.items()}
-    return CatalogueLock(owners, host_digest(config))
+    groups: dict[str, list[CheckedDefinition]] = {}
+    for checked in host.definitions():
+        groups.setdefault(checked.owner, []).append(checked)
+    owners = {name: _locked_owner(definitions) for name, definitions in groups.items()}
+    for plugin in host.report.plugins:
+        name = plugin.origin.name
+        key = f"{plugin.origin.kind}:{name}"
+        if owner := owners.get(key):
+            # the facts that a host needs before it imports the plugin
+            section = host.config.definition_settings("plugins" if plugin.origin.kind == "plugin" else "toolkits", name)
+            owners[key] = owner._replace(
+                hooks=plugin.other_hooks(),
+                settings_schema=_schema(plugin.context.config),
+                settings_digest=digest_of(section),
+            )
+    return CatalogueLock(owners, digest_of(host.config.definition_settings("host")))
 
 
-class _Group(NamedTuple):
-    """The definitions of one owner, and their plugin."""
-
-    definitions: list[CheckedDefinition]
-    plugin: LoadedPlugin | None
-
-
-def _locked_owner(group: _Group, config: HostConfig) -> LockedOwner:
-    first = group.definitions[0]
-    items: dict[ItemKind, dict[str, LockedDefinition]] = {kind: {} for kind in SINGULAR}
-    for one in group.definitions:
+def _locked_owner(definitions: Sequence[CheckedDefinition]) -> LockedOwner:
+    items: dict[ItemKind, dict[str, LockedDefinition]] = {kind: {} for kind in LOCKED_KINDS}
+    for one in definitions:
         items[one.kind][one.name] = locked_definition(definition_object(one.item))
-    texts = (getattr(one.item, "owner_description", None) for one in group.definitions)
-    owner = LockedOwner(
-        distribution=first.distribution,
-        version=first.version,
+    texts = (getattr(one.item, "owner_description", None) for one in definitions)
+    return LockedOwner(
+        distribution=definitions[0].distribution,
+        version=definitions[0].version,
         description=next(filter(None, texts), ""),
         tools=items["tools"],
         resources=items["resources"],
         prompts=items["prompts"],
     )
-    is_plugin = group.plugin is not None and first.item.owner == group.plugin.origin.name
-    return _with_settings(owner, group.plugin, config) if group.plugin is not None and is_plugin else owner
 
 
-def _with_settings(owner: LockedOwner, plugin: LoadedPlugin, config: HostConfig) -> LockedOwner:
-    """Return the owner with the facts that a host needs before it imports the plugin: hooks and settings."""
-    kind, name = SECTION_OF_KIND[plugin.origin.kind], plugin.origin.name
-    return owner._replace(
-        hooks=other_hooks(plugin),
-        settings_schema=_schema(getattr(plugin.instance, "Config", None)),
-        settings_digest=settings_digest(config, kind, name),
-    )
-
-
-def _schema(model: type[BaseModel] | None) -> Mapping[str, Any] | None:
+def _schema(settings: Any) -> Mapping[str, Any] | None:
+    """Return the JSON Schema of a plugin's settings."""
     try:
-        return None if model is None else model.model_json_schema()
+        return settings.model_json_schema() if isinstance(settings, BaseModel) else None
     except PydanticInvalidForJsonSchema:
         return None

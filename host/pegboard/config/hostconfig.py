@@ -18,7 +18,7 @@ from pegboard.config.models import HostSection
 from pegboard.config.problems import ConfigProblem, KeyPath, dotted, in_order, undotted
 from pegboard.config.references import refer
 from pegboard.config.sources import Layer, Source, Sources
-from pegboard.config.trust import OnUntrusted, refuse_untrusted, select_file
+from pegboard.config.trust import OnUntrusted, refuse_untrusted, select_file, settings_of
 from pegboard.config.validation import validate
 from pegboard.errors import ConfigError
 from pegboard.names import Patterns, with_nearest
@@ -30,6 +30,8 @@ if TYPE_CHECKING:
     from pegboard.plugin.base import FoundFile
 
 _NOTHING: Mapping[str, Any] = MappingProxyType({})
+_DEFINITION_KEYS = ("tool_names", "schema_references", "tools")
+"""The keys of `[host]` that change definitions."""
 
 
 @dataclass(frozen=True)
@@ -148,6 +150,24 @@ class HostConfig:
     def section(self, kind: Kind, name: str) -> Mapping[str, Any]:
         """Return the section of a plugin or toolkit, or an empty mapping."""
         return (self.plugins if kind == "plugins" else self.toolkits).get(name, _NOTHING)
+
+    def definition_settings(self, section: Literal["host"] | Kind, name: str = "") -> dict[str, Any]:
+        """Return settings on which definitions depend by dotted key, with secrets masked.
+
+        Args:
+            section: "host" for the keys of `[host]` that change definitions.
+            name: the plugin or toolkit, for its own section.
+        """
+        tree: Mapping[str, Any] = self.sources.tree.get(section, {})
+        path: tuple[str, ...] = (section, name)
+        settings: Mapping[str, Any] = tree.get(name, {})
+        if section == "host":
+            path, settings = (section,), {key: tree[key] for key in _DEFINITION_KEYS if key in tree}
+        if not settings:
+            return {dotted(path): {}}
+        for part in reversed(path):
+            settings = {part: settings}
+        return settings_of(settings)
 
     def problem(self, message: str, key: str | KeyPath, suggestion: str | None = None) -> ConfigProblem:
         """Return a problem with a key, with the location of the key's value."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import nullcontext
 from typing import Any
 
 from pegboard.authoring.late_toolkit import LateToolkit
@@ -17,13 +16,13 @@ from pegboard.loading.failure_text import failure_location, failure_text
 from pegboard.loading.hook_manager import HookManager
 from pegboard.loading.own_modules import forget_outdated
 from pegboard.loading.plugins import LoadedPlugin
-from pegboard.lockfile.settings_digests import has_secrets, host_digest, settings_digest
+from pegboard.lockfile.canonical import digest_of
 from pegboard.plugin.origin import Origin
 from pegboard.plugin.toolkit_loading import FoundToolkit, ToolkitLoader
+from pegboard.wire.codec import encode
 
 logger = logging.getLogger("pegboard.loading.loader")
 
-_ITEM_HOOKS = frozenset(one.__name__ for one in (register_tools, register_resources, register_prompts))
 _LATE_HOOKS = frozenset(("lifespan",))
 """The other hooks of a toolkit that may be imported late."""
 
@@ -39,7 +38,7 @@ class ToolkitLoaders:
     def __init__(self, config: HostConfig, loaders: Sequence[ToolkitLoader]) -> None:
         self._config = config
         self._loaders = loaders
-        self._host_digest = "" if config.host.tools else host_digest(config)
+        self._host_digest = "" if config.host.tools else digest_of(config.definition_settings("host"))
 
     def load(self, origin: Origin, remark: Callable[[str], None]) -> Any | None:
         """Return the object of the first loader that loads a toolkit, or None."""
@@ -47,12 +46,22 @@ class ToolkitLoaders:
             origin.name, origin.target, origin.load, origin.distribution, origin.version
         )
         described = found._replace(
-            settings_digest=settings_digest(self._config, "toolkits", origin.name),
-            has_secrets=has_secrets(self._config, "toolkits", origin.name),
+            settings_digest=digest_of(self._config.definition_settings("toolkits", origin.name)),
+            has_secrets=_has_secrets(self._config, origin.name),
             host_digest=self._host_digest,
             remark=remark,
         )
         return next((made for loader in self._loaders if (made := loader.load(described)) is not None), None)
+
+
+def _has_secrets(config: HostConfig, name: str) -> bool:
+    """Return True if the section of a toolkit has secrets, or values of environment variables."""
+    section = config.section("toolkits", name)
+    if not section:
+        return False
+    from pegboard.config.secret_values import MASK, masked  # most toolkits have no settings
+
+    return any(references(section)) or MASK.encode() in encode(masked(section, ("toolkits", name)))
 
 
 def is_late(target: object) -> bool:
@@ -99,15 +108,6 @@ def settings_problems(config: HostConfig, name: str, schema: Mapping[str, Any] |
     return [config.problem(text, (*path, *map(str, place))) for place, text in found]
 
 
-def other_hooks(plugin: LoadedPlugin) -> tuple[str, ...]:
-    """Return the hooks with which a plugin contributes more than tools, resources and prompts, sorted."""
-    # a toolkit without a lifespan contributes a nullcontext
-    given = {
-        name for name, found in plugin.contributions.items() if not all(isinstance(one, nullcontext) for one in found)
-    }
-    return tuple(sorted(given - _ITEM_HOOKS))
-
-
 def import_late(plugin: LoadedPlugin, load: Callable[[HookManager], LoadedPlugin]) -> LoadedPlugin:
     """Import a toolkit that is served by its definitions, and return it with its contributions.
 
@@ -127,6 +127,6 @@ def import_late(plugin: LoadedPlugin, load: Callable[[HookManager], LoadedPlugin
         logger.debug("%s failed", plugin.origin, exc_info=True)
         place = failure_location(error, plugin.origin.module)
         raise PluginError(f"{plugin.origin} failed: {failure_text(error)}{place}") from error
-    if others := {*other_hooks(fresh)} - _LATE_HOOKS:
+    if others := {*fresh.other_hooks()} - _LATE_HOOKS:
         raise PluginError(f"{plugin.origin} now has {', '.join(sorted(others))}: run `pegboard lock --update`")
     return fresh

@@ -5,11 +5,13 @@ from __future__ import annotations
 import logging
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import nullcontext
 from time import time_ns
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar
 
 from pegboard.errors import ConfigError, LifespanError, PluginError
-from pegboard.plugin.base import PluginContext
+from pegboard.loading.failure_text import failure_text
+from pegboard.plugin.base import Plugin, PluginContext
 from pegboard.plugin.origin import Origin, PluginKind
 from pegboard.records import NamedTuple
 from pegboard.secrets.redaction import Redactor, redacted
@@ -35,6 +37,9 @@ OF_SETTINGS = "config"
 """The stage of problems of settings."""
 NEEDS_SETTING = "secrets"
 """The stage of problems with secrets and tokens that are not set. Tools that need no secret are not affected."""
+
+
+_ITEM_HOOKS = frozenset(("register_tools", "register_resources", "register_prompts"))
 
 
 class PluginChoice(NamedTuple):
@@ -164,6 +169,27 @@ class LoadedPlugin:
     def contributed(self, hook: Callable[..., Iterable[T]]) -> list[T]:
         """Return the contributions to a hook, such as `hookspecs.register_routes`."""
         return self.contributions[hook.__name__]
+
+    def other_hooks(self) -> tuple[str, ...]:
+        """Return the hooks with which the plugin contributes more than tools, resources and prompts, sorted."""
+        # a toolkit without a lifespan contributes a nullcontext
+        given = {
+            name for name, found in self.contributions.items() if not all(isinstance(one, nullcontext) for one in found)
+        }
+        return tuple(sorted(given - _ITEM_HOOKS))
+
+    def unavailable(self) -> tuple[str, ...]:
+        """Return the toolkits whose items the plugin cannot list now. See `Plugin.unavailable`.
+
+        Raises:
+            PluginError: the plugin fails.
+        """
+        if not isinstance(self.instance, Plugin):
+            return ()
+        try:
+            return tuple(self.instance.unavailable())
+        except Exception as error:
+            raise PluginError(f"{self.origin}: unavailable failed: {failure_text(error)}") from error
 
 
 def contributions_of(

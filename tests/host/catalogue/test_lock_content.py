@@ -38,7 +38,7 @@ def shop(*, lasting: bool = False) -> Toolkit:
 def locked(kit: Toolkit, settings: dict[str, Any] | None = None, **host: Any) -> CatalogueLock:
     found = make_host(kit, config={"toolkits": {"shop": settings or {}}}, **host)
     found.load()
-    return lock_of(found.assembly, found.report.plugins, found.config)
+    return lock_of(found)
 
 
 def owner(lock: CatalogueLock) -> LockedOwner:

@@ -96,7 +96,7 @@ def host_of(site: Path, *, lazy: Any = True, locked: bool = False, toolkits: Any
 
 async def lock(site: Path) -> None:
     async with host_of(site, lazy=False) as host:
-        write_lock(lock_of(host.assembly, host.report.plugins, host.config), site / LOCK_FILE_NAME, None)
+        write_lock(lock_of(host), site / LOCK_FILE_NAME, None)
     forget()
 
 
@@ -216,7 +216,7 @@ async def test_a_lifespan_of_a_toolkit_that_is_not_served_ends(site: Path, monke
 async def test_settings_of_a_lazy_toolkit_are_shown_as_settings_that_may_widen_access(site: Path) -> None:
     toolkits = {"shop": {"cups": 4}}
     async with host_of(site, lazy=False, toolkits=toolkits) as host:
-        write_lock(lock_of(host.assembly, host.report.plugins, host.config), site / LOCK_FILE_NAME, None)
+        write_lock(lock_of(host), site / LOCK_FILE_NAME, None)
         assert access_of(host) == []
     forget()
     async with host_of(site, toolkits=toolkits) as host:
@@ -227,7 +227,7 @@ async def test_settings_of_a_lazy_toolkit_are_shown_as_settings_that_may_widen_a
 
 async def test_a_toolkit_with_other_hooks_is_not_lazy(site: Path) -> None:
     async with host_of(site, lazy=False) as host:
-        found = lock_of(host.assembly, host.report.plugins, host.config)
+        found = lock_of(host)
     forget()
     owner = found.owners["toolkit:shop"]._replace(hooks=("lifespan", "register_commands"))
     write_lock(found._replace(owners={"toolkit:shop": owner}), site / LOCK_FILE_NAME, None)
@@ -238,7 +238,7 @@ async def test_a_toolkit_with_other_hooks_is_not_lazy(site: Path) -> None:
 async def test_settings_with_secrets_are_validated_by_the_schema_of_the_lock(site: Path) -> None:
     install(site, KIT.replace("cups: int = 3", "cups: int = 3\n    api_key: str = ''"))
     async with host_of(site, lazy=False, toolkits={"shop": {"api_key": "a"}}) as host:
-        write_lock(lock_of(host.assembly, host.report.plugins, host.config), site / LOCK_FILE_NAME, None)
+        write_lock(lock_of(host), site / LOCK_FILE_NAME, None)
     forget()
     with pytest.raises(ConfigError, match=r"toolkits\.shop\.api_key: must be a string"):
         await host_of(site, toolkits={"shop": {"api_key": 5}}).start()
@@ -250,7 +250,7 @@ async def test_settings_that_the_toolkit_has_accepted_are_not_validated_again(
 ) -> None:
     toolkits = {"shop": {"cups": 4}}
     async with host_of(site, lazy=False, toolkits=toolkits) as host:
-        write_lock(lock_of(host.assembly, host.report.plugins, host.config), site / LOCK_FILE_NAME, None)
+        write_lock(lock_of(host), site / LOCK_FILE_NAME, None)
     forget()
     monkeypatch.setitem(sys.modules, "jsonschema_rs", None)
     async with host_of(site, toolkits=toolkits) as host:
@@ -310,7 +310,7 @@ async def test_many_first_calls_import_once_and_block_no_other_toolkit(site: Pat
     install(site, other, "bad")
     both: Any = {"shop": {}, "bad": {}}
     async with host_of(site, lazy=False, toolkits=both) as host:
-        write_lock(lock_of(host.assembly, host.report.plugins, host.config), site / LOCK_FILE_NAME, None)
+        write_lock(lock_of(host), site / LOCK_FILE_NAME, None)
     install(
         site,
         "import sys\nsys.modules['lazy_gate'].wait()\nsys.lazy_imports = getattr(sys, 'lazy_imports', 0) + 1\n" + other,

@@ -51,7 +51,7 @@ async def lock(folder: Path, host: Host) -> None:
     """Write the lock of a host."""
     async with host:
         await host.dispatch(Call("tools/list"))
-        write_lock(lock_of(host.assembly, host.report.plugins, host.config), folder / LOCK_FILE_NAME, None)
+        write_lock(lock_of(host), folder / LOCK_FILE_NAME, None)
 
 
 @asynccontextmanager

@@ -11,7 +11,6 @@ from collections.abc import Collection, Iterator, Sequence
 from pegboard.catalogue.bound_definitions import SINGULAR
 from pegboard.catalogue.lock_content import lock_of
 from pegboard.cli import FAILED, OK
-from pegboard.cli.inspection.tool_lookup import unavailable_toolkits
 from pegboard.errors import ConfigError
 from pegboard.host import Host
 from pegboard.lockfile.catalogue_lock import LOCKED_KINDS, CatalogueLock, LockFileError
@@ -103,11 +102,9 @@ async def _current(host: Host) -> tuple[CatalogueLock, set[str]]:
         for method in _LISTS:
             await host.dispatch(Call(method))  # middleware may complete the catalogue before the first list
         failed = {
-            f"plugin:{plugin.origin.name}/{name}"
-            for plugin in host.report.plugins
-            for name in unavailable_toolkits(plugin)
+            f"plugin:{plugin.origin.name}/{name}" for plugin in host.report.plugins for name in plugin.unavailable()
         }
-        return lock_of(host.assembly, host.report.plugins, host.config), failed
+        return lock_of(host), failed
 
 
 def _refused(command: CommandContext) -> CatalogueLock:

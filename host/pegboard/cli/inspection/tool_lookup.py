@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 
 from pegboard.calls.execute import BoundTool
 from pegboard.catalogue.assembly import Assembly
 from pegboard.catalogue.bound_definitions import Unserved
-from pegboard.errors import MCPError, NotFoundError, PluginError
+from pegboard.errors import MCPError, NotFoundError
 from pegboard.host import Host
-from pegboard.loading.failure_text import failure_text
-from pegboard.loading.plugins import LoadedPlugin
 from pegboard.names import nearest, normalise, same_name
-from pegboard.plugin.base import Plugin
 from pegboard.records import NamedTuple
 from pegboard.terminal.printing import diverted, say
 from pegboard.types.calls import Call
@@ -107,21 +104,7 @@ async def _first_list(host: Host) -> Sequence[str]:
     """Request the first list, before which middleware may complete the catalogue. Return the missing toolkits."""
     async with host:
         await host.dispatch(Call("tools/list"))
-        return sorted({name for plugin in host.report.plugins for name in unavailable_toolkits(plugin)})
-
-
-def unavailable_toolkits(plugin: LoadedPlugin) -> Collection[str]:
-    """Return the toolkits whose items a running plugin cannot list now, such as mounted servers.
-
-    Raises:
-        PluginError: the plugin fails.
-    """
-    if not isinstance(plugin.instance, Plugin):
-        return ()
-    try:
-        return tuple(plugin.instance.unavailable())
-    except Exception as error:
-        raise PluginError(f"{plugin.origin}: unavailable failed: {failure_text(error)}") from error
+        return sorted({name for plugin in host.report.plugins for name in plugin.unavailable()})
 
 
 def find_unserved(assembly: Assembly, name: str) -> list[Unserved]:

@@ -164,14 +164,14 @@ def _announce(
 
 def _served_tools(host: Host, tools: Sequence[str]) -> str:
     """Return the number of tools and their toolkits, with the toolkits that have no tools yet."""
-    from pegboard.cli.inspection.tool_lookup import plugins_adding_later, unavailable_toolkits
+    from pegboard.cli.inspection.tool_lookup import plugins_adding_later
 
     owners = sorted({host.assembly.tools[name].tool.owner for name in tools})
     count = "1 tool" if len(tools) == 1 else f"{len(tools)} tools"
     awaited: list[str] = []
     for plugin in host.report.plugins:
         with suppress(PluginError):
-            awaited += unavailable_toolkits(plugin)
+            awaited += plugin.unavailable()
     if not tools and not awaited:
         awaited = plugins_adding_later(host)
     later = ", ".join(awaited[:MAX_NAMED_TOOLKITS]) + (", ..." if len(awaited) > MAX_NAMED_TOOLKITS else "")
