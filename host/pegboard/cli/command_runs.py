@@ -22,7 +22,7 @@ from pegboard.errors import ConfigError, MCPError, ServerError
 from pegboard.loading.discovery import Selection, choose_plugins, find_plugins
 from pegboard.loading.fact_models import Check as CheckFacts
 from pegboard.loading.failure_text import failure_text
-from pegboard.loading.plugin_facts import facts_of, features_of_commands, own_facts
+from pegboard.loading.plugin_facts import OWN_DISTRIBUTIONS, facts_of, features_of_commands, own_facts
 from pegboard.plugin.commands import Check, CommandContext, CommandDescription, Finding, HostPlan
 from pegboard.terminal.printing import diverted, print_text
 
@@ -73,16 +73,18 @@ class RunningCommand(CommandContext):
             watch=watch_process if watch else nullcontext,
         )
 
-    def checks(self, host: Host) -> Sequence[Check]:
-        """Return the checks of the host, of features that have only commands, and of loaded plugins."""
-        checks = [self._check("the host", None, host, facts) for facts in host_checks()]
-        for name in sorted(features_of_commands()):
+    def checks(self, host: Host, command: str = "doctor") -> Sequence[Check]:
+        """Return the checks of the host, of features whose commands need no enabled plugin, and of loaded plugins."""
+        checks = [self._check("the host", None, host, facts) for facts in host_checks(command)]
+        features = features_of_commands()
+        for name in sorted(features):
             feature = own_facts().get(name)
-            declared = declared_checks(feature.commands) if feature else ()
+            declared = declared_checks(feature.commands, command) if feature else ()
             checks += [self._check(f"feature {name!r}", None, host, facts) for facts in declared]
         for plugin in host.report.plugins:
-            added = facts_of(plugin.origin)
-            declared = declared_checks(added.commands) if added else ()
+            is_told = plugin.origin.distribution in OWN_DISTRIBUTIONS and plugin.origin.name in features
+            added = None if is_told else facts_of(plugin.origin)
+            declared = declared_checks(added.commands, command) if added else ()
             checks += [self._check(str(plugin.origin), plugin.context, host, facts) for facts in declared]
         return checks
 

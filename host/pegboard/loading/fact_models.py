@@ -83,10 +83,10 @@ class Argument(_Model):
 
 
 class Check(_Model):
-    """A check of `pegboard doctor`.
+    """A check that a feature adds to `doctor` or `why`.
 
     Attributes:
-        name: its name in the report.
+        name: its name in the report of `doctor`.
         run: a function `module:function` that gets a `CommandContext` and yields each `Finding`.
     """
 
@@ -107,7 +107,7 @@ class CommandFacts(_Model):
         commands: the commands of a group, by name.
         like: the command of the same group whose function and arguments this command has, too.
         options: the options that the plugin adds to the command.
-        checks: the checks that the plugin adds to the command, which is `doctor`.
+        checks: the checks that the plugin adds to the command, which is `doctor` or `why`.
     """
 
     summary: str = ""

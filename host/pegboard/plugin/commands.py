@@ -99,8 +99,13 @@ class CommandContext:
         """
         raise _not_run()
 
-    def checks(self, host: "Host") -> "Sequence[Check]":
-        """Return the checks of `pegboard doctor` for a loaded host: its own, and those of features and plugins."""
+    def checks(self, host: "Host", command: str = "doctor") -> "Sequence[Check]":
+        """Return the checks of a command for a loaded host: its own, and those of features and plugins.
+
+        Args:
+            host: the host.
+            command: "doctor" or "why".
+        """
         raise _not_run()
 
     def let_plugins_add_tools(self, host: "Host") -> bool:
@@ -187,7 +192,7 @@ class Check(NamedTuple):
 
 
 class Finding(NamedTuple):
-    """A problem that a check of `pegboard doctor` has found.
+    """A problem that a check of `pegboard doctor` has found, or what a check of `pegboard why` knows about a name.
 
     Attributes:
         level: "error" if something that is enabled cannot work, "warning" otherwise.

@@ -69,6 +69,14 @@ def test_an_unnamed_plugin_adds_nothing_and_a_wrong_file_prevents_no_help(desk: 
     assert (done.code, "unknown key" in done.err, "look at the desk" in done.out) == (0, True, False)
 
 
+def test_a_plugin_explains_a_name_that_the_running_host_does_not_know(desk: Command) -> None:
+    mounted = '[plugins.upstreams.servers.far]\ncommand = "/none/server"'
+    desk.configure(sections=f'[plugins.acme_desk]\nowner = "Ada"\n{mounted}')
+    assert desk("why", "drawer").out == "Ada had a drawer; the host runs: True\n"
+    assert desk("why", "demo_echo").out.startswith("tool demo_echo: served")
+    assert desk("why", "shelf").code == 1
+
+
 def test_a_plugin_adds_an_option_a_variable_and_a_transport(desk: Command) -> None:
     desk.configure(sections="[plugins.acme_desk]")
     assert desk("desk", "owner", env={"ACME_DESK_OWNER": "Eve"}).out == "Eve\n"

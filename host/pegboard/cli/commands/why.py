@@ -33,9 +33,11 @@ def run_why(command: CommandContext) -> int:
     if not stories:
         stories = list(_absent_stories(host, options.name))
     if not stories:
-        later = let_plugins_add_tools(host)
+        added: list[str] = []
+        later = let_plugins_add_tools(host, lambda: added.extend(_added_stories(command)))
         if later.plugins:
-            stories = [*_tool_stories(host, options.name)] or [*_later_stories(host, options.name, later.missing)]
+            stories = [*_tool_stories(host, options.name)] or added
+            stories = stories or [*_later_stories(host, options.name, later.missing)]
     if not stories:
         raise _unknown(host, options.name)
     if options.json:
@@ -123,6 +125,12 @@ def _absent_stories(host: Host, name: str) -> Iterator[str]:
         there = any(plugin.origin is choice.origin for plugin in host.report.plugins)
         if choice.origin.kind == "toolkit" and not there and normalise(name).startswith(_prefixes(choice.origin.name)):
             yield f"its tools are unknown because it did not load:\n{_plugin_story(host, choice)}"
+
+
+def _added_stories(command: CommandContext) -> Iterator[str]:
+    """Yield what features know about a name that the running host does not know."""
+    for check in command.checks(command.host, "why"):
+        yield from (finding.message for finding in check.run())
 
 
 def _later_stories(host: Host, name: str, missing: Sequence[str]) -> Iterator[str]:

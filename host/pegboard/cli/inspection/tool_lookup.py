@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from pegboard.calls.execute import BoundTool
 from pegboard.catalogue.assembly import Assembly
@@ -83,27 +83,33 @@ class LaterTools(NamedTuple):
         return bool(self.missing)
 
 
-def let_plugins_add_tools(host: Host) -> LaterTools:
+def let_plugins_add_tools(host: Host, inspect: Callable[[], None] | None = None) -> LaterTools:
     """Start a loaded host without transports and stop it, so that plugins add their tools. Print a failed start.
 
     Without such plugins, the host is not started.
+
+    Args:
+        host: the host.
+        inspect: a function that is called while the host runs, after the plugins have added their tools.
     """
     later = plugins_adding_later(host)
     missing: Sequence[str] = ()
     if later and not any(problem.fatal for problem in host.problems):
         try:
             with diverted():
-                missing = asyncio.run(_first_list(host))
+                missing = asyncio.run(_first_list(host, inspect))
         except MCPError as error:
             say(f"warning: the host cannot start: {error}")
             missing = later
     return LaterTools(later, missing)
 
 
-async def _first_list(host: Host) -> Sequence[str]:
+async def _first_list(host: Host, inspect: Callable[[], None] | None) -> Sequence[str]:
     """Request the first list, before which middleware may complete the catalogue. Return the missing toolkits."""
     async with host:
         await host.dispatch(Call("tools/list"))
+        if inspect is not None:
+            inspect()
         return sorted({name for plugin in host.report.plugins for name in plugin.unavailable()})
 
 

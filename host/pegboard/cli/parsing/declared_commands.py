@@ -55,14 +55,14 @@ def _host_tables() -> Mapping[str, CommandFacts]:
     return {name: CommandFacts.model_validate(table) for name, table in tables.items()}
 
 
-def declared_checks(facts: Mapping[str, CommandFacts]) -> Sequence[Check]:
-    """Return the checks among the facts of a plugin's commands."""
-    return facts["doctor"].checks if "doctor" in facts else ()
+def declared_checks(facts: Mapping[str, CommandFacts], command: str = "doctor") -> Sequence[Check]:
+    """Return the checks of a command among the facts of a plugin's commands."""
+    return facts[command].checks if command in facts else ()
 
 
-def host_checks() -> Sequence[Check]:
+def host_checks(command: str = "doctor") -> Sequence[Check]:
     """Return the checks of the host itself."""
-    return declared_checks(_host_tables())
+    return declared_checks(_host_tables(), command)
 
 
 @cache

@@ -56,6 +56,12 @@ def count(command: CommandContext) -> int:
     return int(number < command.options.at_least)
 
 
+def explain(command: CommandContext) -> Iterator[Finding]:
+    """Tell who had a drawer."""
+    if command.options.name == "drawer":
+        yield Finding("warning", f"{command.settings.owner} had a drawer; the host runs: {command.host.started}")
+
+
 def check_drawers(command: CommandContext) -> Iterator[Finding]:
     """Report the owner."""
     if command.settings.owner == "thief":
