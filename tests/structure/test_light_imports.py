@@ -84,7 +84,7 @@ def test_a_server_loads_no_json() -> None:
     loaded = loaded_by("""
 from pegboard.cli.parsing.parser import parse
 from pegboard.cli.serving import serve
-from pegboard.lockfile.canonical import digest_of
+from pegboard_plugins.lock.canonical import digest_of
 
 parse(["stdio"])
 digest_of({"a": [1.5]})

@@ -118,7 +118,7 @@ class Binder:
 
     def _bound(self, plugin: LoadedPlugin, definition: Definition, resources: Mapping[str, Resource]) -> BindResult:
         if plugin.is_late and isinstance(definition, ToolDefinition):
-            result = attempt(self._late, plugin, definition)  # a lock may be damaged
+            result = attempt(self._late, plugin, definition)  # its file may be damaged
             return result if self._checks is None else self._checks.checked(result)
         if definition.raw is not None:
             from pegboard.catalogue.raw_definitions import with_raw_texts

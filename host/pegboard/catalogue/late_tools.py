@@ -1,4 +1,4 @@
-"""Tools that are listed from a lock before their toolkit is imported."""
+"""Tools that are listed from a file before their toolkit is imported."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from pegboard.types.catalogue import Tool, ToolkitInfo
 def late_tool(
     definition: ToolDefinition, name: str, toolkit: ToolkitInfo, requires: ToolRequirements | None
 ) -> tuple[Tool, Signature, Function]:
-    """Return a tool like `compile_tool`, which checked the definition before it was locked.
+    """Return a tool like `compile_tool`, which checked the definition before it was written.
 
     Only its strings are checked again: clients receive them even if the file was changed.
 

@@ -24,7 +24,7 @@ def changed_keys(before: HostConfig, now: HostConfig, path: KeyPath) -> list[str
 
 
 def files_behind(plugin: LoadedPlugin) -> list[str]:
-    """Return the files that the contributions of a plugin have read: secrets and locks."""
+    """Return the files that the contributions of a plugin have read: secrets, and accepted definitions."""
     given = (one for contributions in plugin.contributions.values() for one in contributions)
     return [*dict.fromkeys(file for one in given if isinstance(one, _READERS) for file in one.files_read)]
 

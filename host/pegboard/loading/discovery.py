@@ -200,7 +200,7 @@ def _unless_another_is_selected(
 
 
 def unused_options(choices: Sequence[PluginChoice], config: HostConfig) -> Iterator[ConfigProblem]:
-    """Yield a problem for each option of the command line, such as `--locked`, whose plugin is disabled."""
+    """Yield a problem for each option of the command line whose plugin is disabled."""
     on = {choice.origin.name for choice in choices if choice.on}
     for choice in choices:
         name, path = choice.origin.name, (SECTION_OF_KIND[choice.origin.kind], choice.origin.name)

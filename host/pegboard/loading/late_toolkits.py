@@ -16,7 +16,6 @@ from pegboard.loading.failure_text import failure_location, failure_text
 from pegboard.loading.hook_manager import HookManager
 from pegboard.loading.own_modules import forget_outdated
 from pegboard.loading.plugins import LoadedPlugin
-from pegboard.lockfile.canonical import digest_of
 from pegboard.plugin.origin import Origin
 from pegboard.plugin.toolkit_loading import FoundToolkit, ToolkitLoader
 from pegboard.wire.codec import encode
@@ -38,7 +37,7 @@ class ToolkitLoaders:
     def __init__(self, config: HostConfig, loaders: Sequence[ToolkitLoader]) -> None:
         self._config = config
         self._loaders = loaders
-        self._host_digest = "" if config.host.tools else digest_of(config.definition_settings("host"))
+        self._host_settings = config.definition_settings("host")
 
     def load(self, origin: Origin, remark: Callable[[str], None]) -> Any | None:
         """Return the object of the first loader that loads a toolkit, or None."""
@@ -46,9 +45,9 @@ class ToolkitLoaders:
             origin.name, origin.target, origin.load, origin.distribution, origin.version
         )
         described = found._replace(
-            settings_digest=digest_of(self._config.definition_settings("toolkits", origin.name)),
+            settings=self._config.definition_settings("toolkits", origin.name),
             has_secrets=_has_secrets(self._config, origin.name),
-            host_digest=self._host_digest,
+            host_settings=self._host_settings,
             remark=remark,
         )
         return next((made for loader in self._loaders if (made := loader.load(described)) is not None), None)
@@ -128,5 +127,6 @@ def import_late(plugin: LoadedPlugin, load: Callable[[HookManager], LoadedPlugin
         place = failure_location(error, plugin.origin.module)
         raise PluginError(f"{plugin.origin} failed: {failure_text(error)}{place}") from error
     if others := {*fresh.other_hooks()} - _LATE_HOOKS:
-        raise PluginError(f"{plugin.origin} now has {', '.join(sorted(others))}: run `pegboard lock --update`")
+        fix = "update the file from which it is listed, so that it is imported at the start"
+        raise PluginError(f"{plugin.origin} now has {', '.join(sorted(others))}: {fix}")
     return fresh

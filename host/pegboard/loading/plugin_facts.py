@@ -38,7 +38,7 @@ from pegboard.records import NamedTuple
 
 FACTS_FILE = "pegboard_plugin.toml"
 COMMANDS_GROUP = "pegboard.commands"
-"""The entry points of features that have only commands. Only of our distributions."""
+"""The entry points of features whose commands need no enabled plugin. Only of our distributions."""
 OWN_DISTRIBUTIONS = ("pegboard",)
 """The distributions whose plugins may run by default, and may be enabled by a variable."""
 

@@ -42,19 +42,6 @@ from pegboard.loading.discovery import (
 from pegboard.loading.found_toolkits import (
     found_toolkits,
 )
-from pegboard.lockfile.catalogue_lock import (
-    CatalogueLock,
-    LockFileError,
-    LockedDefinition,
-    LockedOwner,
-)
-from pegboard.lockfile.lock_files import (
-    LOCK_FILE_NAME,
-    read_lock,
-)
-from pegboard.lockfile.verification import (
-    unlocked_reason,
-)
 from pegboard.messages.texts import (
     text_problems,
 )
@@ -166,7 +153,6 @@ __all__ = [
     "AsgiSend",
     "Authenticator",
     "Catalogue",
-    "CatalogueLock",
     "CheckedDefinition",
     "CommandContext",
     "CommandDescription",
@@ -182,12 +168,8 @@ __all__ = [
     "Gate",
     "Gauge",
     "HostPlan",
-    "LOCK_FILE_NAME",
     "LateToolkit",
     "Lifespan",
-    "LockFileError",
-    "LockedDefinition",
-    "LockedOwner",
     "MCPContextError",
     "MessageQueues",
     "Method",
@@ -240,9 +222,7 @@ __all__ = [
     "found_toolkits",
     "hookimpl",
     "instance_of",
-    "read_lock",
     "redact_logs",
     "redacted",
     "text_problems",
-    "unlocked_reason",
 ]

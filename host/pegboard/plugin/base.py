@@ -157,7 +157,7 @@ class Plugin:
     def unavailable(self) -> Iterable[str]:
         """Return the toolkits whose items the plugin cannot list now, such as the names of mounted servers.
 
-        `pegboard lock` calls this after the first lists, because it cannot lock these items. The log has the reasons.
+        Commands call this after the first lists, and name these toolkits. The log has the reasons.
         """
         return ()
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from pegboard.records import NamedTuple
@@ -23,11 +23,10 @@ class FoundToolkit(NamedTuple):
         distribution: the distribution that contains it; "" for none.
         version: the version of the distribution.
         folders: folders from which its code imports modules. The host adds them at the end of the module path.
-        settings_digest: a digest of its section `[toolkits.NAME]`, secrets masked. The host sets it for loaders.
-        has_secrets: True if the section has values that the digest does not have: secrets, and values of environment
-            variables. The host sets it for loaders.
-        host_digest: a digest of the keys of `[host]` that change definitions; "" if `[host.tools]` changes some. The
+        settings: its section `[toolkits.NAME]` by dotted key, with secrets masked. The host sets it for loaders.
+        has_secrets: True if `settings` lacks values of the section: secrets, and values of environment variables. The
             host sets it for loaders.
+        host_settings: the keys of `[host]` that change definitions, like `settings`. The host sets it for loaders.
         remark: a function to which a loader passes a sentence for `pegboard plugins`.
     """
 
@@ -37,9 +36,9 @@ class FoundToolkit(NamedTuple):
     distribution: str = ""
     version: str = ""
     folders: tuple[str, ...] = ()
-    settings_digest: str = ""
+    settings: Mapping[str, Any] | None = None
     has_secrets: bool = True
-    host_digest: str = ""
+    host_settings: Mapping[str, Any] | None = None
     remark: Callable[[str], None] = _ignore
 
 

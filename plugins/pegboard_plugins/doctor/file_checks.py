@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Literal
 
 from pegboard.plugin import CommandContext, Finding, SecretStore, StateFiles
-from pegboard_plugins.support.secret_files import others_can_change
 
 _STATE_VARIABLE = "PEGBOARD_STATE_DIR"
 
@@ -58,7 +57,7 @@ def _state_mode(folder: Path) -> Iterator[Finding]:
 
 
 def check_file_modes(command: CommandContext) -> Iterator[Finding]:
-    """Report files of secrets that other users can read, and a configuration or lock that other users can change."""
+    """Report files of secrets that other users can read, and a configuration that other users can change."""
     host = command.host
     contributed = (each for plugin in host.report.plugins for hook in plugin.contributions.values() for each in hook)
     stores = [store for store in contributed if isinstance(store, SecretStore)]
@@ -70,15 +69,6 @@ def check_file_modes(command: CommandContext) -> Iterator[Finding]:
         if mode is not None and mode & _WRITABLE_BY_OTHERS:
             message = f"other users can change the configuration {file} (mode {mode:04o})"
             yield Finding("error", message, repair=partial(_change, file, mode & ~_WRITABLE_BY_OTHERS))
-    yield from _lock_file(host.config.trusted_directory)
-
-
-def _lock_file(folder: Path | None) -> Iterator[Finding]:
-    if folder is None or not (file := folder / "pegboard.lock").is_file():
-        return
-    if risk := others_can_change(file, file.stat()):
-        fix = "look for changes in it, then change its owner or permissions"
-        yield Finding("error", f"{file} is refused because {risk}", fix)
 
 
 def _private(file: Path, label: str, wanted: int) -> Iterator[Finding]:

@@ -7,8 +7,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pegboard.plugin import (
-    LOCK_FILE_NAME,
-    CatalogueLock,
     CheckedDefinition,
     DefinitionCheck,
     Middleware,
@@ -16,11 +14,12 @@ from pegboard.plugin import (
     PluginContext,
     ToolkitLoader,
     hookimpl,
-    read_lock,
-    unlocked_reason,
 )
 from pegboard.types import Inventory, ItemKind
+from pegboard_plugins.lock.catalogue_lock import CatalogueLock
+from pegboard_plugins.lock.lock_files import LOCK_FILE_NAME, read_lock
 from pegboard_plugins.lock.settings import LockConfig
+from pegboard_plugins.lock.verification import unlocked_reason
 
 if TYPE_CHECKING:
     from pegboard_plugins.lock.lazy_start import LazyStart

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from pegboard.plugin import LockedOwner
+from pegboard_plugins.lock.catalogue_lock import LockedOwner
 
 _META: Mapping[str, Any] = {"pegboard/version": str, "pegboard/tags": list}
 _AUTHORIZATION: Mapping[str, Any] = {"provider": str, "type": str, "id": str, "scopes": list}

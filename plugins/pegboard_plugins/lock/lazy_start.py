@@ -13,7 +13,6 @@ from typing import Any
 
 from pegboard import ErrorKind, MCPError, ToolkitError
 from pegboard.plugin import (
-    CatalogueLock,
     FoundToolkit,
     LateToolkit,
     Middleware,
@@ -23,6 +22,7 @@ from pegboard.plugin import (
     ToolkitLoader,
 )
 from pegboard.types import Call, CallNext, Inventory, ItemKind, Outcome
+from pegboard_plugins.lock.catalogue_lock import CatalogueLock
 from pegboard_plugins.lock.locked_toolkit import locked_toolkit, reason_to_import
 from pegboard_plugins.support.jsonrpc import INVALID_PARAMS
 

@@ -8,19 +8,18 @@ from typing import Any
 
 from pegboard import Context, MCPError
 from pegboard.plugin import (
-    CatalogueLock,
-    CheckedDefinition,
     FoundToolkit,
     LateToolkit,
-    LockedDefinition,
-    LockedOwner,
     PromptDefinition,
     RepeatCallError,
     ResourceDefinition,
     ToolDefinition,
 )
 from pegboard.types import AuthProvider, ToolAuthorization
+from pegboard_plugins.lock.canonical import digest_of
+from pegboard_plugins.lock.catalogue_lock import CatalogueLock, LockedDefinition, LockedOwner
 from pegboard_plugins.lock.definition_damage import damage
+from pegboard_plugins.lock.verification import unlocked_reason
 
 _VERSION = "pegboard/version"
 _TAGS = "pegboard/tags"
@@ -37,9 +36,10 @@ def reason_to_import(lock: CatalogueLock, toolkit: FoundToolkit) -> str | None:
         return f"pegboard.lock has it from {owner.distribution} {owner.version}".rstrip()
     if hooks := [hook for hook in owner.hooks if hook != "lifespan"]:
         return f"it has hooks that run at the start ({', '.join(hooks)})"
-    if not toolkit.host_digest:
+    of_host = toolkit.host_settings or {}
+    if any(key.startswith("host.tools.") or (key == "host.tools" and value) for key, value in of_host.items()):
         return "[host.tools] changes tools"
-    if toolkit.host_digest != lock.host_digest or toolkit.settings_digest != owner.settings_digest:
+    if (digest_of(of_host), digest_of(toolkit.settings)) != (lock.host_digest, owner.settings_digest):
         return "its settings differ from those of pegboard.lock"
     if wrong := damage(owner):
         return f"pegboard.lock is damaged: {wrong}; restore the file, or remove it and run `pegboard lock`"
@@ -57,17 +57,11 @@ def locked_toolkit(lock: CatalogueLock, toolkit: FoundToolkit) -> LateToolkit:
     return LateToolkit(
         toolkit.name,
         [*_tools(owner), *_resources(owner), *_prompts(owner)],
-        partial(_rejection, lock),
+        partial(unlocked_reason, lock),
         settings_schema=schema if schema is None or toolkit.has_secrets else {},
         description=owner.description or None,
         version=_own_version(owner),
     )
-
-
-def _rejection(lock: CatalogueLock, item: CheckedDefinition) -> str | None:
-    from pegboard.plugin import unlocked_reason  # not needed before the import
-
-    return unlocked_reason(lock, item)
 
 
 def _own_version(owner: LockedOwner) -> str | None:

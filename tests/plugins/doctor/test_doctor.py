@@ -233,16 +233,6 @@ def test_a_state_directory_that_every_user_can_write_is_an_error_and_one_of_a_gr
         assert (one["level"], one["fixable"]) == ("warning", False)
 
 
-def test_a_lock_that_others_can_change_is_reported_and_not_fixed(pegboard: Command) -> None:
-    pegboard("lock")
-    assert found(pegboard, "file modes") == []
-    file = pegboard.folder / "pegboard.lock"
-    file.chmod(0o666)
-    (one,) = found(pegboard, "file modes", "--fix")
-    assert one["message"] == f"{file} is refused because other users can write it"
-    assert file.stat().st_mode & 0o777 == 0o666
-
-
 def test_a_file_of_secrets_that_others_can_read_is_fixed(pegboard: Command) -> None:
     file = pegboard.write("DEMO_KEY=x\n", ".env")
     file.chmod(0o644)

@@ -15,16 +15,16 @@ import pytest
 
 from pegboard import Host, ToolResult
 from pegboard.catalogue import binding
-from pegboard.catalogue.lock_content import lock_of
 from pegboard.cli.serving.access_settings import access_of
 from pegboard.config import HostConfig
 from pegboard.errors import ConfigError
 from pegboard.loading.discovery import defaults
-from pegboard.lockfile.lock_files import LOCK_FILE_NAME, write_lock
 from pegboard.plugin import ProtocolError
 from pegboard.types import Call, Change
 from pegboard_plugins.lock import lazy_start
 from pegboard_plugins.lock.lazy_start import LateLoadError
+from pegboard_plugins.lock.lock_content import lock_of
+from pegboard_plugins.lock.lock_files import LOCK_FILE_NAME, write_lock
 from tests.host.hosting import call, failure, until, value
 from tests.plugins.upstreams.mounted_hosts import far_client
 from tests.support.distributions import make_distribution

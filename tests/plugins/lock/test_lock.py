@@ -12,16 +12,16 @@ from typing import Any
 import pytest
 
 from pegboard import Host, ToolAnnotations
-from pegboard.catalogue.lock_content import lock_of
 from pegboard.config import HostConfig
 from pegboard.errors import PluginError
 from pegboard.loading.discovery import defaults
-from pegboard.lockfile import lock_files
-from pegboard.lockfile.catalogue_lock import LOCK_FORMAT
-from pegboard.lockfile.lock_files import LOCK_FILE_NAME, write_lock
 from pegboard.plugin import PromptDefinition, ProtocolError, ResourceDefinition, ToolDefinition
 from pegboard.types import Call, ToolkitInfo
 from pegboard_client import Client
+from pegboard_plugins.lock import lock_files
+from pegboard_plugins.lock.catalogue_lock import LOCK_FORMAT
+from pegboard_plugins.lock.lock_content import lock_of
+from pegboard_plugins.lock.lock_files import LOCK_FILE_NAME, write_lock
 from tests.host.hosting import plugin_of, until
 from tests.plugins.upstreams.mounted_hosts import far_client
 

@@ -16,8 +16,6 @@ from pegboard.cli.inspection.tool_lookup import find_tool, find_unserved, let_pl
 from pegboard.errors import NotFoundError
 from pegboard.host import Host
 from pegboard.loading.plugins import PluginChoice
-from pegboard.lockfile.catalogue_lock import CatalogueLock
-from pegboard.lockfile.lock_files import LOCK_FILE_NAME, lock_path, read_lock
 from pegboard.names import nearest, normalise, same_name
 from pegboard.plugin.commands import CommandContext
 from pegboard.terminal.printing import print_json, print_text
@@ -37,7 +35,7 @@ def run_why(command: CommandContext) -> int:
         later = let_plugins_add_tools(host, lambda: added.extend(_added_stories(command)))
         if later.plugins:
             stories = [*_tool_stories(host, options.name)] or added
-            stories = stories or [*_later_stories(host, options.name, later.missing)]
+            stories = stories or [*_missing_stories(options.name, later.missing)]
     if not stories:
         raise _unknown(host, options.name)
     if options.json:
@@ -133,16 +131,9 @@ def _added_stories(command: CommandContext) -> Iterator[str]:
         yield from (finding.message for finding in check.run())
 
 
-def _later_stories(host: Host, name: str, missing: Sequence[str]) -> Iterator[str]:
-    """Yield the tools of that name that the lock has, or else the missing toolkits that may have it."""
-    folder = host.config.trusted_directory
-    lock = read_lock(folder) if folder is not None and lock_path(folder).exists() else CatalogueLock({})
-    locked = [(tool, owner) for owner, of in lock.owners.items() for tool in of.items("tools") if same_name(tool, name)]
-    for tool, owner in locked:
-        is_missing = owner.rpartition("/")[2] in missing
-        state = "is not available now" if is_missing else "does not list it now"
-        yield f"tool {tool}: not served; {LOCK_FILE_NAME} has it from {owner}, which {state}"
-    for toolkit in () if locked else missing:
+def _missing_stories(name: str, missing: Sequence[str]) -> Iterator[str]:
+    """Yield the missing toolkits that may have a tool of that name."""
+    for toolkit in missing:
         if normalise(name).startswith(_prefixes(toolkit)):
             yield f"its tools are unknown because {toolkit} is not available now; the log has the reason"
 

@@ -67,7 +67,7 @@ def host_checks(command: str = "doctor") -> Sequence[Check]:
 
 @cache
 def host_commands() -> Mapping[str, DeclaredCommand]:
-    """Return the commands that need no enabled plugin by name: of the host, and of features with only commands."""
+    """Return the commands that need no enabled plugin by name: of the host, and of features."""
     commands = {name: DeclaredCommand(name, facts) for name, facts in _host_tables().items() if facts.is_own}
     for plugin, facts in own_facts().items():
         if plugin in features_of_commands():

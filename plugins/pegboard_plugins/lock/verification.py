@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from pegboard.lockfile.catalogue_lock import CatalogueLock
-from pegboard.lockfile.definition_objects import definition_object
-from pegboard.plugin.definition_checks import CheckedDefinition
-from pegboard.wire.codec import encode
+from pegboard.plugin import CheckedDefinition, encode
+from pegboard_plugins.lock.catalogue_lock import CatalogueLock
+from pegboard_plugins.lock.definition_objects import definition_object
 
 _FIX = "`pegboard lock --update` shows the difference and accepts it"
 
@@ -28,9 +27,9 @@ def unlocked_reason(lock: CatalogueLock, checked: CheckedDefinition) -> str | No
         return f"it comes from {now.strip() or 'no distribution'}, pegboard.lock has {then.strip() or 'none'}; {_FIX}"
     definition = definition_object(checked.item)
     if not _is_same(definition, locked.definition):
-        from pegboard.lockfile.canonical import digest_of
-        from pegboard.lockfile.definition_difference import definition_difference
-        from pegboard.lockfile.lock_files import RESTORE
+        from pegboard_plugins.lock.canonical import digest_of
+        from pegboard_plugins.lock.definition_difference import definition_difference
+        from pegboard_plugins.lock.lock_files import RESTORE
 
         if digest_of(locked.definition) != locked.digest:
             return f"its digest in pegboard.lock does not match its definition there; {RESTORE}"

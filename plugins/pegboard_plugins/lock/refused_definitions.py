@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from pegboard.lockfile.catalogue_lock import LOCKED_KINDS, CatalogueLock, LockedDefinition, LockedOwner
-from pegboard.messages.texts import text_problems
+from pegboard.plugin import text_problems
+from pegboard_plugins.lock.catalogue_lock import LOCKED_KINDS, CatalogueLock, LockedDefinition, LockedOwner
 
 
 def with_hidden_text(lock: CatalogueLock) -> CatalogueLock:

@@ -6,10 +6,10 @@ from collections.abc import AsyncIterator
 from typing import Any
 
 from pegboard import Context, PluginConfig, Toolkit
-from pegboard.catalogue.lock_content import lock_of
-from pegboard.lockfile.canonical import digest_of
-from pegboard.lockfile.catalogue_lock import CatalogueLock, LockedOwner
-from pegboard.lockfile.lock_text import lock_text
+from pegboard_plugins.lock.canonical import digest_of
+from pegboard_plugins.lock.catalogue_lock import CatalogueLock, LockedOwner
+from pegboard_plugins.lock.lock_content import lock_of
+from pegboard_plugins.lock.lock_text import lock_text
 from tests.host.hosting import make_host
 
 

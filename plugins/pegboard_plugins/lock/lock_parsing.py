@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 
 from pydantic_core import from_json
 
-from pegboard.lockfile.catalogue_lock import (
+from pegboard_plugins.lock.catalogue_lock import (
     CANONICAL_FORM,
     LOCK_FORMAT,
     CatalogueLock,
@@ -54,9 +54,9 @@ def parse_lock(data: bytes) -> CatalogueLock:
     try:
         return CatalogueLock(_member(tree, "owners", _owners), _member(tree, "host_digest", _text, ""))
     except _DamageError as damage:
-        from pegboard.config.problems import dotted
+        from pegboard_plugins.lock.member_paths import member_path
 
-        raise LockFileError(f"is damaged: {dotted(damage.path)} {damage.problem}") from None
+        raise LockFileError(f"is damaged: {member_path(damage.path)} {damage.problem}") from None
 
 
 def _member(tree: Mapping[str, Any], name: str, read: Callable[[Any], Read], default: Any = None) -> Read:

@@ -5,12 +5,11 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping
 from difflib import unified_diff
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
-from pegboard.config.problems import KeyPath, dotted
-from pegboard.lockfile.catalogue_lock import LOCKED_KINDS, CatalogueLock, LockedDefinition, LockedOwner
-from pegboard.lockfile.visible_text import visible
-from pegboard.records import NamedTuple
+from pegboard_plugins.lock.catalogue_lock import LOCKED_KINDS, CatalogueLock, LockedDefinition, LockedOwner
+from pegboard_plugins.lock.member_paths import MemberPath, member_path
+from pegboard_plugins.lock.visible_text import visible
 
 _NO_OWNER = LockedOwner()
 _NOTHING = CatalogueLock({})
@@ -107,7 +106,7 @@ def _lines(locked: LockedDefinition | None) -> list[str]:
     return found
 
 
-def _values(path: KeyPath, value: Any) -> Iterator[str]:
+def _values(path: MemberPath, value: Any) -> Iterator[str]:
     """Yield a line with the path of each value that is not a container, and of each empty container."""
     if value and isinstance(value, dict):
         for name in sorted(value):
@@ -116,7 +115,7 @@ def _values(path: KeyPath, value: Any) -> Iterator[str]:
         for place, one in enumerate(value):
             yield from _values((*path, place), one)
     else:
-        yield f"{dotted(path)}: {json.dumps(value, ensure_ascii=False)}"
+        yield f"{member_path(path)}: {json.dumps(value, ensure_ascii=False)}"
 
 
 def _diff(old: list[str], new: list[str]) -> tuple[str, ...]:

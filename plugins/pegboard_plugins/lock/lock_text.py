@@ -6,8 +6,8 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from pegboard.lockfile.canonical import as_received, digest_of
-from pegboard.lockfile.catalogue_lock import (
+from pegboard_plugins.lock.canonical import as_received, digest_of
+from pegboard_plugins.lock.catalogue_lock import (
     CANONICAL_FORM,
     LOCK_FORMAT,
     LOCKED_KINDS,
@@ -15,7 +15,7 @@ from pegboard.lockfile.catalogue_lock import (
     LockedDefinition,
     LockedOwner,
 )
-from pegboard.lockfile.visible_text import with_hidden_escaped
+from pegboard_plugins.lock.visible_text import with_hidden_escaped
 
 
 def locked_definition(definition: Mapping[str, Any]) -> LockedDefinition:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import errno
+import os
+import stat
 from pathlib import Path
 
-from pegboard.config import ConfigProblem, files
-from pegboard.lockfile.catalogue_lock import CatalogueLock, LockFileError
-from pegboard.lockfile.lock_parsing import parse_lock
+from pegboard_plugins.lock.catalogue_lock import CatalogueLock, LockFileError
+from pegboard_plugins.lock.lock_parsing import parse_lock
+from pegboard_plugins.support.secret_files import others_can_change
 
 LOCK_FILE_NAME = "pegboard.lock"
 MAX_LOCK_BYTES = 64 * 1024 * 1024
@@ -41,17 +44,37 @@ def read_lock(directory: str | Path | None) -> CatalogueLock:
     path = lock_path(directory)
     if not path.exists():
         raise LockFileError(f"{path} does not exist: create it with `pegboard lock`")
-    content = files.read_file(files.Candidate(path), path.parent, MAX_LOCK_BYTES + 1)
-    if isinstance(content, ConfigProblem):
-        raise LockFileError(f"{path} {content.message}")
-    if content.risk is not None:
-        raise LockFileError(f"{path} is refused because {content.risk}; change its owner or permissions")
-    if len(content.data) > MAX_LOCK_BYTES:
+    data = _data(path)
+    if len(data) > MAX_LOCK_BYTES:
         raise LockFileError(f"{path} has more than {MAX_LOCK_BYTES:,} bytes; {RESTORE}")
     try:
-        return parse_lock(content.data)
+        return parse_lock(data)
     except LockFileError as error:
         raise LockFileError(f"{path} {error}; {RESTORE}") from None
+
+
+def _data(path: Path) -> bytes:
+    """Return the bytes of a lock, up to one more than the maximum size.
+
+    Raises:
+        LockFileError: the file cannot be read, is not a regular file, or other users could change it.
+    """
+    try:
+        with open(path, "rb", opener=_without_waiting) as file:
+            status = os.fstat(file.fileno())
+            if not stat.S_ISREG(status.st_mode):
+                raise OSError(errno.EINVAL, "it is not a regular file")
+            data, risk = file.read(MAX_LOCK_BYTES + 1), others_can_change(path, status)
+    except OSError as error:
+        raise LockFileError(f"{path} cannot be read: {error.strerror}") from None
+    if risk is not None:
+        raise LockFileError(f"{path} is refused because {risk}; change its owner or permissions")
+    return data
+
+
+def _without_waiting(path: str, flags: int) -> int:
+    """Open a file without waiting for the writer of a pipe."""
+    return os.open(path, flags | getattr(os, "O_NONBLOCK", 0))
 
 
 def write_lock(lock: CatalogueLock, path: Path, configuration: Path | None) -> None:
@@ -60,8 +83,8 @@ def write_lock(lock: CatalogueLock, path: Path, configuration: Path | None) -> N
     Raises:
         LockFileError: the file cannot be written.
     """
-    from pegboard.config.file_replacement import replace_file  # only one command writes
-    from pegboard.lockfile.lock_text import lock_text
+    from pegboard_plugins.lock.lock_text import lock_text  # only one command writes
+    from pegboard_plugins.support.secret_files import replace_file
 
     try:
         replace_file(path, lock_text(lock), like=None if path.exists() else configuration)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from pegboard.lockfile.canonical import canonical_json
-from pegboard.lockfile.visible_text import visible
+from pegboard_plugins.lock.canonical import canonical_json
+from pegboard_plugins.lock.visible_text import visible
 
 _CHARACTERS_BEFORE = 20
 _CHARACTERS_AFTER = 40

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 
-from pegboard.messages.texts import escape_invisible
+from pegboard.terminal import printable
 
 _SELECTORS = re.compile("[\ufe00-\ufe0f]")
 """Variation selectors. They change how emoji look, but a row of them can hide a text."""
@@ -14,7 +14,8 @@ _OTHERS = re.compile(r"[^\x20-\x7e\n]")
 
 def visible(text: str) -> str:
     """Return one line in which characters that are invisible, or that change the order of text, are escaped."""
-    return _SELECTORS.sub(lambda found: ascii(found[0])[1:-1], escape_invisible(text))
+    line = printable(text).replace("\n", r"\n").replace("\t", r"\t")
+    return _SELECTORS.sub(lambda found: ascii(found[0])[1:-1], line)
 
 
 def with_hidden_escaped(text: str) -> str:

@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from pydantic import BaseModel
 from pydantic.errors import PydanticInvalidForJsonSchema
 
-from pegboard.lockfile.canonical import digest_of
-from pegboard.lockfile.catalogue_lock import LOCKED_KINDS, CatalogueLock, LockedDefinition, LockedOwner
-from pegboard.lockfile.definition_objects import definition_object
-from pegboard.lockfile.lock_text import locked_definition
-from pegboard.plugin.definition_checks import CheckedDefinition
-from pegboard.types.catalogue import ItemKind
-
-if TYPE_CHECKING:
-    from pegboard.host import Host
+from pegboard import Host
+from pegboard.plugin import CheckedDefinition
+from pegboard.types import ItemKind
+from pegboard_plugins.lock.canonical import digest_of
+from pegboard_plugins.lock.catalogue_lock import LOCKED_KINDS, CatalogueLock, LockedDefinition, LockedOwner
+from pegboard_plugins.lock.definition_objects import definition_object
+from pegboard_plugins.lock.lock_text import locked_definition
 
 
 def lock_of(host: Host) -> CatalogueLock:

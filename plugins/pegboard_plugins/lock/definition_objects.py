@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from pegboard.types.authorization import ToolRequirements
-from pegboard.types.catalogue import Prompt, Resource, ResourceTemplate, Tool, ToolAnnotations
+from pegboard.types import Prompt, Resource, ResourceTemplate, Tool
 
 if TYPE_CHECKING:
-    from pegboard.types.content import Annotations, Icon
+    from pegboard import Annotations, Icon, ToolAnnotations
+    from pegboard.types import ToolRequirements
 
 _OF_HOST = frozenset(("name", "title", "description", "inputSchema", "outputSchema", "uri", "uriTemplate", "_meta"))
 """The members of another server's object that clients do not receive from it."""

@@ -9,15 +9,15 @@ from typing import Any
 
 import pytest
 
-from pegboard.config.problems import dotted
-from pegboard.lockfile.canonical import canonical_json, digest_of
-from pegboard.lockfile.catalogue_lock import CatalogueLock, LockedOwner, LockFileError
-from pegboard.lockfile.differences import Difference, lock_differences
-from pegboard.lockfile.lock_parsing import parse_lock
-from pegboard.lockfile.lock_text import lock_text, locked_definition, with_former_definitions, wrong_digests
-from pegboard.lockfile.verification import unlocked_reason
 from pegboard.plugin.definition_checks import CheckedDefinition
 from pegboard.types.catalogue import Tool
+from pegboard_plugins.lock.canonical import canonical_json, digest_of
+from pegboard_plugins.lock.catalogue_lock import CatalogueLock, LockedOwner, LockFileError
+from pegboard_plugins.lock.differences import Difference, lock_differences
+from pegboard_plugins.lock.lock_parsing import parse_lock
+from pegboard_plugins.lock.lock_text import lock_text, locked_definition, with_former_definitions, wrong_digests
+from pegboard_plugins.lock.member_paths import member_path
+from pegboard_plugins.lock.verification import unlocked_reason
 
 SCHEMA: dict[str, Any] = {
     "type": "object",
@@ -150,4 +150,4 @@ def test_a_member_of_another_type_is_named(path: tuple[str, ...], problem: str, 
     inner[path[-1]] = value
     with pytest.raises(LockFileError) as caught:
         parse_lock(json.dumps(tree).encode())
-    assert str(caught.value) == f"is damaged: {dotted(path)} {problem}"
+    assert str(caught.value) == f"is damaged: {member_path(path)} {problem}"

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from pegboard import Annotations, Icon, ToolAnnotations
-from pegboard.lockfile.definition_objects import definition_object
 from pegboard.types import Prompt, PromptArgument, Resource, ResourceTemplate, Tool
+from pegboard_plugins.lock.definition_objects import definition_object
 
 SCHEMA = {"type": "object"}
 RAW_TOOL = {"name": "far", "description": "", "annotations": {"readOnlyHint": "maybe", "x": 1}, "later": [1]}

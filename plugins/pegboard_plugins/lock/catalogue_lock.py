@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
-from pegboard.errors import PluginError
-from pegboard.records import NamedTuple
-from pegboard.types.catalogue import ItemKind
+from pegboard.plugin import PluginError
+from pegboard.types import ItemKind
 
 LOCK_FORMAT = 1
 """The version of the format of the file."""

@@ -8,19 +8,17 @@ import logging
 from argparse import Namespace
 from collections.abc import Collection, Iterator, Sequence
 
-from pegboard.catalogue.bound_definitions import SINGULAR
-from pegboard.catalogue.lock_content import lock_of
-from pegboard.cli import FAILED, OK
+from pegboard import Host
 from pegboard.errors import ConfigError
-from pegboard.host import Host
-from pegboard.lockfile.catalogue_lock import LOCKED_KINDS, CatalogueLock, LockFileError
-from pegboard.lockfile.differences import Difference, lock_differences
-from pegboard.lockfile.lock_files import LOCK_FILE_NAME, RESTORE, lock_path, read_lock, write_lock
-from pegboard.lockfile.lock_text import lock_text, with_former_definitions, wrong_digests
-from pegboard.lockfile.refused_definitions import with_hidden_text
-from pegboard.plugin.commands import CommandContext
-from pegboard.terminal.printing import agreed, diverted, is_interactive, print_json, print_lines, say
-from pegboard.types.calls import Call
+from pegboard.plugin import CommandContext
+from pegboard.terminal import agreed, diverted, is_interactive, print_json, print_lines, say
+from pegboard.types import Call
+from pegboard_plugins.lock.catalogue_lock import LOCKED_KINDS, CatalogueLock, LockFileError
+from pegboard_plugins.lock.differences import Difference, lock_differences
+from pegboard_plugins.lock.lock_content import lock_of
+from pegboard_plugins.lock.lock_files import LOCK_FILE_NAME, RESTORE, lock_path, read_lock, write_lock
+from pegboard_plugins.lock.lock_text import lock_text, with_former_definitions, wrong_digests
+from pegboard_plugins.lock.refused_definitions import with_hidden_text
 
 _LISTS = ("tools/list", "resources/list", "resources/templates/list", "prompts/list")
 _MARKS = {"added": "+", "removed": "-", "changed": "~", "renamed": "~", "unavailable": "?"}
@@ -64,7 +62,7 @@ def run_lock(command: CommandContext) -> int:
         print_lines([f"{'wrote' if is_written else 'nothing has changed in'} {path}: {_counted(new)}"])
     else:
         say(_advice(is_new=is_new, is_comparable=not options.check or found != unavailable))
-    return OK if accepted else FAILED
+    return 0 if accepted else 1
 
 
 def _advice(*, is_new: bool, is_comparable: bool) -> str:
@@ -152,7 +150,7 @@ def _accepts(options: Namespace, count: int) -> bool:
 def _described(found: Sequence[Difference]) -> Iterator[str]:
     """Yield the differences as lines."""
     for one in found:
-        what = one.owner if one.kind == "owner" else f"{SINGULAR[one.kind]} {one.name}, from {one.owner}"
+        what = one.owner if one.kind == "owner" else f"{one.kind.removesuffix('s')} {one.name}, from {one.owner}"
         former = f" from {one.former}" if one.former else ""
         yield f"{_MARKS[one.change]} {what}: {one.change}{former}"
         yield from (f"    {line}" for line in one.lines)
@@ -160,7 +158,7 @@ def _described(found: Sequence[Difference]) -> Iterator[str]:
 
 def _counted(lock: CatalogueLock) -> str:
     counts = {kind: sum(len(owner.items(kind)) for owner in lock.owners.values()) for kind in LOCKED_KINDS}
-    return ", ".join(_plural(count, SINGULAR[kind]) for kind, count in counts.items() if count) or "no items"
+    return ", ".join(_plural(count, kind.removesuffix("s")) for kind, count in counts.items() if count) or "no items"
 
 
 def _plural(count: int, word: str) -> str:

@@ -1,1 +1,0 @@
-"""`pegboard.lock`: the definitions that an operator has accepted, their digests, and differences."""
