@@ -35,6 +35,8 @@ class LateToolkit(ToolkitBase):
             None.
     """
 
+    finish: Callable[[], Rejections] | None = None
+
     def __init__(
         self,
         name: str,
@@ -48,7 +50,6 @@ class LateToolkit(ToolkitBase):
         super().__init__(name, description=description, version=version, prefix=False)
         self.rejection = rejection
         self.settings_schema = settings_schema
-        self.finish: Callable[[], Rejections] | None = None
         for definition in definitions:
             if isinstance(definition, ToolDefinition):
                 self._tools.append(definition)

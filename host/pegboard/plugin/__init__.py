@@ -5,7 +5,7 @@ from pegboard.exports import exports
 _HOMES = {
     "..hookspecs": "hookimpl",
     "..authoring": "ToolFunction",
-    "..authoring.late_toolkit": "LateToolkit Rejections",
+    "..authoring.late_toolkit": "LateToolkit",
     ".base": "Catalogue FoundFile Lifespan Plugin PluginContext",
     ".definition_checks": "CheckedDefinition DefinitionCheck",
     ".definitions": "PromptDefinition ResourceDefinition ToolDefinition",

@@ -8,7 +8,6 @@ from pegboard.authoring import (
 )
 from pegboard.authoring.late_toolkit import (
     LateToolkit,
-    Rejections,
 )
 from pegboard.calls.failures import (
     as_failure,
@@ -183,7 +182,6 @@ __all__ = [
     "PromptDefinition",
     "ProtocolContext",
     "ProtocolError",
-    "Rejections",
     "RepeatCallError",
     "ResourceDefinition",
     "ResultTooLargeError",

@@ -4,9 +4,16 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pegboard.records import NamedTuple
+
+if TYPE_CHECKING:
+    from types import ModuleType
+
+    from pegboard.authoring.late_toolkit import LateToolkit
+    from pegboard.plugin.base import Plugin
+    from pegboard.toolkit import Toolkit
 
 
 def _ignore(remark: str) -> None:
@@ -52,7 +59,7 @@ class ToolkitLoader(ABC):
     files_read: Sequence[str] = ()
 
     @abstractmethod
-    def load(self, toolkit: FoundToolkit) -> Any | None:
+    def load(self, toolkit: FoundToolkit) -> Toolkit | LateToolkit | Plugin | ModuleType | None:
         """Return an object that serves the toolkit: a `Toolkit`, a `LateToolkit`, a `Plugin` or a module with hooks.
 
         Return None to leave the toolkit to the next loader, and finally to the host, which calls `toolkit.load`. An

@@ -9,7 +9,7 @@ from contextlib import suppress
 from fnmatch import fnmatchcase
 from pathlib import Path
 from threading import Thread
-from typing import Any
+from typing import Any, TypeAlias
 
 from pegboard import ErrorKind, MCPError, ToolkitError
 from pegboard.plugin import (
@@ -17,7 +17,6 @@ from pegboard.plugin import (
     LateToolkit,
     Middleware,
     ProtocolError,
-    Rejections,
     RepeatCallError,
     ToolkitLoader,
 )
@@ -28,6 +27,8 @@ from pegboard_plugins.support.jsonrpc import INVALID_PARAMS
 
 logger = logging.getLogger("pegboard.plugins.lock")
 
+Rejections: TypeAlias = Mapping[tuple[ItemKind, str], str]
+"""The reasons why items are not served, by kind and name on the wire."""
 RETRY_SECONDS = 10.0
 """The time in seconds from a failed import to the first call that tries it again."""
 
