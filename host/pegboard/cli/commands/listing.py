@@ -11,7 +11,6 @@ from pegboard.catalogue.lists import needed_scopes
 from pegboard.catalogue.pages import needs_of
 from pegboard.cli import FAILED, OK
 from pegboard.cli.host_setup import code_of_inspection, loaded_host
-from pegboard.cli.inspection.outdated_hosts import outdated_hosts, say_outdated_hosts
 from pegboard.cli.inspection.secret_report import missing_needs, received_secrets, required_tokens
 from pegboard.cli.inspection.tool_lookup import find_tool, let_plugins_add_tools
 from pegboard.errors import NotFoundError
@@ -22,7 +21,6 @@ from pegboard.plugin.origin import Origin
 from pegboard.secrets.grants import granted
 from pegboard.terminal.fitted_lines import fitted
 from pegboard.terminal.printing import first_line, flush, print_json, print_lines, print_table, print_text, say
-from pegboard.terminal.schema_words import parameter_rows, type_name
 from pegboard.types.catalogue import Tool
 from pegboard.wire.codec import encode
 
@@ -111,6 +109,8 @@ def _secrets(bound: BoundTool) -> list[str]:
 
 
 def _print_tool(tool: Tool) -> None:
+    from pegboard.terminal.schema_words import parameter_rows, type_name  # `list` does not need json
+
     print_text(f"{tool.name}" + (f" - {tool.title}" if tool.title else ""))
     if tool.deprecated:
         print_text(f"\ndeprecated: {tool.deprecated}")
@@ -153,6 +153,8 @@ def needing(needs: Collection[str]) -> str:
 
 def run_plugins(command: CommandContext) -> int:
     """List plugins and toolkits."""
+    from pegboard.cli.inspection.outdated_hosts import outdated_hosts, say_outdated_hosts  # `list` does not need json
+
     host = loaded_host(command.options)
     choices = host.report.choices
     if not command.options.json:
