@@ -12,9 +12,9 @@ UV ?= auto
 PYTEST_ARGS ?= -n auto --max-worker-restart 20
 SECURITY_TESTS := tests/secrecy tests/pegboard_client/oauth tests/protocol/test_authorization.py \
 	$(addprefix tests/host/,authorization config routing secrets) \
-	$(addprefix tests/plugins/,audit auth_token login resource_server scopes secrets static_tokens token_exchange vault worker)
+	$(addprefix tests/plugins/,operation/audit auth secrets protocols/worker)
 # http.aiohttp_internals uses private attributes of aiohttp
-HTTP_TESTS := tests/plugins/http $(addprefix tests/protocol/http/test_,$(addsuffix .py,edge life limits streams))
+HTTP_TESTS := tests/plugins/transports/http $(addprefix tests/protocol/http/test_,$(addsuffix .py,edge life limits streams))
 BIN := .venv/bin
 
 .DEFAULT_GOAL := install

@@ -20,7 +20,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-MCP = "plugins/pegboard_plugins/mcp"
+MCP = "plugins/pegboard_plugins/protocols/mcp"
 TARGETS: dict[str, tuple[str, list[str]]] = {
     "codec": (
         "host/pegboard/wire/codec.py",
@@ -48,40 +48,46 @@ TARGETS: dict[str, tuple[str, list[str]]] = {
     ),
     "inventory": ("host/pegboard/catalogue/inventory.py", ["host/middleware/test_inventory"]),
     "middleware": ("host/pegboard/middleware/gate.py", ["host/middleware/test_views", "host/middleware/test_hooks"]),
-    "http.authority": ("plugins/pegboard_plugins/http/authority.py", ["plugins/http/test_authority"]),
-    "rate_limit": (
-        "plugins/pegboard_plugins/rate_limit.py",
-        ["plugins/rate_limit/test_limits", "plugins/worker/test_changes"],
+    "http.authority": (
+        "plugins/pegboard_plugins/transports/http/authority.py",
+        ["plugins/transports/http/test_authority"],
     ),
-    "scopes": ("plugins/pegboard_plugins/scopes.py", ["plugins/scopes/test_rules"]),
+    "rate_limit": (
+        "plugins/pegboard_plugins/operation/rate_limit/__init__.py",
+        ["plugins/operation/rate_limit/test_limits", "plugins/protocols/worker/test_changes"],
+    ),
+    "scopes": ("plugins/pegboard_plugins/auth/scopes/__init__.py", ["plugins/auth/scopes/test_rules"]),
     "bearer": ("plugins/pegboard_plugins/support/bearer.py", ["plugins/support/test_bearer"]),
     "routing": (
         "host/pegboard/routing/router.py",
         [
             "host/routing/test_router",
-            "plugins/resource_server/test_two_doors",
+            "plugins/auth/resource_server/test_two_doors",
             "host/test_hooks",
             "protocol/http/test_edge",
         ],
     ),
     "worker.jwt_authenticator": (
-        "plugins/pegboard_plugins/worker/jwt_authenticator.py",
-        ["plugins/worker/test_jwt_authenticator"],
+        "plugins/pegboard_plugins/protocols/worker/jwt_authenticator.py",
+        ["plugins/protocols/worker/test_jwt_authenticator"],
     ),
-    "worker.value_schema": ("plugins/pegboard_plugins/worker/value_schema.py", ["plugins/worker/test_value_schema"]),
+    "worker.value_schema": (
+        "plugins/pegboard_plugins/protocols/worker/value_schema.py",
+        ["plugins/protocols/worker/test_value_schema"],
+    ),
     **{
         f"worker.{name}": (
-            f"plugins/pegboard_plugins/worker/{name}.py",
-            [f"plugins/worker/test_{tests}" for tests in ("captures", "handlers", "changes")],
+            f"plugins/pegboard_plugins/protocols/worker/{name}.py",
+            [f"plugins/protocols/worker/test_{tests}" for tests in ("captures", "handlers", "changes")],
         )
         for name in ("call_log", "call_responses", "contents", "handlers", "request_bodies", "tool_definitions")
     },
     "fair_limit": ("plugins/pegboard_plugins/support/fair_limit.py", ["plugins/support/test_fair_limit"]),
-    "auth_token": ("plugins/pegboard_plugins/auth_token.py", ["plugins/auth_token/test_auth_token"]),
+    "auth_token": ("plugins/pegboard_plugins/auth/auth_token/__init__.py", ["plugins/auth/auth_token/test_auth_token"]),
     **{
         f"resource_server.{name}": (
-            f"plugins/pegboard_plugins/resource_server/{name}.py",
-            [f"plugins/resource_server/test_{test}" for test in tests.split()],
+            f"plugins/pegboard_plugins/auth/resource_server/{name}.py",
+            [f"plugins/auth/resource_server/test_{test}" for test in tests.split()],
         )
         for name, tests in {
             "claims": "token_authenticator introspection jwt_verifier scopes",

@@ -2,7 +2,7 @@
 
 A test compares them.
 
-It also copies the examples that `pegboard new` uses into plugins/pegboard_plugins/new/templates.
+It also copies the examples that `pegboard new` uses into plugins/pegboard_plugins/authoring/new/templates.
 
 python -m tools.reference           write the pages
 python -m tools.reference --check   list the pages that differ, exit 1 if any does
@@ -27,7 +27,7 @@ from tools.output_schemas import output_schemas
 
 OURS = ("pegboard", "toolkit-files", "toolkit-github", "toolkit-math")
 DOCS = Path(__file__).parent.parent / "docs"
-TEMPLATES = DOCS.parent / "plugins" / "pegboard_plugins" / "new" / "templates"
+TEMPLATES = DOCS.parent / "plugins" / "pegboard_plugins" / "authoring" / "new" / "templates"
 _ABOUT_FILES = """\
 pegboard uses the first of these files: `--config FILE`, the file in the variable `PEGBOARD_CONFIG`, `hostconfig.toml`
 in the working directory (if you [trust](trust.md) it), and your own: `~/.config/pegboard/hostconfig.toml`, or where
@@ -326,7 +326,7 @@ PAGES: dict[str, Callable[[], str]] = {
 
 def templates() -> dict[str, str]:
     """Return the code and the tests of each example that `pegboard new` uses, by the name of the copy."""
-    from pegboard_plugins.new.kinds import PLUGINS, SERVER, TOOLKIT
+    from pegboard_plugins.authoring.new.kinds import PLUGINS, SERVER, TOOLKIT
 
     files = {}
     for folder, kinds in ((DOCS / "examples", (TOOLKIT, SERVER)), (DOCS / "examples" / "plugins", PLUGINS.values())):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 
 from pegboard.cli import main
-from pegboard_plugins.http import aiohttp_internals
+from pegboard_plugins.transports.http import aiohttp_internals
 
 aiohttp_internals.has_internals = lambda: False
 sys.exit(main())

@@ -8,7 +8,7 @@ starred octo/cat with a token of 7 characters
 from typing import Annotated
 
 from pegboard import Context, Toolkit
-from pegboard_plugins.auth_providers import GitHub
+from pegboard_plugins.auth.auth_providers import GitHub
 
 kit = Toolkit("stars")
 

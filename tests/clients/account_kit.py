@@ -5,7 +5,7 @@ from __future__ import annotations
 import jwt
 
 from pegboard import Context, Toolkit
-from pegboard_plugins.auth_providers import OAuth2
+from pegboard_plugins.auth.auth_providers import OAuth2
 
 kit = Toolkit("account")
 

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from pegboard_client import Client, Endpoint, OAuth
-from tests.plugins.login.front import Front
+from tests.plugins.auth.login.front import Front
 from tests.support.chromium import Chromium
 from tests.support.npm import installed, node
 from tests.support.oidc import OidcProvider

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.plugins.auth_token import door_kit
+from tests.plugins.auth.auth_token import door_kit
 from tests.support.http import Served, http_config
 from tests.support.oidc import TOOLS_SECRET, OidcProvider, free_port
 from tests.support.pool import make_site

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from pegboard_client import Asked, Client, Endpoint, Program
-from tests.plugins.upstreams.mounts import mounting, names
+from tests.plugins.servers.upstreams.mounts import mounting, names
 from tests.support.sdk import SCRIPTS, WAIT, sdk_python
 
 SERVER = str(SCRIPTS / "sdk_server.py")

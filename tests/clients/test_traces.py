@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.plugins.opentelemetry.otlp_receiver import OtlpReceiver
+from tests.plugins.operation.opentelemetry.otlp_receiver import OtlpReceiver
 from tests.support.sdk import SCRIPTS, WAIT, sdk_python
 from tests.support.wire import PEGBOARD, client_environment
 

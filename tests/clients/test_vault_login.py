@@ -10,7 +10,7 @@ import pytest
 
 from tests.clients import account_kit
 from tests.clients.test_front_door_login import END, said
-from tests.plugins.vault.test_commands import pegboard
+from tests.plugins.auth.vault.test_commands import pegboard
 from tests.support.chromium import Chromium
 from tests.support.http import Served, http_config
 from tests.support.oidc import OidcProvider, free_port

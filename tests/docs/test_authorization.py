@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from pegboard import AuthorizationRequiredError, Toolkit
-from pegboard_plugins.auth_providers import PROVIDERS, AuthProvidersPlugin
+from pegboard_plugins.auth.auth_providers import PROVIDERS, AuthProvidersPlugin
 from tests.docs.pages import Page
 from tests.host.hosting import failure, make_host, value
 

@@ -12,7 +12,7 @@ import pytest
 import pytest_asyncio
 
 from tests.docs.pages import Page
-from tests.plugins.auth_token import door_kit
+from tests.plugins.auth.auth_token import door_kit
 from tests.support.http import Answer, Served
 from tests.support.http_mcp import Session, Streaming, ask, call, message, mirrored, modern
 from tests.support.nginx import NAME, Proxied

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from pegboard.config import HostConfig
-from pegboard_plugins.mcp.settings import McpConfig
-from pegboard_plugins.resource_server.settings import ResourceServerConfig
+from pegboard_plugins.auth.resource_server.settings import ResourceServerConfig
+from pegboard_plugins.protocols.mcp.settings import McpConfig
 from pegboard_testing import connect
 from tests.docs.pages import Page
 

@@ -8,10 +8,10 @@ import sys
 import tomllib
 from pathlib import Path
 
-from pegboard_plugins.auth_token import AuthTokenConfig
-from pegboard_plugins.resource_server.conversions import with_implied
-from pegboard_plugins.resource_server.settings import AuthorizationServer, Introspection, ResourceServerConfig
-from pegboard_plugins.scopes import ScopesConfig
+from pegboard_plugins.auth.auth_token import AuthTokenConfig
+from pegboard_plugins.auth.resource_server.conversions import with_implied
+from pegboard_plugins.auth.resource_server.settings import AuthorizationServer, Introspection, ResourceServerConfig
+from pegboard_plugins.auth.scopes import ScopesConfig
 from tests.docs.pages import Page, serving
 from tests.support.environments import run
 from tools.install import ROOT

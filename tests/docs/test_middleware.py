@@ -9,8 +9,8 @@ from typing import Any
 from pegboard import Host, Toolkit, ToolResult, UpstreamRateLimitError
 from pegboard.middleware.method_signatures import MIDDLEWARE_METHODS
 from pegboard.types import ANONYMOUS, LOCAL, Call, Caller, Listing
-from pegboard_plugins.cache import CacheConfig
-from pegboard_plugins.rate_limit import RateLimitConfig
+from pegboard_plugins.operation.cache import CacheConfig
+from pegboard_plugins.operation.rate_limit import RateLimitConfig
 from tests.docs.pages import Page
 from tests.host.hosting import call, failure, make_host, value
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from pegboard_plugins.new.kinds import PLUGINS
+from pegboard_plugins.authoring.new.kinds import PLUGINS
 from tests.docs.pages import Page
 from tests.support.environments import built_wheels, make_environment
 from tests.support.walkthrough import Walk, blocks

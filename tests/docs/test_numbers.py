@@ -5,12 +5,12 @@ from __future__ import annotations
 import pytest
 
 from pegboard.config import HostSection
-from pegboard_plugins.http.settings import HttpConfig
-from pegboard_plugins.resource_server.introspection import MAX_CONCURRENT, MAX_CONCURRENT_PER_PEER
-from pegboard_plugins.resource_server.introspection_queue import MAX_ASKED, MAX_ASKED_PER_PEER, REFUSED_SECONDS
-from pegboard_plugins.resource_server.settings import ResourceServerConfig
+from pegboard_plugins.auth.resource_server.introspection import MAX_CONCURRENT, MAX_CONCURRENT_PER_PEER
+from pegboard_plugins.auth.resource_server.introspection_queue import MAX_ASKED, MAX_ASKED_PER_PEER, REFUSED_SECONDS
+from pegboard_plugins.auth.resource_server.settings import ResourceServerConfig
 from pegboard_plugins.support.refusal_log import MAX_LINES
 from pegboard_plugins.support.secret_strength import SECRET_BYTES
+from pegboard_plugins.transports.http.settings import HttpConfig
 from tests.docs.pages import Page
 
 HOST = {name: field.default for name, field in HostSection.model_fields.items()}

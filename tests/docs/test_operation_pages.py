@@ -16,11 +16,11 @@ from pegboard.loading.plugin_facts import own_facts
 from pegboard.plugin import PluginError
 from pegboard.types import Call
 from pegboard.types.reloads import ReloadResult
-from pegboard_plugins.local_files import LocalFilesConfig
-from pegboard_plugins.lock.settings import LockConfig
-from pegboard_plugins.login.settings import LoginConfig
-from pegboard_plugins.tool_packages import ToolPackagesConfig
-from pegboard_plugins.vault.settings import VaultConfig
+from pegboard_plugins.auth.login.settings import LoginConfig
+from pegboard_plugins.auth.vault.settings import VaultConfig
+from pegboard_plugins.discovery.local_files import LocalFilesConfig
+from pegboard_plugins.discovery.tool_packages import ToolPackagesConfig
+from pegboard_plugins.operation.lock.settings import LockConfig
 from tests.docs.pages import Page, pegboard
 
 DIAGNOSIS, DISCOVERY, RELOAD = (Page(f"docs/{name}.md") for name in ("diagnosis", "discovery", "reload"))

@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 
 from pegboard import Host, Toolkit
-from pegboard_plugins.opentelemetry.settings import OpenTelemetryConfig
-from pegboard_plugins.prometheus import metrics_endpoint
-from pegboard_plugins.prometheus.metrics_endpoint import MetricsEndpoint
-from pegboard_plugins.prometheus.settings import PrometheusConfig
+from pegboard_plugins.operation.opentelemetry.settings import OpenTelemetryConfig
+from pegboard_plugins.operation.prometheus import metrics_endpoint
+from pegboard_plugins.operation.prometheus.metrics_endpoint import MetricsEndpoint
+from pegboard_plugins.operation.prometheus.settings import PrometheusConfig
 from tests.docs.pages import Page
 
 PAGE = Page("docs/telemetry.md")

@@ -13,7 +13,7 @@ from pegboard import PluginConfig, Toolkit
 from pegboard.plugin import ErrorAdapter, PromptDefinition, ResourceDefinition, ToolDefinition
 from pegboard.types import EMPTY
 from pegboard.types import options as contracts
-from pegboard_plugins.auth_providers import AuthProvidersPlugin, GitHub
+from pegboard_plugins.auth.auth_providers import AuthProvidersPlugin, GitHub
 from tests.docs.pages import Page
 from tests.host.hosting import make_host
 from tools.reference import Option, options

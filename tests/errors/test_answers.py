@@ -13,7 +13,7 @@ import pytest
 import pytest_asyncio
 
 from pegboard import MCPError
-from pegboard_plugins.worker.jwt_authenticator import create_token
+from pegboard_plugins.protocols.worker.jwt_authenticator import create_token
 from tests.support import errors_plugin
 from tests.support.distributions import make_distribution
 from tests.support.error_answers import CANARY, MASKED, PLACES, Answer, Row, answer, request, rows, table

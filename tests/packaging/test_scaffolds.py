@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from pegboard_plugins.new.kinds import PLUGINS
+from pegboard_plugins.authoring.new.kinds import PLUGINS
 from tests.docs.pages import pegboard
 from tests.support.environments import built_wheels, executable, make_environment, run
 from tests.support.npm import node, package_folder

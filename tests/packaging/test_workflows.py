@@ -11,7 +11,7 @@ from tools.install import ROOT, UV_REQUIREMENT
 from tools.interpreters import EXPECTED, shown
 
 WORKFLOWS = sorted((ROOT / ".github" / "workflows").iterdir())
-SCAFFOLD = ROOT / "plugins/pegboard_plugins/new/templates/workflow.txt"
+SCAFFOLD = ROOT / "plugins/pegboard_plugins/authoring/new/templates/workflow.txt"
 IMAGES = [ROOT / "deploy/Containerfile", ROOT / "deploy/compose.yaml"]
 
 

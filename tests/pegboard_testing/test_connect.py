@@ -13,7 +13,7 @@ from pegboard import Authorization, Context, Depends, ErrorKind, PluginConfig, T
 from pegboard.errors import ConfigError
 from pegboard.plugin import Middleware, Plugin, PluginError, around, hookimpl
 from pegboard.types import Call, Caller, CallNext, Outcome
-from pegboard_plugins.auth_providers import GitHub, OAuth2
+from pegboard_plugins.auth.auth_providers import GitHub, OAuth2
 from pegboard_testing import PlainClient, TestClient, cancel, connect
 from tests.pegboard_testing import kits
 

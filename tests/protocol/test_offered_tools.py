@@ -8,13 +8,13 @@ from typing import Any
 
 import pytest
 
-from tests.plugins.worker.conftest import SECRET, Engine, token
+from tests.plugins.protocols.worker.conftest import SECRET, Engine, token
 from tests.support.distributions import make_distribution
 from tests.support.mcp_client import NEWEST, McpServer, text_of
 
 KIT = '''
 from pegboard import Toolkit
-from pegboard_plugins.auth_providers import GitHub
+from pegboard_plugins.auth.auth_providers import GitHub
 
 kit = Toolkit("needy")
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from tests.plugins.worker.conftest import SECRET, Engine, token
+from tests.plugins.protocols.worker.conftest import SECRET, Engine, token
 from tests.support.distributions import make_distribution
 from tests.support.http import Line, Served, http_config
 from tests.support.http_mcp import Session, ask, call, message, mirrored, modern

@@ -13,8 +13,8 @@ import pytest_asyncio
 
 from pegboard.plugin import ProtocolError
 from pegboard.types import Call, Caller, InputRequired, Question, Round
-from pegboard_plugins.mcp import sealing
-from pegboard_plugins.mcp.round_trips import RoundTrips
+from pegboard_plugins.protocols.mcp import sealing
+from pegboard_plugins.protocols.mcp.round_trips import RoundTrips
 from tests.protocol.conftest import Servers
 from tests.support.mcp_client import McpServer, Reply, values
 from tests.support.mcp_rounds import RoundsClient, questions, willing

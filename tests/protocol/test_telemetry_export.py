@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.plugins.opentelemetry.otlp_receiver import OtlpReceiver, attributes
+from tests.plugins.operation.opentelemetry.otlp_receiver import OtlpReceiver, attributes
 from tests.support.mcp_client import McpServer
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")

@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from pegboard.terminal.standard_streams import write_utf_8
-from pegboard_plugins.stdio.descriptors import is_same_file
+from pegboard_plugins.transports.stdio.descriptors import is_same_file
 from tests.support.http import Served, http_config
 from tests.support.peer import WAIT
 from tests.support.wire import client_environment

@@ -12,8 +12,8 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from pegboard_plugins.debug_errors import ACKNOWLEDGEMENT, VARIABLES
-from tests.plugins.worker.conftest import SECRET, Engine, token
+from pegboard_plugins.errors.debug_errors import ACKNOWLEDGEMENT, VARIABLES
+from tests.plugins.protocols.worker.conftest import SECRET, Engine, token
 from tests.secrecy import leaky_kit, ring
 from tests.support.distributions import make_distribution
 from tests.support.forks import forks

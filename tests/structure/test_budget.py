@@ -102,19 +102,18 @@ def folders() -> dict[str, float]:
 
 
 BUDGET: dict[str, tuple[Callable[[], int], int]] = {
-    "statements in the host": (lambda: statements(HOST.values()), 22_702),
+    "statements in the host": (lambda: statements(HOST.values()), 21_856),
     # raised from 50,670: commands as facts, helpers of plugins that were host functions, and contracts for commands
-    "statements in the host and the plugins": (lambda: statements((HOST | PLUGINS).values()), 51_186),
-    "files in the host": (lambda: len(HOST), 319),
-    # raised from 190: the plan of a host and the description of the command line, for commands that left the host
-    "public names for authors": (public_names, 193),
-    "names of pegboard.plugin": (plugin_names, 86),
+    "statements in the host and the plugins": (lambda: statements((HOST | PLUGINS).values()), 51_236),
+    "files in the host": (lambda: len(HOST), 298),
+    "public names for authors": (public_names, 185),
+    "names of pegboard.plugin": (plugin_names, 78),
     # raised from 18: commands that were in the host use these names now
     "names of pegboard.terminal": (lambda: len(import_module("pegboard.terminal").__all__), 32),
-    "public names without a hook or an example": (lambda: len(unmet()), 9),  # those of the lock
+    "public names without a hook or an example": (lambda: len(unmet()), 0),
     "strings of the host that name a plugin": (lambda: len(naming_plugins()), 0),
-    "imports in functions of the host": (imports_in_functions, 218),
-    "getattr with a default in the host": (optional_members, 112),
+    "imports in functions of the host": (imports_in_functions, 213),
+    "getattr with a default in the host": (optional_members, 107),
     "modules with tricks": (lambda: len(with_tricks()), 4),
 }
 """Each measure: the function that returns its value, and the budget."""

@@ -163,19 +163,25 @@ def test_plugins_and_toolkits_import_only_public_names() -> None:
     assert offenders(PLUGINS | TOOLKITS, lambda _, found: private(found)) == []
 
 
-def named_folders(feature: str) -> set[str]:
-    """Return the folders of other features that the first line of a feature names."""
-    path = PLUGINS[f"pegboard_plugins.{feature}"]
-    return set(re.findall(r"`(\w+)`", path.read_text("utf-8").partition("\n")[0]))
+def feature_of(module: str) -> str:
+    """Return the feature of a module of `pegboard_plugins`: the folder in its group, or `compat` or `support`."""
+    _, *parts = module.split(".")
+    return ".".join(parts[:1] if parts[:1] in (["compat"], ["support"]) else parts[1:2])
+
+
+def named_features(module: str) -> set[str]:
+    """Return the other features that the first line of a feature names."""
+    package = ".".join(module.split(".")[:3])
+    first_line = PLUGINS[package].read_text("utf-8").partition("\n")[0]
+    return set(re.findall(r"`(\w+)`", first_line))
 
 
 def test_a_plugin_or_toolkit_imports_no_other_than_its_first_line_names() -> None:
     def is_other(module: str, found: Import) -> bool:
-        if found.top == "pegboard_plugins":
-            own, other = module.split("."), found.module.split(".")
-            is_for_authors = own[1:2] == ["compat"] and len(other) == 2  # it repeats names that authors import
-            allowed = {own[1], "support", *named_folders(own[1])} if module in PLUGINS and len(own) > 1 else set()
-            return module in PLUGINS and not allowed & set(other[1:2]) and not is_for_authors
+        if found.top == "pegboard_plugins" and module in PLUGINS:
+            own, other = feature_of(module), feature_of(found.module)
+            is_for_authors = own == "compat" and found.module.count(".") == 2  # it repeats names that authors import
+            return other not in (own, "support", *named_features(module)) and not is_for_authors
         return found.top.startswith("toolkit_") and found.top != module.partition(".")[0]
 
     assert offenders(PLUGINS | TOOLKITS, is_other) == []

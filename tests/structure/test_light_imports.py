@@ -5,6 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 
+import importlib_metadata
 import pytest
 
 COUNT = """
@@ -84,7 +85,7 @@ def test_a_server_loads_no_json() -> None:
     loaded = loaded_by("""
 from pegboard.cli.parsing.parser import parse
 from pegboard.cli.serving import serve
-from pegboard_plugins.lock.canonical import digest_of
+from pegboard_plugins.operation.lock.canonical import digest_of
 
 parse(["stdio"])
 digest_of({"a": [1.5]})
@@ -106,14 +107,20 @@ secrets_files secrets_keyring static_tokens stdio timing worker
 """
 
 
+def imports_of(plugins: str) -> str:
+    """Return statements that import plugins."""
+    entries = {entry.name: entry.module for entry in importlib_metadata.entry_points(group="pegboard.plugins")}
+    return "\n".join(f"import {entries[plugin]}" for plugin in plugins.split())
+
+
 def test_importing_plugins_is_light() -> None:
-    loaded = loaded_by("\n".join(f"import pegboard_plugins.{plugin}" for plugin in LIGHT.split()))
+    loaded = loaded_by(imports_of(LIGHT))
     assert of_pegboard(loaded).isdisjoint({"pegboard.host", "pegboard.loading", "pegboard.catalogue", "pegboard.cli"})
     assert third_parties(loaded) <= {"pluggy", *PYDANTIC}
 
 
 def test_error_adapters_load_no_library_of_a_service_before_an_exception() -> None:
-    loaded = loaded_by("\n".join(f"import pegboard_plugins.{plugin}" for plugin in ERRORS.split()))
+    loaded = loaded_by(imports_of(ERRORS))
     assert third_parties(loaded) == {"pluggy"}
     assert loaded & HEAVY == set()
 
@@ -136,5 +143,7 @@ async def main():
 
 asyncio.run(main())
 """)
-    assert {f"pegboard_plugins.{door}" for door in ("auth_token", "resource_server", "worker")} < loaded
+    assert {
+        f"pegboard_plugins.{door}" for door in ("auth.auth_token", "auth.resource_server", "protocols.worker")
+    } < loaded
     assert third_parties(loaded) & {"jwt", "cryptography", "aiohttp"} == set()

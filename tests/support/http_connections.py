@@ -11,11 +11,11 @@ from typing import Any
 import pytest
 
 from pegboard.types import Request, Response
-from pegboard_plugins.http.aiohttp_internals import has_internals
-from pegboard_plugins.http.handler import Handler
-from pegboard_plugins.http.http_server import HttpServer
-from pegboard_plugins.http.request_guard import RequestGuard
-from pegboard_plugins.http.settings import HttpConfig
+from pegboard_plugins.transports.http.aiohttp_internals import has_internals
+from pegboard_plugins.transports.http.handler import Handler
+from pegboard_plugins.transports.http.http_server import HttpServer
+from pegboard_plugins.transports.http.request_guard import RequestGuard
+from pegboard_plugins.transports.http.settings import HttpConfig
 from tests.support.http import Line, request_bytes
 from tests.support.peer import WAIT
 

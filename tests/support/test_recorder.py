@@ -120,7 +120,7 @@ RECORDED_BY = re.compile(r"from tests\.support\.(http_mcp|mcp_client|peer|pool|r
 TESTS = Path(__file__).parent.parent
 EXEMPT = (
     TESTS / "support", TESTS / "clients" / "scripts", TESTS / "pegboard_testing", TESTS / "pegboard_messages",
-    TESTS / "pegboard_client", TESTS / "plugins" / "upstreams",
+    TESTS / "pegboard_client", TESTS / "plugins" / "servers" / "upstreams",
 )  # fmt: skip
 """The recorder, programs behind the tee, the client of `pegboard_testing`, types of messages without a host, and
 scripted servers of `pegboard_client`."""

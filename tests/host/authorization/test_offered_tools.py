@@ -12,9 +12,9 @@ import pytest
 from pegboard import Host, Toolkit
 from pegboard.plugin import Middleware
 from pegboard.types import ANONYMOUS, LOCAL, Call, Caller, CallNext, Change, Listing, Outcome, Supplied, Tool
-from pegboard_plugins.auth_providers import GitHub
+from pegboard_plugins.auth.auth_providers import GitHub
 from tests.host.hosting import plugin_of
-from tests.plugins.static_tokens.test_static_tokens import Store
+from tests.plugins.auth.static_tokens.test_static_tokens import Store
 
 FREE, ALL = ["free"], ["free", "keyed", "starred"]
 STDIO: dict[str, Any] = {"transport": "stdio"}

@@ -9,7 +9,7 @@ import pytest
 from pegboard.cli.inspection.tool_lookup import find_tool
 from pegboard.plugin import ToolDefinition
 from pegboard.types import ToolkitInfo
-from pegboard_plugins.worker.tool_definitions import tool_definition
+from pegboard_plugins.protocols.worker.tool_definitions import tool_definition
 from tests.host.hosting import make_host, plugin_of
 
 WEATHER = ToolkitInfo("weather", "The weather of today.", "3.1.0")

@@ -143,7 +143,7 @@ def test_an_error_is_printed_once_with_the_authors_code_alone(pegboard: Command)
 
 def test_the_advice_on_a_missing_secret_or_token_fits_a_command(bare: Command) -> None:
     bare.write(
-        "from pegboard import tool\nfrom pegboard_plugins.auth_providers import GitHub\n"
+        "from pegboard import tool\nfrom pegboard_plugins.auth.auth_providers import GitHub\n"
         "@tool(requires_auth=GitHub())\ndef issues() -> str:\n    'List.'\n    return ''\n"
         "@tool(requires_secrets=['PIN'])\ndef pay() -> str:\n    'Pay.'\n    return ''\n",
         "bank.py",

@@ -8,7 +8,7 @@ from tests.support.command_line import Command
 
 WEATHER = '''
 from pegboard import Context, Toolkit
-from pegboard_plugins.auth_providers import GitHub
+from pegboard_plugins.auth.auth_providers import GitHub
 kit = Toolkit("weather")
 
 @kit.tool(requires_secrets=["WEATHER_KEY"])
@@ -30,7 +30,7 @@ ASKS = """
 from pegboard import tool
 from pegboard.plugin import Plugin, hookimpl
 from pegboard.types import Call
-from pegboard_plugins.auth_providers import OAuth2
+from pegboard_plugins.auth.auth_providers import OAuth2
 
 class Asks(Plugin):
     @hookimpl

@@ -67,7 +67,7 @@ def test_metadata_are_read_as_far_as_possible(site: Path, metadata: bytes, shown
 
 PLUGIN = Origin("plugin", "shout", "acme:Shout", "acme-tools", "1", entry_point=object())  # type: ignore[arg-type]  # any
 TOOLKIT = Origin("toolkit", "kit", "acme:kit", "acme-tools", "1", entry_point=object())  # type: ignore[arg-type]  # any
-BUILT_IN = Origin("plugin", "mcp", "pegboard_plugins.mcp:McpPlugin", "pegboard", "1", entry_point=object())  # type: ignore[arg-type]  # any
+BUILT_IN = Origin("plugin", "mcp", "pegboard_plugins.protocols.mcp:McpPlugin", "pegboard", "1", entry_point=object())  # type: ignore[arg-type]  # any
 GIVEN = Origin("plugin", "mine", "program:Mine", given=object())
 
 

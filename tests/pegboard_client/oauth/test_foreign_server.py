@@ -11,7 +11,7 @@ import aiohttp
 import pytest
 
 from pegboard_client import Client, ClientCredentials, Endpoint, LoginRequiredError, OAuth, OAuthClient
-from tests.plugins.auth_token import door_kit
+from tests.plugins.auth.auth_token import door_kit
 from tests.support.http import Served, http_config
 from tests.support.oidc import OidcProvider, free_port
 from tests.support.pool import make_site

@@ -10,9 +10,9 @@ import pytest
 from pegboard import Authorization, AuthorizationRequiredError
 from pegboard.plugin import TokenSource
 from pegboard.types import TokenRequest, ToolAuthorization
-from pegboard_plugins import auth_providers
-from pegboard_plugins.auth_providers import GitHub
-from pegboard_plugins.static_tokens import StaticTokens, StaticTokensConfig
+from pegboard_plugins.auth import auth_providers
+from pegboard_plugins.auth.auth_providers import GitHub
+from pegboard_plugins.auth.static_tokens import StaticTokens, StaticTokensConfig
 from pegboard_testing import AuthProviderContract, TokenSourceContract
 from tests.pegboard_testing.contracts.faulty import Faults, Mutants, broken, debug, then, variant
 

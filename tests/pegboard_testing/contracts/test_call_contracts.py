@@ -14,13 +14,13 @@ from pegboard import NotFoundError, ToolResult
 from pegboard.loading.fact_models import Argument, CommandFacts
 from pegboard.plugin import CommandContext, Middleware, Plugin
 from pegboard.types import LOCAL, Call, CallNext, Listing, Tool
-from pegboard_plugins.audit import AuditConfig, AuditPlugin
-from pegboard_plugins.logging import LoggingConfig, LoggingPlugin
-from pegboard_plugins.rate_limit import RateLimitConfig, RateLimitPlugin
-from pegboard_plugins.response_size import ResponseSizeConfig, ResponseSizePlugin
-from pegboard_plugins.scopes import ScopesConfig, ScopesPlugin
-from pegboard_plugins.timing import TimingConfig, TimingPlugin
-from pegboard_plugins.worker.settings import WorkerConfig
+from pegboard_plugins.auth.scopes import ScopesConfig, ScopesPlugin
+from pegboard_plugins.operation.audit import AuditConfig, AuditPlugin
+from pegboard_plugins.operation.logging import LoggingConfig, LoggingPlugin
+from pegboard_plugins.operation.rate_limit import RateLimitConfig, RateLimitPlugin
+from pegboard_plugins.operation.response_size import ResponseSizeConfig, ResponseSizePlugin
+from pegboard_plugins.operation.timing import TimingConfig, TimingPlugin
+from pegboard_plugins.protocols.worker.settings import WorkerConfig
 from pegboard_testing import CommandContract, MiddlewareContract
 from pegboard_testing.contracts.command_contract import CheckedCommand
 from tests.pegboard_testing.contracts.faulty import Faults, Mutants, broken, then, variant
@@ -161,7 +161,7 @@ MUTANTS = [Mutants(MiddlewareContract, Middleware, FAULTS), Mutants(CommandContr
 
 
 class TestWorkerToken(CommandContract):
-    module = "pegboard_plugins.worker"
+    module = "pegboard_plugins.protocols.worker"
     name = "token"
     settings = WorkerConfig.model_validate({"secret": "0123456789abcdef-a-secret-of-the-tests"})
 

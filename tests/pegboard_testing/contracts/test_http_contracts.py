@@ -14,11 +14,11 @@ import pytest
 
 from pegboard.plugin import Authenticator, Route
 from pegboard.types import LOCAL, Call, Caller, EventStream, Failure, Request, Response
-from pegboard_plugins.auth_token import AuthTokenConfig, AuthTokenPlugin
-from pegboard_plugins.http import HttpPlugin
-from pegboard_plugins.http.settings import HttpConfig
-from pegboard_plugins.worker import WorkerPlugin
-from pegboard_plugins.worker.settings import WorkerConfig
+from pegboard_plugins.auth.auth_token import AuthTokenConfig, AuthTokenPlugin
+from pegboard_plugins.protocols.worker import WorkerPlugin
+from pegboard_plugins.protocols.worker.settings import WorkerConfig
+from pegboard_plugins.transports.http import HttpPlugin
+from pegboard_plugins.transports.http.settings import HttpConfig
 from pegboard_testing import AuthenticatorContract, RouteContract, http_request
 from tests.pegboard_testing import kits
 from tests.pegboard_testing.contracts.faulty import Faults, Mutants, debug, then, variant

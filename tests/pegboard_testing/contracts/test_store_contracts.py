@@ -7,7 +7,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from pegboard.plugin import SecretStore, SessionStore, WritableSecretStore
-from pegboard_plugins.mcp.http.memory_store import MemoryEventStore, MemorySessionStore
+from pegboard_plugins.protocols.mcp.http.memory_store import MemoryEventStore, MemorySessionStore
 from pegboard_testing import (
     EventStoreContract,
     SecretStoreContract,

@@ -23,7 +23,7 @@ from pegboard_plugins.compat.fastmcp import UserMessage
 from pegboard_testing import PlainClient, accept, connect, reply
 from tests.plugins.compat import toolshed
 from tests.plugins.compat.bookshop import in_a_thread
-from tests.plugins.worker.conftest import SECRET, token
+from tests.plugins.protocols.worker.conftest import SECRET, token
 
 OPTIONS: dict[str, Any] = {
     "secrets": {"SHED_KEY": "key-5d0c7a"},

@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 
 from pegboard.plugin import SecretStore
-from pegboard_plugins.secrets_dotenv import DotenvStore
-from pegboard_plugins.secrets_env import EnvironmentStore
-from pegboard_plugins.secrets_files import FileStore
-from pegboard_plugins.secrets_keyring import KeyringStore
+from pegboard_plugins.secrets.secrets_dotenv import DotenvStore
+from pegboard_plugins.secrets.secrets_env import EnvironmentStore
+from pegboard_plugins.secrets.secrets_files import FileStore
+from pegboard_plugins.secrets.secrets_keyring import KeyringStore
 from pegboard_testing import SecretStoreContract, WritableSecretStoreContract
 from tests.plugins.secrets.conftest import Memory
 

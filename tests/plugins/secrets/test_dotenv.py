@@ -12,7 +12,7 @@ from pegboard import Host
 from pegboard.config import HostConfig
 from pegboard.errors import ConfigError
 from pegboard.loading.discovery import defaults
-from pegboard_plugins.secrets_dotenv import DotenvStore
+from pegboard_plugins.secrets.secrets_dotenv import DotenvStore
 from tests.host.hosting import failure, value
 from tests.plugins.secrets.conftest import reading_host, reading_kit
 

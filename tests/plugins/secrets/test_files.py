@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from pegboard.errors import ConfigError
-from pegboard_plugins.secrets_files import MAX_SECRET_BYTES, FileStore
+from pegboard_plugins.secrets.secrets_files import MAX_SECRET_BYTES, FileStore
 from tests.host.hosting import value
 from tests.plugins.secrets.conftest import reading_host
 

@@ -9,7 +9,7 @@ from threading import Event
 import keyring
 import pytest
 
-from pegboard_plugins.secrets_keyring import KeyringStore
+from pegboard_plugins.secrets.secrets_keyring import KeyringStore
 from tests.host.hosting import failure, value
 from tests.plugins.secrets.conftest import Memory, reading_host
 

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 import pytest_asyncio
 
-from pegboard_plugins.http.settings import HttpConfig
+from pegboard_plugins.transports.http.settings import HttpConfig
 from tests.support.distributions import make_distribution
 from tests.support.http import LEAKS, OPEN_MCP, Answer, Served, http_config
 from tests.support.http_mcp import call, message, mirrored, modern

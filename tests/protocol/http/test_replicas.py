@@ -13,7 +13,7 @@ import pytest
 import pytest_asyncio
 from aiohttp import web
 
-from tests.plugins.worker.conftest import SECRET, Engine, token
+from tests.plugins.protocols.worker.conftest import SECRET, Engine, token
 from tests.support import asks_kit
 from tests.support.http import Served, http_config
 from tests.support.http_mcp import Session, ask, call, message

@@ -12,7 +12,7 @@ import pytest
 from pegboard import Host, Toolkit
 from pegboard.plugin import Connection
 from pegboard.types import LOCAL
-from pegboard_plugins.mcp import message_stream
+from pegboard_plugins.protocols.mcp import message_stream
 from tests.protocol.stdio.conftest import New
 from tests.support.hostile_kit import SAID
 from tests.support.peer import modern_meta

@@ -16,7 +16,7 @@ import pytest
 
 from pegboard import Authorization, AuthorizationRequiredError, Classification, ToolResult
 from pegboard.types import Call, Failure, Supplied, Tool
-from pegboard_plugins.auth_providers import GitHub
+from pegboard_plugins.auth.auth_providers import GitHub
 from toolkit_github import GithubConfig
 from toolkits.github.tests.conftest import Serve, Served
 from toolkits.github.tests.support.description import operations

@@ -1,7 +1,7 @@
 """The auth providers, under the names of `arcade_mcp_server.auth` and `arcade_tdk.auth`."""
 
 from pegboard.types import ToolAuthorization
-from pegboard_plugins.auth_providers import (
+from pegboard_plugins.auth.auth_providers import (
     Airtable,
     Asana,
     Atlassian,

@@ -1,11 +1,11 @@
 """The error adapters, under the names of `arcade_tdk.error_adapters`."""
 
 from pegboard.plugin import ErrorAdapter
-from pegboard_plugins.errors_google import GoogleErrorAdapter
-from pegboard_plugins.errors_graphql import GraphQLErrorAdapter
-from pegboard_plugins.errors_http import HttpErrorAdapter as HTTPErrorAdapter
-from pegboard_plugins.errors_microsoft import MicrosoftErrorAdapter as MicrosoftGraphErrorAdapter
-from pegboard_plugins.errors_slack import SlackErrorAdapter
+from pegboard_plugins.errors.errors_google import GoogleErrorAdapter
+from pegboard_plugins.errors.errors_graphql import GraphQLErrorAdapter
+from pegboard_plugins.errors.errors_http import HttpErrorAdapter as HTTPErrorAdapter
+from pegboard_plugins.errors.errors_microsoft import MicrosoftErrorAdapter as MicrosoftGraphErrorAdapter
+from pegboard_plugins.errors.errors_slack import SlackErrorAdapter
 
 __all__ = [
     "ErrorAdapter",

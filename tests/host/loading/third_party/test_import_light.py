@@ -26,7 +26,8 @@ FURTHER = {"gc", "ctypes", "_ctypes", "encodings", "pydantic", "shlex", "urllib"
 """Packages of which the command loads a few cheap modules beyond its foundation."""
 ABSENT = {
     "aiohttp", "aiohttp.web", "click", "difflib", "dotenv", "html", "http", "jwt", "multiprocessing", "unittest", "xml",
-    "pegboard.config.explain", "pegboard.config.show", "pegboard.config.secret_values", "pegboard_plugins.http.server",
+    "pegboard.config.explain", "pegboard.config.show", "pegboard.config.secret_values",
+    "pegboard_plugins.transports.http.server",
 }  # fmt: skip
 
 
@@ -50,7 +51,8 @@ def commands(modules: set[str]) -> set[str]:
 
 
 def plugins(modules: set[str]) -> set[str]:
-    return {name.split(".")[1] for name in modules if name.startswith("pegboard_plugins.")} - {"support"}
+    names = [name.split(".") for name in modules if name.startswith("pegboard_plugins.")]
+    return {name[2] for name in names if len(name) > 2 and name[1] != "support"}
 
 
 async def test_serving_over_stdio_loads_only_used_modules() -> None:

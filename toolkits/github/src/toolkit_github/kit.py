@@ -4,7 +4,7 @@ from collections.abc import AsyncIterator, Callable, Sequence
 from typing import Any, TypeVar
 
 from pegboard import Behavior, Classification, Operation, ServiceDomain, Toolkit, ToolMetadata
-from pegboard_plugins.auth_providers import GitHub
+from pegboard_plugins.auth.auth_providers import GitHub
 from toolkit_github.client import Client
 from toolkit_github.config import GithubConfig
 

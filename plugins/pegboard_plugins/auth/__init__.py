@@ -1,0 +1,1 @@
+"""Callers and their rights: logins, tokens of callers and of other services, and scopes."""

@@ -1,0 +1,46 @@
+"""Tokens for tools and mounted servers, exchanged for the access token of the caller (RFC 8693).
+
+Each section `[plugins.token_exchange.providers.NAME]` describes the tokens of one upstream. The token of the caller
+never reaches the upstream.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from contextlib import AsyncExitStack
+from typing import TYPE_CHECKING
+
+from pegboard.plugin import Lifespan, Plugin, PluginContext, TokenSource, hookimpl
+from pegboard_plugins.auth.token_exchange.settings import TokenExchangeConfig
+
+if TYPE_CHECKING:
+    from pegboard_plugins.auth.token_exchange.exchanged_tokens import ExchangedTokens
+
+
+class TokenExchangePlugin(Plugin):
+    """A source of tokens."""
+
+    Config = TokenExchangeConfig
+
+    def __init__(self, config: TokenExchangeConfig) -> None:
+        super().__init__(config)
+        self._made: ExchangedTokens | None = None
+
+    def _tokens(self) -> ExchangedTokens:
+        if self._made is None:
+            from pegboard_plugins.auth.token_exchange.exchanged_tokens import ExchangedTokens
+
+            self._made = ExchangedTokens(self.config.providers)
+        return self._made
+
+    @hookimpl
+    def register_token_sources(self) -> Iterable[TokenSource]:
+        """Return the source of exchanged tokens."""
+        return [self._tokens()]
+
+    @hookimpl
+    def lifespan(self, context: PluginContext) -> Lifespan:
+        """Return the lifespan, which closes the connections to authorization servers."""
+        ends = AsyncExitStack()
+        ends.push_async_callback(self._tokens().close)
+        return ends

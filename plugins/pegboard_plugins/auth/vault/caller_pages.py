@@ -1,0 +1,236 @@
+"""The pages of logins by callers from the network.
+
+The browser first logs in at the issuer of the caller's token. This proves that the browser belongs to the caller. Only
+then the browser goes to the provider, and only this browser can end the login.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Mapping, Sequence
+from hmac import compare_digest
+from http.cookies import CookieError, SimpleCookie
+from secrets import token_urlsafe
+from typing import Any, NamedTuple
+
+from pegboard.plugin import ProtocolContext, Route
+from pegboard.types import Request, Response
+from pegboard_client import (
+    PAGE_HEADERS,
+    AiohttpExchange,
+    AuthorizationRequest,
+    JsonRequests,
+    LoginFailedError,
+    OAuthClient,
+    ServerUnavailableError,
+    at_server,
+    authorization_request,
+    credentials,
+    find_server,
+    id_token_claims,
+    is_outage,
+    message_page,
+    names_this_machine,
+    received_code,
+    refusal,
+)
+from pegboard_plugins.auth.vault.login_flows import LoginFlow, outcome_page
+from pegboard_plugins.auth.vault.settings import CallerSettings
+from pegboard_plugins.support.own_page import own_page
+
+logger = logging.getLogger("pegboard.plugins.vault")
+
+OPEN, IDENTIFY, CALLBACK = "/vault/login", "/vault/identity", "/vault/callback"
+MAX_BROWSERS = 10_000
+"""The limit of browsers that log in at the issuer. The oldest are forgotten first."""
+
+
+class _Browser(NamedTuple):
+    """A browser that has opened the link of a login.
+
+    Attributes:
+        flow: the login.
+        secret: the value of its cookie.
+        request: the request for the login at the issuer.
+        nonce: the value that the ID token must have.
+    """
+
+    flow: LoginFlow
+    secret: str
+    request: AuthorizationRequest
+    nonce: str
+
+
+class CallerPages:
+    """The pages, as routes of the host.
+
+    Args:
+        settings: the section `[plugins.vault.callers]`.
+    """
+
+    def __init__(self, settings: CallerSettings) -> None:
+        self._settings = settings
+        self._url = settings.url.rstrip("/")
+        secret = settings.client_secret
+        self._client = OAuthClient(settings.client_id, None if secret is None else secret.get_secret_value())
+        self._flows: dict[str, LoginFlow] = {}
+        self._browsers: dict[str, _Browser] = {}
+        """The browsers that log in at the issuer, by the state of the request."""
+        self._identified: dict[str, set[str]] = {}
+        """The cookies of browsers that belong to the caller, by the id of the login."""
+
+    def routes(self) -> Sequence[Route]:
+        """Return the routes."""
+        handlers = {OPEN: self._open, IDENTIFY: self._identify, CALLBACK: self._receive}
+        return [
+            Route(method="GET", path=path, handler=own_page(self._url, handler), auth="public", anonymous=True)
+            for path, handler in handlers.items()
+        ]
+
+    async def start(self) -> str:
+        """Return the redirect URI for the provider."""
+        return self._url + CALLBACK
+
+    def add(self, login: LoginFlow, redirect_uri: str) -> str:
+        """Serve a login, and return its link."""
+        self._flows[login.id] = login
+        return f"{self._url}{OPEN}?id={login.id}"
+
+    async def remove(self, login: LoginFlow) -> None:
+        """End the pages of a login."""
+        self._flows.pop(login.id, None)
+        self._identified.pop(login.id, None)
+        for state in [state for state, entry in self._browsers.items() if entry.flow is login]:
+            del self._browsers[state]
+
+    async def close(self) -> None:
+        """End all pages."""
+        self._flows.clear()
+
+    async def _open(self, request: Request, host: ProtocolContext) -> Response:
+        flow = self._flows.get(request.query.get("id", ""))
+        if flow is None or flow.request is None or flow.response.done():
+            return message_page(404, "This login has ended. Start it again")
+        try:
+            browser = await self._request_identity(flow)
+        except LoginFailedError as error:
+            return _outage_page(error)
+        self._browsers[browser.request.state] = browser
+        if len(self._browsers) > MAX_BROWSERS:
+            del self._browsers[next(iter(self._browsers))]
+        secure = "; Secure" if self._is_secure else ""
+        cookie = f"{self._cookie(flow)}={browser.secret}; Path=/; HttpOnly; SameSite=Lax{secure}"
+        return _redirect(browser.request.url, {"Set-Cookie": cookie})
+
+    async def _identify(self, request: Request, host: ProtocolContext) -> Response:
+        browser = self._browsers.get(request.query.get("state", ""))
+        if browser is None:
+            return message_page(400, "This page belongs to no login that waits")
+        flow = browser.flow
+        if not compare_digest(self._secret(request, flow), browser.secret.encode()):
+            return message_page(403, "This login was started in another browser. Open its link in this browser")
+        del self._browsers[browser.request.state]
+        try:
+            claims = await self._claims(browser, request.query)
+        except ServerUnavailableError as error:
+            return _outage_page(error)
+        except LoginFailedError as error:
+            logger.warning("a caller cannot be identified: %s", error)
+            return message_page(400, "The login failed. Open the link again")
+        if claims.get(self._settings.subject_claim) != flow.key.subject:
+            return message_page(
+                403, "Another user has started this login. Close this page, and tell the sender of the link"
+            )
+        if self._flows.get(flow.id) is not flow or flow.request is None:
+            return message_page(404, "This login has ended. Start it again")
+        self._identified.setdefault(flow.id, set()).add(browser.secret)
+        return _redirect(flow.request.url, {})
+
+    async def _receive(self, request: Request, host: ProtocolContext) -> Response:
+        flow = self._with_state(request.query.get("state", ""))
+        if flow is None or flow.response.done():
+            return message_page(400, "This page belongs to no login that waits")
+        secret = self._secret(request, flow)
+        if not any(compare_digest(secret, text.encode()) for text in self._identified.get(flow.id, ())):
+            return message_page(
+                403, "This browser has not proved that it belongs to the user of the login. Open its link"
+            )
+        flow.response.set_result(dict(request.query))
+        return await outcome_page(flow.done)
+
+    # --- the login at the issuer
+
+    async def _request_identity(self, flow: LoginFlow) -> _Browser:
+        nonce = token_urlsafe(32)
+        exchange = AiohttpExchange()
+        try:
+            server = await find_server(self._requests(exchange), self._settings.issuer)
+        finally:
+            await exchange.close()
+        made = authorization_request(
+            server,
+            self._client.client_id,
+            self._url + IDENTIFY,
+            token_urlsafe(32),
+            {"scope": "openid", "nonce": nonce},
+            requires_pkce=False,  # the nonce binds the code to the browser where PKCE does not
+        )
+        return _Browser(flow=flow, secret=token_urlsafe(32), request=made, nonce=nonce)
+
+    async def _claims(self, browser: _Browser, fields: Mapping[str, str]) -> Mapping[str, Any]:
+        """Return the claims of the ID token for a response of the issuer."""
+        server = browser.request.server
+        headers, own = credentials(at_server(self._client, server), server.issuer)
+        form = {
+            "grant_type": "authorization_code",
+            "code": received_code(browser.request, fields),
+            "redirect_uri": browser.request.redirect_uri,
+            **({"code_verifier": browser.request.verifier} if browser.request.verifier else {}),
+        }
+        exchange = AiohttpExchange()
+        try:
+            requests = self._requests(exchange)
+            status, document = await requests.post_form(server.token_endpoint, {**form, **own}, headers)
+            if is_outage(status) or document is None:
+                raise ServerUnavailableError(f"{server.token_endpoint} sent no tokens, but status {status}.")
+            if status != 200:
+                raise LoginFailedError(refusal(f"{server.issuer} refuses a token", status, {}))
+            token = document.get("id_token")
+            return await id_token_claims(requests, server, self._client.client_id, browser.nonce, token)
+        finally:
+            await exchange.close()
+
+    def _requests(self, exchange: AiohttpExchange) -> JsonRequests:
+        return JsonRequests(exchange, allows_loopback=names_this_machine(self._settings.issuer))
+
+    # --- cookies and states
+
+    @property
+    def _is_secure(self) -> bool:
+        return self._url.startswith("https:")
+
+    def _cookie(self, flow: LoginFlow) -> str:
+        return f"{'__Host-' if self._is_secure else ''}pegboard-vault-{flow.id}"
+
+    def _secret(self, request: Request, flow: LoginFlow) -> bytes:
+        """Return the cookie of a browser for a login."""
+        try:
+            cookie = SimpleCookie(request.headers.get("Cookie") or "").get(self._cookie(flow))
+        except CookieError:
+            return b""
+        return b"" if cookie is None else cookie.value.encode()
+
+    def _with_state(self, state: str) -> LoginFlow | None:
+        for flow in self._flows.values():
+            if flow.request is not None and compare_digest(state.encode(), flow.request.state.encode()):
+                return flow
+        return None
+
+
+def _outage_page(error: LoginFailedError) -> Response:
+    logger.error("a caller cannot be identified: %s", error)
+    return message_page(502, "The server that knows you cannot be reached. Try again later")
+
+
+def _redirect(url: str, headers: Mapping[str, str]) -> Response:
+    return Response(status=303, headers={**PAGE_HEADERS, "Location": url, **headers})

@@ -1,0 +1,1 @@
+"""Commands for people who write tools and run servers."""

@@ -1,0 +1,254 @@
+"""`pegboard configure CLIENT`, `configure remove` and `configure list`."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import shutil
+from argparse import Namespace
+from collections.abc import Iterator
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from pegboard.plugin import CommandContext
+from pegboard.terminal import clear_progress, nearest, print_json, print_lines, print_table, say
+from pegboard_plugins.authoring.configure.client_file import ClientFileError, check_writable, replace
+from pegboard_plugins.authoring.configure.clients import CLIENTS, PRINTED, McpClient
+from pegboard_plugins.authoring.configure.entry_file import EntryFile
+from pegboard_plugins.authoring.configure.files_root import say_left_out
+from pegboard_plugins.authoring.configure.jsonc_edit import formatted
+from pegboard_plugins.authoring.configure.server_entry import (
+    EntryError,
+    ServerEntry,
+    default_name,
+    entry_of,
+    from_client,
+    is_in_cache,
+    starts_pegboard,
+    to_client,
+)
+from pegboard_plugins.support.secret_files import is_readable_by_others
+
+
+def run_configure(command: CommandContext) -> int:
+    """Set the entry of this server in the file of a client. Then check that the server answers."""
+    options = command.options
+    from pegboard_plugins.authoring.configure.configure_output import changed_lines
+
+    client = CLIENTS[options.chosen]
+    name, opened = default_name(options), _opened(client, options, adds=True)
+    entry = entry_of(command)
+    old = opened.entries.get(name)
+    new = to_client(entry, client, old if isinstance(old, dict) else {})
+    if is_in_cache(entry):
+        say(f"{entry.command[0]} is in the cache of uv, and uv may delete it: install pegboard in an environment")
+    text = opened.with_entry(name, new)
+    changes = text != opened.file.text
+    if changes:
+        check_writable(opened.file, makes_folder=options.project)
+    if changes and not options.dry_run:
+        is_first = old is None or not opened.file.backup.exists()
+        replace(opened.file, text, back_up=is_first, makes_folder=options.project)
+    report = {
+        "client": client.name,
+        "name": name,
+        "file": str(opened.file.path),
+        "changed": changes and not options.dry_run,
+        "difference": changed_lines(partial(opened.lines, name), old, new),
+    }
+    if not options.json:
+        _print_change(client, opened, report, options)
+    say_left_out(entry.command, options)
+    _say_readable(opened.file.path, entry, options)
+    return _check(from_client(new), report, options)
+
+
+def run_print(command: CommandContext) -> int:
+    """Print the entry, for clients that this command does not know."""
+    name, server = default_name(command.options), entry_of(command)
+    entry = to_client(server, PRINTED)
+    # the values were given for this output
+    print_lines(formatted({PRINTED.servers: {name: entry}}, "", "  ", "\n", own_line=True).splitlines())
+    say_left_out(server.command, command.options)
+    return 0
+
+
+def run_remove(command: CommandContext) -> int:
+    """Remove the entry from the file of a client. A file without other changes gets its old content back."""
+    options = command.options
+    client = CLIENTS.get(options.client)
+    if client is None:
+        close = nearest(options.client, CLIENTS)
+        hint = f"; did you mean {close!r}?" if close else "; `pegboard configure --help` lists the clients"
+        raise EntryError(f"there is no client {options.client!r}{hint}", close)
+    named = options.entry or options.name
+    if options.name not in (None, named):
+        raise EntryError(f"there are two names, {options.entry!r} and {options.name!r}: leave out --name")
+    opened = _opened(client, options, adds=False)
+    name = _own_name(opened, named)
+    about = {"client": client.name, "name": name or named, "file": str(opened.file.path)}
+    if name is None:
+        wanted = f"entry {named}" if named else "entry of pegboard"
+        if options.json:
+            print_json({**about, "changed": False})
+        say(f"{opened.file.path} has no {wanted}: nothing to remove")
+        return 0
+    text = opened.without_entry(name)
+    backup = opened.file.backup
+    if not options.dry_run:
+        replace(opened.file, text, back_up=not backup.exists())
+        if backup.exists() and text in (None, backup.read_bytes().decode()):
+            backup.unlink()
+    if options.json:
+        print_json({**about, "changed": not options.dry_run})
+    else:
+        verb = "would remove" if options.dry_run else "removed"
+        print_lines([f"{verb} {name} from {opened.file.path}"])
+    return 0
+
+
+def run_entries(command: CommandContext) -> int:
+    """List the servers in the files of all clients, and whether the command of each exists."""
+    rows = [row for client in CLIENTS.values() for row in _rows(client)]
+    if command.options.json:
+        print_json(rows)
+    elif rows:
+        heading = ("CLIENT", "NAME", "SERVER", "STATE")
+        print_table([heading, *([row[key.lower()] for key in heading] for row in rows)])
+    else:
+        say("no client has an entry: add one with `pegboard configure CLIENT`")
+    return 0
+
+
+# --- parts
+
+
+def _opened(client: McpClient, options: Namespace, *, adds: bool) -> EntryFile:
+    """Return the file of a client, which need not exist.
+
+    Args:
+        client: the client.
+        options: the command line.
+        adds: the command adds an entry, so the folder of the file must exist.
+
+    Raises:
+        EntryError: the client has no such file.
+        ClientFileError: the client is not installed, or its file cannot be read.
+    """
+    if options.path:
+        return EntryFile(client, options.path)
+    if options.project:
+        if not client.project_file:
+            raise EntryError(f"{client.title} has no file for a project: leave out --project")
+        return EntryFile(client, _in_project(client.project_file))
+    path = client.user_file()
+    if path is None:
+        raise EntryError(f"{client.title} documents no file for this platform: name it with --path")
+    if adds and not path.parent.is_dir():
+        raise ClientFileError(
+            f"the folder {path.parent} does not exist: start {client.title} once, or name its file with --path"
+        )
+    return EntryFile(client, path)
+
+
+def _in_project(name: str) -> Path:
+    """Return the path of a file of the project in the working directory.
+
+    Raises:
+        ClientFileError: a link leads out of the project. The author of the project could then change other files.
+    """
+    path = Path.cwd() / name
+    target = Path(os.path.realpath(path))
+    if not target.is_relative_to(Path.cwd().resolve()):
+        raise ClientFileError(f"{path} leads to {target}, outside of this project: name that file with --path")
+    return path
+
+
+def _print_change(client: McpClient, opened: EntryFile, report: dict[str, Any], options: Namespace) -> None:
+    state = "would change" if options.dry_run else "changed" if report["changed"] else "is up to date"
+    print_lines([f"{client.title}: {opened.file.path} {state}", *(f"  {line}" for line in report["difference"])])
+    if report["changed"] and opened.file.text is not None:
+        print_lines([f"  the old content is in {opened.file.backup}"])
+
+
+def _say_readable(path: Path, entry: ServerEntry, options: Namespace) -> None:
+    """Say that other users can read a file that has secrets of the command line."""
+    has_secrets = options.env or options.header or set("@?") & set(entry.url)
+    if has_secrets and path.exists() and is_readable_by_others(path):
+        say(f"other users can read {path}, which has the values that you gave: run chmod 600 {path}")
+
+
+def _check(entry: ServerEntry, report: dict[str, Any], options: Namespace) -> int:
+    """Report whether the server answers."""
+    answer = None
+    if not (options.no_check or options.dry_run):
+        from pegboard.terminal import show_status
+        from pegboard_plugins.authoring.configure.answer_check import answer_of
+        from pegboard_plugins.authoring.configure.configure_output import answer_lines
+
+        show_status(f"starting the server as {CLIENTS[options.chosen].title} does")
+        try:
+            answer = answer_of(entry)
+        finally:
+            clear_progress()
+        if not options.json:
+            print_lines(answer_lines(answer))
+    if options.json:
+        print_json({**report, "answer": answer and answer._asdict()})
+    elif answer is not None and answer.problem:
+        command = f"pegboard configure remove {report['client']} {shlex.quote(report['name'])}"
+        print_lines([f"correct the server and run this command again, or remove the entry: {command}"])
+    elif report["changed"] and answer is not None:
+        print_lines([f"restart {CLIENTS[options.chosen].title} to use it"])
+    return 1 if answer is not None and answer.problem else 0
+
+
+def _own_name(opened: EntryFile, named: str | None) -> str | None:
+    """Return the name of the entry to remove, or None if there is none.
+
+    Raises:
+        EntryError: the file has several entries of pegboard.
+    """
+    if named:
+        return named if named in opened.entries else None
+    own = [
+        name
+        for name, entry in opened.entries.items()
+        if name == "pegboard" or (isinstance(entry, dict) and starts_pegboard(from_client(entry)))
+    ]
+    if len(own) > 1:
+        raise EntryError(f"several entries start pegboard: name one of them: {', '.join(sorted(own))}")
+    return own[0] if own else None
+
+
+def _rows(client: McpClient) -> Iterator[dict[str, str]]:
+    user, project = client.user_file(), Path.cwd() / client.project_file
+    places = {client.name: user} if user else {}
+    if client.project_file and project != user:
+        places[f"{client.name} (project)"] = project
+    for label, path in places.items():
+        if not path.is_file():
+            continue
+        about = {"client": label, "file": str(path)}
+        try:
+            found = EntryFile(client, path).entries
+        except ClientFileError as error:
+            yield {**about, "name": "", "server": "", "state": str(error)}
+            continue
+        for name, raw in found.items():
+            yield {**about, "name": name, **_described(from_client(raw if isinstance(raw, dict) else {}))}
+
+
+def _described(entry: ServerEntry) -> dict[str, str]:
+    """Return the address and the state of an entry, without arguments and queries, because they may contain secrets."""
+    if entry.url:
+        from pegboard_client import Endpoint
+
+        return {"server": Endpoint(entry.url).label, "state": "a URL"}
+    if not entry.command:
+        return {"server": "", "state": "it has no command and no URL"}
+    command = entry.command[0]
+    is_there = shutil.which(command) is not None
+    where = "" if Path(command).is_absolute() else " on the PATH of this shell"
+    return {"server": command, "state": "ok" if is_there else f"the command does not exist{where}"}

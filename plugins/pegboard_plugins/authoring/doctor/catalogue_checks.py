@@ -1,0 +1,71 @@
+"""Checks of plugins and of the definitions that are served."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from pegboard.plugin import CommandContext, Finding, text_problems
+from pegboard_plugins.authoring.doctor.client_rules import LIMITS, RULES
+
+_OF_SETTINGS = "config"
+"""The stage of problems of settings (`LoadProblem`)."""
+_OF_SECRETS = "secrets"
+"""The stage of problems with secrets and tokens that are not set."""
+
+SLOW_IMPORT_SECONDS = 0.5
+"""The time to load a plugin from which it is reported. Clients wait for the start."""
+
+
+def check_plugins(command: CommandContext) -> Iterator[Finding]:
+    """Report each problem of a plugin or toolkit, apart from its settings and secrets."""
+    for problem in command.host.problems:
+        if problem.stage not in {_OF_SECRETS, _OF_SETTINGS}:
+            yield Finding(problem.level, str(problem), problem=problem)
+
+
+def check_missing_secrets(command: CommandContext) -> Iterator[Finding]:
+    """Report each secret that a tool requires and no store has."""
+    for problem in command.host.problems:
+        if problem.stage == _OF_SECRETS:
+            yield Finding("warning", str(problem))
+
+
+def check_import_times(command: CommandContext) -> Iterator[Finding]:
+    """Report each plugin that takes long to load."""
+    for plugin in command.host.report.plugins:
+        if plugin.import_seconds > SLOW_IMPORT_SECONDS:
+            took = f"{plugin.origin} takes {plugin.import_seconds * 1000:.0f} ms to load"
+            yield Finding(
+                "warning", took, "import large libraries in the functions that use them, not at the top of the module"
+            )
+
+
+def check_client_rules(command: CommandContext) -> Iterator[Finding]:
+    """Report names and schemas that known clients reject."""
+    tools = [bound.tool for bound in command.host.assembly.tools.values()]
+    for tool in tools:
+        for rule in RULES:
+            if problem := rule.broken(tool):
+                message = f"{rule.clients} may reject the tool {tool.name}: {problem}"
+                yield Finding("warning", message, rule.fix, rule.source)
+    for limit in LIMITS:
+        if len(tools) > limit.max_tools:
+            message = (
+                f"{limit.client} accepts {limit.max_tools} tools from all servers; this host alone has {len(tools)}"
+            )
+            yield Finding("warning", message, "serve fewer tools with --only, or with a profile", limit.source)
+
+
+def check_hidden_text(command: CommandContext) -> Iterator[Finding]:
+    """Report invisible characters in definitions: people do not see them, but models read them."""
+    assembly = command.host.assembly
+    tools = {f"tool {name}": bound.tool for name, bound in assembly.tools.items()}
+    resources = {f"resource {uri}": one for uri, (one, _) in assembly.resources.items()}
+    prompts = {f"prompt {name}": one for name, (one, _) in assembly.prompts.items()}
+    for label, item in {**tools, **resources, **prompts}.items():
+        shown = {name: getattr(item, name, None) for name in ("title", "description", "input_schema", "output_schema")}
+        for path, problem in text_problems(shown):
+            place = ".".join(map(str, path))
+            yield Finding(
+                "error", f"{label}: {place} {problem}", "disable the item until its author has removed the characters"
+            )

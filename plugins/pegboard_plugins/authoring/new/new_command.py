@@ -1,0 +1,165 @@
+"""`pegboard new`: a new toolkit, plugin or server, as a distribution with tests. Existing files stay as they are."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import sys
+from argparse import Namespace
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+
+import importlib_metadata
+
+from pegboard import MCPError
+from pegboard.plugin import CommandContext
+from pegboard.terminal import UsageError, nearest, print_json, print_lines
+from pegboard_plugins.authoring.new.kinds import DEFAULT_KIND, PLUGINS, SERVER, SORTS, TOOLKIT, ProjectKind
+from pegboard_plugins.authoring.new.project_files import project_files, settings
+from pegboard_plugins.authoring.new.project_names import ProjectNames, project_names
+
+_OWNER = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9-]{0,37}[A-Za-z0-9])?")
+
+
+class NewProjectError(MCPError):
+    """The project cannot be written."""
+
+
+def run_new(command: CommandContext) -> int:
+    """Write a project into a new folder, and print the next commands.
+
+    Raises:
+        NewProjectError: the folder exists or cannot be written.
+    """
+    options = command.options
+    try:
+        sort, typed, kind = _wanted(options)
+        names = project_names(sort, typed)
+        _refuse_taken_names(sort, options.kind, names, command)
+        if options.owner and not _OWNER.fullmatch(options.owner):
+            raise ValueError(f"{options.owner!r} is not a GitHub account: write it as in https://github.com/ACCOUNT")
+        texts = project_files(sort, kind, names, _requirement(), options.owner or "")
+    except ValueError as error:
+        raise UsageError(str(error)) from None
+    _write(Path(names.distribution), texts)
+    enabling = settings(kind, names)
+    commands = list(_next_commands(sort, kind, names))
+    if options.json:
+        folder = str(Path(names.distribution).resolve())
+        print_json({"folder": folder, "files": sorted(texts), "settings": enabling, "next": commands})
+    else:
+        print_lines(_report(names, texts, enabling, commands))
+    return 0
+
+
+def _wanted(options: Namespace) -> tuple[str, str, ProjectKind]:
+    """Return the sort, the name and the kind from the command line, or from answers at a terminal."""
+    asks = not options.json and os.isatty(0) and os.isatty(2)
+    sort = options.sort or (asks and _ask("project", SORTS, "toolkit")) or ""
+    if sort not in SORTS:
+        raise ValueError(_unknown(sort, SORTS, "pegboard new toolkit weather"))
+    if sort != "plugin" and options.kind:
+        raise ValueError(
+            f"--kind is for plugins: leave it out, or write `pegboard new plugin NAME --kind {options.kind}`"
+        )
+    if sort == "plugin" and not options.kind:
+        about = {name: kind.summary for name, kind in PLUGINS.items()}
+        options.kind = _ask("kind", about, DEFAULT_KIND) if asks else DEFAULT_KIND
+    options.kind = options.kind and options.kind.replace("_", "-")
+    if options.kind and options.kind not in PLUGINS:
+        raise ValueError(_unknown(options.kind, PLUGINS, "pegboard new plugin acme --kind middleware"))
+    name = options.name or (asks and _ask("name", {}, ""))
+    if not name:
+        raise ValueError(f"the name is missing: write `pegboard new {sort} NAME`")
+    return sort, name, PLUGINS[options.kind] if sort == "plugin" else TOOLKIT if sort == "toolkit" else SERVER
+
+
+def _unknown(value: str, choices: Iterable[str], example: str) -> str:
+    *most, last = choices
+    choice = f"{', '.join(most)} or {last}"
+    if not value:
+        return f"{choice}? Write `{example}`"
+    close = nearest(value, [*most, last])
+    hint = f"did you mean {close!r}? Write" if close else "write"
+    return f"{value!r} is unknown: {hint} {choice}, as in `{example}`"
+
+
+def _ask(label: str, choices: Mapping[str, str], default: str) -> str:
+    """Ask at the terminal. An empty line is the default."""
+    width = max(map(len, choices), default=0)
+    lines = [f"  {name:{width}}  {summary}" for name, summary in choices.items()]
+    sys.stderr.write("\n".join([*lines, f"{label} [{default}]: " if default else f"{label}: "]))
+    sys.stderr.flush()
+    line = sys.stdin.readline()
+    if not line:
+        raise ValueError("the input has ended: write the project and its name, as in `pegboard new toolkit weather`")
+    return line.strip() or default
+
+
+def _refuse_taken_names(sort: str, kind: str | None, names: ProjectNames, command: CommandContext) -> None:
+    """Raise ValueError if such a toolkit is installed, or if pegboard has a plugin or a command of that name."""
+    if sort == "plugin" and "pegboard" in _distributions("pegboard.plugins", names.entry):
+        raise ValueError(f"pegboard has a plugin {names.entry!r} already: choose another name")
+    for distribution in _distributions("pegboard.toolkits", names.entry) if sort == "toolkit" else ():
+        raise ValueError(f"the toolkit {names.entry!r} is installed already, from {distribution}: choose another name")
+    if kind == "command" and names.dashed in command.command_line().commands:
+        raise ValueError(f"pegboard has a command {names.dashed!r} already: choose another name")
+
+
+def _distributions(group: str, name: str) -> list[str]:
+    """Return the distributions with an entry point."""
+    entries = importlib_metadata.entry_points(group=group, name=name)
+    return [entry.dist.name for entry in entries if entry.dist is not None]
+
+
+def _requirement() -> str:
+    """Return the requirement of this version of pegboard and later compatible versions."""
+    try:
+        match = re.match(r"(\d+)\.(\d+)", importlib_metadata.version("pegboard"))
+    except importlib_metadata.PackageNotFoundError:
+        match = None
+    if not match:
+        return "pegboard"
+    major, minor = int(match[1]), int(match[2])
+    return f"pegboard>={major}.{minor},<{f'0.{minor + 1}' if major == 0 else major + 1}"
+
+
+def _write(folder: Path, texts: Mapping[str, str]) -> None:
+    try:
+        folder.mkdir()
+    except FileExistsError:
+        raise NewProjectError(f"{folder} exists already: choose another name, or another working directory") from None
+    except OSError as error:
+        raise NewProjectError(f"{folder} cannot be created: {error.strerror}") from error
+    try:
+        for name, text in texts.items():
+            (folder / name).parent.mkdir(parents=True, exist_ok=True)
+            (folder / name).write_text(text, "utf-8", newline="\n")
+    except OSError as error:
+        shutil.rmtree(folder, ignore_errors=True)
+        raise NewProjectError(f"{folder} cannot be written: {error.strerror}") from error
+
+
+def _next_commands(sort: str, kind: ProjectKind, names: ProjectNames) -> Iterable[str]:
+    yield f"cd {names.distribution}"
+    yield "pip install -e . pytest"
+    yield "python -m pytest"
+    if sort == "toolkit":
+        yield f"pegboard call {names.entry}_greet name=Ada"
+        yield f"pegboard configure claude-code --only {names.entry}"
+    elif sort == "plugin":
+        command = f"{names.dashed} Ada" if kind is PLUGINS["command"] else f"why {names.entry}"
+        yield f"pegboard {command} --config hostconfig.example.toml"
+    else:
+        yield f"{names.distribution} http"
+
+
+def _report(names: ProjectNames, texts: Iterable[str], enabling: str, commands: Iterable[str]) -> Iterable[str]:
+    yield f"wrote {names.distribution}/"
+    yield from (f"  {name}" for name in sorted(texts))
+    yield "next:"
+    yield from (f"  {command}" for command in commands)
+    if enabling:
+        yield "a host enables the plugin by these lines of its hostconfig.toml:"
+        yield from (f"  {line}".rstrip() for line in enabling.splitlines())

@@ -1,0 +1,1 @@
+"""Toolkits in folders and in packages that have no entry point."""

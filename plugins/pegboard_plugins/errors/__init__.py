@@ -1,0 +1,1 @@
+"""Exceptions of clients of other services as errors of tools."""

@@ -1,0 +1,1 @@
+"""The work of operators: logs, metrics, limits, caches, and the lock of the catalogue."""

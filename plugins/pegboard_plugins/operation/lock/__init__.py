@@ -1,0 +1,132 @@
+"""The catalogue lock: the host serves only definitions that `pegboard.lock` has. Docs: `docs/lock.md`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from pegboard.plugin import (
+    CheckedDefinition,
+    DefinitionCheck,
+    Middleware,
+    Plugin,
+    PluginContext,
+    ToolkitLoader,
+    hookimpl,
+)
+from pegboard.types import Inventory, ItemKind
+from pegboard_plugins.operation.lock.catalogue_lock import CatalogueLock
+from pegboard_plugins.operation.lock.lock_files import LOCK_FILE_NAME, read_lock
+from pegboard_plugins.operation.lock.settings import LockConfig
+from pegboard_plugins.operation.lock.verification import unlocked_reason
+
+if TYPE_CHECKING:
+    from pegboard_plugins.operation.lock.lazy_start import LazyStart
+
+MAX_NAMED_ITEMS_IN_WARNING = 3
+"""The maximum number of removed items that the warning names."""
+
+
+class LockPlugin(Plugin):
+    """The plugin of the catalogue lock."""
+
+    Config = LockConfig
+
+    def __init__(self, config: LockConfig) -> None:
+        super().__init__(config)
+        self._lock: CatalogueLock | None = None
+        self._check: LockCheck | None = None
+        self._lazy: LazyStart | None = None
+
+    def _read(self, context: PluginContext) -> CatalogueLock:
+        if self._lock is None:
+            self._lock = read_lock(context.directory)
+        return self._lock
+
+    def _checks(self, context: PluginContext) -> list[LockCheck]:
+        if not self.config.locked:
+            return []
+        if self._check is None:
+            self._check = LockCheck(self._read(context), _path(context))
+        return [self._check]
+
+    def _lazy_start(self, context: PluginContext) -> list[LazyStart]:
+        if not self.config.lazy:
+            return []
+        from pegboard_plugins.operation.lock.lazy_start import LazyStart
+
+        if self._lazy is None:
+            names = ("*",) if self.config.lazy is True else self.config.lazy
+            self._lazy = LazyStart(self._read(context), _path(context), names, self.config.import_seconds)
+        return [self._lazy]
+
+    @hookimpl
+    def register_toolkit_loaders(self, context: PluginContext) -> Iterable[ToolkitLoader]:
+        """Return the loader that imports toolkits at their first calls."""
+        return self._lazy_start(context)
+
+    @hookimpl
+    def register_definition_checks(self, context: PluginContext) -> Iterable[DefinitionCheck]:
+        """Return the comparison with the lock."""
+        return self._checks(context)
+
+    @hookimpl
+    def register_middleware(self, context: PluginContext) -> Iterable[Middleware]:
+        """Return the warning about items that are in the lock only, and the imports before first calls."""
+        return [*self._checks(context), *self._lazy_start(context)]
+
+
+def _path(context: PluginContext) -> Path:
+    return Path(context.directory or "", LOCK_FILE_NAME)
+
+
+class LockCheck(Middleware, DefinitionCheck):
+    """Rejects definitions that differ from a lock, and warns about items that are in the lock only.
+
+    Args:
+        lock: the lock.
+        path: its file.
+
+    Attributes:
+        files_read: the file. A reload of the host reads it again if it has changed.
+    """
+
+    def __init__(self, lock: CatalogueLock, path: Path) -> None:
+        self._lock = lock
+        self._path = path
+        self.files_read = [str(path)]
+        self._owners: set[str] = set()
+        self._rejected: set[tuple[ItemKind, str]] = set()
+
+    def rejection(self, definition: CheckedDefinition) -> str | None:
+        """Return the difference between a definition and the lock, or None."""
+        self._owners.add(definition.owner)
+        reason = unlocked_reason(self._lock, definition)
+        if reason is not None:
+            self._rejected.add((definition.kind, definition.name))
+        return reason
+
+    def assembled(self, inventory: Inventory) -> Iterable[str]:
+        """Return a warning that names locked items which their owners no longer have."""
+        served: dict[ItemKind, Iterable[str]] = {
+            "tools": inventory.tools,
+            "resources": inventory.resources,
+            "prompts": inventory.prompts,
+        }
+        gone = [
+            f"{kind.removesuffix('s')} {name!r}"
+            for owner in sorted(self._owners & self._lock.owners.keys())
+            for kind, names in served.items()
+            for name in self._lock.owners[owner].items(kind)
+            if name not in names and (kind, name) not in self._rejected
+        ]
+        if not gone:
+            return
+        these, them = ("this item", "it") if len(gone) == 1 else ("these items", "them")
+        more = f" and {len(gone) - MAX_NAMED_ITEMS_IN_WARNING} more" if len(gone) > MAX_NAMED_ITEMS_IN_WARNING else ""
+        some = ", ".join(gone[:MAX_NAMED_ITEMS_IN_WARNING]) + more
+        yield (
+            f"the host does not serve {these} of {self._path}: {some}; "
+            f"`pegboard lock --check` shows the differences, and `pegboard lock --update` removes {them} from the file"
+        )

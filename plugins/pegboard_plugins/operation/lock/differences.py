@@ -1,0 +1,123 @@
+"""The differences between two locks, for people and programs."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from difflib import unified_diff
+from typing import Any, Literal, NamedTuple
+
+from pegboard_plugins.operation.lock.catalogue_lock import LOCKED_KINDS, CatalogueLock, LockedDefinition, LockedOwner
+from pegboard_plugins.operation.lock.member_paths import MemberPath, member_path
+from pegboard_plugins.operation.lock.visible_text import visible
+
+_NO_OWNER = LockedOwner()
+_NOTHING = CatalogueLock({})
+
+
+class Difference(NamedTuple):
+    """One difference between a lock and the definitions of a host.
+
+    Attributes:
+        owner: the owner of the item.
+        kind: the kind of the item; "owner" for the distribution, version or description of the owner.
+        name: the name of the item; "" for the owner.
+        change: the change since the lock was written; "unavailable" for a mounted server without items, which cannot
+            be compared.
+        former: the former name of a renamed item.
+        lines: the lines of a unified diff. Hidden characters are escaped.
+    """
+
+    owner: str
+    kind: Literal["owner", "tools", "resources", "prompts"]
+    name: str
+    change: Literal["added", "removed", "changed", "renamed", "unavailable"]
+    lines: tuple[str, ...]
+    former: str = ""
+
+
+def lock_differences(old: CatalogueLock, new: CatalogueLock, refused: CatalogueLock = _NOTHING) -> list[Difference]:
+    """Return the differences between two locks, sorted by owner. Other settings are not compared.
+
+    Args:
+        old: the lock as it was written.
+        new: the lock of the definitions that the host has now.
+        refused: definitions that the host refuses. The differences of removed items show them.
+    """
+    found: list[Difference] = []
+    for name in sorted({*old.owners, *new.owners}):
+        before, after = old.owners.get(name, _NO_OWNER), new.owners.get(name, _NO_OWNER)
+        if name in old.owners and name in new.owners and _about(before) != _about(after):
+            found.append(Difference(name, "owner", "", "changed", _diff(_about(before), _about(after))))
+        for kind in LOCKED_KINDS:
+            shown = refused.owners.get(name, _NO_OWNER).items(kind)
+            found += _of_items(name, kind, before.items(kind), after.items(kind), shown)
+    return found
+
+
+def _of_items(
+    owner: str,
+    kind: Literal["tools", "resources", "prompts"],
+    old: Mapping[str, LockedDefinition],
+    new: Mapping[str, LockedDefinition],
+    refused: Mapping[str, LockedDefinition],
+) -> Iterator[Difference]:
+    """Yield the differences of one kind. An added item that equals a removed one, except for the name, is renamed."""
+    former = _renamed({name: old[name] for name in old if name not in new}, {n: new[n] for n in new if n not in old})
+    gone = set(former.values())
+    for name in sorted({*old, *new} - gone):
+        before, after = old.get(former.get(name, name)), new.get(name)
+        lines = _diff(_lines(before), _lines(after))
+        if name in former:
+            yield Difference(owner, kind, name, "renamed", lines, former[name])
+        elif before is None:
+            yield Difference(owner, kind, name, "added", lines)
+        elif after is None:
+            yield Difference(owner, kind, name, "removed", _diff(_lines(before), _lines(refused.get(name))))
+        elif before.digest != after.digest:
+            yield Difference(owner, kind, name, "changed", lines)
+
+
+def _renamed(removed: Mapping[str, LockedDefinition], added: Mapping[str, LockedDefinition]) -> dict[str, str]:
+    """Return the former name of each added item that equals a removed item except for the name."""
+    names = {_without_name(one): name for name, one in removed.items()}
+    found = ((name, names.pop(_without_name(one), "")) for name, one in sorted(added.items()))
+    return {name: former for name, former in found if former}
+
+
+def _without_name(locked: LockedDefinition) -> str:
+    own = {name: one for name, one in locked.definition.items() if name not in ("name", "uri", "uriTemplate")}
+    return json.dumps(own, sort_keys=True)
+
+
+def _about(owner: LockedOwner) -> list[str]:
+    lines = [f"distribution: {owner.distribution or 'none'} {owner.version}".rstrip()]
+    return [*lines, *(f"description: {line}" for line in owner.description.splitlines())]
+
+
+def _lines(locked: LockedDefinition | None) -> list[str]:
+    """Return a definition as lines: one for each line of a string, and for each value in other members."""
+    found: list[str] = []
+    for member, value in sorted(locked.definition.items()) if locked is not None else ():
+        if isinstance(value, str):
+            found += (f"{member}: {line}" for line in value.split("\n"))
+        else:
+            found += _values((member,), value)
+    return found
+
+
+def _values(path: MemberPath, value: Any) -> Iterator[str]:
+    """Yield a line with the path of each value that is not a container, and of each empty container."""
+    if value and isinstance(value, dict):
+        for name in sorted(value):
+            yield from _values((*path, name), value[name])
+    elif value and isinstance(value, list):
+        for place, one in enumerate(value):
+            yield from _values((*path, place), one)
+    else:
+        yield f"{member_path(path)}: {json.dumps(value, ensure_ascii=False)}"
+
+
+def _diff(old: list[str], new: list[str]) -> tuple[str, ...]:
+    _, _, *changed = list(unified_diff(old, new, n=0, lineterm="")) or ("", "")  # without the names of files
+    return tuple(visible(line) for line in changed if not line.startswith("@@"))

@@ -1,0 +1,165 @@
+"""`pegboard lock`: write `pegboard.lock`, or compare it with the definitions of the host."""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+import logging
+from argparse import Namespace
+from collections.abc import Collection, Iterator, Sequence
+
+from pegboard import Host
+from pegboard.errors import ConfigError
+from pegboard.plugin import CommandContext
+from pegboard.terminal import agreed, diverted, is_interactive, print_json, print_lines, say
+from pegboard.types import Call
+from pegboard_plugins.operation.lock.catalogue_lock import LOCKED_KINDS, CatalogueLock, LockFileError
+from pegboard_plugins.operation.lock.differences import Difference, lock_differences
+from pegboard_plugins.operation.lock.lock_content import lock_of
+from pegboard_plugins.operation.lock.lock_files import LOCK_FILE_NAME, RESTORE, lock_path, read_lock, write_lock
+from pegboard_plugins.operation.lock.lock_text import lock_text, with_former_definitions, wrong_digests
+from pegboard_plugins.operation.lock.refused_definitions import with_hidden_text
+
+_LISTS = ("tools/list", "resources/list", "resources/templates/list", "prompts/list")
+_MARKS = {"added": "+", "removed": "-", "changed": "~", "renamed": "~", "unavailable": "?"}
+
+
+def run_lock(command: CommandContext) -> int:
+    """Write the lock if there is none. Otherwise show the differences, and accept them with `--update`.
+
+    The plugin `lock` does not run, so that the host also has the definitions that this plugin would reject.
+    """
+    options = command.options
+    if options.only:
+        raise ConfigError(["a lock covers all toolkits: omit --only"])
+    host = command.new_host(without=[("plugin", "lock")])
+    path = lock_path(host.config.trusted_directory)
+    is_new = not path.exists() and not options.check
+    old = CatalogueLock({}) if is_new else read_lock(path.parent)
+    if wrong := next(wrong_digests(old), None):
+        raise LockFileError(f"{path}: the digest of {wrong} does not match its definition; {RESTORE}")
+    with diverted():
+        current, failed = asyncio.run(_current(host))
+        new = with_former_definitions(current, old)
+    has_lost = any(one.change == "removed" for one in lock_differences(old, new))
+    refused = _refused(command) if has_lost else CatalogueLock({})
+    if not options.prune:
+        new = _with_absent_owners(new, old, _running(host) | refused.owners.keys())
+    missing = failed - current.owners.keys()
+    unavailable = _unavailable_owners(options, missing, missing - old.owners.keys())
+    found = ([] if is_new else lock_differences(old, new, refused)) + unavailable
+    if found and not options.json:
+        print_lines(_described(found))
+    accepted = not found or (options.update and not options.check and _accepts(options, len(found)))
+    is_written = accepted and not options.check and lock_text(new) != lock_text(old)
+    if is_written:
+        write_lock(new, path, host.config.file)
+    if accepted and options.update:
+        command.say_outdated_hosts(host)
+    if options.json:
+        print_json({"file": str(path), "written": is_written, "differences": [one._asdict() for one in found]})
+    elif accepted:
+        print_lines([f"{'wrote' if is_written else 'nothing has changed in'} {path}: {_counted(new)}"])
+    else:
+        say(_advice(is_new=is_new, is_comparable=not options.check or found != unavailable))
+    return 0 if accepted else 1
+
+
+def _advice(*, is_new: bool, is_comparable: bool) -> str:
+    """Return the next step of an operator who has not accepted the differences."""
+    if not is_comparable:
+        return "the unavailable definitions cannot be compared: repair the servers, then repeat the check"
+    if is_new:
+        effect = "writes it without the unavailable definitions"
+        return f"{LOCK_FILE_NAME} is not written; `pegboard lock --update` {effect}"
+    return f"the host differs from {LOCK_FILE_NAME}; `pegboard lock --update` accepts the differences"
+
+
+def _unavailable_owners(options: Namespace, missing: set[str], unlocked: set[str]) -> list[Difference]:
+    """Return the owners whose items are unavailable as differences.
+
+    Args:
+        options: the options. An update keeps locked definitions. A check has nothing to compare with without them.
+        missing: the owners whose items are unavailable.
+        unlocked: those of them without definitions in the lock.
+    """
+    if options.check:
+        for name in sorted(unlocked):
+            say(f"{name} is unavailable, and the lock has no definitions of it")
+    shown = missing - unlocked if options.check else unlocked if options.update else missing
+    return [Difference(name, "owner", "", "unavailable", ()) for name in sorted(shown)]
+
+
+async def _current(host: Host) -> tuple[CatalogueLock, set[str]]:
+    """Start the host, wait for the items of mounted servers, and return the lock of all items.
+
+    Also return the owners whose items are unavailable.
+    """
+    async with host:
+        gc.enable()
+        for method in _LISTS:
+            await host.dispatch(Call(method))  # middleware may complete the catalogue before the first list
+        failed = {
+            f"plugin:{plugin.origin.name}/{name}" for plugin in host.report.plugins for name in plugin.unavailable()
+        }
+        return lock_of(host), failed
+
+
+def _refused(command: CommandContext) -> CatalogueLock:
+    """Return the lock of the definitions that the host refuses because of invisible characters.
+
+    A second host accepts these characters. It logs nothing, because the first host has reported its problems.
+    """
+    logging.disable()
+    try:
+        with diverted():
+            host = command.new_host(without=[("plugin", "lock")], hidden_text=True)
+            return with_hidden_text(asyncio.run(_current(host))[0])
+    finally:
+        logging.disable(logging.NOTSET)
+
+
+def _running(host: Host) -> set[str]:
+    """Return the names of the plugins and toolkits that have started, such as `toolkit:files`."""
+    failed = {one.origin for one in host.report.problems if one.stage == "lifespan"}
+    started = (one.origin for one in host.report.plugins if one.origin not in failed)
+    return {f"{origin.kind}:{origin.name}" for origin in started}
+
+
+def _with_absent_owners(new: CatalogueLock, old: CatalogueLock, running: Collection[str]) -> CatalogueLock:
+    """Return a lock with the owners that have no items because they do not run now.
+
+    The server of an owner may be unavailable for a while. A running plugin or toolkit without items has lost them.
+    """
+    absent = {name: owner for name, owner in old.owners.items() if name not in new.owners and name not in running}
+    for name in sorted(absent):
+        say(f"{name} has no items now; the lock keeps its definitions (--prune removes them)")
+    return new._replace(owners={**absent, **new.owners})
+
+
+def _accepts(options: Namespace, count: int) -> bool:
+    """Return True if the operator accepts the differences: with `--yes`, or at a terminal."""
+    if options.yes:
+        return True
+    if options.json or not is_interactive():
+        say("the differences are not accepted: run the command at a terminal, or pass --yes")
+        return False
+    return agreed(f"Accept {_plural(count, 'difference')}?")
+
+
+def _described(found: Sequence[Difference]) -> Iterator[str]:
+    """Yield the differences as lines."""
+    for one in found:
+        what = one.owner if one.kind == "owner" else f"{one.kind.removesuffix('s')} {one.name}, from {one.owner}"
+        former = f" from {one.former}" if one.former else ""
+        yield f"{_MARKS[one.change]} {what}: {one.change}{former}"
+        yield from (f"    {line}" for line in one.lines)
+
+
+def _counted(lock: CatalogueLock) -> str:
+    counts = {kind: sum(len(owner.items(kind)) for owner in lock.owners.values()) for kind in LOCKED_KINDS}
+    return ", ".join(_plural(count, kind.removesuffix("s")) for kind, count in counts.items() if count) or "no items"
+
+
+def _plural(count: int, word: str) -> str:
+    return f"{count:,} {word}{'' if count == 1 else 's'}"

@@ -1,0 +1,67 @@
+"""The text of a lock file."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from pegboard_plugins.operation.lock.canonical import as_received, digest_of
+from pegboard_plugins.operation.lock.catalogue_lock import (
+    CANONICAL_FORM,
+    LOCK_FORMAT,
+    LOCKED_KINDS,
+    CatalogueLock,
+    LockedDefinition,
+    LockedOwner,
+)
+from pegboard_plugins.operation.lock.visible_text import with_hidden_escaped
+
+
+def locked_definition(definition: Mapping[str, Any]) -> LockedDefinition:
+    """Return a definition with its digest.
+
+    Raises:
+        TypeError: JSON cannot express the definition.
+    """
+    return LockedDefinition(digest_of(definition), as_received(definition))
+
+
+def wrong_digests(lock: CatalogueLock) -> Iterator[str]:
+    """Yield the name of each item whose digest is not the digest of its definition."""
+    for owner in lock.owners.values():
+        for kind in LOCKED_KINDS:
+            yield from (name for name, one in owner.items(kind).items() if one.digest != digest_of(one.definition))
+
+
+def with_former_definitions(new: CatalogueLock, old: CatalogueLock) -> CatalogueLock:
+    """Return a lock with the definitions of an older one that are equal, so that the order of members is kept."""
+    kept = {name: _with_former(owner, old.owners[name]) for name, owner in new.owners.items() if name in old.owners}
+    return new._replace(owners={**new.owners, **kept})
+
+
+def _with_former(new: LockedOwner, old: LockedOwner) -> LockedOwner:
+    return new._replace(
+        tools=_former(new.tools, old.tools),
+        resources=_former(new.resources, old.resources),
+        prompts=_former(new.prompts, old.prompts),
+    )
+
+
+def _former(new: Mapping[str, LockedDefinition], old: Mapping[str, LockedDefinition]) -> Mapping[str, LockedDefinition]:
+    return {name: old[name] if name in old and old[name].digest == one.digest else one for name, one in new.items()}
+
+
+def lock_text(lock: CatalogueLock) -> bytes:
+    """Return the text of a lock file. Owners and items are sorted; the members of definitions keep their order."""
+    owners = {name: _owner_tree(lock.owners[name]) for name in sorted(lock.owners)}
+    tree = {"format": LOCK_FORMAT, "canonical_form": CANONICAL_FORM, "host_digest": lock.host_digest, "owners": owners}
+    return with_hidden_escaped(json.dumps(tree, indent=2, ensure_ascii=False) + "\n").encode()
+
+
+def _owner_tree(owner: LockedOwner) -> dict[str, Any]:
+    tree = {name: one for name, one in owner._asdict().items() if one}
+    for kind in LOCKED_KINDS:
+        if items := owner.items(kind):
+            tree[kind] = {name: items[name]._asdict() for name in sorted(items)}
+    return tree

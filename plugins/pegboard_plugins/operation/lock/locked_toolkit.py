@@ -1,0 +1,130 @@
+"""A toolkit that is served from the lock, and the reasons to import a toolkit at the start instead."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from functools import lru_cache, partial
+from typing import Any
+
+from pegboard import Context, MCPError
+from pegboard.plugin import (
+    FoundToolkit,
+    LateToolkit,
+    PromptDefinition,
+    RepeatCallError,
+    ResourceDefinition,
+    ToolDefinition,
+)
+from pegboard.types import AuthProvider, ToolAuthorization
+from pegboard_plugins.operation.lock.canonical import digest_of
+from pegboard_plugins.operation.lock.catalogue_lock import CatalogueLock, LockedDefinition, LockedOwner
+from pegboard_plugins.operation.lock.definition_damage import damage
+from pegboard_plugins.operation.lock.verification import unlocked_reason
+
+_VERSION = "pegboard/version"
+_TAGS = "pegboard/tags"
+_HOST_ONLY = ("version", "deprecated", "requires")
+"""The members of a locked definition that are not members of an MCP object."""
+
+
+def reason_to_import(lock: CatalogueLock, toolkit: FoundToolkit) -> str | None:
+    """Return the reason why a toolkit cannot be served from the lock, or None."""
+    owner = lock.owners.get(f"toolkit:{toolkit.name}")
+    if owner is None:
+        return "pegboard.lock does not have it"
+    if (owner.distribution, owner.version) != (toolkit.distribution, toolkit.version):
+        return f"pegboard.lock has it from {owner.distribution} {owner.version}".rstrip()
+    if hooks := [hook for hook in owner.hooks if hook != "lifespan"]:
+        return f"it has hooks that run at the start ({', '.join(hooks)})"
+    of_host = toolkit.host_settings or {}
+    if any(key.startswith("host.tools.") or (key == "host.tools" and value) for key, value in of_host.items()):
+        return "[host.tools] changes tools"
+    if (digest_of(of_host), digest_of(toolkit.settings)) != (lock.host_digest, owner.settings_digest):
+        return "its settings differ from those of pegboard.lock"
+    if wrong := damage(owner):
+        return f"pegboard.lock is damaged: {wrong}; restore the file, or remove it and run `pegboard lock`"
+    return None
+
+
+def locked_toolkit(lock: CatalogueLock, toolkit: FoundToolkit) -> LateToolkit:
+    """Return the toolkit with the definitions of the lock.
+
+    Its settings are those of the lock, which the toolkit has accepted. Only secrets may have changed. The host then
+    validates the settings.
+    """
+    owner = lock.owners[f"toolkit:{toolkit.name}"]
+    schema = owner.settings_schema
+    return LateToolkit(
+        toolkit.name,
+        [*_tools(owner), *_resources(owner), *_prompts(owner)],
+        partial(unlocked_reason, lock),
+        settings_schema=schema if schema is None or toolkit.has_secrets else {},
+        description=owner.description or None,
+        version=_own_version(owner),
+    )
+
+
+def _own_version(owner: LockedOwner) -> str | None:
+    """Return the version of the toolkit if it differs from the version of its distribution."""
+    of_tools = [one.definition for one in owner.tools.values() if _VERSION not in one.definition.get("_meta", {})]
+    version = next(filter(None, (one.get("version") for one in of_tools)), None)
+    return None if version == owner.version else version
+
+
+async def _imported_first(arguments: dict[str, Any], context: Context) -> MCPError:
+    """Repeat a call that began with a definition of the lock, while the import of the toolkit ended."""
+    raise RepeatCallError("The host has imported the toolkit: repeat the call.")
+
+
+async def _read_first(uri: str, context: Context) -> MCPError:
+    """Repeat a read or another call of a URI, like `_imported_first`."""
+    raise RepeatCallError("The host has imported the toolkit: repeat the call.")
+
+
+def _tools(owner: LockedOwner) -> Iterator[ToolDefinition]:
+    for name, locked in owner.tools.items():
+        given = locked.definition
+        requires = given.get("requires", {})
+        meta = given.get("_meta", {})
+        yield ToolDefinition(
+            _imported_first,
+            name=name,
+            version=meta.get(_VERSION),
+            tags=_tags(locked),
+            deprecated=given.get("deprecated"),
+            requires_auth=_authorization(requires.get("authorization")),
+            scopes=tuple(requires.get("scopes", ())),
+            requires_secrets=tuple(requires.get("secrets", ())),
+            requires_metadata=tuple(requires.get("metadata", ())),
+            raw={member: value for member, value in given.items() if member not in _HOST_ONLY},
+        )
+
+
+def _resources(owner: LockedOwner) -> Iterator[ResourceDefinition]:
+    for uri, locked in owner.resources.items():
+        yield ResourceDefinition(uri, _read_first, tags=_tags(locked), raw=locked.definition)
+
+
+def _prompts(owner: LockedOwner) -> Iterator[PromptDefinition]:
+    for name, locked in owner.prompts.items():
+        yield PromptDefinition(_imported_first, name=name, tags=_tags(locked), raw=locked.definition)
+
+
+def _tags(locked: LockedDefinition) -> Sequence[str]:
+    tags: Sequence[str] = locked.definition.get("_meta", {}).get(_TAGS, ())
+    return tags
+
+
+def _authorization(given: Mapping[str, Any] | None) -> ToolAuthorization | None:
+    """Return the authorization that a locked tool requires. The import replaces it by the toolkit's own object."""
+    if given is None:
+        return None
+    name = given.get("provider")
+    required = _class_of(AuthProvider(name, name or given.get("id", ""), type=given.get("type", "")))
+    return required(id=given.get("id"), scopes=given.get("scopes"))
+
+
+@lru_cache(maxsize=8)
+def _class_of(provider: AuthProvider) -> type[ToolAuthorization]:
+    """Return the class of a provider's requirements. The tools of a toolkit often require tokens of one provider."""
+    return type("LockedAuthorization", (ToolAuthorization,), {"provider": provider})

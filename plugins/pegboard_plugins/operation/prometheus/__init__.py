@@ -1,0 +1,77 @@
+"""Metrics for Prometheus, with the library `prometheus-client` (the extra `prometheus`). Docs: `docs/telemetry.md`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from contextlib import asynccontextmanager
+from functools import cached_property
+from importlib.util import find_spec
+from typing import TYPE_CHECKING, Any
+
+from pegboard.plugin import Authenticator, Lifespan, Middleware, Observer, Plugin, PluginError, Route, hookimpl
+from pegboard_plugins.operation.prometheus.settings import PrometheusConfig
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+
+    from pegboard_plugins.operation.prometheus.metrics_endpoint import MetricsEndpoint
+
+POLICY = "metrics"
+"""The policy of the route on the port of the HTTP server."""
+
+
+class PrometheusPlugin(Plugin):
+    """Counts calls and sessions, and serves the counts and all gauges."""
+
+    Config = PrometheusConfig
+
+    def __init__(self, config: PrometheusConfig) -> None:
+        super().__init__(config)
+        if find_spec("prometheus_client") is None:
+            raise PluginError(
+                "the library prometheus-client is not installed; install it with: pip install prometheus-client"
+            )
+
+    @cached_property
+    def _endpoint(self) -> MetricsEndpoint:
+        from pegboard_plugins.operation.prometheus.metrics_endpoint import MetricsEndpoint
+
+        return MetricsEndpoint(self.config)
+
+    @hookimpl
+    def register_middleware(self) -> Iterable[Middleware]:
+        """Return middleware that counts requests."""
+        return [self._endpoint.calls]
+
+    @hookimpl
+    def register_telemetry(self) -> Iterable[Observer]:
+        """Return the observer of gauges and sessions."""
+        return [self._endpoint.state]
+
+    @hookimpl
+    def register_routes(self) -> Iterable[Route]:
+        """Return the route of the metrics, if there is a token for it."""
+        if self.config.token is None:
+            return []
+        return [Route(method="GET", path=self.config.path, handler=self._endpoint.answer, auth=POLICY)]
+
+    @hookimpl
+    def register_authenticators(self) -> Iterable[Authenticator]:
+        """Return the authenticator of that route."""
+        return [] if self.config.token is None else [self._endpoint]
+
+    @hookimpl
+    def lifespan(self) -> Lifespan:
+        """Open the port of the metrics, unless the HTTP server serves them."""
+        return self._run()
+
+    @asynccontextmanager
+    async def _run(self) -> AsyncIterator[Any]:
+        if self.config.token is not None:
+            yield None
+            return
+        close = self._endpoint.listen()
+        try:
+            yield None
+        finally:
+            close()

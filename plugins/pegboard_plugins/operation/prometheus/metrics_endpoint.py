@@ -1,0 +1,153 @@
+"""The metrics in the text formats of Prometheus, on a separate port or as a route of the HTTP server."""
+
+from __future__ import annotations
+
+import hmac
+import re
+from collections.abc import Callable, Iterator, Mapping
+from itertools import accumulate
+from typing import TYPE_CHECKING, Any
+
+from prometheus_client import CollectorRegistry, start_http_server
+from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, HistogramMetricFamily, Metric
+from prometheus_client.exposition import choose_encoder
+from prometheus_client.registry import Collector
+
+from pegboard.plugin import Authenticator, ProtocolContext, TransportError
+from pegboard.types import Caller, Request, Response
+from pegboard_plugins.operation.prometheus import POLICY
+from pegboard_plugins.operation.prometheus.call_counts import BUCKETS, CallCounts, Durations
+from pegboard_plugins.operation.prometheus.host_state import HostState
+from pegboard_plugins.operation.prometheus.settings import is_loopback
+from pegboard_plugins.support.bearer import BearerScheme
+
+if TYPE_CHECKING:
+    from pegboard_plugins.operation.prometheus.settings import PrometheusConfig
+
+_HOST_OF_LOOPBACK = re.compile(r"(localhost|127(\.\d{1,3}){3}|\[::1\])(:\d{1,5})?", re.ASCII)
+_CALLS = ("method", "name")
+_BOUNDS = (*map(str, map(float, BUCKETS)), "+Inf")
+
+
+class HostCollector(Collector):
+    """Collects the metrics of one host for the library.
+
+    Args:
+        calls: the counts of requests.
+        state: the gauges and sessions.
+    """
+
+    def __init__(self, calls: CallCounts, state: HostState) -> None:
+        self._calls = calls
+        self._state = state
+
+    def collect(self) -> Iterator[Metric]:
+        """Yield all metrics. The method runs in the thread of the port. The host may change the counts meanwhile."""
+        calls, state = self._calls, self._state
+        yield _histogram("call_duration_seconds", "Durations of requests.", _CALLS, calls.durations)
+        yield _counter("call_errors", "Failed requests.", (*_CALLS, "kind"), calls.errors)
+        yield _counter("sessions_started", "Started sessions.", ("transport",), _by_label(state.started))
+        yield _histogram("session_duration_seconds", "Durations of sessions.", ("transport",), _by_label(state.ended))
+        for gauge in state.gauges:
+            labels = (gauge.label,) if gauge.label else ()
+            family = GaugeMetricFamily(f"pegboard_{gauge.name}", gauge.description, labels=labels)
+            for value, number in gauge.read().items():
+                family.add_metric((value,) if gauge.label else (), number)
+            yield family
+
+
+def _by_label(values: Mapping[str, Any]) -> dict[tuple[str, ...], Any]:
+    return {(label,): value for label, value in tuple(values.items())}
+
+
+def _histogram(name: str, text: str, labels: tuple[str, ...], values: Mapping[Any, Durations]) -> HistogramMetricFamily:
+    family = HistogramMetricFamily(f"pegboard_{name}", text, labels=labels)
+    for key, durations in tuple(values.items()):
+        buckets = list(zip(_BOUNDS, map(float, accumulate(tuple(durations.counts))), strict=True))
+        family.add_metric(key, buckets, durations.total)
+    return family
+
+
+def _counter(name: str, text: str, labels: tuple[str, ...], values: Mapping[Any, int]) -> CounterMetricFamily:
+    family = CounterMetricFamily(f"pegboard_{name}", text, labels=labels)
+    for key, number in tuple(values.items()):
+        family.add_metric(key, number)
+    return family
+
+
+def _refusing_foreign_hosts(app: Any) -> Callable[[dict[str, Any], Any], Any]:
+    """Return a WSGI application that serves only names of this machine.
+
+    A web page whose name resolves to this machine cannot read the metrics (DNS rebinding).
+    """
+
+    def guarded(request: dict[str, Any], start_response: Any) -> Any:
+        if _HOST_OF_LOOPBACK.fullmatch(request.get("HTTP_HOST", "")):
+            return app(request, start_response)
+        start_response("421 Misdirected Request", [("Content-Type", "text/plain; charset=utf-8")])
+        return [b"The port for metrics is of this machine only. Use the host 127.0.0.1 or localhost.\n"]
+
+    return guarded
+
+
+class MetricsEndpoint(Authenticator):
+    """The metrics of one host, and the authenticator of their route.
+
+    Attributes:
+        calls: the middleware that counts requests.
+        state: the observer of gauges and sessions.
+        collector: the collector of all metrics.
+        policy: see `pegboard.plugin.Authenticator`.
+    """
+
+    policy = POLICY
+
+    def __init__(self, config: PrometheusConfig) -> None:
+        self._config = config
+        self._scheme = BearerScheme()
+        self._registry = CollectorRegistry(auto_describe=False)
+        self.calls = CallCounts()
+        self.state = HostState()
+        self.collector = HostCollector(self.calls, self.state)
+        self._registry.register(self.collector)
+
+    def listen(self) -> Callable[[], None]:
+        """Serve the metrics on their own port, in threads. Return a function that closes the port.
+
+        Raises:
+            TransportError: the port cannot be opened.
+        """
+        host, port = self._config.host, self._config.port
+        try:
+            server, thread = start_http_server(port, host, self._registry)
+        except OSError as error:
+            raise TransportError(
+                f"the port for metrics, {host}:{port}, cannot be opened: {error.strerror or error}; "
+                "set [plugins.prometheus] port"
+            ) from error
+        self.port = server.server_port
+        if is_loopback(host):
+            server.set_app(_refusing_foreign_hosts(server.get_app()))
+
+        def close() -> None:
+            server.shutdown()
+            server.server_close()
+            thread.join()
+
+        return close
+
+    async def authenticate(self, request: Request) -> Caller | Response:
+        """Return the caller with the token of the settings, or a refusal."""
+        token = self._scheme.token(request)
+        if isinstance(token, Response):
+            return token
+        assert self._config.token is not None
+        expected = self._config.token.get_secret_value()
+        if hmac.compare_digest(token.encode("utf-8", "surrogateescape"), expected.encode()):
+            return Caller("prometheus")
+        return self._scheme.invalid("The token is not the one of [plugins.prometheus].")
+
+    async def answer(self, request: Request, host: ProtocolContext) -> Response:
+        """Return the metrics in the format that the client accepts."""
+        encode, content_type = choose_encoder(request.headers.get("Accept") or "")
+        return Response(body=encode(self._registry), content_type=content_type)

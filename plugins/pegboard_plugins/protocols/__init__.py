@@ -1,0 +1,1 @@
+"""Protocols that clients speak to the host, and an extension of MCP."""

@@ -1,0 +1,253 @@
+"""Requests of the server to its client in a session: their ids, responses and cancellation.
+
+The binding decides which messages belong to the client.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Callable, Iterator
+from math import isfinite
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
+
+from pegboard import ClientError, ClientTimeoutError
+from pegboard.plugin import encode
+from pegboard_plugins.protocols.mcp.client_request_params import in_revision
+from pegboard_plugins.support.jsonrpc import jsonrpc_notification
+
+if TYPE_CHECKING:
+    from pegboard_plugins.protocols.mcp.progress_reports import ProgressReports
+
+MAX_PENDING_REQUESTS = 100
+"""The largest number of requests to one client that wait for a response."""
+MAX_WAIT_SECONDS = 3600.0
+"""The longest wait for a response. Callers can request a shorter wait only."""
+MAX_ERROR_CHARACTERS = 1000
+"""The maximum length of a client's error message that a model receives."""
+
+_COUNT_BITS = 20
+"""The number of ids in a block, as a power of 2."""
+
+OnProgress: TypeAlias = Callable[[float, float | None, str | None], None]
+"""Receive the progress of a request: the progress, the total, and a message."""
+
+logger = logging.getLogger("pegboard.mcp")
+
+
+class CallChannel(Protocol):
+    """The channel for the messages of one call.
+
+    Attributes:
+        progress: the call's progress reports, if its client requests them.
+    """
+
+    progress: ProgressReports | None
+
+    @property
+    def open(self) -> bool:
+        """True if messages of the call may still be sent."""
+        ...
+
+    def send(self, message: bytes, *, keep: bool = False) -> None:
+        """Queue a message, from any thread. A message with `keep` is never dropped."""
+
+
+class _PendingRequest:
+    """A request that waits for its response."""
+
+    __slots__ = ("answer", "channel", "clock", "last", "progress", "reset_seconds", "until", "withdrawn")
+
+    def __init__(
+        self, channel: CallChannel, progress: OnProgress | None, reset_seconds: float | None, until: float
+    ) -> None:
+        self.answer: asyncio.Future[dict[str, Any]] = asyncio.get_running_loop().create_future()
+        self.channel = channel
+        self.progress = progress
+        self.reset_seconds = reset_seconds
+        self.until = until
+        self.clock: asyncio.Timeout | None = None
+        self.last: float | None = None
+        self.withdrawn = False
+
+    def fail(self, error: ClientError) -> None:
+        """End the wait with an error."""
+        if not self.answer.done():
+            self.answer.set_exception(error)
+            self.answer.exception()  # marks it as retrieved: the waiting task may be cancelled at the same time
+
+
+class ClientRequestIds:
+    """A generator of ids for requests to clients. No other process generates the same ids.
+
+    A session may outlive its process. Responses to requests of an earlier process can therefore arrive. Ids are below
+    2**53, the limit of exact JSON numbers.
+    """
+
+    def __init__(self) -> None:
+        self._begins: set[int] = set()
+        self._ids: Iterator[int] = iter(())
+
+    def __next__(self) -> int:
+        try:
+            return next(self._ids)
+        except StopIteration:
+            import secrets  # needed with the first question
+
+            begin = secrets.randbits(53 - _COUNT_BITS - 1)
+            self._begins.add(begin)
+            self._ids = iter(range(begin << _COUNT_BITS, (begin + 1) << _COUNT_BITS))
+            return next(self._ids)
+
+    def __contains__(self, request_id: object) -> bool:
+        """Return True if this process may have generated the id."""
+        return type(request_id) is int and request_id >> _COUNT_BITS in self._begins
+
+
+class ClientRequests:
+    """The requests to one client that wait for a response. Use it only in the event loop's thread.
+
+    Args:
+        ids: the generator of request ids.
+    """
+
+    __slots__ = ("_closed", "_ids", "_open")
+
+    def __init__(self, ids: ClientRequestIds) -> None:
+        self._ids = ids
+        self._open: dict[int, _PendingRequest] = {}
+        self._closed = False
+
+    async def ask(
+        self,
+        channel: CallChannel,
+        revision: str,
+        method: str,
+        params: dict[str, Any],
+        *,
+        timeout: float | None = None,  # noqa: ASYNC109 - each report of progress may begin it anew
+        progress: OnProgress | None = None,
+        reset_on_progress: bool = False,
+        max_total: float | None = None,
+    ) -> dict[str, Any]:
+        """Send a request on a channel and wait for its result, as `pegboard.types.Ask` describes.
+
+        Raises:
+            ClientTimeoutError: no response arrived in time. The request is then cancelled.
+            ClientError: the client returned an error or an invalid response, or disconnected.
+        """
+        if self._closed or not channel.open:
+            raise _gone()
+        if len(self._open) >= MAX_PENDING_REQUESTS:
+            raise ClientError(f"The client already has {MAX_PENDING_REQUESTS} requests to answer.")
+        params = in_revision(method, params, revision)
+        request_id = next(self._ids)
+        until = asyncio.get_running_loop().time() + min(max_total or MAX_WAIT_SECONDS, MAX_WAIT_SECONDS)
+        opened = _PendingRequest(channel, progress, timeout if reset_on_progress else None, until)
+        self._open[request_id] = opened
+        if progress is not None or reset_on_progress:
+            params = {**params, "_meta": {**params.get("_meta", {}), "progressToken": request_id}}
+        try:
+            channel.send(encode({"jsonrpc": "2.0", "id": request_id, "method": method, "params": params}), keep=True)
+            return await _answer(opened, timeout)
+        except ClientTimeoutError:
+            _withdraw(request_id, opened, "no answer in time")
+            raise
+        except asyncio.CancelledError:
+            _withdraw(request_id, opened, "no longer needed")
+            raise
+        finally:
+            del self._open[request_id]
+
+    def settle(self, message: dict[str, Any]) -> None:
+        """Handle a response of the client. Ignore a response to an unknown request, because it may be late."""
+        opened = self._find(message.get("id"))
+        if opened is None:
+            logger.debug("ignored a response to an unknown request")
+        elif "error" in message:
+            opened.fail(_error(message))
+        elif type(message.get("result")) is not dict:
+            opened.fail(_unreadable("the result is not an object"))
+        elif not opened.answer.done():
+            opened.answer.set_result(message["result"])
+
+    def report_progress(self, params: Any) -> None:
+        """Handle a progress notification of the client. Ignore unknown tokens and progress that does not increase."""
+        opened = self._find(params.get("progressToken")) if isinstance(params, dict) else None
+        if opened is None or not _is_number(params.get("progress")):
+            return
+        progress = params["progress"]
+        if opened.last is not None and progress <= opened.last:
+            return
+        opened.last = progress
+        if opened.reset_seconds is not None and opened.clock is not None and not opened.clock.expired():
+            now = asyncio.get_running_loop().time()
+            opened.clock.reschedule(min(now + opened.reset_seconds, opened.until))
+        if opened.progress is not None:
+            total, message = params.get("total"), params.get("message")
+            try:
+                opened.progress(
+                    progress,
+                    total if _is_number(total) else None,
+                    message if isinstance(message, str) else None,
+                )
+            except Exception:
+                logger.exception("the progress callback of a tool failed")
+
+    def withdraw(self, channel: CallChannel) -> None:
+        """Cancel the requests to the client of a call that ends. The call's channel must still accept messages."""
+        for request_id, opened in self._open.items():
+            if opened.channel is channel:
+                _withdraw(request_id, opened, "the call has ended")
+                opened.fail(_gone())
+
+    def close(self) -> None:
+        """End the session: fail waiting requests and reject new requests."""
+        self._closed = True
+        for opened in self._open.values():
+            opened.withdrawn = True
+            opened.fail(_gone())
+
+    def _find(self, request_id: object) -> _PendingRequest | None:
+        return self._open.get(request_id) if type(request_id) is int else None
+
+
+async def _answer(opened: _PendingRequest, seconds: float | None) -> dict[str, Any]:
+    now = asyncio.get_running_loop().time()
+    until = opened.until if seconds is None else min(now + seconds, opened.until)
+    try:
+        async with asyncio.timeout_at(until) as opened.clock:
+            return await opened.answer
+    except TimeoutError as error:
+        if opened.clock is None or not opened.clock.expired():
+            raise
+        raise ClientTimeoutError("The client did not answer in time.") from error
+
+
+def _withdraw(request_id: int, opened: _PendingRequest, reason: str) -> None:
+    if not opened.withdrawn and opened.channel.open:
+        opened.withdrawn = True
+        notice = {"requestId": request_id, "reason": reason}
+        opened.channel.send(jsonrpc_notification("notifications/cancelled", notice), keep=True)
+
+
+def _gone() -> ClientError:
+    return ClientError("The client no longer waits for this call.")
+
+
+def _error(message: dict[str, Any]) -> ClientError:
+    error = message["error"]
+    if "result" in message or type(error) is not dict:
+        return _unreadable("neither a result nor an error, or both")
+    code, text = error.get("code"), error.get("message")
+    if type(code) is not int or type(text) is not str:
+        return _unreadable("an error without code or message")
+    return ClientError(text[:MAX_ERROR_CHARACTERS], code=code, data=error.get("data"))
+
+
+def _unreadable(why: str) -> ClientError:
+    return ClientError("The client sent an invalid response.", f"the client's response: {why}")
+
+
+def _is_number(value: object) -> bool:
+    return type(value) is int or (type(value) is float and isfinite(value))

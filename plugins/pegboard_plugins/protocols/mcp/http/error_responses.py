@@ -1,0 +1,74 @@
+"""HTTP responses for errors that occur before a call runs."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Sequence
+from typing import Any, Final
+
+from pegboard import InsufficientScopeError, MCPError
+from pegboard.plugin import ProtocolError
+from pegboard.types import Call, Failure, Outcome, Request, RequestId, Response
+from pegboard_plugins.protocols.mcp.headers import PROTOCOL_VERSION_HEADER, named_revision
+from pegboard_plugins.protocols.mcp.revisions import SESSION_REVISIONS, STATELESS_REVISIONS, SUPPORTED_REVISIONS
+from pegboard_plugins.support.bearer import BearerScheme
+from pegboard_plugins.support.jsonrpc import INTERNAL_ERROR, INVALID_REQUEST, METHOD_NOT_FOUND, jsonrpc_error
+from pegboard_plugins.support.refusal_log import RefusalLog
+
+OK_HEAD: Final = Response()
+SESSION_DELETED: Final = "The session was deleted."
+
+_AUDIT = RefusalLog()
+
+
+def error_response(status: int, request_id: RequestId | None, code: int, message: str, data: Any = None) -> Response:
+    """Return a JSON-RPC error with an HTTP status."""
+    return Response(status, jsonrpc_error(code, message, request_id, data))
+
+
+def protocol_error_response(error: MCPError, request_id: RequestId | None) -> Response:
+    """Return the response to a rejected request: 404 for an unknown method, 400 for other errors."""
+    code, data = (error.code, error.data) if isinstance(error, ProtocolError) else (INTERNAL_ERROR, None)
+    return error_response(404 if code == METHOD_NOT_FOUND else 400, request_id, code, error.message, data)
+
+
+def response_head(call: Call, outcome: Outcome) -> Response:
+    """Return the head of a call's response: 403 and a challenge if the caller's token lacks scopes."""
+    if not (isinstance(outcome, Failure) and isinstance(outcome.error, InsufficientScopeError)):
+        return OK_HEAD
+    if call.caller.trusted or not call.caller.is_known:
+        return OK_HEAD  # there is no token to replace
+    of = call.params.get("name") or call.params.get("uri")
+    facts = {"method": call.method, "of": of, "needs": " ".join(outcome.error.scopes)}
+    _AUDIT.refused("a call for lack of scopes", call.caller, facts, logging.INFO)
+    refused = BearerScheme().insufficient(_challenge_scopes(call, outcome.error), outcome.error.message)
+    return Response(403, headers=refused.headers)
+
+
+def _challenge_scopes(call: Call, error: InsufficientScopeError) -> Sequence[str]:
+    """Return the scopes of a challenge, with the caller's present scopes for clients before 2026-07-28.
+
+    These clients request only the scopes of the challenge. Since 2026-07-28 clients add their scopes themselves
+    (basic/authorization, step-up authorization flow).
+    """
+    return error.scopes if call.client.revision in STATELESS_REVISIONS else sorted({*error.scopes, *call.caller.scopes})
+
+
+def unsupported_revision(revision: str, request_id: RequestId | None = None, code: int = INVALID_REQUEST) -> Response:
+    """Reject a request whose header names an unsupported revision."""
+    data = {"supported": list(SUPPORTED_REVISIONS), "requested": revision}
+    message = f"{PROTOCOL_VERSION_HEADER} names an unsupported revision; use one of {', '.join(SUPPORTED_REVISIONS)}."
+    return error_response(400, request_id, code, message, data)
+
+
+def reject_outside_sessions(request: Request) -> Response | None:
+    """Return the rejection of a GET or DELETE that cannot belong to a session, or None for a valid request.
+
+    HEAD is rejected because it would open a stream that no client reads.
+    """
+    if request.method == "HEAD":
+        return Response(405, headers={"Allow": "DELETE, GET, POST"})
+    revision = named_revision(request.headers)
+    if revision in STATELESS_REVISIONS:
+        return Response(405, headers={"Allow": "POST"})
+    return None if revision is None or revision in SESSION_REVISIONS else unsupported_revision(revision)

@@ -1,0 +1,289 @@
+"""Sessions over HTTP. An idle session is only a record in a store. A session in use also has an object."""
+
+from __future__ import annotations
+
+import asyncio
+import secrets
+from collections.abc import Callable, Coroutine
+from contextvars import Context
+from typing import TYPE_CHECKING, Any
+
+from pegboard.plugin import EventStore, ProtocolContext, SessionRecord, SessionStore
+from pegboard.types import Caller, Client
+from pegboard_plugins.protocols.mcp.call_notifications import log_limit
+from pegboard_plugins.protocols.mcp.client_requests import ClientRequestIds
+from pegboard_plugins.protocols.mcp.http.http_session import HttpSession
+from pegboard_plugins.protocols.mcp.http.session_stream import StreamRetention
+from pegboard_plugins.protocols.mcp.revisions import since
+from pegboard_plugins.protocols.mcp.session import DEFAULT_LEVEL
+from pegboard_plugins.support.first_step import in_task
+from pegboard_plugins.support.refusal_log import RefusalLog, fingerprint
+
+if TYPE_CHECKING:
+    from pegboard_plugins.protocols.mcp.change_broadcaster import ChangeBroadcaster
+    from pegboard_plugins.protocols.mcp.settings import McpConfig
+
+STORE_INTERVAL_SECONDS = 1.0
+"""The interval for storing an unchanged record of a session in constant use."""
+SETTLE_DELAY_SECONDS = 0.05
+"""How long an idle session stays in memory before its record is stored."""
+
+_AUDIT = RefusalLog()
+
+
+class HttpSessions:
+    """The sessions of one endpoint.
+
+    Args:
+        store: the store of sessions.
+        events: the store of the messages of the sessions' streams, or None for no store.
+        config: the settings of the plugin.
+        profile: the profile of the endpoint, "" for none. Ids of sessions name it, so that other endpoints refuse them.
+
+    Attributes:
+        request_ids: the ids of this process's requests to clients.
+    """
+
+    def __init__(self, store: SessionStore, events: EventStore | None, config: McpConfig, profile: str = "") -> None:
+        self._profile = profile
+        self.request_ids = ClientRequestIds()
+        self._store = store
+        self._events = events
+        self._config = config
+        self._plain = StreamRetention(events)
+        self._primed = StreamRetention(events, config.retry_ms, config.poll_after_seconds or None)
+        self._live: dict[str, HttpSession] = {}
+        self._idle: dict[str, tuple[HttpSession, bool]] = {}  # sessions to settle, and if they were used again since
+        self._timer: asyncio.TimerHandle | None = None
+        self._touch_seconds = config.session_idle_seconds / 4
+        self._touching: asyncio.TimerHandle | None = None
+        self._ended: Callable[[str], None] | None = None
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._looking: dict[str, int] = {}  # the number of requests that wait for the store, by session
+        self._deleted: set[str] = set()  # sessions that were deleted meanwhile
+        self._on_idle = self._settle_soon  # one method object for all sessions
+
+    def on_expired(self, ended: Callable[[str], None]) -> None:
+        """Call a function with the id of each session that the store removes for lack of use, if the store tells."""
+        self._ended = ended
+        self._store.on_expired = ended
+
+    def end_with(self, host: ProtocolContext) -> None:
+        """Cut the calls that still run when the grace period of the host is over."""
+
+        async def wait() -> None:
+            end = await host.wait_stopping()
+            asyncio.get_running_loop().call_at(end, self._cut_calls)
+
+        self.run(wait())
+
+    def _cut_calls(self) -> None:
+        for session in tuple(self._live.values()):
+            session.cut_calls()
+
+    async def may_open(self, caller: Caller, peer: str) -> bool:
+        """Return True if a caller may open another session. The limit does not apply to the operator."""
+        if caller.trusted:
+            return True
+        of_caller = await self._store.count(caller.identity, _peer_of_anonymous(caller, peer))
+        return of_caller < self._config.max_sessions_per_caller
+
+    async def open(
+        self, client: Client, caller: Caller, changes: ChangeBroadcaster, peer: str = ""
+    ) -> HttpSession | None:
+        """Open a session and hold it until its release. Return None if the store is full."""
+        record = SessionRecord(
+            id=secrets.token_urlsafe(24) if not self._profile else f"{self._profile}.{secrets.token_urlsafe(24)}",
+            client=client,
+            caller=caller.identity,
+            offered=frozenset(),
+            level=DEFAULT_LEVEL,
+            peer=_peer_of_anonymous(caller, peer),
+        )
+        if not await self._store.put(record):
+            return None
+        return self._hold(record, changes)
+
+    async def find(
+        self, session_id: str, caller: Caller, changes: ChangeBroadcaster, peer: str = ""
+    ) -> HttpSession | None:
+        """Return a session of this caller, held until it is released.
+
+        The session of another caller or profile counts as unknown.
+        """
+        if session_id.rpartition(".")[0] != self._profile:
+            return None
+        if (session := self.live(session_id, caller)) is not None:
+            return session
+        foreign = self._live.get(session_id)
+        if foreign is None:
+            return await self._look_up(session_id, caller, changes, peer)
+        _log_foreign_session(session_id, foreign.caller, caller, peer)
+        return None
+
+    def live(self, session_id: str, caller: Caller) -> HttpSession | None:
+        """Return a session of this caller that is in use, held until it is released. Return None for others."""
+        live = self._live.get(session_id)
+        if live is None or (live.caller != caller and live.caller != caller.identity):
+            return None  # the first comparison is faster: most callers are their own identity
+        live.held += 1
+        return live
+
+    async def _look_up(
+        self, session_id: str, caller: Caller, changes: ChangeBroadcaster, peer: str
+    ) -> HttpSession | None:
+        """Return a session that was not in use. Return None if it is unknown or is deleted meanwhile."""
+        await in_task()
+        self._looking[session_id] = self._looking.get(session_id, 0) + 1
+        try:
+            record = await self._store.get(session_id)
+            if record is None or record.id != session_id or session_id in self._deleted:
+                return None
+            if record.caller != caller.identity:
+                _log_foreign_session(session_id, record.caller, caller, peer)
+                return None
+            return self._hold(record, changes)
+        finally:
+            self._looked(session_id)
+
+    def _looked(self, session_id: str) -> None:
+        others = self._looking.pop(session_id) - 1
+        if others:
+            self._looking[session_id] = others
+            return
+        self._deleted.discard(session_id)
+        if (live := self._live.get(session_id)) is not None:
+            self._drop_unused(live)
+
+    def _hold(self, record: SessionRecord, changes: ChangeBroadcaster) -> HttpSession:
+        live = self._live.get(record.id)
+        if live is None:
+            retention = self._retention(record.client)
+            live = HttpSession(record, retention, changes, self._on_idle, self.request_ids)
+            live.log_limit = log_limit(self._config.logs_per_second)
+            self._live[record.id] = live
+            if self._touching is None:
+                self._touch_later()
+        live.held += 1
+        return live
+
+    def _retention(self, client: Client) -> StreamRetention:
+        is_primed = self._events is not None and since(client.revision, "2025-11-25")
+        return self._primed if is_primed else self._plain
+
+    async def release(self, session: HttpSession) -> None:
+        """Release a session after a request."""
+        if self.let_go(session):
+            await self.settle(session)
+
+    def let_go(self, session: HttpSession) -> bool:
+        """Release a session after a request. Return True if the caller must settle it."""
+        session.held -= 1
+        if session.unsaved:
+            return True
+        if session.idle:
+            self._settle_later(session)
+            return False
+        return asyncio.get_running_loop().time() - session.kept_at >= STORE_INTERVAL_SECONDS
+
+    async def settle(self, session: HttpSession) -> None:
+        """Store the record and so restart the idle time. Drop the session object if unused."""
+        await in_task()
+        was_storing = session.storing.locked()
+        async with session.storing:
+            if _is_closed(session) or self._live.get(session.id) is not session:
+                return
+            if session.unsaved or not was_storing:  # else another request has just stored it
+                await self._put(session)
+        self._drop_unused(session)
+
+    async def _put(self, session: HttpSession) -> None:
+        record, session.kept_at = session.record, asyncio.get_running_loop().time()
+        is_kept = await self._store.update(record)
+        session.kept = record
+        if _is_closed(session):  # meanwhile
+            await self._store.remove(session.id)
+        elif not is_kept:  # another process has deleted it, or nothing used it for too long
+            self._live.pop(session.id, None)
+            session.close()
+            if self._ended is not None:
+                self._ended(session.id)
+
+    def _settle_later(self, session: HttpSession) -> None:
+        """Settle an idle session a moment later. Often another request uses the session before."""
+        self._idle[session.id] = (session, session.id in self._idle)
+        if self._timer is None:
+            loop = asyncio.get_running_loop()
+            # the variables of a call would keep the call's tool in memory
+            self._timer = loop.call_later(SETTLE_DELAY_SECONDS, self._settle_idle, context=Context())
+
+    def _settle_idle(self) -> None:
+        self._timer = None
+        idle, self._idle = self._idle, {}
+        stored_before = asyncio.get_running_loop().time() - STORE_INTERVAL_SECONDS
+        for session, was_used_again in idle.values():
+            if not session.idle:
+                continue  # its next release settles it
+            if was_used_again:
+                self._settle_later(session)
+            if not was_used_again or session.kept_at <= stored_before:
+                self.run(self.settle(session))
+
+    def _drop_unused(self, session: HttpSession) -> None:
+        """Drop the session object if nothing uses it. A request that waits for the store may have an older record."""
+        is_used = not session.idle or session.unsaved or session.storing.locked()
+        is_used = is_used or session.id in self._looking or session.id in self._idle
+        if not is_used and self._live.get(session.id) is session:
+            self._live.pop(session.id, None)
+
+    def _touch_later(self) -> None:
+        self._touching = asyncio.get_running_loop().call_later(self._touch_seconds, self._touch, context=Context())
+
+    def _touch(self) -> None:
+        """Mark sessions in use as used: a stream may stay open for longer than a store keeps idle sessions."""
+        self._touching = None
+        if not self._live:
+            return
+        self._touch_later()
+        before = asyncio.get_running_loop().time() - self._touch_seconds
+        for session in self._live.values():
+            if session.kept_at <= before:
+                self.run(self.settle(session))
+
+    def _settle_soon(self, session: HttpSession) -> None:
+        if not session.closed:
+            self.run(self.settle(session))
+
+    def run(self, work: Coroutine[Any, Any, None]) -> None:
+        """Run work for a session in a new task."""
+        task = asyncio.create_task(work)
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+    async def close(self, session: HttpSession) -> None:
+        """End a session and remove its data from the stores."""
+        self._live.pop(session.id, None)
+        session.close()
+        self._looking[session.id] = self._looking.get(session.id, 0) + 1
+        self._deleted.add(session.id)
+        try:
+            await self._store.remove(session.id)
+            if self._events is not None:
+                await self._events.forget(session.id)
+        finally:
+            self._looked(session.id)
+
+
+def _peer_of_anonymous(caller: Caller, peer: str) -> str:
+    """Return the address of a caller without authentication, its only identity. Return "" for other callers."""
+    return "" if caller.is_known else peer
+
+
+def _log_foreign_session(session_id: str, owner: Caller, caller: Caller, peer: str) -> None:
+    """Log the caller that used the session of another caller."""
+    whose = {"owner": owner.subject, "issuer_of_owner": owner.issuer}
+    _AUDIT.refused("a session of another caller", caller, {**whose, "peer": peer, "session": fingerprint(session_id)})
+
+
+def _is_closed(session: HttpSession) -> bool:
+    return session.closed

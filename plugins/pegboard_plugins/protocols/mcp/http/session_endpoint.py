@@ -1,0 +1,356 @@
+"""HTTP requests of a session: initialize, posted messages, streams, and the end of the session."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from pegboard import MCPError
+from pegboard.plugin import ProtocolError
+from pegboard.types import Call, EventStream, Request, RequestId, Response
+from pegboard_plugins.protocols.mcp.headers import SESSION_HEADER, named_revision
+from pegboard_plugins.protocols.mcp.http.error_responses import (
+    SESSION_DELETED,
+    error_response,
+    protocol_error_response,
+    response_head,
+)
+from pegboard_plugins.protocols.mcp.http.http_session import STANDALONE_STREAM_PREFIX, HttpSession
+from pegboard_plugins.protocols.mcp.http.http_sessions import HttpSessions
+from pegboard_plugins.protocols.mcp.http.session_call import ACCEPTED, SessionCall
+from pegboard_plugins.protocols.mcp.http.session_stream import (
+    REPEATABLE_STREAM_PREFIX,
+    EventId,
+    Missed,
+    SessionStream,
+    request_id_of,
+)
+from pegboard_plugins.protocols.mcp.jsonrpc_messages import is_request_id, message_type, params_of, readable_id
+from pegboard_plugins.protocols.mcp.mcp_service import McpService
+from pegboard_plugins.protocols.mcp.media_types import NOT_ACCEPTABLE, Accepted, accepted_types
+from pegboard_plugins.protocols.mcp.revisions import (
+    BATCH_REVISION,
+    METHOD_CAPABILITIES,
+    SESSION_REVISIONS,
+    SUPPORTED_REVISIONS,
+)
+from pegboard_plugins.protocols.mcp.session import negotiate
+from pegboard_plugins.protocols.mcp.session_methods import answer_at_once
+from pegboard_plugins.protocols.mcp.stateless import is_stateless
+from pegboard_plugins.protocols.mcp.stateless_call import STREAM_HEADERS, cut_response
+from pegboard_plugins.protocols.mcp.token_lifetime import seconds_left
+from pegboard_plugins.support.first_step import in_task
+from pegboard_plugins.support.jsonrpc import INTERNAL_ERROR, INVALID_REQUEST, jsonrpc_error
+from pegboard_plugins.support.refusal_log import RefusalLog, fingerprint
+
+if TYPE_CHECKING:
+    from pegboard_plugins.protocols.mcp.settings import McpConfig
+
+MAX_RUNNING_CALLS = 1000
+"""The largest number of running calls of one session. Calls continue when their client disconnects."""
+
+_LOST = "There is no response: the call was cancelled, the process that ran it has ended, or its stream was not stored."
+_UNKNOWN_OUTCOME = "The outcome is unknown: the call may have had effects, or may go on. Check before you call again."
+_NO_FURTHER_EFFECT = "Call again: repeating this call has no further effect."
+
+_NOT_ASKED = (
+    "This process did not send this request, so the response is lost: the process that sent it has ended, "
+    "or another process serves the same session store. Only one process may serve a session store."
+)
+
+_AUDIT = RefusalLog()
+logger = logging.getLogger("pegboard.mcp")
+
+
+class SessionEndpoint:
+    """The handler of requests of sessions.
+
+    Args:
+        sessions: the sessions.
+        config: the settings of the plugin.
+    """
+
+    def __init__(self, sessions: HttpSessions, config: McpConfig) -> None:
+        self._sessions = sessions
+        self._config = config
+
+    async def initialize(self, request_id: RequestId, params: Any, request: Request, service: McpService) -> Response:
+        """Open a session."""
+        await in_task()
+        client = negotiate(params)
+        if not await self._sessions.may_open(request.caller, request.peer):
+            return self._too_many(request_id)
+        session = await self._sessions.open(client, request.caller, service.changes, request.peer)
+        if session is None:
+            busy = error_response(503, request_id, INTERNAL_ERROR, "There are too many sessions; try again later.")
+            return busy._replace(headers={"Retry-After": "60"})
+        try:
+            body = service.handshake(request_id, session)
+            service.session_started(session.id, session, request.caller)
+            return Response(body=body, headers={SESSION_HEADER: session.id})
+        finally:
+            await self._sessions.release(session)
+
+    def _too_many(self, request_id: RequestId) -> Response:
+        most = self._config.max_sessions_per_caller
+        text = (
+            f"You have {most} sessions, which is the limit: end one with DELETE, or try again later. "
+            "The setting is [plugins.mcp] max_sessions_per_caller."
+        )
+        return error_response(429, request_id, INTERNAL_ERROR, text)._replace(headers={"Retry-After": "60"})
+
+    async def _find(
+        self, request: Request, service: McpService, message: dict[str, Any] | None = None
+    ) -> HttpSession | Response:
+        """Return the session of a request and hold it, or return the error response for the message."""
+        named = request.headers.getall(SESSION_HEADER, ())
+        if len(named) != 1:
+            text = f"{SESSION_HEADER} is missing: send initialize first, or the protocol version in params._meta."
+            if named:
+                text = f"{SESSION_HEADER} appears more than once."
+            return error_response(
+                400, readable_id(message), INVALID_REQUEST, text, {"supported": list(SUPPORTED_REVISIONS)}
+            )
+        session = await self._sessions.find(named[0].strip(" \t"), request.caller, service.changes, request.peer)
+        return session or error_response(404, readable_id(message), INVALID_REQUEST, "There is no such session.")
+
+    def _live(self, request: Request) -> HttpSession | None:
+        """Return the session of a request and hold it, if it is in use. `_find` finds all sessions."""
+        named = request.headers.getall(SESSION_HEADER, ())
+        return self._sessions.live(named[0].strip(" \t"), request.caller) if len(named) == 1 else None
+
+    # --- messages ---
+
+    async def message(
+        self, message: dict[str, Any], kind: str, takes: Accepted, request: Request, service: McpService
+    ) -> Response | EventStream:
+        """Handle a message."""
+        session = self._live(request) or await self._find(request, service, message)
+        if isinstance(session, Response):
+            return session
+        try:
+            if kind == "request":
+                try:
+                    started = self._start(message, session, service, request, tells=takes.events)
+                except MCPError as error:
+                    # inside a session the status is 200: clients take any other status for the end of the session
+                    return protocol_error_response(error, message["id"])._replace(status=200)
+                if isinstance(started, Response):
+                    return started
+                await started.until_ready(json=takes.json, events=takes.events)
+                response = started.ready_response(json=takes.json)
+                return response or started.stream(repeatable=_is_repeatable(message, service, request))
+            if kind == "notification":
+                _notification(session, message["method"], message.get("params"), service)
+            elif not self._settle(session, message, request):
+                return error_response(404, None, INVALID_REQUEST, _NOT_ASKED)
+            return ACCEPTED
+        finally:
+            if self._sessions.let_go(session):
+                await self._sessions.settle(session)
+
+    def _settle(self, session: HttpSession, message: dict[str, Any], request: Request) -> bool:
+        """Handle a response of the client. Return False if another process sent the request."""
+        request_id = message["id"]
+        if request_id is not None and request_id not in self._sessions.request_ids:
+            facts = {"session": fingerprint(session.id), "peer": request.peer}
+            _AUDIT.refused("a response to a request of another process", request.caller, facts)
+            return False
+        session.requests.settle(message)
+        return True
+
+    def _start(
+        self, message: dict[str, Any], session: HttpSession, service: McpService, request: Request, *, tells: bool
+    ) -> Response | SessionCall:
+        """Return the response to a request, or the started call.
+
+        Raises:
+            ProtocolError: the request is rejected.
+        """
+        request_id, method, params = message["id"], message["method"], params_of(message)
+        if method == "initialize":
+            raise ProtocolError(INVALID_REQUEST, "initialize must not be part of a batch.")
+        if request_id in session.running:
+            raise ProtocolError(INVALID_REQUEST, "A request with this id is still in flight: use another id.")
+        if len(session.running) >= MAX_RUNNING_CALLS:
+            raise ProtocolError(INTERNAL_ERROR, f"{MAX_RUNNING_CALLS} requests are in flight: wait for a response.")
+        if method == "resources/subscribe" and (
+            refused := service.refused_subscription(request_id, params, session.client, request.caller)
+        ):
+            return response_head(*refused)._replace(body=service.response(*refused))
+        if (response := answer_at_once(session, request_id, method, params)) is not None:
+            return Response(body=response)
+        running = SessionCall(request_id, session, self._sessions)
+        channel = running if tells else None
+        caller, headers, peer = request.caller, request.headers, request.peer
+        call = service.call(request_id, method, params, session.client, caller, channel, session, headers, peer)
+        running.start(partial(_answer, service, call, running))
+        return running
+
+    # --- batches (2025-03-26, basic) ---
+
+    async def batch(self, messages: list[Any], request: Request, service: McpService) -> Response:
+        """Handle several messages at once.
+
+        Raises:
+            ProtocolError: the revision has no batches, or the batch is too large.
+        """
+        revision = named_revision(request.headers)
+        if not (revision is None or revision in SESSION_REVISIONS):
+            raise ProtocolError(INVALID_REQUEST, f"Batches are supported in revision {BATCH_REVISION} only.")
+        session = await self._find(request, service)
+        if isinstance(session, Response):
+            return session
+        try:
+            if session.client.revision != BATCH_REVISION:
+                raise ProtocolError(INVALID_REQUEST, f"Batches are supported in revision {BATCH_REVISION} only.")
+            if not 0 < len(messages) <= self._config.max_batch:
+                raise ProtocolError(INVALID_REQUEST, f"A batch must have 1 to {self._config.max_batch} messages.")
+            answers = await asyncio.gather(*[self._batched(message, session, request, service) for message in messages])
+        finally:
+            await self._sessions.release(session)
+        responses = [answer for answer in answers if answer is not None]
+        if responses and all(map(_needs_no_response, messages)):
+            return Response(404, responses[0])  # a response of the client is rejected
+        return Response(body=b"[" + b",".join(responses) + b"]") if responses else ACCEPTED
+
+    async def _batched(self, message: Any, session: HttpSession, request: Request, service: McpService) -> bytes | None:
+        """Return the response to one message of a batch, or None for a message without a response.
+
+        Drop other messages of the call.
+        """
+        try:
+            kind = message_type(message)
+            params = message.get("params")
+            if kind == "notification":
+                _notification(session, message["method"], params, service)
+            if kind == "response" and not self._settle(session, message, request):
+                raise ProtocolError(INVALID_REQUEST, _NOT_ASKED)
+            if kind != "request":
+                return None
+            if type(params) is dict and is_stateless(params):
+                raise ProtocolError(
+                    INVALID_REQUEST, "This revision does not support batches: send each message separately."
+                )
+            if session.closed:  # after the batch arrived
+                raise ProtocolError(INVALID_REQUEST, SESSION_DELETED)
+            started = self._start(message, session, service, request, tells=False)
+        except MCPError as error:
+            return protocol_error_response(error, readable_id(message)).body
+        return started.body if isinstance(started, Response) else await started.response()
+
+    # --- streams, and the end ---
+
+    async def listen(self, request: Request, service: McpService) -> Response | EventStream:
+        """Open a standalone stream, or resume a stream that the client lost."""
+        if not accepted_types(request.headers).events:
+            return NOT_ACCEPTABLE
+        session = await self._find(request, service)
+        if isinstance(session, Response):
+            return session
+        try:
+            if not session.streams and len(service.changes) >= self._config.max_listening:
+                busy = error_response(503, None, INTERNAL_ERROR, "There are too many streams; try again later.")
+                return busy._replace(headers={"Retry-After": "60"})
+            last = request.headers.getall("Last-Event-ID", ())
+            if not last:
+                return _standalone(session.open_standalone(), request, service)
+            stream = await self._resume(session, last, request, service)
+        finally:
+            await self._sessions.release(session)
+        return stream or error_response(
+            400, None, INVALID_REQUEST, "The events after that Last-Event-ID are no longer available."
+        )
+
+    async def _resume(
+        self, session: HttpSession, last: Any, request: Request, service: McpService
+    ) -> EventStream | None:
+        """Return the stream, starting after an event."""
+        named = EventId.parse(last[0].strip(" \t")) if len(last) == 1 else None
+        if named is None:
+            return None
+        kept = session.streams.get(named.stream)
+        stream = kept or SessionStream(session.id, session.retention, "", named.stream)
+        missed = await stream.missed(named.number)
+        if named.stream.startswith(STANDALONE_STREAM_PREFIX):
+            if missed is None:
+                return _standalone(session.open_standalone(), request, service)  # it has only changes
+            if session.streams.get(named.stream) is None:
+                stream = session.open_standalone(named.stream, named.number + len(missed) + 1)
+            return _standalone(stream, request, service, missed, prime=False)
+        if kept is None:  # the call has ended: only stored messages are left
+            missed = await self._kept(stream, missed, named.number)
+        if missed is None:
+            return None
+        request_id = request_id_of(named.stream)
+        at_the_end = None if request_id is None else partial(cut_response, request_id)
+        reader = stream.read(missed, prime=False, polled=True)
+        return EventStream(messages=reader, headers=STREAM_HEADERS, cut=at_the_end)
+
+    async def _kept(self, stream: SessionStream, missed: Missed | None, number: int) -> Missed | None:
+        """Return the stored messages of a call that has ended. If its response is missing, end with an error."""
+        request_id = request_id_of(stream.id)
+        answered = missed is not None and await stream.is_answered(missed, number)
+        if answered or request_id is None:
+            stream.close()
+            return missed
+        advice = _NO_FURTHER_EFFECT if stream.id.startswith(REPEATABLE_STREAM_PREFIX) else _UNKNOWN_OUTCOME
+        stream.end_with(jsonrpc_error(INTERNAL_ERROR, f"{_LOST} {advice}", request_id))
+        return missed or ()
+
+    async def delete(self, request: Request, service: McpService) -> Response:
+        """End a session."""
+        session = await self._find(request, service)
+        if isinstance(session, Response):
+            return session
+        service.session_ended(session.id)
+        await self._sessions.close(session)
+        return Response(204)
+
+
+def _is_repeatable(message: dict[str, Any], service: McpService, request: Request) -> bool:
+    """Return True if repeating a request has no further effect: all but calls of tools that may change something."""
+    if message["method"] != "tools/call":
+        return message["method"] in METHOD_CAPABILITIES
+    name = params_of(message).get("name")
+    tool = service.tool(name, request.caller) if isinstance(name, str) else None
+    hints = None if tool is None else tool.annotations
+    return hints is not None and bool(hints.read_only or hints.idempotent)
+
+
+def _needs_no_response(message: Any) -> bool:
+    """Return True for a notification or a response."""
+    try:
+        return message_type(message) != "request"
+    except ProtocolError:
+        return False
+
+
+def _standalone(
+    stream: SessionStream, request: Request, service: McpService, missed: Missed = (), *, prime: bool = True
+) -> EventStream:
+    """Return a standalone stream. It ends when the caller's token expires, or the caller is no longer admitted."""
+    reader = stream.read(missed, prime=prime, seconds=seconds_left(request.caller))
+    service.admitted_streams.add(reader, request)
+    return EventStream(reader, STREAM_HEADERS)
+
+
+def _notification(session: HttpSession, method: str, params: Any, service: McpService) -> None:
+    """Handle a cancellation or a progress notification. Dispatch every notification to plugins."""
+    if method == "notifications/cancelled" and isinstance(params, dict):
+        request_id = params.get("requestId")
+        if isinstance(request_id, str | int) and is_request_id(request_id) and session.cancel(request_id):
+            logger.info("request %r cancelled by the client: %s", request_id, params.get("reason", "no reason"))
+    elif method == "notifications/progress":
+        session.requests.report_progress(params)
+    service.dispatch_notification(method, params, session.caller, session)
+
+
+async def _answer(service: McpService, call: Call, running: SessionCall) -> bytes:
+    outcome = await service.host.dispatch(call)
+    running.head = response_head(call, outcome)
+    if running.progress is not None:
+        running.progress.end()
+    return service.response(call, outcome)

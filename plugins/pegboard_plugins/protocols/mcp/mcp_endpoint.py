@@ -1,0 +1,57 @@
+"""The MCP endpoint as a route. To keep start-up fast, the first request imports the implementation."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable
+from typing import TYPE_CHECKING, TypeAlias
+
+from pegboard.plugin import EventStore, ProtocolContext, SessionStore
+from pegboard.types import EventStream, Request, Response
+from pegboard_plugins.support.first_step import begin
+
+if TYPE_CHECKING:
+    from pegboard_plugins.protocols.mcp.profiles import Profile
+    from pegboard_plugins.protocols.mcp.round_trips import RoundTrips
+    from pegboard_plugins.protocols.mcp.settings import McpConfig
+    from pegboard_plugins.protocols.mcp.streamable_http import StreamableHttp
+
+Answer: TypeAlias = Response | EventStream | Awaitable[Response | EventStream]
+
+
+class McpEndpoint:
+    """The handler of all HTTP methods at one endpoint: of the whole catalogue, or of a profile."""
+
+    def __init__(self, config: McpConfig, round_trips: RoundTrips, profile: Profile | None = None) -> None:
+        self._config = config
+        self._round_trips = round_trips
+        self._profile = profile
+        self._http: StreamableHttp | None = None
+
+    def answer(self, request: Request, host: ProtocolContext) -> Answer:
+        """Answer a request at the endpoint. Outside any task, return an awaitable for a response that is not ready."""
+        http = self._http
+        if http is None:
+            return self._open_and_answer(request, host)
+        if request.method == "POST":
+            return begin(http.post(request, host))
+        return (http.delete if request.method == "DELETE" else http.get)(request, host)
+
+    async def _open_and_answer(self, request: Request, host: ProtocolContext) -> Response | EventStream:
+        """Answer a request before the handlers exist. Open the stores if needed.
+
+        Raises:
+            PluginError: a store cannot be opened.
+        """
+        from pegboard_plugins.protocols.mcp.http.http_sessions import HttpSessions
+        from pegboard_plugins.protocols.mcp.streamable_http import StreamableHttp
+
+        config = self._config
+        store: SessionStore = await host.store(SessionStore, config.session_store)
+        events: EventStore | None = None
+        if config.events_bytes or config.event_store != "memory":
+            events = await host.store(EventStore, config.event_store)
+        if self._http is None:  # unless another request was faster
+            sessions = HttpSessions(store, events, config, self._profile.key if self._profile else "")
+            self._http = StreamableHttp(config, self._round_trips, sessions, self._profile)
+        answer = self.answer(request, host)
+        return answer if isinstance(answer, Response | EventStream) else await answer

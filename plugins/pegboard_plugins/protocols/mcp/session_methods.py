@@ -1,0 +1,51 @@
+"""The session methods that are answered without the host, for every binding."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from pegboard.plugin import ProtocolError
+from pegboard.types import RequestId
+from pegboard_plugins.protocols.mcp.call_notifications import check_level
+from pegboard_plugins.protocols.mcp.session import Session
+from pegboard_plugins.support.jsonrpc import INVALID_PARAMS, METHOD_NOT_FOUND, jsonrpc_result
+
+MAX_SUBSCRIPTIONS = 1000
+"""The largest number of resources that a session may subscribe to."""
+MAX_SUBSCRIBED_URI_CHARACTERS = 4096
+"""The longest URI of a subscribed resource."""
+
+
+def answer_at_once(session: Session, request_id: RequestId, method: str, params: Mapping[str, Any]) -> bytes | None:
+    """Return the response to a request, or None if the host must answer it.
+
+    Raises:
+        ProtocolError: the parameters are invalid, or the method is not supported.
+    """
+    if method == "logging/setLevel":
+        session.level = check_level(params.get("level"))
+    elif method == "resources/subscribe":
+        _subscribe(session, _uri(session, method, params))
+    elif method == "resources/unsubscribe":
+        session.subscriptions -= {_uri(session, method, params)}
+    elif method != "ping":
+        return None
+    return jsonrpc_result(request_id, b"{}")
+
+
+def _uri(session: Session, method: str, params: Mapping[str, Any]) -> str:
+    if "resources" not in session.offered:
+        raise ProtocolError(METHOD_NOT_FOUND, f"Method not found: {method}")
+    uri = params.get("uri")
+    if type(uri) is not str or not 0 < len(uri) <= MAX_SUBSCRIBED_URI_CHARACTERS:
+        raise ProtocolError(
+            INVALID_PARAMS, f"params.uri must be a URI of up to {MAX_SUBSCRIBED_URI_CHARACTERS} characters"
+        )
+    return uri
+
+
+def _subscribe(session: Session, uri: str) -> None:
+    if uri not in session.subscriptions and len(session.subscriptions) >= MAX_SUBSCRIPTIONS:
+        raise ProtocolError(INVALID_PARAMS, f"A session may subscribe to at most {MAX_SUBSCRIPTIONS} resources.")
+    session.subscriptions |= {uri}

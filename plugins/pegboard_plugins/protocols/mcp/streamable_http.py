@@ -1,0 +1,206 @@
+"""MCP over Streamable HTTP: one path for both eras.
+
+The module depends on request and response objects, not on an HTTP server.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Coroutine
+from typing import TYPE_CHECKING, Any
+
+from pegboard import ClientCapabilityError, MCPError
+from pegboard.plugin import ProtocolContext, ProtocolError
+from pegboard.types import EMPTY, Call, EventStream, Failure, Outcome, Request, Response
+from pegboard_plugins.protocols.mcp.call_notifications import progress_token
+from pegboard_plugins.protocols.mcp.headers import check_mirrored, check_revision, named_revision
+from pegboard_plugins.protocols.mcp.http.error_responses import (
+    error_response,
+    protocol_error_response,
+    reject_outside_sessions,
+    response_head,
+    unsupported_revision,
+)
+from pegboard_plugins.protocols.mcp.http.session_call import ACCEPTED
+from pegboard_plugins.protocols.mcp.http.session_endpoint import SessionEndpoint
+from pegboard_plugins.protocols.mcp.jsonrpc_messages import message_type, params_of, readable_id
+from pegboard_plugins.protocols.mcp.mcp_service import McpService
+from pegboard_plugins.protocols.mcp.media_types import NOT_ACCEPTABLE, Accepted, accepted_types, unsupported_body
+from pegboard_plugins.protocols.mcp.mirrored_arguments import MirroredArguments
+from pegboard_plugins.protocols.mcp.parameter_headers import check_parameters
+from pegboard_plugins.protocols.mcp.revisions import (
+    LOG_LEVEL,
+    SESSION_REVISIONS,
+    STATELESS_REVISIONS,
+    SUPPORTED_REVISIONS,
+)
+from pegboard_plugins.protocols.mcp.stateless import is_stateless, read_client, require_served
+from pegboard_plugins.protocols.mcp.stateless_call import STREAM_HEADERS, StatelessCall, cut_response
+from pegboard_plugins.protocols.mcp.subscriptions import ClientSubscription, SubscriptionStream
+from pegboard_plugins.support.first_step import in_task
+from pegboard_plugins.support.jsonrpc import (
+    INTERNAL_ERROR,
+    INVALID_PARAMS,
+    INVALID_REQUEST,
+    MISSING_CLIENT_CAPABILITY,
+    PARSE_ERROR,
+)
+from pegboard_plugins.support.repeated_members import decode_message
+
+if TYPE_CHECKING:
+    from pegboard_plugins.protocols.mcp.http.http_sessions import HttpSessions
+    from pegboard_plugins.protocols.mcp.profiles import Profile
+    from pegboard_plugins.protocols.mcp.round_trips import RoundTrips
+    from pegboard_plugins.protocols.mcp.settings import McpConfig
+
+
+class StreamableHttp:
+    """The handlers of one MCP endpoint: of the whole catalogue, or of a profile."""
+
+    def __init__(
+        self, config: McpConfig, round_trips: RoundTrips, sessions: HttpSessions, profile: Profile | None = None
+    ) -> None:
+        self._config = config
+        self._round_trips = round_trips
+        self._profile = profile
+        self._sessions = sessions
+        self._session_endpoint = SessionEndpoint(sessions, config)
+        self._mirrored = MirroredArguments()
+        self._made: McpService | None = None
+
+    def _service(self, host: ProtocolContext) -> McpService:
+        if self._made is None or self._made.host is not host:
+            self._made = McpService(host, self._config, self._round_trips, "http", self._profile)
+            self._sessions.on_expired(self._made.session_ended)
+            self._sessions.end_with(host)
+        return self._made
+
+    async def get(self, request: Request, host: ProtocolContext) -> Response | EventStream:
+        """Open a stream of a session."""
+        return reject_outside_sessions(request) or await self._session_endpoint.listen(request, self._service(host))
+
+    async def delete(self, request: Request, host: ProtocolContext) -> Response:
+        """End a session."""
+        return reject_outside_sessions(request) or await self._session_endpoint.delete(request, self._service(host))
+
+    async def post(self, request: Request, host: ProtocolContext) -> Response | EventStream:
+        """Handle a message, or a batch in the revision that has batches."""
+        if (refused := unsupported_body(request.headers)) is not None:
+            return refused
+        takes = accepted_types(request.headers)
+        if not any(takes):
+            return NOT_ACCEPTABLE
+        try:
+            message, repeated = decode_message(request.body)
+        except ValueError:
+            return error_response(
+                400, None, PARSE_ERROR, "The body is not valid JSON (UTF-8, no NaN, at most 200 levels)."
+            )
+        try:
+            if repeated:
+                raise ProtocolError(INVALID_REQUEST, "The message repeats a member: send each member once.")
+            if type(message) is list:
+                await in_task()
+                return await self._session_endpoint.batch(message, request, self._service(host))
+            answer = self._message(message, message_type(message), takes, request, self._service(host))
+            return answer if isinstance(answer, Response) else await answer
+        except MCPError as error:
+            return protocol_error_response(error, readable_id(message))
+        except asyncio.CancelledError:
+            if not host.stopping:
+                raise
+            return Response(503, cut_response(readable_id(message)))
+
+    def _message(
+        self, message: dict[str, Any], kind: str, takes: Accepted, request: Request, service: McpService
+    ) -> Response | Coroutine[Any, Any, Response | EventStream]:
+        """Return the response to a message, or a coroutine that returns it."""
+        params = message.get("params", EMPTY)
+        revision = named_revision(request.headers)
+        is_stateless_request = type(params) is dict and is_stateless(params)
+        if is_stateless_request or not (revision is None or revision in SESSION_REVISIONS):
+            if kind == "request":
+                if not (is_stateless_request or revision in STATELESS_REVISIONS):
+                    return unsupported_revision(str(revision), message["id"], INVALID_PARAMS)
+                return self._stateless(message, revision, takes, request, service)
+            answer = _without_answer(kind, revision)
+            if answer is ACCEPTED:
+                service.dispatch_notification(message["method"], params, request.caller)
+            return answer
+        if kind == "request" and message["method"] == "initialize":
+            return self._session_endpoint.initialize(message["id"], params_of(message), request, service)
+        return self._session_endpoint.message(message, kind, takes, request, service)
+
+    # --- 2026-07-28 ---
+
+    async def _stateless(
+        self, message: dict[str, Any], named: str | None, takes: Accepted, request: Request, service: McpService
+    ) -> Response | EventStream:
+        """Check a request in the order of the specification's error codes, then answer it."""
+        request_id, method, params = message["id"], message["method"], params_of(message)
+        meta = params.get("_meta")
+        if type(meta) is not dict:
+            meta = {}
+        client = read_client(meta)
+        tells = progress_token(meta) is not None or LOG_LEVEL in meta
+        if not client.revision == named in STATELESS_REVISIONS:
+            check_revision(request.headers, client.revision)
+            require_served(client)
+        check_mirrored(request.headers, method, params, service.name_parameter)
+        if method == "server/discover":
+            return Response(body=service.discovery(request_id))
+        if method == "subscriptions/listen":
+            if not takes.events:
+                return NOT_ACCEPTABLE
+            subscription = service.listen(request_id, params, client, request.caller, request.headers)
+            return self._listen(subscription, request, service)
+        stateless_call = StatelessCall(request_id) if takes.events and (tells or not takes.json) else None
+        caller, headers, peer = request.caller, request.headers, request.peer
+        call = service.call(request_id, method, params, client, caller, stateless_call, None, headers, peer)
+        check_parameters(request.headers, call, service.tool, self._mirrored)
+        if stateless_call is None:
+            await in_task()
+            outcome = await service.host.dispatch(call)
+            body = service.response(call, outcome)
+            return _head(call, outcome)._replace(body=body) if type(outcome) is Failure else Response(200, body)
+        return await stateless_call.respond(_stateless_answer(service, call, stateless_call), streamed=not takes.json)
+
+    def _listen(
+        self, subscription: ClientSubscription, request: Request, service: McpService
+    ) -> Response | EventStream:
+        if len(service.changes) > self._config.max_listening:
+            subscription.end()
+            busy = error_response(503, subscription.request_id, INTERNAL_ERROR, "There are too many subscriptions.")
+            return busy._replace(headers={"Retry-After": "60"})
+        service.admitted_streams.add(subscription, request)
+        return EventStream(SubscriptionStream(subscription), STREAM_HEADERS)
+
+
+async def _stateless_answer(service: McpService, call: Call, stateless_call: StatelessCall) -> bytes:
+    outcome = await service.host.dispatch(call)
+    stateless_call.head = _head(call, outcome)
+    if stateless_call.progress is not None:
+        stateless_call.progress.end()
+    return service.response(call, outcome)
+
+
+def _head(call: Call, outcome: Outcome) -> Response:
+    """Return 403 if a token lacks scopes, and 400 if the client lacks a capability (2026-07-28).
+
+    Clients react to both statuses.
+    """
+    error = outcome.error if isinstance(outcome, Failure) else None
+    missing = isinstance(error, ProtocolError) and error.code == MISSING_CLIENT_CAPABILITY
+    return Response(400) if missing or isinstance(error, ClientCapabilityError) else response_head(call, outcome)
+
+
+def _without_answer(kind: str, revision: str | None) -> Response:
+    """Return the response to a notification or response without a session.
+
+    Since 2026-07-28 such notifications are ignored and such responses are invalid.
+    """
+    if not (revision is None or revision in SUPPORTED_REVISIONS):
+        return unsupported_revision(revision)
+    if kind == "notification":
+        return ACCEPTED
+    return error_response(400, None, INVALID_REQUEST, "This revision has no responses from clients.")

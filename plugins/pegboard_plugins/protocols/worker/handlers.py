@@ -1,0 +1,218 @@
+"""The handlers of the worker's routes. Each calls the host and returns the outcome as a response."""
+
+from __future__ import annotations
+
+import time
+from typing import Any, NamedTuple
+
+from pegboard import NotFoundError, ResourceResult
+from pegboard.plugin import ProtocolContext, RouteHandler, encode
+from pegboard.types import Call, Change, Client, Failure, Listing, Outcome, Request, Response, Supplied, Tool
+from pegboard_plugins.protocols.worker.call_log import CallLog
+from pegboard_plugins.protocols.worker.call_responses import CallResponses
+from pegboard_plugins.protocols.worker.contents import listed_resource, resource_contents
+from pegboard_plugins.protocols.worker.jwt_authenticator import ENGINE
+from pegboard_plugins.protocols.worker.request_bodies import (
+    InvalidBodyError,
+    ListRequest,
+    ReadRequest,
+    ToolCallRequest,
+    read_body,
+)
+from pegboard_plugins.protocols.worker.settings import WorkerConfig
+from pegboard_plugins.protocols.worker.tool_definitions import tool_definition
+from pegboard_plugins.support.jsonrpc import INTERNAL_ERROR, INVALID_PARAMS, RESOURCE_NOT_FOUND
+
+_CLIENT = Client("worker")
+
+
+class ToolIndex(NamedTuple):
+    """The tools at one moment.
+
+    Attributes:
+        by_name: tools by the casefolded names of their toolkit and their own.
+        listed: the definitions of all tools, as JSON.
+    """
+
+    by_name: dict[tuple[str, str], list[Tool]]
+    listed: bytes
+
+
+class WorkerHandlers:
+    """The handlers of the worker's routes.
+
+    Args:
+        config: the plugin's settings.
+    """
+
+    def __init__(self, config: WorkerConfig) -> None:
+        self._config = config
+        self._responses = CallResponses(config)
+        self._index: ToolIndex | None = None
+        self._changes = 0
+        self._watching = False
+
+    async def health(self, request: Request, host: ProtocolContext) -> Response:
+        """Handle `GET /worker/health`. No token is needed."""
+        count = sum(map(len, (await self._tools(host)).by_name.values()))
+        return _json({"status": "ok", "tool_count": str(count)})
+
+    async def tools(self, request: Request, host: ProtocolContext) -> Response:
+        """Handle `GET /worker/tools`: return the definitions of all tools."""
+        return Response(200, (await self._tools(host)).listed)
+
+    async def invoke(self, request: Request, host: ProtocolContext) -> Response:
+        """Handle `POST /worker/tools/invoke`: call a tool. The status is 200 even if the tool fails."""
+        try:
+            body = read_body(request, ToolCallRequest)
+        except InvalidBodyError as error:
+            return _error(400, INVALID_PARAMS, str(error))
+        tool = await self._find(body, host)
+        if tool is None:
+            return await self._unknown(body, request, host)
+        supplied = body.context.supplied(lenient=not self._config.check_requirements)
+        log = CallLog(tool)
+        call = Call(
+            "tools/call",
+            {"name": tool.name, "arguments": body.inputs or {}},
+            caller=request.caller,
+            client=_CLIENT,
+            request_id=body.execution_id,
+            notify=log.receive,
+            headers=request.headers,
+            supplied=supplied,
+            peer=request.peer,
+            transport="http",
+        )
+        started = time.perf_counter()
+        outcome = await host.dispatch(call)
+        duration = (time.perf_counter() - started) * 1000
+        return _json(self._responses.response(tool, outcome, body.execution_id, duration, log.entries))
+
+    async def list_resources(self, request: Request, host: ProtocolContext) -> Response:
+        """Handle `POST /worker/resources/list`: return one page of resources."""
+        try:
+            body = read_body(request, ListRequest)
+        except InvalidBodyError as error:
+            return _error(400, INVALID_PARAMS, str(error))
+        params = {} if body.cursor is None else {"cursor": body.cursor}
+        outcome = await host.dispatch(_call("resources/list", params, request))
+        if not isinstance(outcome, Listing):
+            return _error(400, INVALID_PARAMS, "Invalid cursor")
+        page: dict[str, Any] = {"resources": [listed_resource(resource) for resource in outcome.items]}
+        if outcome.next_cursor is not None:
+            page["nextCursor"] = outcome.next_cursor
+        return _json(page)
+
+    async def read_resource(self, request: Request, host: ProtocolContext) -> Response:
+        """Handle `POST /worker/resources/read`: return the contents of a resource."""
+        try:
+            body = read_body(request, ReadRequest)
+        except InvalidBodyError as error:
+            return _error(400, INVALID_PARAMS, str(error))
+        outcome = await host.dispatch(_call("resources/read", {"uri": body.uri}, request))
+        if isinstance(outcome, ResourceResult):
+            return _json({"contents": [resource_contents(part) for part in outcome.contents]})
+        return _unreadable(outcome, body.uri)
+
+    # --- tools
+
+    async def _find(self, body: ToolCallRequest, host: ProtocolContext) -> Tool | None:
+        """Return the requested tool, or the first version of it if the request names no version."""
+        reference = body.tool
+        index = await self._tools(host)
+        candidates = index.by_name.get((reference.toolkit.casefold(), reference.name.casefold()), ())
+        version = None if reference.version is None else reference.version.casefold()
+        return next(
+            (tool for tool in candidates if version is None or (tool.version or "").casefold() == version), None
+        )
+
+    async def _unknown(self, body: ToolCallRequest, request: Request, host: ProtocolContext) -> Response:
+        """Refuse a call of an unknown tool. Middleware sees the call, so that it can be recorded."""
+        params = {"name": f"{body.tool.toolkit}.{body.tool.name}", "arguments": body.inputs or {}}
+        await host.dispatch(_call("tools/call", params, request)._replace(request_id=body.execution_id))
+        if self._config.unknown_tool == "internal_error":
+            return Response(500, b"Internal Server Error", content_type="text/plain; charset=utf-8")
+        version = f" in version {body.tool.version}" if body.tool.version is not None else ""
+        return _error(404, INVALID_PARAMS, f"Unknown tool: {body.tool.toolkit}.{body.tool.name}{version}")
+
+    async def _tools(self, host: ProtocolContext) -> ToolIndex:
+        """Return the current tools. The response is cached until tools change."""
+        if not self._watching:
+            self._watching = True
+            host.watch(self._forget)
+        if self._index is not None:
+            return self._index
+        changes = self._changes
+        index = _make_index(await _all_tools(host))
+        if changes == self._changes:  # otherwise it is outdated already
+            self._index = index
+        return index
+
+    def _forget(self, change: Change) -> None:
+        if change.kind == "tools":
+            self._changes += 1
+            self._index = None
+
+
+def _make_index(tools: list[Tool]) -> ToolIndex:
+    by_name: dict[tuple[str, str], list[Tool]] = {}
+    definitions = []
+    for tool in tools:
+        definition = tool_definition(tool)
+        key = definition["toolkit"]["name"].casefold(), definition["name"].casefold()
+        by_name.setdefault(key, []).append(tool)
+        definitions.append(definition)
+    return ToolIndex(by_name, encode(definitions))
+
+
+def method_not_allowed(allowed: str) -> RouteHandler:
+    """Return a handler that refuses a request with 405."""
+    refusal = Response(405, encode({"detail": "Method Not Allowed"}), headers={"Allow": allowed})
+
+    async def refuse(request: Request, host: ProtocolContext) -> Response:
+        return refusal
+
+    return refuse
+
+
+async def _all_tools(host: ProtocolContext) -> list[Tool]:
+    tools: list[Tool] = []
+    params: dict[str, str] = {}
+    while True:
+        page = await host.dispatch(Call("tools/list", params, caller=ENGINE, client=_CLIENT, supplied=Supplied()))
+        if isinstance(page, Failure):
+            raise page.error
+        assert isinstance(page, Listing)
+        tools += [tool for tool in page.items if isinstance(tool, Tool)]
+        if page.next_cursor is None:
+            return tools
+        params = {"cursor": page.next_cursor}
+
+
+def _call(method: str, params: dict[str, Any], request: Request) -> Call:
+    return Call(
+        method,
+        params,
+        caller=request.caller,
+        client=_CLIENT,
+        headers=request.headers,
+        supplied=Supplied(),
+        peer=request.peer,
+        transport="http",
+    )
+
+
+def _unreadable(outcome: Outcome, uri: str) -> Response:
+    if isinstance(outcome, Failure) and isinstance(outcome.error, NotFoundError):
+        return _error(404, RESOURCE_NOT_FOUND, f"Resource not found: {uri}")
+    message = outcome.error.message if isinstance(outcome, Failure) else "Internal error"
+    return _error(500, INTERNAL_ERROR, message)
+
+
+def _json(value: Any) -> Response:
+    return Response(200, encode(value))
+
+
+def _error(status: int, code: int, message: str) -> Response:
+    return Response(status, encode({"code": code, "message": message}))

@@ -1,0 +1,1 @@
+"""Other MCP servers: mounted in the host, and used by commands."""

@@ -1,0 +1,183 @@
+"""`pegboard list`, `show` and `call` with `--url` or `--stdio`: another MCP server instead of the host."""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+import os
+from argparse import Namespace
+from collections import deque
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Any, TypeVar
+
+from pegboard.errors import ClientError, MCPError, ProtocolError, TransportError
+from pegboard.plugin import CommandContext
+from pegboard.terminal import (
+    Terminal,
+    clear_progress,
+    diverted,
+    is_interactive,
+    parse_arguments,
+    print_json,
+    say,
+    show_progress,
+)
+from pegboard_client import Asked, Client, Endpoint, LoginRequiredError, OAuth, Program, QuestionHandler
+from pegboard_plugins.servers.other_servers.login_store import LoginStore
+from pegboard_plugins.servers.other_servers.other_server_output import print_lists, print_shown
+from pegboard_plugins.servers.other_servers.server_items import (
+    Item,
+    are_unsuitable,
+    call_named,
+    found_in,
+    has_failed,
+    lists_of,
+    parameters_hint,
+    print_called,
+)
+from pegboard_plugins.servers.other_servers.server_options import check_server_options
+from pegboard_plugins.support.jsonrpc import INVALID_PARAMS, METHOD_NOT_FOUND
+
+_QUIET_SECONDS = 5.0
+"""How long a server may take to respond before a person at a terminal is told."""
+STDERR_LINES = 20
+"""The last lines of a program's standard error that are printed if it fails."""
+_ALL = "`pegboard list` with the same options"
+
+T = TypeVar("T")
+
+
+def list_server(command: CommandContext) -> int:
+    """List the tools, prompts, resources and resource templates of the server."""
+    lists = _use_server(command.options, lists_of)
+    if command.options.json:
+        print_json(lists)
+    else:
+        print_lists(lists)
+    return 0
+
+
+def show_item(command: CommandContext) -> int:
+    """Show one tool, prompt or resource of the server."""
+
+    async def find(client: Client) -> tuple[str, Item]:
+        return found_in(await lists_of(client), command.options.tool, _ALL)
+
+    kind, item = _use_server(command.options, find)
+    if command.options.json:
+        print_json(item)
+    else:
+        print_shown(kind, item)
+    return 0
+
+
+def call_item(command: CommandContext) -> int:
+    """Call a tool, get a prompt, or read a resource, and print the result."""
+    options = command.options
+    arguments = parse_arguments(options.arguments)
+
+    async def call(client: Client) -> tuple[str, Item, Item]:
+        shows = options.verbose or is_interactive()
+        kind, item = (
+            ("resources", {})
+            if "://" in options.tool
+            else found_in(await lists_of(client, "tools", "prompts"), options.tool, _ALL)
+        )
+        progress = show_progress if shows else None
+        return kind, item, await call_named(client, (kind, item), options.tool, arguments, progress)
+
+    try:
+        kind, item, result = _use_server(options, call)
+    finally:
+        clear_progress()
+    print_called(kind, result, as_json=options.json)
+    if has_failed(result) and are_unsuitable(arguments, item) and not options.json:
+        say(parameters_hint(f"`pegboard show {options.tool}` with the same options"))
+    return 1 if has_failed(result) else 0
+
+
+# --- the connection
+
+
+def _use_server(options: Namespace, use: Callable[[Client], Awaitable[T]]) -> T:
+    """Connect to the server, and return the result of a function.
+
+    Raises:
+        MCPError: the server cannot be reached, requires a login, or responds with an error.
+    """
+    check_server_options(options)
+    heard: deque[str] = deque(maxlen=STDERR_LINES)
+
+    async def connected() -> T:
+        gc.enable()
+        asks = is_interactive()
+        address = _address(options, heard)
+        capabilities = Terminal.capabilities if asks else {}
+        ask = ask_at_terminal(address.label) if asks else None
+        slow = asyncio.get_running_loop().call_later(_QUIET_SECONDS, _tell_of_slow, address.label)
+        try:
+            async with Client(address, ask=ask, capabilities=capabilities) as client:
+                slow.cancel()
+                return await use(client)
+        finally:
+            slow.cancel()
+
+    try:
+        with diverted():
+            return asyncio.run(connected())
+    except LoginRequiredError as error:
+        if error.problem or options.login:
+            raise
+        raise MCPError(f"{error} Add --login to log in, or --header 'Authorization: Bearer TOKEN'.") from None
+    except TransportError:
+        for line in heard:
+            say(f"{options.stdio[0]}: {line}")
+        raise
+
+
+def _tell_of_slow(label: str) -> None:
+    if is_interactive():
+        say(f"waiting for the first response of {label}; stop with Ctrl-C")
+
+
+def _address(options: Namespace, heard: deque[str]) -> Endpoint | Program:
+    if options.stdio:
+
+        def hear(line: str) -> None:
+            if options.verbose:
+                say(f"{options.stdio[0]}: {line}")
+            else:
+                heard.append(line)
+
+        return Program(options.stdio[0], options.stdio[1:], stderr=hear)
+    headers = dict(options.header)
+    if any(name.lower() == "authorization" for name in headers):
+        return Endpoint(options.url, headers)
+    auth = OAuth(_open_page if options.login else None, client_name="pegboard", store=LoginStore(os.environ))
+    return Endpoint(options.url, headers, auth)
+
+
+async def _open_page(url: str) -> None:
+    """Show the page on which a person logs in. At a terminal, open the browser too."""
+    say(f"open this page to log in: {url}")
+    if is_interactive():
+        import webbrowser
+
+        await asyncio.to_thread(webbrowser.open, url)
+
+
+def ask_at_terminal(label: str) -> QuestionHandler:
+    """Return a function that asks the person at the terminal."""
+    terminal = Terminal()
+
+    async def ask(asked: Asked) -> Mapping[str, Any]:
+        say(f"{label} asks:")
+        try:
+            return await terminal(asked.method, dict(asked.params))
+        except ClientError as error:
+            raise ProtocolError(METHOD_NOT_FOUND, str(error)) from error
+        except (AttributeError, KeyError, TypeError, ValueError) as error:
+            say("the question is invalid and is refused")
+            raise ProtocolError(INVALID_PARAMS, "the question is invalid") from error
+
+    return ask

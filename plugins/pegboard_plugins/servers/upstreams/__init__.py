@@ -1,0 +1,64 @@
+"""Mounted servers: the tools, resources and prompts of other MCP servers, served as if they were local.
+
+Each section `[plugins.upstreams.servers.NAME]` mounts one server. The host keeps one connection to it, or one for each
+caller, connects again after a loss, and passes changes of its lists on.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+from pegboard.plugin import Gauge, Lifespan, Middleware, Plugin, PluginContext, hookimpl
+from pegboard_plugins.servers.upstreams.settings import UpstreamsConfig
+
+if TYPE_CHECKING:
+    from pegboard_plugins.servers.upstreams.mounted_servers import MountedServers
+
+
+class UpstreamsPlugin(Plugin):
+    """The mounted servers.
+
+    Attributes:
+        offers, named_providers: see `Plugin`.
+    """
+
+    Config = UpstreamsConfig
+
+    def __init__(self, config: UpstreamsConfig) -> None:
+        super().__init__(config)
+        self.offers = ("tools", "resources", "prompts", "completions") if config.servers else ()
+        self.named_providers = {
+            ("servers", name, "auth"): server.auth for name, server in config.servers.items() if server.auth
+        }
+        self._mounted: MountedServers | None = None
+
+    def _servers(self, context: PluginContext) -> MountedServers:
+        from pegboard_plugins.servers.upstreams.mounted_servers import MountedServers
+
+        if self._mounted is None:
+            self._mounted = MountedServers(self.config, context)
+        return self._mounted
+
+    def unavailable(self) -> Iterable[str]:
+        """Return the servers that are not connected."""
+        return (
+            ()
+            if self._mounted is None
+            else [server.name for server in self._mounted.servers if not server.is_connected]
+        )
+
+    @hookimpl
+    def register_middleware(self, context: PluginContext) -> Iterable[Middleware]:
+        """Return middleware that refuses loops, delays the first lists, and hides items of other users."""
+        return self._servers(context).middleware() if self.config.servers else []
+
+    @hookimpl
+    def lifespan(self, context: PluginContext) -> Lifespan:
+        """Return the connections, open from the start to the end of the host."""
+        return self._servers(context).lifespan()
+
+    @hookimpl
+    def register_telemetry(self, context: PluginContext) -> Iterable[Gauge]:
+        """Return the state of each server."""
+        return [self._servers(context).gauge] if self.config.servers else []

@@ -1,0 +1,368 @@
+"""One connection to a server, opened again after a loss."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable
+from contextlib import AbstractAsyncContextManager
+from math import inf
+from time import monotonic
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from pegboard import AuthorizationRequiredError, MCPError
+from pegboard.plugin import ProtocolError, TransportError
+from pegboard_plugins.servers.upstreams.hops import LoopError
+from pegboard_plugins.servers.upstreams.upstream_lists import ALL_KINDS, ListReader, RawKind, UpstreamLists
+
+if TYPE_CHECKING:
+    from pegboard_client import Client
+
+NotificationListener: TypeAlias = Callable[[str, dict[str, Any]], None]
+"""Receives the method and the parameters of a notification."""
+OpenClient: TypeAlias = "Callable[[NotificationListener], AbstractAsyncContextManager[Client]]"
+"""Returns a connection that its context manager opens and closes."""
+
+LOGIN_ADVICE = 'set headers, or identity = "user" with auth'
+"""The advice for the operator if a server requires a login."""
+STABLE_SECONDS = 5.0
+"""A connection that ends earlier counts as a failed attempt."""
+PATIENT_SECONDS = 1.0
+"""Calls wait for the next attempt if it is due within this time."""
+MAX_LISTEN_SECONDS = 5.0
+"""The time limit for the request for changes."""
+MAX_FIRST_LISTS_SECONDS = 60.0
+"""The time limit for the lists of a new connection, during which calls wait."""
+MAX_CHECK_SECONDS = 5.0
+"""The time limit for a sign of life of the server after a request timed out."""
+MIN_LIST_SECONDS = 0.2
+"""The minimum time between two readings of changed lists."""
+
+_CHANGES: dict[str, frozenset[RawKind]] = {
+    "notifications/tools/list_changed": frozenset(("tools",)),
+    "notifications/resources/list_changed": frozenset(("resources", "templates")),
+    "notifications/prompts/list_changed": frozenset(("prompts",)),
+}
+
+
+class NotConnectedError(Exception):
+    """The server is not connected.
+
+    Attributes:
+        reason: the reason.
+        seconds: the seconds until the next attempt; None if there is none.
+        cause: the exception of the last attempt; None if there is none.
+    """
+
+    def __init__(self, reason: str, seconds: float | None, cause: Exception | None = None) -> None:
+        super().__init__(reason)
+        self.reason = reason
+        self.seconds = seconds
+        self.cause = cause
+
+
+class Link:
+    """One connection to a server.
+
+    One task opens the connection, reads the lists, and closes the connection. Calls share it.
+
+    Args:
+        label: the name of the server, and of its user, for the log.
+        open: returns a new connection.
+        reader: reads the lists.
+        publish: receives the lists after each reading, and returns when they are served.
+        logger: the log.
+        on_notification: receives notifications that are not changes of lists.
+        keep: True to connect again after a loss; False to connect again with the next use.
+
+    Attributes:
+        lists: the lists as last read.
+    """
+
+    def __init__(
+        self,
+        label: str,
+        open: OpenClient,
+        reader: ListReader,
+        publish: Callable[[UpstreamLists], Awaitable[None]],
+        logger: logging.Logger,
+        on_notification: Callable[[Client, str, dict[str, Any]], None],
+        *,
+        keep: bool,
+    ) -> None:
+        self.lists = UpstreamLists()
+        self._label = label
+        self._open = open
+        self._reader = reader
+        self._publish = publish
+        self._logger = logger
+        self._on_notification = on_notification
+        self._keep = keep
+        self._failures = 0
+        self._task: asyncio.Task[None] | None = None
+        self._attempt: asyncio.Future[Client] | None = None
+        self._client: Client | None = None
+        self._next_attempt: float | None = None
+        self._changed: set[RawKind] = set()
+        self._wake = asyncio.Event()
+        self._check: asyncio.Task[None] | None = None
+        self._blocked = ""
+        self._was_open = False
+        self._settled = asyncio.Event()
+        self._started = 0.0
+        self._reported = ""
+        self._cause: Exception | None = None
+
+    @property
+    def connected(self) -> Client | None:
+        """The connection, or None."""
+        return self._client
+
+    @property
+    def is_running(self) -> bool:
+        """True while a connection is open, or is being opened."""
+        return self._task is not None and not self._task.done()
+
+    @property
+    def failure(self) -> NotConnectedError | None:
+        """The reason why no connection is open; None if one is open."""
+        if self._client is not None:
+            return None
+        error = self._attempt.exception() if self._attempt is not None and self._attempt.done() else None
+        return self._failure(str(error) if error else "it has not connected yet")
+
+    def start(self) -> None:
+        """Connect in the background, unless a connection is open or the next attempt is not due."""
+        if self._task is not None and not self._task.done():
+            return
+        if self._next_attempt is not None and monotonic() < self._next_attempt:
+            return
+        self._begin_attempt()
+        self._settled.clear()
+        self._started = monotonic()
+        self._task = asyncio.get_running_loop().create_task(self._run())
+
+    async def client(self) -> Client:
+        """Return the connection. Wait for an attempt that is under way.
+
+        Raises:
+            NotConnectedError: the attempt failed, or the next attempt is not due.
+        """
+        if self._client is not None:
+            return self._client
+        self.start()
+        assert self._attempt is not None
+        if self._attempt.done() and self._client is None:
+            error = self._attempt.exception()
+            assert isinstance(error, NotConnectedError)
+            raise self._failure(error.reason)
+        return await asyncio.shield(self._attempt)
+
+    def is_settled(self, seconds: float) -> bool:
+        """Return False if lists should wait: a first attempt is possible, or began less than `seconds` ago."""
+        if self._task is None or self._task.done():
+            return self._next_attempt is not None and monotonic() < self._next_attempt
+        return self._settled.is_set() or monotonic() >= self._started + seconds
+
+    async def settle(self) -> None:
+        """Connect if no connection is open. Wait until the lists are served, or the attempt has failed."""
+        self.start()
+        await self._settled.wait()
+
+    def check(self, client: Client) -> None:
+        """Check in the background whether the server still responds. If it does not, drop the connection.
+
+        Args:
+            client: the connection on which a request timed out.
+        """
+        if client is self._client and (self._check is None or self._check.done()):
+            self._check = asyncio.get_running_loop().create_task(self._check_response(client))
+
+    async def close(self) -> None:
+        """Close the connection and make no further attempts."""
+        if self._task is not None:
+            self._task.cancel()
+            await asyncio.wait((self._task,))
+        self._next_attempt = inf
+        self._fail("the host has closed the connection")
+
+    # --- the task of the connection
+
+    async def _run(self) -> None:
+        while True:
+            began = monotonic()
+            self._was_open, self._cause = False, None
+            try:
+                reason = await self._connect_and_follow()
+            except LoopError as error:
+                self._logger.error("%s is not mounted: %s", self._label, error)
+                self._next_attempt = inf
+                self._fail(str(error))
+                return
+            except (MCPError, OSError) as error:
+                reason, self._cause = _first_line(error), error
+                if self._keep and isinstance(error, AuthorizationRequiredError):
+                    reason += f"; {LOGIN_ADVICE}"
+            except Exception as error:
+                self._logger.exception("%s: the connection failed", self._label)
+                reason = type(error).__name__
+            if self._was_open and monotonic() - began >= STABLE_SECONDS:
+                self._failures = 0
+            delay = _delay(self._failures)
+            self._failures += 1
+            self._next_attempt = monotonic() + delay
+            what = "the connection is lost" if self._was_open else "cannot connect"
+            after = f"; next attempt in {delay:.1f} s" if self._keep else ""
+            is_news = self._was_open or reason != self._reported
+            self._reported = reason
+            level = logging.WARNING if is_news else logging.DEBUG
+            self._logger.log(level, "%s: %s: %s%s", self._label, what, reason, after)
+            if not self._keep:
+                self._fail(reason)
+                return
+            await self._wait(reason, delay)
+
+    async def _wait(self, reason: str, delay: float) -> None:
+        """Wait for the next attempt. Calls wait too if it is due soon, and fail otherwise."""
+        if delay < PATIENT_SECONDS and self._was_open:
+            await asyncio.sleep(delay)
+        else:
+            self._fail(reason)
+            await asyncio.sleep(delay)
+            self._begin_attempt()
+
+    async def _connect_and_follow(self) -> str:
+        """Open the connection and follow changes until it is lost. Return the reason of the loss."""
+        self._changed.clear()
+        self._blocked = ""
+        async with self._open(self._notified) as client:
+            announces = await self._listen(client) and _announces_changes(client)
+            self.lists = await self._first_lists(client)
+            self._opened(client)
+            try:
+                await self._publish(self.lists)
+                self._settled.set()
+                return await self._follow(client, announces)
+            finally:
+                self._client = None
+                self._begin_attempt()
+
+    async def _first_lists(self, client: Client) -> UpstreamLists:
+        try:
+            async with asyncio.timeout(MAX_FIRST_LISTS_SECONDS):
+                return await self._reader.read(client, ALL_KINDS, self.lists)
+        except TimeoutError:
+            raise TransportError(f"it did not send its lists within {MAX_FIRST_LISTS_SECONDS:.0f} seconds") from None
+
+    async def _listen(self, client: Client) -> bool:
+        """Ask the server for changes of its lists. Return False if it sends none."""
+        try:
+            async with asyncio.timeout(MAX_LISTEN_SECONDS):
+                return await client.listen()
+        except (ProtocolError, TimeoutError) as error:
+            self._logger.debug("%s announces no changes: %s", self._label, _first_line(error))
+            return False
+
+    def _opened(self, client: Client) -> None:
+        self._client = client
+        self._was_open = True
+        assert self._attempt is not None
+        if not self._attempt.done():
+            self._attempt.set_result(client)
+        tools, resources, templates, prompts = map(len, self.lists)
+        self._logger.info(
+            "%s: connected (%s): %s tools, %s resources, %s prompts",
+            self._label,
+            client.revision,
+            tools,
+            resources + templates,
+            prompts,
+        )
+
+    async def _follow(self, client: Client, announces: bool) -> str:
+        """Read changed lists until the connection is lost. Return the reason of the loss.
+
+        Args:
+            client: the connection.
+            announces: False to read all lists again whenever they are no longer fresh.
+        """
+        closed = asyncio.ensure_future(client.wait_closed())
+        closed.add_done_callback(lambda _: self._wake.set())
+        try:
+            while not closed.done():
+                await self._wait_for_change(None if announces else self._reader.fresh_seconds)
+                if self._blocked:
+                    return self._blocked
+                if self._changed:
+                    kinds, self._changed = self._changed, set()
+                    before, self.lists = self.lists, await self._reader.read(client, kinds, self.lists)
+                    if self.lists != before:
+                        await self._publish(self.lists)
+                    await asyncio.wait((closed,), timeout=MIN_LIST_SECONDS)
+            return await closed
+        finally:
+            closed.cancel()
+            self._wake.clear()
+
+    async def _wait_for_change(self, seconds: float | None) -> None:
+        """Wait for a change. After a time without a change, all lists count as changed."""
+        try:
+            async with asyncio.timeout(seconds):
+                await self._wake.wait()
+        except TimeoutError:
+            self._changed |= ALL_KINDS
+        self._wake.clear()
+
+    async def _check_response(self, client: Client) -> None:
+        method = "server/discover" if client.stateless else "ping"
+        try:
+            async with asyncio.timeout(MAX_CHECK_SECONDS):
+                await client.request(method)
+        except TimeoutError:
+            if client is self._client:
+                self._blocked = f"a request timed out, and {method} had no response in {MAX_CHECK_SECONDS:.0f} seconds"
+                self._wake.set()
+        except MCPError as error:  # an error of the server is a response
+            self._logger.debug("%s: %s failed: %s", self._label, method, _first_line(error))
+
+    def _notified(self, method: str, params: dict[str, Any]) -> None:
+        if method in _CHANGES:
+            self._changed |= _CHANGES[method]
+            self._wake.set()
+        elif self._client is not None:
+            self._on_notification(self._client, method, params)
+
+    # --- attempts
+
+    def _begin_attempt(self) -> None:
+        if self._attempt is None or self._attempt.done():
+            self._attempt = asyncio.get_running_loop().create_future()
+
+    def _fail(self, reason: str) -> None:
+        self._client = None
+        self._settled.set()
+        self._begin_attempt()
+        assert self._attempt is not None
+        self._attempt.set_exception(self._failure(reason))
+        self._attempt.exception()  # it may have no awaiter
+
+    def _failure(self, reason: str) -> NotConnectedError:
+        due = inf if self._next_attempt is None else self._next_attempt
+        return NotConnectedError(reason, None if due == inf else max(0.0, due - monotonic()), self._cause)
+
+
+def _announces_changes(client: Client) -> bool:
+    """Return True if the server declares that it announces changes of each list that it has."""
+    declared = client.server.capabilities
+    having = [declared[name] for name in ("tools", "resources", "prompts") if name in declared]
+    return all(isinstance(capability, dict) and capability.get("listChanged") is True for capability in having)
+
+
+def _delay(failures: int) -> float:
+    from pegboard_client import reconnect_delay  # an attempt has loaded it
+
+    return reconnect_delay(failures)
+
+
+def _first_line(error: BaseException) -> str:
+    return (str(error) or type(error).__name__).splitlines()[0].removesuffix(".")

@@ -1,0 +1,96 @@
+"""All mounted servers of one host, from its start to its end."""
+
+from __future__ import annotations
+
+import asyncio
+import secrets
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+
+from pegboard.plugin import Gauge, Middleware, PluginContext, TransportError
+from pegboard.types import ItemKind
+from pegboard_plugins.servers.upstreams.link import NotConnectedError
+from pegboard_plugins.servers.upstreams.settings import UpstreamsConfig
+from pegboard_plugins.servers.upstreams.upstream_requests import UpstreamRequests, UserItems
+from pegboard_plugins.servers.upstreams.upstream_server import UpstreamServer
+
+START_PAUSE_SECONDS = 0.05
+"""The time before the start of each connection, unless a request for a list comes earlier.
+
+Many programs that start at once would take the processors from a host that is not ready yet.
+"""
+
+
+class MountedServers:
+    """The mounted servers of one host.
+
+    Args:
+        config: the settings.
+        context: the context of the plugin.
+
+    Attributes:
+        servers: the servers.
+    """
+
+    def __init__(self, config: UpstreamsConfig, context: PluginContext) -> None:
+        self._config = config
+        self._name = context.name
+        self._host_id = secrets.token_hex(8)
+        self._serving = asyncio.Event()
+        self.servers: Sequence[UpstreamServer] = [
+            UpstreamServer(name, section, context, self._host_id, self._serving.wait, self._owner_of)
+            for name, section in sorted(config.servers.items())
+        ]
+
+    def middleware(self) -> list[Middleware]:
+        """Return the middleware that the servers need."""
+        requests = UpstreamRequests(self._host_id, self.servers, self._config.first_list_seconds, self._serve)
+        for_users = any(server.config.identity == "user" for server in self.servers)
+        return [requests, UserItems(self._name, self.servers)] if for_users else [requests]
+
+    @property
+    def gauge(self) -> Gauge:
+        """The gauge of open connections. A server with a connection for each user counts as connected."""
+
+        def read() -> dict[str, float]:
+            return {server.name: server.is_connected for server in self.servers}
+
+        return Gauge("upstreams_connected", "1 if the mounted server is connected, else 0.", read, "server")
+
+    async def _start(self) -> None:
+        for server in self.servers:
+            if server.config.start == "eager":
+                await asyncio.sleep(START_PAUSE_SECONDS)
+                server.start()
+
+    def _owner_of(self, kind: ItemKind, shown: str) -> str | None:
+        return next((server.name for server in self.servers if server.items.has(kind, shown)), None)
+
+    def _serve(self) -> None:
+        if not self._serving.is_set():  # later changes of the catalogue come from threads
+            self._serving.set()
+
+    @asynccontextmanager
+    async def lifespan(self) -> AsyncIterator[None]:
+        """Connect in the background, and wait for required servers.
+
+        Raises:
+            TransportError: a required server is not available.
+        """
+        starting = asyncio.get_running_loop().create_task(self._start())
+        try:
+            await asyncio.gather(*(_require(server) for server in self.servers if server.config.start == "required"))
+            yield
+        finally:
+            starting.cancel()
+            await asyncio.gather(*(server.close() for server in self.servers))
+
+
+async def _require(server: UpstreamServer) -> None:
+    try:
+        await server.connect()
+    except NotConnectedError as error:
+        raise TransportError(
+            f"the required server {server.name!r} is not available: {error.reason}; "
+            f'repair it, or set start = "eager" in [plugins.upstreams.servers.{server.name}]'
+        ) from None

@@ -1,0 +1,236 @@
+"""The settings of mounted servers."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from fnmatch import fnmatchcase
+from pathlib import Path
+from typing import Annotated, Any, Literal, Self
+from urllib.parse import urlsplit
+
+from pydantic import Field, SecretStr, ValidationInfo, field_validator, model_validator
+
+from pegboard import PluginConfig
+from pegboard.plugin import WidensAccess
+
+_SERVER_NAME = re.compile(r"[a-z][a-z0-9]*(?:[_-][a-z0-9]+)*", re.ASCII)
+_HEADER = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+", re.ASCII)
+_OWN_HEADERS = frozenset(
+    ("accept", "connection", "content-length", "content-type", "host", "last-event-id", "transfer-encoding")
+)
+"""The headers that the client itself sends. Headers that start with `mcp-` belong to the protocol too."""
+_UNUSED = {
+    "object": ("args", "env", "cwd"),
+    "url": ("args", "env", "cwd", "path"),
+    "command": ("headers", "path"),
+}
+"""The keys without a meaning, for each kind of server."""
+
+
+class ServerConfig(PluginConfig):
+    """`[plugins.upstreams.servers.NAME]`: one mounted server. Set `url` or `command`.
+
+    Attributes:
+        object: a server of the program that makes the host; `Host(mount=...)` sets it.
+        path: the path of the endpoint in the ASGI application of an `object`.
+        url: the URL of a server that speaks Streamable HTTP.
+        command: the program of a server that speaks MCP on its standard input and output: a name on PATH, or a path.
+            A relative path with a separator starts in the directory of the configuration file.
+        args: the arguments of the program. Other users of the machine can see them: set secrets in `env`.
+        env: environment variables of the program; `{ env = "NAME" }` takes a value from a variable. The program gets
+            only these variables, and those that programs need to run, such as PATH and HOME.
+        cwd: the working directory of the program; by default the directory of the configuration file.
+        headers: headers of each HTTP request, such as `{ Authorization = { env = "NAME" } }`.
+        include: patterns of the served items: the server's own names, or URIs of resources. `*` matches any string.
+        exclude: patterns of items that are not served.
+        rename: new names of tools and prompts by the server's own names. A new name gets no prefix.
+        prefix: the beginning of the names of tools and prompts; by default the name of the section. False for none.
+        identity: "host" for one connection for all callers, or "user" for a connection of each caller.
+        auth: the provider of the token that each caller's connection sends, such as "github". It requires a `url` and
+            `identity = "user"`.
+        auth_scopes: the scopes that the token must have.
+        max_users: the maximum number of open connections of callers. An idle connection is closed for another caller.
+        idle_seconds: the time without calls after which a caller's connection is closed.
+        refresh_seconds: the time after which lists are read again if the server announces no changes. A server of
+            2026-07-28 may ask for a shorter time with `ttlMs`.
+        timeout: the time limit of a request in seconds. Progress extends it.
+        questions: True to let the server ask the person and for the client's roots, during calls. Each question names
+            the server.
+        sampling: True to let the server use the client's model during calls, at the cost of the person.
+        revision: the revision of MCP to speak, such as "2025-06-18"; by default the newest that both support.
+        start: "eager" to connect at the start, without waiting; "required" to connect at the start, and to fail the
+            start if that fails; "lazy" to connect at the first request for a list. With `pegboard stdio`, "eager" is
+            the same as "lazy".
+    """
+
+    object: Any = Field(None, repr=False)
+    path: str | None = Field(None, pattern="^/")
+    url: str | None = None
+    command: str | None = Field(None, min_length=1)
+    args: tuple[str, ...] = ()
+    env: Mapping[str, SecretStr] = {}
+    cwd: Path | None = None
+    headers: Mapping[str, SecretStr] = {}
+    include: tuple[str, ...] = ("*",)
+    exclude: tuple[str, ...] = ()
+    rename: Mapping[str, str] = {}
+    prefix: str | Literal[False] | None = None
+    identity: Literal["host", "user"] = "host"
+    auth: str | None = Field(None, min_length=1)
+    auth_scopes: tuple[str, ...] = ()
+    max_users: int = Field(100, ge=1, le=10_000)
+    idle_seconds: float = Field(600, gt=0)
+    refresh_seconds: float = Field(300, ge=5)
+    timeout: float = Field(60, gt=0)
+    questions: bool = True
+    sampling: bool = False
+    revision: Literal["2026-07-28", "2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05"] | None = None
+    start: Literal["eager", "lazy", "required"] = "eager"
+
+    @field_validator("url")
+    @classmethod
+    def _check_url(cls, url: str | None) -> str | None:
+        if url is None:
+            return None
+        if not _is_http_url(url):
+            raise ValueError('invalid URL: use a URL such as "https://example.com/mcp"')
+        if "@" in urlsplit(url).netloc:
+            raise ValueError("the URL contains a user name or password: use headers")
+        return url
+
+    @field_validator("object")
+    @classmethod
+    def _check_object(cls, server: Any) -> Any:
+        if server is not None:
+            from pegboard_plugins.servers.upstreams.mounted_objects import check_object
+
+            check_object(server)
+        return server
+
+    @field_validator("command")
+    @classmethod
+    def _resolve_command(cls, command: str | None, info: ValidationInfo) -> str | None:
+        is_path = command is not None and ("/" in command or "\\" in command)
+        return str(cls.folder_of(info) / Path(command).expanduser()) if is_path and command else command
+
+    @field_validator("cwd")
+    @classmethod
+    def _resolve_cwd(cls, cwd: Path | None, info: ValidationInfo) -> Path | None:
+        if cwd is None:
+            return None
+        folder = cls.folder_of(info) / cwd.expanduser()
+        if not folder.is_dir():
+            raise ValueError(f"{str(folder)!r} is not a directory: create it")
+        return folder
+
+    @field_validator("env")
+    @classmethod
+    def _check_env(cls, env: Mapping[str, SecretStr]) -> Mapping[str, SecretStr]:
+        for name, value in env.items():
+            if not name or "=" in name or "\0" in name:
+                raise ValueError(f'invalid variable name {name!r}: use a name such as "NOTES_TOKEN"')
+            if "\0" in value.get_secret_value():
+                raise ValueError(f"the variable {name!r} has a value with a null character: remove it")
+        return env
+
+    @field_validator("rename")
+    @classmethod
+    def _check_rename(cls, rename: Mapping[str, str]) -> Mapping[str, str]:
+        owners: dict[str, str] = {}
+        for own, name in rename.items():
+            if not name:
+                raise ValueError(f"the new name of {own!r} is empty: use a name")
+            if (other := owners.setdefault(name, own)) != own:
+                raise ValueError(f"{other!r} and {own!r} have the new name {name!r}: use two names")
+        return rename
+
+    @field_validator("headers")
+    @classmethod
+    def _check_headers(cls, headers: Mapping[str, SecretStr]) -> Mapping[str, SecretStr]:
+        for name, value in headers.items():
+            if not _HEADER.fullmatch(name):
+                raise ValueError(f"invalid header name {name!r}: use letters, digits and hyphens")
+            if name.lower() in _OWN_HEADERS or name.lower().startswith("mcp-"):
+                raise ValueError(f"the header {name!r} belongs to the protocol: remove it")
+            if not value.get_secret_value().isprintable():
+                raise ValueError(f"the header {name!r} has a value with control characters: remove them")
+        return headers
+
+    @model_validator(mode="after")
+    def _check_combination(self) -> Self:
+        kinds = [kind for kind in ("object", "url", "command") if getattr(self, kind) is not None]
+        if len(kinds) != 1:
+            raise ValueError("a server needs either url or command: set exactly one of them")
+        if wrong := [key for key in _UNUSED[kinds[0]] if key in self.model_fields_set]:
+            raise ValueError(f"{wrong[0]} has no meaning with {kinds[0]}: remove it")
+        if self.auth is not None and (self.url is None or self.identity != "user"):
+            raise ValueError('auth requires url and identity = "user": the token belongs to each caller')
+        if self.auth_scopes and self.auth is None:
+            raise ValueError("auth_scopes requires auth: name the provider of the token")
+        if self.identity == "user" and self.start == "required":
+            raise ValueError('start = "required" needs identity = "host": at the start there is no caller')
+        return self
+
+    def serves(self, *names: str) -> bool:
+        """Return True if an item of the server is served.
+
+        Args:
+            names: the item's own names: the name, and the URI of a resource.
+        """
+        return _matches(self.include, names) and not _matches(self.exclude, names)
+
+    def shown_name(self, server: str, name: str) -> str:
+        """Return the name under which a tool or prompt is served.
+
+        Args:
+            server: the name of the section.
+            name: the server's own name of the item.
+        """
+        if name in self.rename:
+            return self.rename[name]
+        prefix = server if self.prefix is None else self.prefix
+        return f"{prefix}_{name}" if prefix else name
+
+
+def _is_http_url(url: str) -> bool:
+    try:
+        parts = urlsplit(url)
+        valid = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
+    except ValueError:
+        return False
+    return valid and url.isascii() and url.isprintable() and " " not in url
+
+
+def _matches(patterns: tuple[str, ...], names: tuple[str, ...]) -> bool:
+    return any(fnmatchcase(name, pattern) for pattern in patterns for name in names)
+
+
+class UpstreamsConfig(PluginConfig):
+    """`[plugins.upstreams]`.
+
+    Attributes:
+        servers: the mounted servers, each in its own section `[plugins.upstreams.servers.NAME]`.
+        first_list_seconds: the time for which the first lists wait for servers that have neither connected nor failed.
+            Clients are notified of later changes.
+    """
+
+    servers: Annotated[
+        Mapping[str, ServerConfig], WidensAccess("starts these programs, and serves what these servers offer")
+    ] = {}
+    first_list_seconds: float = Field(3, ge=0, le=60)
+
+    @field_validator("servers", mode="before")
+    @classmethod
+    def _check_names(cls, servers: Any) -> Any:
+        for name in servers if isinstance(servers, Mapping) else ():
+            if not _SERVER_NAME.fullmatch(name) or len(name) > MAX_SERVER_NAME_CHARACTERS:
+                raise ValueError(
+                    f"invalid server name {name!r}: use at most {MAX_SERVER_NAME_CHARACTERS} lower-case letters and "
+                    "digits, with '_' or '-' between them"
+                )
+        return servers
+
+
+MAX_SERVER_NAME_CHARACTERS = 32
+"""The maximum length of a server's name. Names of tools begin with it."""

@@ -1,0 +1,93 @@
+"""`pegboard upstreams`: connects to each mounted server once, and shows its state."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from pegboard import AuthorizationRequiredError, MCPError
+from pegboard.plugin import CommandContext, PluginContext, encode
+from pegboard_plugins.servers.upstreams.hops import LoopError
+from pegboard_plugins.servers.upstreams.link import LOGIN_ADVICE
+from pegboard_plugins.servers.upstreams.mounted import wire_form
+from pegboard_plugins.servers.upstreams.server_address import server_address
+from pegboard_plugins.servers.upstreams.server_log import ServerLog
+from pegboard_plugins.servers.upstreams.settings import UpstreamsConfig
+from pegboard_plugins.servers.upstreams.upstream_lists import ALL_KINDS, ListReader, UpstreamLists
+
+if TYPE_CHECKING:
+    from pegboard_plugins.servers.upstreams.upstream_server import UpstreamServer
+
+
+def run_upstreams(command: CommandContext) -> int:
+    """Print the state of each server. Fail if a server cannot be used."""
+    states = asyncio.run(_states(command.settings, command.plugin))
+    none = "no servers are mounted: add sections [plugins.upstreams.servers.NAME]"
+    text = "\n".join(map(_line, states)) or none
+    command.print(encode(states).decode() if command.options.json else text)
+    return int(any(state["state"] == "failed" for state in states))
+
+
+async def _states(config: UpstreamsConfig, context: PluginContext) -> list[dict[str, Any]]:
+    from pegboard_plugins.servers.upstreams.mounted_servers import MountedServers
+
+    quiet = context.logger.getChild("status")
+    quiet.setLevel(logging.CRITICAL)  # the output has the reasons
+    servers = MountedServers(config, context._replace(logger=quiet)).servers
+    return list(await asyncio.gather(*(_state(server, context) for server in servers)))
+
+
+async def _state(server: UpstreamServer, context: PluginContext) -> dict[str, Any]:
+    """Return the state of one server as JSON. A server with a connection for each user is not connected."""
+    name, config, logger = server.name, server.config, context.logger
+    about: dict[str, Any] = {"name": name, "start": config.start, "identity": config.identity}
+    if config.identity == "user":
+        return {**about, "state": "each user has a connection"}
+    from pegboard_client import Client
+
+    try:
+        folder = Path(context.directory or Path.cwd())
+        async with Client(
+            server_address(name, config, folder, ServerLog(name, logger), None),
+            revision=config.revision,
+            timeout=config.timeout,
+        ) as client:
+            lists = await ListReader(name, config, logger, {}).read(client, ALL_KINDS, UpstreamLists())
+            await server.items.publish(name, lists)
+            return {
+                **about,
+                "state": "connected",
+                "revision": client.revision,
+                "server": f"{client.server.name} {client.server.version}".strip(),
+                "tools": [wire_form(config.shown_name(name, tool)) for tool in lists.tools],
+                "resources": [*lists.resources, *lists.templates],
+                "prompts": [wire_form(config.shown_name(name, prompt)) for prompt in lists.prompts],
+                "refused": [
+                    {"kind": key.kind, "name": key.own, "reason": reason}
+                    for key, reason in server.items.refused.items()
+                ],
+            }
+    except AuthorizationRequiredError as error:
+        return {**about, "state": "failed", "reason": f"{str(error).removesuffix('.')}; {LOGIN_ADVICE}"}
+    except (MCPError, OSError, LoopError) as error:
+        return {**about, "state": "failed", "reason": str(error)}
+
+
+def _line(state: dict[str, Any]) -> str:
+    if state["state"] != "connected":
+        return f"{state['name']}: {state['state']}" + (f": {state['reason']}" if "reason" in state else "")
+    counts = ", ".join(_count(state[kind], kind) for kind in ("tools", "resources", "prompts"))
+    lines = [f"{state['name']}: connected to {state['server']} ({state['revision']}), {counts}"]
+    lines += [f"  {name}" for name in state["tools"]]
+    lines += [
+        f"  not served: {item['kind'].removesuffix('s')} {item['name']!r}: {item['reason']}"
+        for item in state["refused"]
+    ]
+    return "\n".join(lines)
+
+
+def _count(items: Sequence[Any], kind: str) -> str:
+    return f"{len(items)} {kind.removesuffix('s') if len(items) == 1 else kind}"

@@ -1,0 +1,179 @@
+"""Middleware for hosts with mounted servers."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, TypeAlias
+
+from pegboard import NotFoundError
+from pegboard.plugin import Gate, Middleware, RepeatCallError
+from pegboard.types import (
+    Call,
+    Caller,
+    CallNext,
+    Inventory,
+    ItemKind,
+    Listing,
+    Outcome,
+    Prompt,
+    Resource,
+    ResourceTemplate,
+    Tool,
+)
+from pegboard_plugins.servers.upstreams.hops import VIA, passed_hosts, refuse_loop
+
+if TYPE_CHECKING:
+    from pegboard_plugins.servers.upstreams.upstream_server import UpstreamServer
+
+LISTING_METHODS = frozenset(("tools/list", "resources/list", "resources/templates/list", "prompts/list"))
+ListedItem: TypeAlias = Tool | Resource | ResourceTemplate | Prompt
+USE_METHODS = frozenset(("tools/call", "resources/read", "prompts/get", "completion/complete"))
+
+
+class UpstreamRequests(Middleware):
+    """Refuses loops, and lets the first lists wait for servers.
+
+    Args:
+        host_id: the random id of this host.
+        servers: the mounted servers.
+        seconds: the time limit of waiting.
+        on_serving: called when the host begins to serve.
+    """
+
+    outermost = True  # checks of other plugins refuse items that are not served yet
+    _inventory: Inventory
+
+    def __init__(
+        self, host_id: str, servers: Sequence[UpstreamServer], seconds: float, on_serving: Callable[[], None]
+    ) -> None:
+        self._host_id = host_id
+        self._servers = servers
+        self._of_users = [server for server in servers if server.config.identity == "user"]
+        self._unsettled = servers
+        self._seconds = seconds
+        self._on_serving = on_serving
+
+    def assembled(self, inventory: Inventory) -> Iterable[str]:
+        """Keep the inventory, and note that the host serves from now on."""
+        self._inventory = inventory
+        self._on_serving()
+        return ()
+
+    def wants(self, call: Call) -> bool:
+        """Return True for requests of other hosts, and while a server is not connected."""
+        if VIA in call.meta:
+            return True
+        for server in self._unsettled:
+            if not server.is_settled(call, self._seconds):
+                return True
+        self._unsettled = self._of_users  # a connection for all callers is waited for only once
+        return any(not server.is_connected for server in self._servers)
+
+    async def on_request(self, call: Call, call_next: CallNext) -> Outcome:
+        """Refuse loops. Let lists, and calls of items that are not known yet, wait for servers."""
+        refuse_loop(call.meta, self._host_id)
+        if call.method in LISTING_METHODS:
+            await self._settle(call, self._servers)
+            if VIA in call.meta:
+                return await self._list_for_host(call, call_next)
+        elif call.method in USE_METHODS:
+            return await self._use(call, call_next)
+        return await call_next(call)
+
+    async def _settle(self, call: Call, servers: Sequence[UpstreamServer]) -> bool:
+        """Wait until each of these servers has connected or failed, or the time is up. Return True if one has."""
+        waiting = [server for server in servers if not server.is_settled(call, self._seconds)]
+        if not waiting:
+            return False
+        tasks = [asyncio.ensure_future(server.settle(call)) for server in waiting]
+        _, late = await asyncio.wait(tasks, timeout=self._seconds)
+        for server, task in zip(waiting, tasks, strict=True):
+            if task in late:
+                task.cancel()
+                server.logger.warning(
+                    "%s has not connected within %g seconds; its items are not listed yet", server.name, self._seconds
+                )
+        return any(server.is_settled(call, self._seconds) for server in waiting)
+
+    async def _list_for_host(self, call: Call, call_next: CallNext) -> Outcome:
+        """Return a list for another host, without the items of servers that mount that host."""
+        via = tuple(passed_hosts(call.meta))
+        leads_back = await asyncio.gather(*(server.leads_back(via) for server in self._servers))
+        loops = [server for server, leads in zip(self._servers, leads_back, strict=True) if leads]
+        listing = await call_next(call)
+        if not loops or not isinstance(listing, Listing):
+            return listing
+        kind: ItemKind = "resources" if listing.kind == "templates" else listing.kind
+        items = [item for item in listing.items if not any(server.items.has(kind, _name(item)) for server in loops)]
+        return Listing(listing.kind, tuple(items), listing.next_cursor, private=True)
+
+    async def _use(self, call: Call, call_next: CallNext) -> Outcome:
+        try:
+            return await call_next(call)
+        except NotFoundError as error:
+            if self._is_known(call):
+                raise
+            named = [server for server in self._servers if server.may_have(str(call.params.get("name", "")))]
+            free = [server for server in self._servers if server.config.prefix is False]  # they may have any name
+            if not await self._settle(call, [*named, *free] if named else self._servers):
+                for server in named:
+                    await server.require_token(call)
+                    server.require_connection()
+                raise
+            raise RepeatCallError(f"{error}. More servers are connected now: repeat the request.") from error
+
+    def _is_known(self, call: Call) -> bool:
+        """Return True if the item of a call is served to all callers, so that the item itself raised the error."""
+        is_read = call.method == "resources/read"
+        kind: ItemKind = "resources" if is_read else "tools" if call.method == "tools/call" else "prompts"
+        name = call.params.get("uri" if is_read else "name")
+        items: Mapping[str, ListedItem] = getattr(self._inventory, kind)
+        names = self._inventory.answering(name) if is_read and isinstance(name, str) and name not in items else (name,)
+        of_users = {server.name for server in self._of_users}
+        return any(
+            candidate in items and items[candidate].owner not in of_users
+            for candidate in names
+            if isinstance(candidate, str)
+        )
+
+
+def _name(item: ListedItem) -> str:
+    if isinstance(item, Resource):
+        return item.uri
+    return item.uri_template if isinstance(item, ResourceTemplate) else item.name
+
+
+class UserItems(Gate):
+    """Hides the items of other users' connections.
+
+    Args:
+        plugin: the name of the plugin.
+        servers: the mounted servers.
+    """
+
+    _inventory: Inventory
+
+    def __init__(self, plugin: str, servers: Sequence[UpstreamServer]) -> None:
+        self._owners = {plugin, *(server.name for server in servers)}
+        self._servers = servers
+
+    def assembled(self, inventory: Inventory) -> Iterable[str]:
+        """Keep the inventory."""
+        self._inventory = inventory
+        return ()
+
+    def allows(self, kind: ItemKind, name: str, caller: Caller) -> bool:
+        """Return True if an item belongs to another plugin, or if the connection for the caller lists it."""
+        items: Mapping[str, ListedItem] = getattr(self._inventory, kind)
+        if name in items:
+            return items[name].owner not in self._owners or self._sees(kind, name, caller)
+        templates = self._inventory.answering(name) if kind == "resources" else ()
+        return not templates or any(self.allows(kind, template, caller) for template in templates)
+
+    def _sees(self, kind: ItemKind, name: str, caller: Caller) -> bool:
+        return any(server.items.has(kind, name) and server.allows(kind, name, caller) for server in self._servers)
+
+    def view(self, call: Call) -> Hashable:
+        """Return the caller, and the state of the lists."""
+        return call.caller.identity, tuple([server.items.version for server in self._servers])

@@ -1,0 +1,338 @@
+"""A mounted server: its connections, and the lists of its items."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Hashable
+from contextlib import AbstractAsyncContextManager
+from functools import partial
+from logging import Logger
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from pegboard import Context, ErrorKind, MCPError, NotFoundError
+from pegboard.plugin import PluginContext, decode, encode
+from pegboard.types import AuthProvider, Call, Caller, ItemKind, ToolAuthorization
+from pegboard.types import Client as CallingClient
+from pegboard_plugins.servers.upstreams.hops import LOOP, VIA, next_hop
+from pegboard_plugins.servers.upstreams.link import Link, NotConnectedError, NotificationListener
+from pegboard_plugins.servers.upstreams.mounted import Mounted
+from pegboard_plugins.servers.upstreams.questions import QuestionRules
+from pegboard_plugins.servers.upstreams.served_items import FindOwner, ServedItems
+from pegboard_plugins.servers.upstreams.server_address import server_address
+from pegboard_plugins.servers.upstreams.server_log import ServerLog
+from pegboard_plugins.servers.upstreams.settings import ServerConfig
+from pegboard_plugins.servers.upstreams.upstream_errors import no_response, not_connected
+from pegboard_plugins.servers.upstreams.upstream_lists import ListReader, UpstreamLists
+from pegboard_plugins.servers.upstreams.user_links import ConnectionKey, UserKey, UserLink, UserLinks, user_of
+
+if TYPE_CHECKING:
+    from pegboard_client import Client, Endpoint, Program
+    from pegboard_plugins.servers.upstreams.in_process_server import InProcessServer
+
+Sent = TypeVar("Sent")
+
+MAX_KNOWN_LOOPS = 100
+"""The maximum number of request routes for which it is recorded if the server leads back."""
+MAX_LOOP_SECONDS = 2.0
+"""The time limit of the request that finds out if a server leads back. Without a response, it does not."""
+ONE_CLIENT = ("stdio",)
+"""The transports of a host with only one client."""
+HOST = "host"
+"""The key of the lists of a connection for all callers."""
+
+
+class UpstreamAuthorization(ToolAuthorization):
+    """The token that a user's connection sends."""
+
+    provider = AuthProvider(id=None, title="the mounted server")
+
+
+class UpstreamServer:
+    """One mounted server.
+
+    Args:
+        name: the name of its section.
+        config: its settings.
+        context: the context of the plugin.
+        host_id: a random id of this host.
+        serving: waits until the host serves.
+        owner_of: returns the mounted server that has an item of the catalogue, or None.
+
+    Attributes:
+        name: the name of its section.
+        config: its settings.
+        logger: the log of the plugin.
+        log: the lines of the server in this log.
+        rules: the rules for questions of the server.
+        authorization: the token that a call needs, or None.
+        items: its items in the catalogue.
+        on_notification: receives the notifications of its connections, except those of changed lists and of progress.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        config: ServerConfig,
+        context: PluginContext,
+        host_id: str,
+        serving: Callable[[], Awaitable[Any]],
+        owner_of: FindOwner,
+    ) -> None:
+        self.name = name
+        self.config = config
+        self.logger = context.logger
+        self.log = ServerLog(name, context.logger)
+        self.rules = QuestionRules(name, config)
+        self.authorization = UpstreamAuthorization(id=config.auth, scopes=config.auth_scopes) if config.auth else None
+        self.on_notification: Callable[[Client, str, dict[str, Any]], None] | None = None
+        self._mounted = Mounted(self)
+        self.items = ServedItems(name, context.catalogue, self._mounted.definition, context.logger, owner_of)
+        self._get_token = context.get_token
+        self._folder = Path(context.directory or Path.cwd())
+        self._host_id = host_id
+        self._loops: dict[tuple[str, ...], bool] = {}
+        self._in_process = None if config.object is None else _in_process(name, config, context.logger)
+        self._serving = serving
+        self._awaits_client = config.identity == "host" and context.transports == ONE_CLIENT
+        self._declared = self.rules.capabilities()
+        self._link = self._make_link(HOST, None) if config.identity == "host" else None
+        self._replaced: asyncio.Task[None] | None = None
+        self._users = UserLinks(name, config.max_users, config.idle_seconds, self._make_user, self.items.forget)
+
+    # --- life
+
+    def start(self) -> None:
+        """Connect in the background, if the server has one connection for all callers.
+
+        If the host has one client, the connection declares what this client declares, so it waits for the client.
+        """
+        if self._link is not None and not self._awaits_client:
+            self._link.start()
+
+    async def connect(self) -> None:
+        """Connect, and wait until the connection is open.
+
+        Raises:
+            NotConnectedError: the connection cannot be opened.
+        """
+        assert self._link is not None
+        await self._link.client()
+
+    def is_settled(self, call: Call, seconds: float) -> bool:
+        """Return False if the lists for a call should wait for a connection, for at most `seconds` after its start."""
+        if self._link is not None:
+            return self._link.is_settled(seconds)
+        if call.caller.service or not call.caller.is_known:
+            return True
+        user = self._users.get(self._key(UserKey(call.caller.identity), call.client))
+        return user is not None and user.link.is_settled(seconds)
+
+    async def settle(self, call: Call) -> None:
+        """Connect if necessary, for the user of a call if each user has a connection. A failure is logged."""
+        if (link := self._link_for(call.client)) is not None:
+            await link.settle()
+            return
+        try:
+            token = await self._token(call)
+            async with self._users.use(self._key(UserKey(call.caller.identity), call.client)) as user:
+                user.token = token
+                await user.link.settle()
+        except MCPError as error:
+            self.logger.debug("%s: no lists for %r: %s", self.name, call.caller.subject, error)
+
+    async def leads_back(self, via: tuple[str, ...]) -> bool:
+        """Return True if the server is, or mounts, one of the hosts that a request has passed."""
+        client = None if self._link is None else self._link.connected
+        if client is None or self.config.command is not None:
+            return False
+        if via not in self._loops:
+            if len(self._loops) >= MAX_KNOWN_LOOPS:
+                self._loops.clear()
+            try:
+                await client.request("tools/list", meta={VIA: [*via, self._host_id]}, timeout=MAX_LOOP_SECONDS)
+                self._loops[via] = False
+            except MCPError as error:
+                data = getattr(error, "data", None)
+                self._loops[via] = isinstance(data, dict) and LOOP in data
+        return self._loops[via]
+
+    async def close(self) -> None:
+        """Close all connections."""
+        await self._mounted.close()
+        if self._link is not None:
+            await self._link.close()
+        if self._replaced is not None:
+            await self._replaced
+        await self._users.close()
+        if self._in_process is not None:
+            await self._in_process.close()
+
+    # --- calls
+
+    async def use(
+        self, context: Context[Any], send: Callable[[Client], Awaitable[Sent]], *, repeatable: bool = False
+    ) -> Sent:
+        """Send requests of one call over the connection for the caller, and return their result.
+
+        With `identity = "user"` it is the caller's own connection. It stays open at least until `send` returns.
+
+        Args:
+            context: the call.
+            send: sends the requests.
+            repeatable: True if repeating the call has no further effect.
+
+        Raises:
+            NetworkTransportError: the server is not connected, or does not respond to the requests. The error names
+                the server, and the next attempt if it is not connected.
+            AuthorizationRequiredError: the caller has no token for the server.
+            NotFoundError: the server has a connection for each caller, and the caller is anonymous.
+            RetryableToolError: too many users are using the server.
+        """
+        if (link := self._link_for(context.client)) is not None:
+            return await self._send(link, send, repeatable)
+        if not context.caller.is_known:
+            raise NotFoundError("Only authenticated callers may use this.")
+        owner = user_of(context)
+        if context.caller.service and owner.user_id is None:
+            raise NotFoundError("This requires a call that names its user.")
+        token = await self._token(context)
+        async with self._users.use(self._key(owner, context.client)) as user:
+            user.token = token
+            return await self._send(user.link, send, repeatable)
+
+    def meta(self, context: Context[Any]) -> dict[str, Any]:
+        """Return the members of `_meta` for each request that a call sends to the server.
+
+        Raises:
+            ProtocolError: the request has passed through too many hosts.
+        """
+        return next_hop(context.meta, self._host_id)
+
+    async def _send(self, link: Link, send: Callable[[Client], Awaitable[Sent]], repeatable: bool) -> Sent:
+        """Convert errors of the connection to errors for the caller. After a timeout, check a program."""
+        try:
+            client = link.connected or await link.client()
+        except NotConnectedError as error:
+            raise not_connected(self.name, error, self.config.auth) from error
+        try:
+            return await send(client)
+        except MCPError as error:
+            if (typed := no_response(self.name, error, repeatable=repeatable, auth=self.config.auth)) is None:
+                raise
+            if typed.kind is ErrorKind.NETWORK_TRANSPORT_RUNTIME_TIMEOUT and self.config.command is not None:
+                link.check(client)
+            raise typed from error
+
+    async def _token(self, call: Call | Context[Any]) -> str | None:
+        """Return the token of the caller for the server; None if the server needs no token.
+
+        Raises:
+            AuthorizationRequiredError: the caller has no token.
+        """
+        return None if self.authorization is None else (await self._get_token(self.authorization, call)).token
+
+    async def require_token(self, call: Call) -> None:
+        """Check that the user of a call has a token, if the server needs one.
+
+        Raises:
+            AuthorizationRequiredError: the user has no token.
+        """
+        if call.caller.is_known and not call.caller.service:
+            await self._token(call)
+
+    @property
+    def is_connected(self) -> bool:
+        """False if the server has one connection for all callers, and it is not open."""
+        return self._link is None or self._link.connected is not None
+
+    def require_connection(self) -> None:
+        """Check that the connection for all callers is open, if the server has one.
+
+        Raises:
+            NetworkTransportError: it is not.
+        """
+        if self._link is not None and (error := self._link.failure) is not None:
+            raise not_connected(self.name, error, self.config.auth)
+
+    # --- visibility
+
+    def may_have(self, shown: str) -> bool:
+        """Return True if a name has the prefix of this server, or is one of its new names."""
+        start = self.config.shown_name(self.name, "")
+        return shown in self.config.rename.values() or (bool(start) and shown.startswith(start))
+
+    def allows(self, kind: ItemKind, shown: str, caller: Caller) -> bool:
+        """Return True if a caller may see an item of this server."""
+        if self._link is not None:
+            return True
+        if caller.service:
+            return True  # a service acts for all users, and names one with each call
+        if not caller.is_known:
+            return False
+        return any(self.items.sees(key, kind, shown) for key in self._users.keys_of(UserKey(caller.identity)))
+
+    # --- connections
+
+    def _link_for(self, client: CallingClient) -> Link | None:
+        """Return the connection for all callers; None if each user has one.
+
+        If the host has one client, its first request decides what the connection declares.
+        """
+        if self._awaits_client and client != CallingClient():
+            self._awaits_client = False
+            before, self._declared = self._declared, self.rules.capabilities(client.capabilities)
+            if self._link is not None and self._link.is_running and self._declared != before:
+                self._replaced = asyncio.get_running_loop().create_task(self._link.close())
+                self._link = self._make_link(HOST, None)
+        return self._link
+
+    def _key(self, user: UserKey, client: CallingClient) -> ConnectionKey:
+        return ConnectionKey(user, encode(self.rules.capabilities(client.capabilities)))
+
+    def _make_user(self, key: ConnectionKey) -> UserLink:
+        return UserLink(partial(self._make_link, key))
+
+    def _make_link(self, holder: Hashable, user: UserLink | None) -> Link:
+        label = f"{self.name} for {holder.user}" if isinstance(holder, ConnectionKey) else self.name
+        return Link(
+            label,
+            partial(self._open, holder, user),
+            ListReader(label, self.config, self.logger, next_hop({}, self._host_id)),
+            partial(self._publish, holder),
+            self.logger,
+            self._pass_on,
+            keep=user is None,
+        )
+
+    async def _publish(self, holder: Hashable, lists: UpstreamLists) -> None:
+        await self._serving()
+        await self.items.publish(holder, lists)
+
+    def _pass_on(self, client: Client, method: str, params: dict[str, Any]) -> None:
+        if self.on_notification is not None:
+            self.on_notification(client, method, params)
+
+    def _open(
+        self, holder: Hashable, user: UserLink | None, on_notification: NotificationListener
+    ) -> AbstractAsyncContextManager[Client]:
+        from pegboard_client import Client  # it is loaded with the first connection
+
+        address: Endpoint | Program
+        if self._in_process is not None:
+            address = self._in_process.endpoint
+        else:
+            address = server_address(self.name, self.config, self._folder, self.log, user)
+        return Client(
+            address,
+            revision=self.config.revision,
+            capabilities=decode(holder.declared) if isinstance(holder, ConnectionKey) else self._declared,
+            on_notification=on_notification,
+            timeout=self.config.timeout,
+        )
+
+
+def _in_process(name: str, config: ServerConfig, logger: Logger) -> InProcessServer:
+    from pegboard_plugins.servers.upstreams.in_process_server import InProcessServer
+
+    return InProcessServer(name, config, logger)

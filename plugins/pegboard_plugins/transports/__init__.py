@@ -1,0 +1,1 @@
+"""Transports that carry messages: HTTP, and standard input and output."""

@@ -1,0 +1,258 @@
+"""The server: opens the port or socket, serves until the host stops, and finishes requests in flight."""
+
+from __future__ import annotations
+
+import asyncio
+import errno
+import os
+import socket
+import ssl
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from ipaddress import ip_address
+from typing import Any
+
+from aiohttp import web
+
+from pegboard.plugin import TransportContext, TransportError
+from pegboard_plugins.transports.http.access_log import access_logger, wants_access_log
+from pegboard_plugins.transports.http.aiohttp_access_log import AccessLogger
+from pegboard_plugins.transports.http.handler import Handler
+from pegboard_plugins.transports.http.http_connection import IsOperator
+from pegboard_plugins.transports.http.http_server import HttpServer
+from pegboard_plugins.transports.http.listener import Listener
+from pegboard_plugins.transports.http.passed_sockets import address_of, is_of_this_machine, is_unix, passed_sockets
+from pegboard_plugins.transports.http.port_owner import owner_of_port
+from pegboard_plugins.transports.http.request_guard import RequestGuard
+from pegboard_plugins.transports.http.settings import HttpConfig
+from pegboard_plugins.transports.http.staged_close import LINGER_SECONDS
+from pegboard_plugins.transports.http.unix_socket import UnixSocket, is_own_peer
+
+FINISH_SECONDS = 0.2
+"""The time limit for writing finished responses after the host has drained, and for ending unfinished responses.
+"""
+MAX_PENDING_CONNECTIONS = 1024
+
+
+async def serve_http(config: HttpConfig, host: TransportContext, serving: Callable[[Handler], None]) -> None:
+    """Serve until the host stops, at the sockets that a service manager passed or else at the configured address.
+
+    Args:
+        config: the settings.
+        host: the host that provides the routes.
+        serving: called with the handler of all requests.
+
+    Raises:
+        TransportError: the port, the socket or the certificate cannot be used.
+        PluginError: a configured store cannot be opened.
+    """
+    passed = passed_sockets()
+    if passed:
+        loopback = all(map(is_of_this_machine, passed))
+    else:
+        loopback = config.socket is not None or _is_loopback(config.host)
+    local = loopback and not config.trusted_proxies  # a proxy passes on requests of other machines
+    tls = _tls(config)
+    handler = Handler(config, RequestGuard(config, loopback=loopback, public_hosts=host.public_hosts), host)
+    serving(handler)
+    await host.open_stores()
+    server = _server(config, handler, loopback)
+    runner = web.ServerRunner(server, handle_signals=False, shutdown_timeout=FINISH_SECONDS)
+    await runner.setup()
+    unix = UnixSocket(config.socket, config.socket_mode) if config.socket is not None and not passed else None
+    closing: list[asyncio.Task[None]] = []
+    try:
+        listeners = await _listen(config, runner, tls, unix, passed)
+        try:
+            host.opened(_url(config, listeners[0], passed, "https" if tls else "http"), local=local)
+            await host.wait_stopping()
+        finally:
+            accepts_rest = not (passed or tls)  # passed sockets stay open, and a TLS handshake can be repeated
+            stops = [stop_listening(listener, server, accepts_rest=accepts_rest) for listener in listeners]
+            closing = [asyncio.create_task(stop) for stop in stops]
+        await asyncio.get_running_loop().create_future()  # until the host has drained and cancels this task
+    finally:
+        await asyncio.gather(*closing)
+        await handler.end_streams(FINISH_SECONDS)
+        await server.end(await host.wait_stopping() if host.stopping else 0.0)
+        if any(handler.load):
+            await handler.end_requests(FINISH_SECONDS)
+            await server.end()
+        await runner.cleanup()
+        if unix is not None:
+            unix.remove()
+
+
+def check_http(config: HttpConfig, host: TransportContext) -> None:
+    """Check the configured address, the certificate and the authenticators, without listening.
+
+    Raises:
+        TransportError: the address, the socket or the certificate cannot be used.
+        ConfigError: other machines can reach the address, but a route has no authenticator.
+    """
+    scheme = "http" if _tls(config) is None else "https"
+    try:
+        if config.socket is not None:
+            os.stat(config.socket.parent)
+        else:
+            family, kind, protocol, _, address = socket.getaddrinfo(config.host, 0, type=socket.SOCK_STREAM)[0]
+            with socket.socket(family, kind, protocol) as probe:
+                probe.bind(address)
+    except OSError as error:
+        raise TransportError(_cannot_open(config, error)) from error
+    local = (config.socket is not None or _is_loopback(config.host)) and not config.trusted_proxies
+    host.opened(_address(config, scheme, config.port), local=local)
+
+
+def _server(config: HttpConfig, handler: Handler, loopback: bool) -> HttpServer:
+    return HttpServer(
+        handler.handle,
+        request_factory=handler.request,
+        handler_cancellation=True,
+        header_seconds=config.header_seconds,
+        proves=_proof(config, loopback),
+        begin=handler.begin,
+        drop=handler.drop,
+        send_limit=handler.send_limit,
+        keepalive_timeout=config.idle_seconds,
+        lingering_time=LINGER_SECONDS,
+        max_field_size=config.max_header_bytes,
+        max_line_size=config.max_header_bytes - 1,  # differs, so that aiohttp's error tells which limit it is
+        auto_decompress=False,
+        access_log=access_logger if wants_access_log() else None,
+        access_log_class=AccessLogger,
+    )
+
+
+def _proof(config: HttpConfig, loopback: bool) -> IsOperator:
+    """Return the check that a peer is the operator. Over TCP it succeeds only if a setting allows it."""
+    by_word = config.loopback_is_operator and loopback
+    behind_socket = "unix" in config.trusted_proxies
+
+    def proves(transport: asyncio.BaseTransport) -> bool:
+        peer = transport.get_extra_info("socket")
+        if peer is not None and is_unix(peer):
+            return not behind_socket and is_own_peer(transport)
+        return by_word
+
+    return proves
+
+
+async def _listen(
+    config: HttpConfig,
+    runner: web.ServerRunner,
+    tls: ssl.SSLContext | None,
+    unix: UnixSocket | None,
+    passed: Sequence[socket.socket],
+) -> list[asyncio.Server]:
+    loop = asyncio.get_running_loop()
+    factory = runner.server
+    assert factory is not None
+    options: dict[str, Any] = {"ssl": tls, "backlog": MAX_PENDING_CONNECTIONS}
+    if tls:
+        options["ssl_handshake_timeout"] = config.header_seconds
+    try:
+        bound = passed or ([unix.bind()] if unix is not None else await _bound(loop, config))
+        return [await _accept(loop, factory, sock, options) for sock in bound]
+    except OSError as error:
+        raise TransportError(_cannot_open(config, error)) from error
+
+
+async def _bound(loop: asyncio.AbstractEventLoop, config: HttpConfig) -> list[socket.socket]:
+    """Return a socket for each address of the configured host, bound by the event loop."""
+    server = await loop.create_server(asyncio.Protocol, config.host, config.port, start_serving=False)
+    try:
+        return [socket.fromfd(sock.fileno(), sock.family, sock.type, sock.proto) for sock in server.sockets]
+    finally:
+        server.close()
+
+
+async def _accept(
+    loop: asyncio.AbstractEventLoop, factory: web.Server, bound: socket.socket, options: dict[str, Any]
+) -> asyncio.Server:
+    """Serve at a socket. `create_unix_server` of asyncio would remove the file of a passed socket at the end."""
+    if isinstance(loop, asyncio.SelectorEventLoop):
+        return await loop.create_server(factory, sock=Listener(bound), **options)
+    if is_unix(bound):
+        return await loop.create_unix_server(factory, sock=bound, **options)
+    return await loop.create_server(factory, sock=bound, **options)
+
+
+async def stop_listening(listener: asyncio.Server, server: HttpServer, *, accepts_rest: bool) -> None:
+    """Close a listening socket.
+
+    Args:
+        listener: the socket.
+        server: the server for connections.
+        accepts_rest: accept the connections that wait, because the system would reset them.
+    """
+    loop = asyncio.get_running_loop()
+    if isinstance(loop, asyncio.SelectorEventLoop):
+        for sock in listener.sockets:
+            loop.remove_reader(sock.fileno())
+        await asyncio.sleep(0)  # asyncio drops connections that it has just accepted if the listener is closed
+    copies = []
+    with suppress(OSError):  # no descriptor is free
+        if accepts_rest:
+            copies = [socket.fromfd(sock.fileno(), sock.family, sock.type) for sock in listener.sockets]
+    listener.close()
+    await asyncio.sleep(0)  # uvloop closes the socket at the end of this turn of the loop
+    accepted = []
+    for copy in copies:
+        with copy, suppress(OSError):  # until none waits
+            copy.setblocking(False)
+            while True:
+                accepted.append(copy.accept()[0])
+    connecting = (loop.connect_accepted_socket(server, sock) for sock in accepted)
+    await asyncio.gather(*connecting, return_exceptions=True)
+
+
+def _url(config: HttpConfig, listener: asyncio.Server, passed: Sequence[socket.socket], scheme: str) -> str:
+    if passed:
+        return address_of(listener.sockets[0], scheme)
+    return _address(config, scheme, 0 if config.socket is not None else listener.sockets[0].getsockname()[1])
+
+
+def _address(config: HttpConfig, scheme: str, port: int) -> str:
+    if config.socket is not None:
+        return f"unix:{config.socket}"
+    name = f"[{config.host}]" if ":" in config.host else config.host
+    return f"{scheme}://{name}:{port}"
+
+
+def _cannot_open(config: HttpConfig, error: OSError) -> str:
+    where = str(config.socket or f"{config.host}:{config.port}")
+    if error.errno != errno.EADDRINUSE:
+        return f"http: cannot listen at {where}: {error.strerror or error}"
+    owner = None if config.socket else owner_of_port(config.port)
+    used = f"{owner} uses it" if owner else "it is in use"
+    return f"http: cannot listen at {where}: {used}; choose another with {_option(config)}"
+
+
+def _option(config: HttpConfig) -> str:
+    return "--port, or [plugins.http] port" if config.socket is None else "[plugins.http] socket"
+
+
+def _tls(config: HttpConfig) -> ssl.SSLContext | None:
+    certificate, key = config.certificate, config.key
+    if certificate is None:
+        return None
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.minimum_version = ssl.TLSVersion.TLSv1_2
+    try:
+        context.load_cert_chain(certificate, key, password="")
+    except (OSError, ValueError) as error:
+        files = f"certificate {certificate}" + (f" and key {key}" if key is not None else "")
+        reason = (error.strerror if isinstance(error, OSError) else None) or error
+        fix = "correct the path or replace the file"
+        raise TransportError(f"http: [plugins.http] {files} cannot be used: {reason}; {fix}") from error
+    return context
+
+
+def _is_loopback(host: str) -> bool:
+    if host == "localhost":
+        return True
+    try:
+        return ip_address(host).is_loopback
+    except ValueError:
+        return False

@@ -1,0 +1,89 @@
+"""The built-in providers: their names and their error adapters."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from pegboard import Host, Toolkit
+from pegboard.types import ToolAuthorization
+from pegboard_plugins.auth import auth_providers
+from pegboard_plugins.auth.auth_providers import PROVIDERS, GitHub, Google, Microsoft, MicrosoftPowerBI, OAuth2, Slack
+from tests.support.distributions import make_distribution
+
+NAMED = {
+    "Airtable": "airtable", "Asana": "asana", "Atlassian": "atlassian", "Attio": "attio", "Calendly": "calendly",
+    "ClickUp": "clickup", "Discord": "discord", "Dropbox": "dropbox", "Figma": "figma", "GitHub": "github",
+    "Google": "google", "Hubspot": "hubspot", "Linear": "linear", "LinkedIn": "linkedin", "Microsoft": "microsoft",
+    "MicrosoftPowerBI": "microsoft-powerbi", "Notion": "notion", "PagerDuty": "pagerduty", "Reddit": "reddit",
+    "Slack": "slack", "Spotify": "spotify", "Twitch": "twitch", "X": "x", "Zoom": "zoom",
+}  # fmt: skip
+
+
+def test_there_is_a_class_for_each_name() -> None:
+    assert {one.__name__: one.provider.id for one in PROVIDERS} == {**NAMED, "OAuth2": None}
+    for name, provider_id in NAMED.items():
+        one = getattr(auth_providers, name)(id="mine", scopes=["a"])
+        assert (one.provider_id, one.provider_type, one.id, one.scopes) == (provider_id, "oauth2", "mine", ("a",))
+    assert issubclass(MicrosoftPowerBI, Microsoft)
+    own = OAuth2(id="intranet", scopes=["read"])
+    assert (own.provider_id, own.name, own.scopes) == (None, "intranet", ("read",))
+    for one in PROVIDERS:
+        assert str(one.provider.documentation).startswith("https://")
+        assert one.provider.title
+        assert one.__doc__
+
+
+def kit_of(*required: ToolAuthorization) -> Toolkit:
+    kit = Toolkit("t", prefix=False)
+
+    def work() -> None:
+        """Work."""
+
+    for number, one in enumerate(required):
+        kit.tool(name=f"tool_{number}", requires_auth=one)(work)
+    return kit
+
+
+def test_each_provider_has_its_error_adapter_first() -> None:
+    tied = [Google(), Microsoft(), MicrosoftPowerBI(), Slack(), GitHub(), OAuth2(id="x")]
+    host = Host({"host": {"autoload": False, "transports": []}}, toolkits={"t": kit_of(*tied)})
+    tools = host.load().tools.values()
+    assert [bound.adapters[0].slug for bound in tools] == [
+        "_google_api_client", "_microsoft_graph", "_microsoft_graph", "_slack_sdk",
+        "_google_api_client", "_google_api_client",
+    ]  # fmt: skip
+    assert {len(bound.adapters) for bound in tools} == {len(host.assembly.adapters)}
+
+
+def test_a_tool_names_the_plugin_of_an_unknown_provider() -> None:
+    config = {"host": {"autoload": False, "transports": [], "disabled_plugins": ["auth_providers"]}}
+    host = Host(config, toolkits={"t": kit_of(GitHub())})
+    assert not host.load().tools
+    (problem,) = host.problems
+    assert "by 'github', which no running plugin describes: enable the plugin 'auth_providers'" in str(problem)
+
+
+def test_a_tool_names_the_third_party_plugin_of_an_unknown_provider(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    text = (
+        "from pegboard.plugin import Plugin, hookimpl\nfrom pegboard.types import AuthProvider, ToolAuthorization\n"
+        "class Acme(ToolAuthorization):\n"
+        "    provider = AuthProvider('acme', 'Acme')\n"
+        "class AcmePlugin(Plugin):\n"
+        "    @hookimpl\n"
+        "    def register_auth_providers(self): return [Acme.provider]\n"
+    )
+    entry_points = {"pegboard.plugins": {"acme_login": "acme_login:AcmePlugin"}}
+    make_distribution(tmp_path, "acme-login", "1", entry_points, {"acme_login.py": text})
+    monkeypatch.syspath_prepend(tmp_path)
+    from acme_login import Acme  # type: ignore[import-not-found]
+
+    config = {"host": {"autoload": False, "transports": []}}
+    host = Host(config, toolkits={"t": kit_of(Acme())})
+    assert not host.load().tools
+    assert any("enable the plugin 'acme_login'" in str(problem) for problem in host.problems)
+    on = Host({**config, "plugins": {"acme_login": {}}}, toolkits={"t": kit_of(Acme())})
+    assert list(on.load().tools) == ["tool_0"]

@@ -1,0 +1,131 @@
+"""Static bearer tokens of the MCP endpoint, over sockets."""
+
+from __future__ import annotations
+
+import json
+from hmac import compare_digest
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pydantic import ValidationError
+
+from pegboard.types import Caller, Request, Response
+from pegboard_plugins.auth.auth_token import AuthTokenConfig, StaticBearer
+from tests.plugins.auth.auth_token.conftest import ADA, ADA_HOME, BEN, serve
+from tests.support.fields import Fields
+from tests.support.http import Served
+from tests.support.http_mcp import ask, call, message
+
+pytestmark = pytest.mark.asyncio(loop_scope="session")
+
+OWN = ("Authorization", f"Bearer {ADA}")
+GUARDED = ["door_guarded", "door_secretive"]
+
+
+def field(token: str) -> tuple[str, str]:
+    return "Authorization", f"Bearer {token}"
+
+
+@pytest.mark.requirement("LIST-10")
+async def test_a_token_has_a_subject_and_scopes(served: Served) -> None:
+    for scheme, token, who in (
+        ("Bearer", ADA, "ada ['work']"),
+        ("bearer", ADA_HOME, "ada []"),
+        ("BEARER", BEN, "ben []"),
+    ):
+        done = await ask(served, call("door_who"), Authorization=f"{scheme} {token}")
+        assert done.result["content"][0]["text"] == who
+    for token, found, status in ((ADA, GUARDED, 200), (BEN, ["door_secretive"], 403)):
+        tools = (await ask(served, message("tools/list"), Authorization=f"Bearer {token}")).result["tools"]
+        assert [tool["name"] for tool in tools if tool["name"] in GUARDED] == found
+        assert (await ask(served, call("door_secretive"), Authorization=f"Bearer {token}")).status == 200
+        assert (await ask(served, call("door_guarded"), Authorization=f"Bearer {token}")).status == status
+
+
+NONE = [None, "", "Basic dTpw", "Bearer", "Bearer ", ADA, f"Token {ADA}"]
+WRONG = ["x", ADA[:-1], ADA + "x", ADA.upper(), BEN.rstrip("="), f"{ADA} {ADA}", f"{ADA}, {BEN}", "é", "\x80"]
+UNKNOWN = 'Bearer error="invalid_token", error_description="The token is not known here."'
+
+
+@pytest.mark.parametrize("method", ["POST", "GET", "DELETE"])
+async def test_other_tokens_are_refused(served: Served, method: str) -> None:
+    for given in NONE:
+        answer = await served.request(method, "/mcp", [] if given is None else [("Authorization", given)])
+        assert (answer.status, answer.get("WWW-Authenticate")) == (401, "Bearer")
+        assert answer.text == "A bearer token is needed here.\n"
+    for given in WRONG:
+        answer = await served.request(method, "/mcp", [field(given)])
+        assert (answer.status, answer.get("WWW-Authenticate")) == (401, UNKNOWN)
+        assert answer.text == "The token is not known here.\n"
+    path = f"/mcp?access_token={ADA}"
+    for where, fields in ((path, []), (path, [OWN]), ("/mcp", [OWN, OWN])):
+        answer = await served.request(method, where, fields)
+        assert answer.status == 400
+        assert (answer.get("WWW-Authenticate") or "").startswith('Bearer error="invalid_request", ')
+    assert ADA not in served.stderr
+
+
+async def test_every_token_is_compared_as_a_digest_in_steady_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    seen: list[tuple[bytes, bytes]] = []
+
+    def compare(one: bytes, other: bytes) -> bool:
+        seen.append((one, other))
+        return compare_digest(one, other)
+
+    monkeypatch.setattr("hmac.compare_digest", compare)
+    config = AuthTokenConfig.model_validate({"callers": {"ada": {"token": ADA}, "ben": {"token": BEN}}})
+    door = StaticBearer(config)
+    for token, subject in ((ADA, "ada"), (BEN, "ben"), ("x", None)):
+        seen.clear()
+        found = await door.authenticate(Request("GET", "/mcp", {}, Fields([field(token)])))
+        assert isinstance(found, Response) if subject is None else found == Caller(subject)
+        assert len(seen) == 2
+        assert {len(part) for pair in seen for part in pair} == {32}
+
+
+@pytest.mark.parametrize(
+    ("settings", "weak"),
+    [
+        ({"token": "0123456789abcdef0123456789abcde"}, "token"),
+        ({"token": "a" * 40}, "token"),
+        ({"token": ADA, "callers": {"ben": {"token": "short"}}}, "callers.ben.token"),
+        ({"token": ADA, "callers": {"ben": {"token": BEN}}}, None),
+    ],
+)
+async def test_a_weak_token_is_for_the_operator(settings: dict[str, Any], weak: str | None) -> None:
+    reason = StaticBearer(AuthTokenConfig.model_validate(settings)).only_local
+    assert (reason or "").partition(";")[0] == (f"tokens of [plugins.auth_token] are weak: {weak}" if weak else "")
+
+
+async def test_a_weak_token_admits_the_operator_only(site: Path) -> None:
+    settings = '[plugins.auth_token]\ntoken = { env = "ONE_TOKEN" }\nscopes = ["work"]\n'
+    env = {"ONE_TOKEN": "short"}
+    async with serve(site, settings, http="port = 0\nloopback_is_operator = true", env=env) as served:
+        done = await ask(served, call("door_who"), Authorization="Bearer short")
+        assert done.result["content"][0]["text"] == "operator ['work']"
+        assert "admits the operator alone: tokens of [plugins.auth_token] are weak: token; " in served.stderr
+    async with serve(site, settings, env=env, ready=False) as refused:
+        assert await refused.wait() == 3
+        assert "tokens of [plugins.auth_token] are weak: token; " in refused.stderr
+
+
+BROKEN: list[tuple[dict[str, Any], str]] = [
+    ({}, "missing token"),
+    ({"token": ""}, "invalid token: use letters"),
+    ({"token": ADA, "scopes": ["a b"]}, "invalid scope 'a b'"),
+    ({"token": ADA, "callers": {"ben": {"token": ADA}}}, "two callers have the same token"),
+    ({"callers": {"ada": {"token": ADA, "subject": ""}}}, "at least 1 character"),
+]
+
+
+@pytest.mark.parametrize(("settings", "problem"), BROKEN)
+async def test_invalid_settings(settings: dict[str, Any], problem: str) -> None:
+    with pytest.raises(ValidationError, match=problem):
+        AuthTokenConfig.model_validate(settings)
+
+
+async def test_a_token_that_a_tool_repeats_is_masked(served: Served) -> None:
+    done = await ask(served, call("door_repeat", {"text": f"it is {ADA}"}), Authorization=f"Bearer {ADA}")
+    assert done.result["isError"] is True
+    assert ADA not in json.dumps(done.result) + served.stderr

@@ -1,0 +1,72 @@
+"""The settings of the plugin `login`: mistakes that a message explains, and spellings that are the same."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from pydantic import ValidationError
+
+from pegboard_plugins.auth.login.settings import LoginConfig
+
+PROVIDER = {"issuer": "https://login.example.com", "client_id": "x"}
+VALID = {"resource": "https://tools.example.com/mcp", "provider": PROVIDER, "allowed_users": ["7"]}
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"allowed_users": []}, "no person may log in"),
+        ({"challenge_scopes": ["unknown"]}, "missing in scopes"),
+        ({"keys": ["short"]}, "a key is weak"),
+        ({"resource": "http://tools.example.com/mcp"}, "must be https"),
+        ({"resource": "https://tools.example.com/mcp?x=1"}, "without user, query and fragment"),
+        ({"redirect_schemes": ["javascript"]}, "belongs to browsers"),
+        ({"redirect_schemes": ["cursor://"]}, "without '://'"),
+        ({"allowed_domains": ["@example.com"]}, "such as example.com"),
+        ({"allowed_domains": ["*.example.com"]}, "such as example.com"),
+        ({"allowed_domains": ["https://example.com"]}, "such as example.com"),
+        ({"login_seconds": float("inf")}, "finite number"),
+        ({"database": ""}, "at least 1 character"),
+    ],
+)
+def test_wrong_settings_are_refused(settings: dict[str, Any], message: str) -> None:
+    LoginConfig.model_validate(VALID)
+    with pytest.raises(ValidationError, match=message):
+        LoginConfig.model_validate({**VALID, **settings})
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"issuer": "http://login.example.com"}, "must be https"),
+        ({"issuer": "https://login.example.com/.well-known/openid-configuration"}, "issuer is https://login.example.c"),
+        ({"issuer": "https://github.com"}, "GitHub does not prove addresses"),
+        ({"issuer": "https://github.com/"}, "GitHub does not prove addresses"),
+        ({"client_secret": ""}, "at least 1"),
+        ({"scopes": ["email"]}, "add it to scopes"),
+        ({"scopes": ["openid email"]}, "list scopes separately"),
+        ({"parameters": {"state": "x"}}, "remove it from parameters"),
+        ({"subject_claim": "email"}, "use a stable claim"),
+        ({"subject_claim": ""}, "at least 1 character"),
+    ],
+)
+def test_wrong_settings_of_the_provider_are_refused(settings: dict[str, Any], message: str) -> None:
+    provider = {**PROVIDER, **settings}
+    with pytest.raises(ValidationError, match=message):
+        LoginConfig.model_validate({**VALID, "provider": provider, "allowed_users": ["ann@example.com"]})
+
+
+def test_spellings_of_one_resource() -> None:
+    config = LoginConfig.model_validate({**VALID, "resource": "HTTPS://Tools.Example.com:443/mcp"})
+    assert (config.resource, config.issuer) == ("https://tools.example.com/mcp", "https://tools.example.com")
+    assert config.is_secure
+    assert config.is_resource("HTTPS://tools.EXAMPLE.com/mcp/")
+    for other in ("https://tools.example.com/MCP", "http://tools.example.com/mcp", "https://[", ""):
+        assert not config.is_resource(other)
+
+
+def test_spaces_around_a_name_do_not_count() -> None:
+    assert LoginConfig.model_validate({**VALID, "allowed_users": [" ann@example.com "]}).allowed_users == (
+        "ann@example.com",
+    )

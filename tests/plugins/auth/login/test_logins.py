@@ -1,0 +1,274 @@
+"""Logins: metadata, registration, consent, codes, renewal, revocation, and the clients of this project."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pegboard_client import Client, Endpoint, OAuth
+from tests.plugins.auth.login.front import BACK, KEY, Front
+from tests.plugins.auth.login.identity_server import IdentityServer
+from tests.support.oidc import OidcProvider
+from tests.support.person import Person
+
+SECRET = {"client_id": "vault", "client_secret": "vault-secret-0123456789"}
+
+
+async def text(client: Client, tool: str) -> Any:
+    return (await client.call(tool, {}))["content"][0]["text"]
+
+
+async def test_a_client_finds_the_login_and_calls_a_tool(front: Front) -> None:
+    async with Person() as person, Client(Endpoint(front.resource, auth=OAuth(person.open))) as client:
+        assert await text(client, "guarded") == "done"
+        assert await text(client, "who") == "7 ['work'] {'email': 'ann@example.com', 'name': 'Ann'}"
+
+
+@pytest.mark.timeout(300)  # the first run installs the npm package
+async def test_oidc_provider_unmodified() -> None:
+    async with (
+        OidcProvider(vault=True) as provider,
+        Front(provider.url, SECRET, allowed_users=["ann"]) as front,
+        Person() as person,
+        Client(Endpoint(front.resource, auth=OAuth(person.open))) as client,
+    ):
+        assert await text(client, "who") == "ann ['work'] {}"
+        assert "iss=" in next(url for url in person.visited if url.startswith(f"{front.url}/login/callback"))
+
+
+async def test_metadata(front: Front) -> None:
+    refused = await front.post("/mcp", {})
+    assert refused.status == 401
+    known = f"{front.url}/.well-known/oauth-protected-resource/mcp"
+    assert f'resource_metadata="{known}", scope="work"' in refused.headers["WWW-Authenticate"]
+    resource = (await front.get("/.well-known/oauth-protected-resource/mcp")).json
+    assert resource["resource"] == front.resource
+    assert resource["authorization_servers"] == [front.url]
+    server = (await front.get("/.well-known/oauth-authorization-server")).json
+    assert server["issuer"] == front.url
+    assert server["code_challenge_methods_supported"] == ["S256"]
+    assert server["client_id_metadata_document_supported"] is True
+
+
+async def test_metadata_without_scopes(provider: IdentityServer) -> None:
+    """Empty lists are omitted (RFC 8414, section 3.2, and RFC 9728, section 3.2)."""
+    async with Front(provider.url, scopes=[], challenge_scopes=[]) as front:
+        for path in ("oauth-protected-resource", "oauth-authorization-server"):
+            assert [] not in (await front.get(f"/.well-known/{path}")).json.values()
+
+
+async def test_a_response_names_its_issuer_and_repeats_the_state(front: Front) -> None:
+    answer = await front.log_in(await front.client())
+    assert answer == {"code": answer["code"], "state": "state-of-client", "iss": front.url}
+
+
+@pytest.mark.parametrize(
+    ("asked", "granted"), [("", "work"), ("other", "other"), ("work other openid", "work other"), ("work work", "work")]
+)
+async def test_granted_scopes(front: Front, asked: str, granted: str) -> None:
+    assert (await front.tokens(await front.client(), scope=asked))["scope"] == granted
+
+
+async def test_scopes_of_groups(provider: IdentityServer) -> None:
+    async with Front(provider.url, scope_groups={"other": ["ops"]}) as front:
+        client = await front.client()
+        assert (await front.tokens(client, scope="work other"))["scope"] == "work"
+        provider.userinfo = {"groups": ["ops"], "sub": "8"}
+        assert (await front.tokens(client, scope="work other"))["scope"] == "work"
+        provider.userinfo = {"groups": ["ops", "staff"]}
+        assert (await front.tokens(client, scope="work other"))["scope"] == "work other"
+
+
+@pytest.mark.parametrize(
+    ("settings", "claims", "admitted"),
+    [
+        ({"allowed_users": ["7"]}, {}, True),
+        ({"allowed_users": ["ANN@example.com"]}, {}, True),
+        ({"allowed_users": ["ann@example.com"]}, {"email_verified": False}, False),
+        ({"allowed_users": ["ann@example.com"]}, {"sub": "ann@example.com", "email": "b@example.com"}, False),
+        ({"allowed_users": ["8"]}, {}, False),
+        ({"allowed_domains": ["example.com"]}, {"email_verified": "true"}, False),
+        ({"allowed_domains": ["ample.com"]}, {}, False),
+        ({"allowed_domains": ["EXAMPLE.com"]}, {}, True),
+        ({"allowed_domains": ["example.com"]}, {"email": "ann@sub.example.com"}, False),
+        ({"allowed_domains": ["example.com"]}, {"email": "ann@example.com@evil.example"}, False),
+        ({"allowed_domains": ["example.com"]}, {"email": "example.com"}, False),
+        ({"allowed_domains": ["none"]}, {"email": None}, False),
+        ({"allowed_groups": ["ops"]}, {"groups": ["ops"]}, True),
+        ({"allowed_groups": ["ops"]}, {"groups": "ops"}, False),
+        ({"everyone": True}, {}, True),
+    ],
+)
+async def test_only_listed_people_log_in(
+    provider: IdentityServer, settings: dict[str, Any], claims: dict[str, Any], admitted: bool
+) -> None:
+    provider.claims |= claims
+    async with Front(provider.url, **settings) as front:
+        answer = await front.log_in(await front.client())
+        assert ("code" in answer, answer.get("error")) == (admitted, None if admitted else "access_denied")
+
+
+@pytest.mark.parametrize(
+    ("settings", "admitted"),
+    [
+        ({"allowed_users": ["octocat"]}, True),
+        ({"allowed_users": ["583231"]}, False),
+        ({"allowed_groups": ["acme"]}, True),
+        ({"allowed_groups": ["acme/ops"]}, True),
+        ({"allowed_groups": ["evil"]}, False),
+    ],
+)
+async def test_github(provider: IdentityServer, settings: dict[str, Any], admitted: bool) -> None:
+    provider.memberships = ("user/memberships/orgs/acme", "orgs/acme/teams/ops/memberships/Octocat")
+    async with Front(provider.url, {"kind": "github"}, **settings) as front:
+        assert ("code" in await front.log_in(await front.client())) is admitted
+        assert provider.pages[0].get("scope") == ("read:org" if "allowed_groups" in settings else None)
+
+
+async def test_a_refresh_token_is_replaced_and_loses_no_scope(front: Front) -> None:
+    client = await front.client()
+    first = await front.tokens(client, scope="work other")
+    narrow = (await front.refresh(client, first["refresh_token"], scope="other")).json
+    assert narrow["scope"] == "other"
+    wide = (await front.refresh(client, narrow["refresh_token"])).json
+    assert wide["scope"] == "work other"
+    assert await front.status(wide["access_token"]) == 200
+
+
+async def test_logins_survive_a_restart_and_a_new_key(provider: IdentityServer) -> None:
+    async with Front(provider.url) as front:
+        client = await front.client()
+        tokens = await front.tokens(client)
+    async with Front(provider.url, port=front.port, keys=[KEY[::-1], KEY]) as front:
+        assert await front.status(tokens["access_token"]) == 200
+        fresh = (await front.refresh(client, tokens["refresh_token"])).json
+        assert "code" in await front.log_in(client)
+    async with Front(provider.url, port=front.port, keys=[KEY[::-1]]) as front:
+        assert await front.status(tokens["access_token"]) == 401
+        assert await front.status(fresh["access_token"]) == 200
+        # with this code, clients remove their registration and register again
+        assert (await front.refresh(client, fresh["refresh_token"])).json["error"] == "invalid_client"
+
+
+async def test_processes_share_logins(provider: IdentityServer, state: Path) -> None:
+    async with (
+        Front(provider.url, checked_seconds=0) as front,
+        Front(provider.url, checked_seconds=0, resource=front.resource, database=str(state / "login.db")) as other,
+    ):
+        client = await front.client()
+        first = await front.tokens(client)
+        assert await other.status(first["access_token"]) == 200
+        second = (await other.refresh(client, first["refresh_token"])).json
+        assert (await front.refresh(client, first["refresh_token"])).json["error"] == "invalid_grant"
+        assert await other.status(second["access_token"]) == 401
+
+
+async def test_a_checked_token_is_remembered_for_a_while(front: Front) -> None:
+    client = await front.client()
+    tokens = [(await front.tokens(client))["access_token"] for _ in range(2)]
+    assert await front.status(tokens[0]) == 200
+    for token in tokens:
+        await front.post("/login/revoke", {"token": token, "client_id": client})
+    assert [await front.status(token) for token in tokens] == [200, 401]
+
+
+async def test_cookies_of_a_public_host_are_bound_to_it(provider: IdentityServer) -> None:
+    async with Front(provider.url, resource="https://tools.example.com/mcp") as front:
+        page = await front.get(front.page(await front.client(), resource=""), Host="tools.example.com")
+        assert page.headers["Set-Cookie"].startswith("__Host-pegboard-login=")
+        assert page.headers["Set-Cookie"].endswith("; Path=/; Max-Age=600; HttpOnly; SameSite=Lax; Secure")
+
+
+async def test_a_page_behind_a_trusted_proxy_that_has_another_host(provider: IdentityServer) -> None:
+    async with Front(provider.url, resource="https://tools.example.com/mcp", proxies=["127.0.0.1"]) as front:
+        path = front.page(await front.client(), resource="")
+        for named, status in (("tools.example.com", 200), ("tools.example.com:443", 200), ("localhost", 403)):
+            assert (await front.get(path, **{"X-Forwarded-Host": named})).status == status
+
+
+async def test_a_provider_that_cannot_be_reached() -> None:
+    async with Front("http://127.0.0.1:1") as front:
+        assert (await front.log_in(await front.client()))["error"] == "temporarily_unavailable"
+
+
+@pytest.mark.parametrize(
+    ("form", "error"),
+    [
+        ({"grant_type": "authorization_code"}, "invalid_request"),
+        ({"grant_type": "refresh_token", "refresh_token": ""}, "invalid_request"),
+        ({}, "invalid_request"),
+        ({"grant_type": "password"}, "unsupported_grant_type"),
+    ],
+)
+async def test_a_token_request_without_a_required_field(front: Front, form: dict[str, str], error: str) -> None:
+    """RFC 6749, section 5.2."""
+    answer = await front.post("/login/token", {"client_id": await front.client(), **form})
+    assert (answer.status, answer.json["error"]) == (400, error)
+
+
+async def test_revocation_ends_the_login(front: Front) -> None:
+    client = await front.client()
+    assert (await front.post("/login/revoke", {"client_id": client})).json["error"] == "invalid_request"
+    for kind in ("refresh_token", "access_token"):
+        tokens = await front.tokens(client)
+        assert (await front.post("/login/revoke", {"token": tokens[kind], "client_id": "other"})).status == 200
+        tokens = (await front.refresh(client, tokens["refresh_token"])).json
+        assert (await front.post("/login/revoke", {"token": tokens[kind], "client_id": client})).status == 200
+        assert (await front.refresh(client, tokens["refresh_token"])).json["error"] == "invalid_grant"
+
+
+@pytest.mark.parametrize(
+    ("metadata", "error"),
+    [
+        ({"redirect_uris": []}, "invalid_redirect_uri"),
+        ({"redirect_uris": [BACK] * 11}, "invalid_redirect_uri"),
+        ({"redirect_uris": ["http://evil.example/cb"]}, "invalid_redirect_uri"),
+        ({"redirect_uris": ["javascript:alert(1)"]}, "invalid_redirect_uri"),
+        ({"redirect_uris": ["cursor://cb"]}, "invalid_redirect_uri"),
+        ({"redirect_uris": ["https://a.example/cb#x"]}, "invalid_redirect_uri"),
+        ({"redirect_uris": ["https://a.example/cb#"]}, "invalid_redirect_uri"),
+        ({"redirect_uris": [7]}, "invalid_redirect_uri"),
+        ({"redirect_uris": ["http://127.0.0.1.evil.example/"]}, "invalid_redirect_uri"),
+        ({"redirect_uris": ["http://0.0.0.0/"]}, "invalid_redirect_uri"),
+        ({"redirect_uris": ["https://a.example\\@b.example/"]}, "invalid_redirect_uri"),
+        ({"redirect_uris": ["https://user@a.example/cb"]}, "invalid_redirect_uri"),
+        ({"redirect_uris": [f"https://a.example/{'a' * 450}{number}" for number in range(9)]}, "invalid_redirect_uri"),
+        ({"grant_types": ["client_credentials"]}, "invalid_client_metadata"),
+        ({"client_name": 7}, "invalid_client_metadata"),
+    ],
+)
+async def test_an_invalid_registration_is_refused(front: Front, metadata: dict[str, Any], error: str) -> None:
+    answer = await front.register(**metadata)
+    assert (answer.status, answer.json["error"]) == (400, error)
+
+
+@pytest.mark.parametrize("body", ["", "[]", "{", "[" * 100_000])
+async def test_a_registration_that_is_no_object(front: Front, body: str) -> None:
+    answer = await front._send("POST", "/login/register", data=body)
+    assert answer.json["error"] == "invalid_client_metadata"
+
+
+@pytest.mark.parametrize(
+    ("uri", "shown"),
+    [
+        ("cursor://cb", "the application for cursor"),
+        ("cursor:///cb", "the application for cursor"),
+        ("cursor://localhost/cb", "the application for cursor"),
+        ("http://localhost:9/cb", "a program on your own computer"),
+        ("http://[::1]/cb", "a program on your own computer"),
+        ("https://localhost/cb", "a program on your own computer"),
+        ("https://a.example/cb?a=1", "<dd>a.example</dd>"),
+        ("https://a.example/cb?", "<dd>a.example</dd>"),
+    ],
+)
+async def test_redirect_uris_of_applications(provider: IdentityServer, uri: str, shown: str) -> None:
+    async with Front(provider.url, redirect_schemes=["cursor"]) as front:
+        client = (await front.register(redirect_uris=[uri])).json["client_id"]
+        page = await front.get(front.page(client, redirect_uri=uri))
+        assert shown in page.text
+        form = dict(re.findall(r'name="(\w+)" value="([^"]*)"', page.text))
+        denied = await front.post("/login/consent", {**form, "answer": "deny"}, Cookie=page.cookies.partition(";")[0])
+        assert re.match(re.escape(uri) + "[?&]?error=access_denied&", denied.headers["Location"])

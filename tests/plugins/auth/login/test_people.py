@@ -1,0 +1,102 @@
+"""The end of logins: `pegboard people` for the operator, and the page for people."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.plugins.auth.login.front import Front
+from tests.plugins.auth.login.identity_server import IdentityServer
+from tests.support.http import Line
+from tests.support.http_mcp import Streaming, message, mirrored, modern
+from tests.support.person import Person
+from tests.support.wire import PEGBOARD, client_environment
+
+CONFIG = """
+[plugins.login]
+resource = "http://127.0.0.1:8000/mcp"
+everyone = true
+provider = { issuer = "http://127.0.0.1:9", client_id = "host" }
+"""
+
+
+async def test_the_command_explains_a_file_that_cannot_be_used(state: Path) -> None:
+    (state / "login.db").touch()
+    (state / "login.db").chmod(0o644)
+    code, _, messages = await people(state)
+    assert code != 0
+    assert f"pegboard: other users can read {state / 'login.db'}: change its mode with chmod 600" in messages
+
+
+async def people(state: Path, *arguments: str) -> tuple[int | None, str, str]:
+    """Run `pegboard people` beside the host, and return its code, output and messages."""
+    (state / "hostconfig.toml").write_text(CONFIG, "utf-8")
+    process = await asyncio.create_subprocess_exec(
+        PEGBOARD,
+        *("people", "--config", "hostconfig.toml", *arguments),
+        cwd=state,
+        env=client_environment(state, {"PEGBOARD_STATE_DIR": str(state)}),
+        stdout=asyncio.subprocess.PIPE,
+        stderr=asyncio.subprocess.PIPE,
+    )
+    out, wrong = await process.communicate()
+    return process.returncode, out.decode(), wrong.decode()
+
+
+async def test_the_operator_lists_and_ends_logins(provider: IdentityServer, state: Path) -> None:
+    async with Front(provider.url, checked_seconds=0) as front:
+        first = await front.tokens(await front.client())
+        code, out, said = await people(state, "--json")
+        assert code == 0, said
+        (row,) = json.loads(out)
+        assert (row["person"], row["client"], row["destination"]) == ("ann@example.com", "desk", "127.0.0.1:1")
+        assert f"{row['id']} ann@example.com: desk at 127.0.0.1:1; work; until " in (await people(state))[1]
+        provider.claims |= {"sub": "8", "email": "bob@example.com"}
+        second = await front.tokens(await front.client())
+        assert (await people(state, "--end", ""))[0] == 1
+        assert (await people(state, "--end", "Ann@example.com"))[1].startswith("1 login has ended.")
+        assert (await front.status(first["access_token"]), await front.status(second["access_token"])) == (401, 200)
+        assert json.loads((await people(state, "--end", "8", "--json"))[1]) == {
+            "ended": 1,
+            "refused_within_seconds": 30,
+        }
+        code, _, said = await people(state, "--end", row["id"])
+        assert code == 1
+        assert "there is no login of" in said
+
+
+async def test_the_streams_of_a_login_end_with_it(
+    provider: IdentityServer, state: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("pegboard_plugins.protocols.mcp.admitted_streams.CHECK_SECONDS", 0.01)
+    async with Front(provider.url, checked_seconds=0) as front:
+        token = (await front.tokens(await front.client()))["access_token"]
+        one = modern(message("subscriptions/listen", {"notifications": {"toolsListChanged": True}}))
+        async with Line(*await asyncio.open_connection("127.0.0.1", front.port)) as line:
+            streaming = Streaming(line)
+            await streaming.begin(one, mirrored(one, Authorization=f"Bearer {token}"))
+            assert (await people(state, "--end", "ann@example.com"))[0] == 0
+            assert [last["result"]["resultType"] async for last in streaming.rest()] == ["complete"]
+
+
+async def test_a_person_ends_the_own_logins(provider: IdentityServer) -> None:
+    async with Front(provider.url, checked_seconds=0) as front, Person() as ann:
+        of_ann = [await front.tokens(await front.client()) for _ in range(2)]
+        provider.claims |= {"sub": "8", "email": "bob@example.com"}
+        of_bob = await front.tokens(await front.client())
+        provider.claims |= {"sub": "7", "email": "ann@example.com"}
+        await ann.open(f"{front.url}/login/programs")  # submits the page, as long as it has a form
+        assert "No program has access" in ann.shown[1]
+        assert [await front.status(one["access_token"]) for one in (*of_ann, of_bob)] == [401, 401, 200]
+
+
+@pytest.mark.parametrize("form", [{"key": ""}, {"key": "another"}, {"end": "all"}])
+async def test_another_page_ends_no_login(front: Front, form: dict[str, str]) -> None:
+    made: dict[str, Any] = await front.tokens(await front.client())
+    assert (await front.post("/login/programs", {"end": "all", **form})).status == 403
+    assert (await front.get("/login/callback?state=")).status == 403
+    assert await front.status(made["access_token"]) == 200

@@ -1,0 +1,233 @@
+"""Sessions, streams, state and cursors of one caller are useless to another, and attempts are logged."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import inspect
+import re
+from collections.abc import AsyncIterator
+from typing import Any
+
+import pytest
+import pytest_asyncio
+
+from pegboard_plugins.support.refusal_log import MAX_LINES
+from tests.plugins.auth.auth_token import door_kit
+from tests.plugins.auth.resource_server.conftest import Door, listed, serve
+from tests.support.distributions import make_distribution
+from tests.support.http import Served
+from tests.support.http_mcp import Session, Streaming, ask, call, message, mirrored, modern
+from tests.support.issuer import OTHER_RSA_KEY, Issuer, public
+from tests.support.peer import modern_meta
+from tests.support.pool import make_asking_site
+
+pytestmark = pytest.mark.asyncio(loop_scope="session")
+
+ENV = {
+    "PEGBOARD__HOST__LOG_LEVEL": "info",
+    "PEGBOARD__HOST__PLUGINS": '["asking"]',
+    "PEGBOARD__HOST__PAGE_SIZE": "1",
+}
+EVENTS = ("Accept", "text/event-stream")
+ABLE: Any = {"elicitation": {"form": {}}}
+
+
+class OwnSession(Session):
+    """A session whose requests have a token unless they bring another."""
+
+    field: tuple[str, str]
+
+    def fields(self, *more: tuple[str, str]) -> list[tuple[str, str]]:
+        own = [] if any(name == self.field[0] for name, _ in more) else [self.field]
+        return super().fields(*own, *more)
+
+
+class Two:
+    """A server with two issuers. One issues tokens for `ann` and `ben`, the other for another `ann`, the `namesake`."""
+
+    def __init__(self, served: Served, one: Issuer, other: Issuer) -> None:
+        self.served = served
+        self.issuers = one, other
+        namesake = other.token(key=OTHER_RSA_KEY, scope="other")
+        tokens = {"ann": one.token(), "ben": one.token(sub="ben", scope="other"), "namesake": namesake}
+        self.bearers = {name: f"Bearer {token}" for name, token in tokens.items()}
+
+    def field(self, name: str) -> tuple[str, str]:
+        return "Authorization", self.bearers[name]
+
+    async def session(self, name: str) -> OwnSession:
+        session = OwnSession(self.served, capabilities=ABLE)
+        session.field = self.field(name)
+        await session.open()
+        return session
+
+    async def change(self, *uris: str) -> None:
+        done = await ask(self.served, call("asking_change", {"what": list(uris)}), Authorization=self.bearers["ann"])
+        assert done.result["isError"] is False
+
+
+async def listening(session: OwnSession) -> Streaming:
+    """Open the GET stream of a session."""
+    stream = Streaming(await session.served.connect(), session.conversation)
+    await stream.open([field for field in session.fields(EVENTS) if field[0] != "Content-Type"])
+    return stream
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="session")
+async def two(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Two]:
+    site = make_asking_site(tmp_path_factory.mktemp("both"))
+    files = {"door_kit.py": inspect.getsource(door_kit)}
+    make_distribution(site, "door-kit", "1", {"pegboard.toolkits": {"door": "door_kit:kit"}}, files)
+    async with Issuer() as one, Issuer("/other") as other:
+        other.keys = [public(OTHER_RSA_KEY, "one", "RS256")]
+        async with serve(site, one, other, env=ENV) as served:
+            yield Two(served, one, other)
+
+
+STRANGERS = pytest.mark.parametrize("stranger", ["ben", "namesake"])
+
+
+@STRANGERS
+@pytest.mark.requirement("ASK-10", "SEC-02")
+async def test_a_session_of_another_caller_is_unknown_and_the_attempt_is_logged(two: Two, stranger: str) -> None:
+    session = await two.session("ann")
+    first = await (await listening(session)).event()
+    assert first is not None
+    field = two.field(stranger)
+    messages: list[dict[str, Any]] = [
+        message("ping", id=5),
+        {"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 1}},
+        {"jsonrpc": "2.0", "id": 1, "result": {}},
+    ]
+    found = [await session.post(one, field) for one in messages]
+    assert [one.status for one in found] == [404] * 3
+    for more in ((), (("Last-Event-ID", str(first.id)),)):
+        answer = await two.served.request("GET", "/mcp", session.fields(field, EVENTS, *more))
+        assert (answer.status, answer.get("WWW-Authenticate")) == (404, None)
+    assert (await two.served.request("DELETE", "/mcp", session.fields(field))).status == 404
+    renewed = two.issuers[0].token(jti="2", scope="other")
+    for own in (session.field, ("Authorization", f"Bearer {renewed}")):
+        assert (await session.post(message("ping"), own)).status == 200
+    digest = hashlib.sha256(session.id.encode()).hexdigest()[:12]
+    issuer, subject = two.issuers[stranger == "namesake"].url, "ann" if stranger == "namesake" else stranger
+    line = (
+        f"WARNING pegboard.audit: refused: a session of another caller (subject='{subject}', issuer='{issuer}', "
+        f"client_id='desk', owner='ann', issuer_of_owner='{two.issuers[0].url}', peer='127.0.0.1', session='{digest}')"
+    )
+    await two.served.said("(?s)" + ".*".join([re.escape(line)] * 6))
+    assert two.served.stderr.count(line) == 6
+    real, session.id = session.id, "x" * len(session.id)
+    gone = await session.post(messages[0], field)
+    assert (gone.status, gone.answer.body) == (404, found[0].answer.body)  # the response does not tell them apart
+    for hidden in (real, two.bearers[stranger].rpartition(".")[2]):
+        assert hidden not in two.served.stderr
+
+
+@STRANGERS
+async def test_events_and_questions_belong_to_their_session(two: Two, stranger: str) -> None:
+    session, own = await two.session("ann"), await two.session(stranger)
+    called = await session.post(call("door_who", token="p"), EVENTS)
+    named = re.search(rb"^id: (\S+)$", called.answer.body, re.M)
+    assert named
+    last = ("Last-Event-ID", named[1].decode())
+    answer = await two.served.request("GET", "/mcp", own.fields(EVENTS, last))
+    assert b"There is no response" in answer.body
+    assert b"ann [" not in answer.body
+    asking = Streaming(await two.served.connect(), session.conversation)
+    await asking.begin(call("door_name", token="p"), session.fields())
+    for who, given in ((own, "Eve"), (session, "Ann")):
+        result = {"action": "accept", "content": {"value": given}}
+        assert (await who.post({"jsonrpc": "2.0", "id": asking.first["id"], "result": result})).status == 202
+    done = [one async for one in asking.rest()][-1]
+    assert done["result"]["content"][0]["text"] == "Hello, Ann"
+
+
+@STRANGERS
+@pytest.mark.requirement("ROUND-08")
+async def test_state_of_a_call_belongs_to_its_caller(two: Two, stranger: str) -> None:
+    one = call("door_name")
+    one["params"]["_meta"] = {**modern_meta(), "io.modelcontextprotocol/clientCapabilities": ABLE}
+    asked = (await ask(two.served, one, Authorization=two.bearers["ann"])).result
+    answers = {name: {"action": "accept", "content": {"value": "Ann"}} for name in asked["inputRequests"]}
+    one["params"] |= {"inputResponses": answers, "requestState": asked["requestState"]}
+    refused = await ask(two.served, one, Authorization=two.bearers[stranger])
+    assert refused.refused[1] == -32602
+    assert refused.last["error"]["message"].startswith("params.requestState")
+    done = await ask(two.served, one, Authorization=two.bearers["ann"])
+    assert done.result["content"][0]["text"] == "Hello, Ann"
+
+
+@STRANGERS
+async def test_subscriptions_belong_to_their_session_or_request(two: Two, stranger: str) -> None:
+    sessions = {name: await two.session(name) for name in ("ann", stranger)}
+    streams, requests = {}, {}
+    for name, session in sessions.items():
+        assert "result" in (await session.post(message("resources/subscribe", {"uri": f"x://{name}"}))).last
+        streams[name] = await listening(session)
+        wanted = {"notifications": {"resourceSubscriptions": [f"x://{name}"]}}
+        one = modern(message("subscriptions/listen", wanted, id=7))
+        requests[name] = Streaming(await two.served.connect())
+        await requests[name].begin(one, mirrored(one, Authorization=two.bearers[name]))
+    assert "result" in (await sessions[stranger].post(message("resources/unsubscribe", {"uri": "x://ann"}))).last
+    await two.change("x://ann", f"x://{stranger}")
+    for name in streams:
+        assert (await streams[name].next())["params"] == {"uri": f"x://{name}"}
+        assert (await requests[name].next())["params"]["uri"] == f"x://{name}"
+    requests[stranger].abort()
+    await two.change(f"x://{stranger}", "x://ann")
+    assert (await requests["ann"].next())["params"]["uri"] == "x://ann"
+
+
+async def test_a_cursor_of_another_caller_shows_nothing_more(two: Two) -> None:
+    async def tools(name: str, cursor: str | None) -> tuple[set[str], str | None]:
+        params = None if cursor is None else {"cursor": cursor}
+        result = (await ask(two.served, message("tools/list", params), Authorization=two.bearers[name])).result
+        return {tool["name"] for tool in result["tools"]}, result.get("nextCursor")
+
+    shown, cursors = dict[str, set[str]](), dict[str, list[str | None]]()
+    for name in ("ann", "ben", "namesake"):
+        shown[name], cursor = await tools(name, None)
+        cursors[name] = [None]
+        while cursor is not None:
+            cursors[name].append(cursor)
+            page, cursor = await tools(name, cursor)
+            shown[name] |= page
+    assert "door_guarded" in shown["ann"]
+    for stranger in ("ben", "namesake"):
+        assert "door_guarded" not in shown[stranger]
+        for cursor in cursors["ann"]:
+            assert (await tools(stranger, cursor))[0] <= shown[stranger]
+
+
+async def test_a_token_without_a_required_scope_is_logged(caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level("INFO", "pegboard.audit")
+    async with Issuer() as issuer, Door(issuer, required_scopes=["work"]) as door:
+        assert await door.status(issuer.token(sub="ben", scope="other")) == 403
+        who = f"subject='ben', issuer='{issuer.url}', client_id='desk', peer='127.0.0.1', needs='work'"
+        assert f"refused: a token that allows too little ({who})" in caplog.text
+
+
+async def test_a_flood_of_bad_tokens_neither_fills_the_log_nor_hides_other_attempts(two: Two) -> None:
+    assert (await listed(two.served, None)).status == 401
+    assert "refused: a token" not in two.served.stderr
+    bad = two.issuers[0].token(key=OTHER_RSA_KEY)
+    assert (await listed(two.served, bad)).status == 401
+    digest = hashlib.sha256(bad.encode()).hexdigest()[:12]
+    why = "why='The signature of the token is wrong.'"
+    line = f"INFO pegboard.audit: refused: a token ({why}, peer='127.0.0.1', path='/mcp', token='{digest}')\n"
+    await two.served.said(re.escape(line))
+    assert (await two.served.request("GET", f"/mcp?access_token={bad}")).status == 400
+    await two.served.said("refused: a token .why='A token belongs in the Authorization header")
+    flood = await asyncio.gather(*(listed(two.served, f"bad-{number}") for number in range(3 * MAX_LINES)))
+    assert {answer.status for answer in flood} == {401}
+    assert (await ask(two.served, call("door_guarded"), Authorization=two.bearers["ben"])).status == 403
+    who = f"subject='ben', issuer='{two.issuers[0].url}', client_id='desk'"
+    what = "method='tools/call', of='door_guarded', needs='work'"
+    await two.served.said(re.escape(f"INFO pegboard.audit: refused: a call for lack of scopes ({who}, {what})\n"))
+    session = await two.session("ann")
+    assert (await session.post(message("ping"), two.field("ben"))).status == 404
+    digest = hashlib.sha256(session.id.encode()).hexdigest()[:12]
+    await two.served.said(f"refused: a session of another caller .*session='{digest}'")
+    assert two.served.stderr.count("refused: a token (") <= 2 * MAX_LINES  # a minute may begin meanwhile
+    assert bad not in two.served.stderr

@@ -1,0 +1,128 @@
+"""Scopes of a token: parsing, lists, calls and challenges."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pegboard_plugins.protocols.worker.jwt_authenticator import create_token
+from tests.plugins.auth.resource_server.conftest import METADATA, Door, listed, serve
+from tests.support.http import Served
+from tests.support.http_mcp import ACCEPT, Exchanged, Session, ask, call, message
+from tests.support.issuer import Issuer
+from tests.support.schemas import MODERN
+
+pytestmark = pytest.mark.asyncio(loop_scope="session")
+
+ERAS = pytest.mark.parametrize("era", ["2025-11-25", "2026-07-28"])
+EVENTS = "text/event-stream"
+
+
+class Peer:
+    """A client with a token. It opens a session with its first request if its revision has sessions."""
+
+    def __init__(self, served: Served, era: str, token: str) -> None:
+        self.served = served
+        self.bearer = f"Bearer {token}"
+        self.session = None if era == "2026-07-28" else Session(served, era)
+
+    async def ask(self, one: dict[str, object], accept: str = ACCEPT) -> Exchanged:
+        if self.session is None:
+            return await ask(self.served, one, Authorization=self.bearer, Accept=accept)
+        if not self.session.id:
+            await self.session.open(Authorization=self.bearer)
+        return await self.session.post(one, ("Authorization", self.bearer), ("Accept", accept))
+
+
+@ERAS
+@pytest.mark.requirement("AUTH-03")
+async def test_missing_scopes_are_refused_before_a_stream_opens(served: Served, issuer: Issuer, era: str) -> None:
+    peer = Peer(served, era, issuer.token(scope="other"))
+    scope = "work" if era in MODERN else "other work"  # clients of sessions are told the scopes that they have
+    for accept in (ACCEPT, "application/json", EVENTS):
+        for one in (call("door_guarded"), call("door_guarded", token="p")):
+            done = await peer.ask(one, accept)
+            assert done.refused == (403, -32602)
+            assert done.last["error"]["data"] == {"requiredScopes": ["work"]}
+            assert done.answer.get("WWW-Authenticate") == (
+                'Bearer error="insufficient_scope", error_description="This needs a token that allows: work.", '
+                f'scope="{scope}", resource_metadata="{METADATA}"'
+            )
+    peer.bearer = f"Bearer {issuer.token()}"  # the step up, in the same session
+    for one in (call("door_guarded"), call("door_guarded", token="p"), message("tools/list")):
+        done = await peer.ask(one, EVENTS)
+        assert done.streamed
+        assert "result" in done.last
+
+
+@ERAS
+@pytest.mark.requirement("LIST-09", "AUTH-03")
+async def test_tools_that_a_token_does_not_allow_are_not_listed(served: Served, issuer: Issuer, era: str) -> None:
+    for scope, is_listed in (("other", False), ("other work", True), ("", False)):
+        peer = Peer(served, era, issuer.token(scope=scope))
+        result = (await peer.ask(message("tools/list"))).result
+        names = {tool["name"] for tool in result["tools"]}
+        assert ("door_guarded" in names) == is_listed
+        assert {"door_plain", "door_secretive", "door_who"} < names
+        assert result.get("cacheScope") == ("private" if era == "2026-07-28" else None)
+        assert (await peer.ask(call("door_guarded"))).status == (200 if is_listed else 403)
+
+
+async def test_the_worker_has_its_own_tokens_and_lists_and_calls_all_tools(site: Path, issuer: Issuer) -> None:
+    secret = "0123456789abcdef-a-secret-that-is-long-enough"
+    async with serve(site, issuer, env={"ARCADE_WORKER_SECRET": secret}) as served:
+        for token, mcp, worker in ((create_token(secret, 60), 401, 200), (issuer.token(), 200, 401)):
+            bearer = [("Authorization", f"Bearer {token}")]
+            assert (await listed(served, token)).status == mcp
+            assert (await served.request("GET", "/worker/tools", bearer)).status == worker
+        bearer = [("Authorization", f"Bearer {create_token(secret, 60)}")]
+        tools = (await served.request("GET", "/worker/tools", bearer)).json
+        assert "Door.Guarded" in [tool["fully_qualified_name"] for tool in tools]
+        body = {"tool": {"name": "Guarded", "toolkit": "Door"}, "inputs": {}, "context": {}}
+        answer = await served.request("POST", "/worker/tools/invoke", bearer, json.dumps(body).encode())
+        assert answer.json["success"] is True
+
+
+@pytest.mark.parametrize(
+    ("claims", "scopes"),
+    [
+        ({"scope": "  work  a"}, ["a", "work"]),
+        ({"scope": ["other", "work"]}, ["other", "work"]),
+        ({"scope": None, "scp": ["a", 5, "b"]}, ["a", "b"]),
+        ({"scope": None}, []),
+        *(({"scope": scope}, []) for scope in ("a\tb", "a\N{NO-BREAK SPACE}b", ["a b"], {"a": 1}, 5)),
+    ],
+    ids=str,
+)
+async def test_spaces_separate_scopes(issuer: Issuer, claims: dict[str, Any], scopes: list[str]) -> None:
+    """RFC 6749, section 3.3."""
+    async with Door(issuer) as door:
+        assert (await door.caller(issuer.token(**claims))).scopes == set(scopes)
+
+
+IMPLIED = {"files:admin": ["write"], "write": ["read", "work"], "read": ["write"]}
+
+
+@pytest.mark.parametrize(
+    ("scope", "scopes"),
+    [
+        ("files:admin", {"files:admin", "read", "work", "write"}),
+        ("write", {"read", "work", "write"}),
+        ("work", None),
+        ("files", None),
+    ],
+)
+async def test_implied_and_required_scopes(issuer: Issuer, scope: str, scopes: set[str] | None) -> None:
+    async with Door(issuer, required_scopes=["read", "work"], implied_scopes=IMPLIED) as door:
+        token = issuer.token(scope=scope)
+        if scopes is not None:
+            assert (await door.caller(token)).scopes == scopes
+            return
+        refused = await door.refusal(token)
+        challenge = refused.headers["WWW-Authenticate"]
+        assert refused.status == 403
+        assert challenge.startswith('Bearer error="insufficient_scope"')
+        assert 'scope="read work"' in challenge

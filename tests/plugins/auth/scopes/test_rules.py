@@ -1,0 +1,221 @@
+"""Rules of scopes: matches, lists and refusals."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from pydantic import ValidationError
+
+from pegboard import Host, InsufficientScopeError, NotFoundError, Toolkit
+from pegboard.plugin import Method, Plugin, hookimpl
+from pegboard.types import ANONYMOUS, LOCAL, Call, Caller, Failure, Listing, MethodResult, Outcome, Supplied
+from pegboard_plugins.auth.scopes import ScopesConfig, ScopesPlugin, _rules
+from tests.host.hosting import make_host
+from tests.plugins.auth.scopes.docs_kit import make_kit
+
+EVERYTHING: dict[str, Any] = {
+    "methods": {
+        "tools/call": ["m"],
+        "resources/read": ["r"],
+        "prompts/get": ["g"],
+        "completion/complete": ["typing"],
+        "jobs/get": ["jobs"],
+    },
+    "toolkits": {"docs": ["docs"]},
+    "tools": {"docs_*": ["t"], "docs_write": ["w1", "w2"]},
+    "resources": {"docs://secret": ["s"], "docs://of/{name}": ["of"], "docs://of/x*": ["x"]},
+    "prompts": {"*_ask": ["p"]},
+}
+
+
+async def answer(call: Call) -> Outcome:
+    return MethodResult({"done": True})
+
+
+class Jobs(Plugin):
+    @hookimpl
+    def register_methods(self) -> Iterable[Any]:
+        return [Method("jobs/get", answer)]
+
+
+def host_of(settings: Mapping[str, Any] = EVERYTHING, *kits: Toolkit, **more: Any) -> Host:
+    plugins = {"asks": ScopesPlugin, "jobs": Jobs, **more.pop("plugins", {})}
+    return make_host(
+        *(kits or (make_kit(), make_kit("other"))), plugins=plugins, config={"plugins": {"asks": settings}}
+    )
+
+
+def ann(scopes: str = "") -> Caller:
+    return Caller("ann", scopes=frozenset(scopes.split()))
+
+
+def tool(name: str, **arguments: Any) -> Call:
+    return Call("tools/call", {"name": name, "arguments": arguments})
+
+
+def resource(uri: str) -> Call:
+    return Call("resources/read", {"uri": uri})
+
+
+PROMPT = Call("prompts/get", {"name": "docs_ask", "arguments": {"what": "x"}})
+TEMPLATE, NAME = {"type": "ref/resource", "uri": "docs://of/{name}"}, {"name": "name", "value": "a"}
+NEEDS: dict[str, tuple[Call, str]] = {
+    "tool by name": (tool("docs_write"), "m docs t w1 w2 own"),
+    "own scopes alone": (tool("other_write"), "m own"),
+    "resource by name": (resource("docs://secret"), "r docs s"),
+    "template by value, encoded": (resource("docs://of/%78y"), "r docs of x"),
+    "prompt": (PROMPT, "docs g p"),
+    "completion": (Call("completion/complete", {"ref": TEMPLATE, "argument": NAME}), "r docs of typing"),
+    "method of a plugin with a reference": (
+        Call("jobs/get", {"ref": {"type": "ref/prompt", "name": "docs_ask"}}),
+        "jobs",
+    ),
+}
+
+
+async def refused(host: Host, call: Call) -> InsufficientScopeError:
+    outcome = await host.dispatch(call)
+    assert isinstance(outcome, Failure), outcome
+    assert isinstance(outcome.error, InsufficientScopeError), outcome
+    return outcome.error
+
+
+@pytest.mark.parametrize(("call", "needed"), NEEDS.values(), ids=NEEDS)
+async def test_the_scopes_of_all_matching_rules_are_required(call: Call, needed: str) -> None:
+    scopes = needed.split()
+    worker = {"caller": Caller(client_id="worker"), "supplied": Supplied()}
+    async with host_of() as host:
+        for missing in scopes:
+            given = " ".join(one for one in scopes if one != missing) + " beside"
+            error = await refused(host, call._replace(caller=ann(given)))
+            assert error.scopes == tuple(sorted(scopes))
+        for fields in ({"caller": ann(f"{needed} beside")}, {"caller": LOCAL}, worker):
+            assert not isinstance(await host.dispatch(call._replace(**fields)), Failure)
+        if call.method != "jobs/get":
+            unknown = await host.dispatch(call._replace(caller=ANONYMOUS))
+            expected = InsufficientScopeError if call.method == "completion/complete" else NotFoundError
+            assert isinstance(unknown, Failure)
+            assert isinstance(unknown.error, expected)
+
+
+async def test_unknown_names_are_unknown_whatever_rule_matches() -> None:
+    async with host_of() as host:
+        for call in (tool("docs_none"), resource("docs://none"), Call("prompts/get", {"name": "x_ask"})):
+            outcome = await host.dispatch(call._replace(caller=ann()))
+            assert isinstance(outcome, Failure)
+            assert isinstance(outcome.error, NotFoundError)
+        for reference in (None, {"type": "ref/prompt", "name": 5}, {"type": "ref/prompt", "name": "none"}):
+            error = await refused(host, Call("completion/complete", {"ref": reference}, ann()))
+            assert error.scopes == ("typing",)
+        for params in ({}, {"name": 5}, {"uri": None}, {"ref": {"type": "ref/prompt"}}):
+            for method in ("tools/call", "resources/read", "prompts/get", "completion/complete"):
+                assert isinstance(await host.dispatch(Call(method, params, ann("typing"))), Failure)
+
+
+async def test_tools_that_are_added_later_are_guarded_at_once() -> None:
+    def late() -> str:
+        """Do nothing."""
+        return "late"
+
+    async with host_of({"toolkits": {"program": ["p"]}, "tools": {"late*": ["l"]}}) as host:
+        for _ in range(2):
+            host.catalogue.add(late)
+            assert (await refused(host, tool("late")._replace(caller=ann()))).scopes == ("l", "p")
+            assert "late" not in await listed(host, "tools", ann("l"))
+            assert "late" in await listed(host, "tools", ann("l p"))
+            host.catalogue.remove("tools", "late")
+            outcome = await host.dispatch(tool("late")._replace(caller=ann()))
+            assert isinstance(outcome, Failure)
+            assert isinstance(outcome.error, NotFoundError)
+
+
+METHODS = {"tools": "tools/list", "resources": "resources/list", "templates": "resources/templates/list"}
+
+
+async def listed(host: Host, kind: str, caller: Caller, **fields: Any) -> list[str]:
+    listing = await host.dispatch(Call(METHODS.get(kind, "prompts/list"), caller=caller, **fields))
+    assert isinstance(listing, Listing)
+    assert listing.private
+    return [getattr(one, "uri", None) or getattr(one, "uri_template", None) or one.name for one in listing.items]
+
+
+OTHERS = "other_both other_read other_show"
+FOUND: dict[str, dict[str, str]] = {
+    "": {"tools": "", "resources": "", "templates": "", "prompts": ""},
+    "m r g t p docs": {
+        "tools": "docs_both docs_read docs_show " + OTHERS,
+        "resources": "docs://plain other://plain other://secret",
+        "prompts": "docs_ask other_ask",
+    },
+    "m r docs t own w1 w2 s of": {
+        "tools": "docs_both docs_read docs_show docs_write other_both other_read other_show other_write",
+        "resources": "docs://plain docs://secret other://plain other://secret",
+        "templates": "docs://of/{name} other://of/{name}",
+    },
+}
+
+
+async def test_lists_show_what_a_caller_may_use() -> None:
+    worker = Caller(client_id="worker")
+    async with host_of() as host:
+        for scopes, found in FOUND.items():
+            for kind, names in found.items():
+                assert await listed(host, kind, ann(scopes)) == names.split()
+                assert await listed(host, kind, ann(scopes + " other")) == names.split()
+        for kind, number in {"tools": 8, "resources": 4, "templates": 2, "prompts": 2}.items():
+            assert len(await listed(host, kind, LOCAL)) == number
+            assert len(await listed(host, kind, worker, supplied=Supplied())) == number
+            assert await listed(host, kind, worker) == await listed(host, kind, ANONYMOUS) == []
+        assert [host.tool("docs_write", caller) is not None for caller in (LOCAL, ann("m own docs t"))] == [True, False]
+
+
+# --- settings
+
+WRONG: list[tuple[dict[str, Any], str]] = [
+    ({"tools": {"a": ["a b"]}}, "invalid scope 'a b' of 'a'"),
+    ({"prompts": {"a": []}}, "'a' has no scopes"),
+    ({"methods": {"ping": ["a"]}}, "ping cannot require scopes: .*use required_scopes"),
+    ({"methods": {"tools/list": ["a"]}}, r"tools/list cannot require scopes: .* guard tools/call \["),
+    ({"methods": {"notifications/progress": ["a"]}}, "cannot require scopes: .*a notification has no response"),
+]
+
+
+@pytest.mark.parametrize(("settings", "told"), WRONG, ids=str)
+def test_invalid_settings(settings: dict[str, Any], told: str) -> None:
+    assert ScopesConfig.model_validate({"tools": {"a": "b c"}}).tools == {"a": ("b", "c")}
+    with pytest.raises(ValidationError, match=told):
+        ScopesConfig.model_validate(settings)
+
+
+@pytest.mark.parametrize(
+    ("settings", "problem"),
+    [
+        ({"toolkits": {"doc": ["a"]}}, "toolkits: no toolkit matches 'doc'; did you mean 'docs'?"),
+        ({"resources": {"docs://sec": ["a"]}}, "no resource matches 'docs://sec'; did you mean 'docs://secret'?"),
+        ({"methods": {"job/get": ["a"]}}, "no such method; did you mean 'jobs/get'?"),
+        (EVERYTHING, None),
+    ],
+)
+async def test_rules_that_match_nothing_are_warned_of(settings: dict[str, Any], problem: str | None) -> None:
+    async with host_of(settings) as host:
+        problems = [one for one in host.problems if "asks" in str(one)]
+        assert [one.level for one in problems] == ([] if problem is None else ["warning"])
+        assert problem is None or str(problems[0]).endswith(problem)
+
+
+def by_hand(pattern: str, name: str) -> bool:
+    """Return True if a pattern matches, by trying every way."""
+    if not pattern:
+        return not name
+    if pattern[0] == "*":
+        return any(by_hand(pattern[1:], name[place:]) for place in range(len(name) + 1))
+    return name[:1] == pattern[0] and by_hand(pattern[1:], name[1:])
+
+
+@given(st.text("ab*", max_size=8), st.text("ab?[", max_size=8))
+def test_a_star_matches_any_string_and_no_other_character_is_special(pattern: str, name: str) -> None:
+    assert _rules({pattern: ("a",)})[0].fits(name) == by_hand(pattern, name)

@@ -1,0 +1,177 @@
+"""Static tokens: their users, sources and secrecy."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pydantic import ValidationError
+
+from pegboard import Authorization, AuthorizationRequiredError, Context, Host, Toolkit
+from pegboard.plugin import Plugin, SecretStore, TokenSource, hookimpl
+from pegboard.types import ANONYMOUS, Caller, Supplied, TokenRequest
+from pegboard_plugins.auth.auth_providers import OAuth2
+from pegboard_plugins.auth.static_tokens import StaticTokensConfig
+from tests.host.hosting import failure, plugin_of, value
+from tests.plugins.auth.resource_server.conftest import serve
+from tests.support.distributions import make_distribution
+from tests.support.http_mcp import ask, call
+from tests.support.issuer import Issuer
+
+CANARY = "ghp-canary-7781"
+KIT = """
+from pegboard import Context, Toolkit
+from pegboard_plugins.auth.auth_providers import GitHub
+
+kit = Toolkit("repos")
+
+@kit.tool(requires_auth=GitHub(scopes=["repo"]))
+def known(context: Context) -> bool:
+    "Whether the token is the one."
+    return context.get_auth_token_or_empty() == "ghp-canary-7781"
+"""
+
+
+class Store(SecretStore):
+    """A secret store that fails for the secret BROKEN."""
+
+    name = "test"
+
+    def __init__(self, **values: str) -> None:
+        self.values = values
+
+    def get(self, name: str) -> str | None:
+        if name == "BROKEN":
+            raise KeyError("broken")
+        return self.values.get(name)
+
+
+def hosting(*required: str, store: Store | None = None, other: type[Plugin] | None = None, **section: Any) -> Host:
+    """Return a host with a tool for each required id. Without settings the plugin has no section."""
+    kit = Toolkit("t", prefix=False)
+    for name in required:
+
+        @kit.tool(name=name.lower().replace("-", "_").replace(".", "_"), requires_auth=OAuth2(id=name))
+        def use(context: Context) -> str:
+            """Use a token."""
+            return context.get_auth_token_or_empty()
+
+    config: dict[str, Any] = {"host": {"autoload": False, "transports": [], "secret_stores": []}}
+    if section:
+        config["plugins"] = {"static_tokens": section}
+    plugins = {"store": plugin_of(stores=[store or Store()]), **({"other": other} if other else {})}
+    return Host(config, toolkits={"t": kit}, plugins=plugins)
+
+
+async def required(host: Host, name: str, **fields: Any) -> AuthorizationRequiredError:
+    """Return the error of a call without a token."""
+    error = (await failure(host, name, **fields)).error
+    assert isinstance(error, AuthorizationRequiredError)
+    return error
+
+
+ISSUER, OTHER = "https://auth.example", "https://other.example"
+
+
+async def test_tokens_are_for_the_operator_and_named_users() -> None:
+    """Users of an issuer are named with it."""
+    users = ["ann", {"subject": "ben", "issuer": ISSUER}]
+    async with hosting("github", tokens={"github": "of github"}, users=users) as host:
+        assert await value(host, "github") == "of github"
+        for caller in (Caller("ann"), Caller("ben", issuer=ISSUER)):
+            assert await value(host, "github", caller=caller) == "of github"
+        others = [Caller("bob"), Caller("bob", trusted=True), ANONYMOUS, Caller(issuer=ISSUER)]
+        others += [Caller("ann", issuer=ISSUER), Caller("ann", issuer=OTHER)]
+        others += [Caller("ben"), Caller("ben", issuer=OTHER), Caller("ben", trusted=True)]
+        for caller in others:
+            assert "of github" not in str(await failure(host, "github", caller=caller)), caller
+        assert await value(host, "github", supplied=Supplied(user_id="ann")) == "of github"
+        for name in ("bob", "ben"):
+            await required(host, "github", supplied=Supplied(user_id=name))
+        own = Supplied(Authorization("his own"), user_id="bob")
+        assert await value(host, "github", supplied=own) == "his own"
+
+
+@pytest.mark.parametrize("user", [{"subject": "ann"}, {"subject": "", "issuer": ISSUER}, {"issuer": ISSUER}, 5])
+def test_users_are_names_or_have_subject_and_issuer(user: Any) -> None:
+    with pytest.raises(ValidationError):
+        StaticTokensConfig.model_validate({"users": [user]})
+
+
+async def test_without_settings_a_token_is_the_secret_of_the_providers_name() -> None:
+    store = Store(GITHUB_TOKEN="of the name", MY_OWN_TOKEN="mine", MCP_TOKEN="the host's", **{"A.B_TOKEN": "x"})
+    async with hosting("github", "my-Own", "mcp", "a.b", store=store) as host:
+        assert host.problems == ()
+        assert [await value(host, name) for name in ("github", "my_own")] == ["of the name", "mine"]
+        for unknown in ("mcp", "a_b"):  # a secret of the host, and not a name
+            await required(host, unknown)
+    tokens = {"my-own": "written down", "gitlab": {"secret": "MY_OWN_TOKEN"}}
+    async with hosting("github", "gitlab", "my-own", store=store, tokens=tokens, users=["ann"]) as host:
+        found = [await value(host, name) for name in ("github", "gitlab", "my_own")]
+        assert found == ["of the name", "mine", "written down"]
+        assert await value(host, "gitlab", caller=Caller("ann")) == "mine"
+        for caller in (Caller("ann"), Caller("ann", trusted=True), Caller("bob"), ANONYMOUS):
+            assert "of the name" not in str(await failure(host, "github", caller=caller))
+        await required(host, "github", supplied=Supplied(user_id="ann"))
+
+
+async def test_a_missing_secret_is_named_at_the_start_and_to_the_operator(caplog: pytest.LogCaptureFixture) -> None:
+    unset = "the secret INTRANET is not set: set it in test"
+    async with hosting("intranet", tokens={"intranet": {"secret": "INTRANET"}}) as host:
+        told = [record.getMessage() for record in caplog.records]
+        error = await required(host, "intranet")
+        assert f"not_started; {unset}" in caplog.text
+        caplog.clear()
+        others = (Caller("bob"), Caller("bob", trusted=True), ANONYMOUS)  # it would not be for them
+        told += [str((await failure(host, "intranet", caller=caller)).error) for caller in others]
+    assert unset not in caplog.text
+    way = f"{unset}, or log in: `pegboard login intranet`"
+    assert [text for text in told if "INTRANET" in text] == [
+        f"toolkit 't', secrets: 1 tool needs INTRANET and is not offered over stdio: 'intranet'; {way}"
+    ]
+    assert error.status == "not_started"
+    assert error.message == f"Authorization required: this tool needs a token of intranet, and there is none: {unset}."
+
+
+async def test_another_source_may_have_the_token() -> None:
+    class OtherSource(TokenSource):
+        async def token(self, request: TokenRequest) -> Authorization | None:
+            return Authorization("of another") if request.user_id == "ann" else None
+
+    class OtherPlugin(Plugin):
+        @hookimpl
+        def register_token_sources(self) -> list[TokenSource]:
+            return [OtherSource()]
+
+    async with hosting("github", other=OtherPlugin) as host:
+        assert host.problems == ()
+        assert "_TOKEN" not in str((await failure(host, "github")).error)
+
+
+@pytest.mark.parametrize("secret", ["ARCADE_WORKER_SECRET", "BROKEN"])
+async def test_secrets_of_the_host_and_of_a_broken_store_are_no_tokens(
+    caplog: pytest.LogCaptureFixture, secret: str
+) -> None:
+    store = Store(ARCADE_WORKER_SECRET="canary")
+    async with hosting("github", store=store, tokens={"github": {"secret": secret}}) as host:
+        await required(host, "github")
+    assert ("the secret store 'test' failed to look up BROKEN" in caplog.text) is (secret == "BROKEN")
+
+
+async def test_a_subject_of_another_issuer_gets_no_token(tmp_path: Path) -> None:
+    assert CANARY not in repr(StaticTokensConfig.model_validate({"tokens": {"github": CANARY}}))
+    make_distribution(tmp_path, "repos", "1", {"pegboard.toolkits": {"repos": "repos_kit:kit"}}, {"repos_kit.py": KIT})
+    async with Issuer() as one, Issuer("/other") as other:
+        users = f'users = [{{ subject = "ann", issuer = "{one.url}" }}]\ntokens = {{ github = {{ env = "GITHUB" }} }}'
+        table = f'[[plugins.resource_server.authorization_servers]]\nissuer = "{other.url}"'
+        settings = f"{table}\n[plugins.static_tokens]\n{users}\n"
+        async with serve(tmp_path, one, server=settings, env={"GITHUB": CANARY}) as served:
+            found = {}
+            for issuer in (one, other):
+                done = await ask(served, call("repos_known"), Authorization=f"Bearer {issuer.token()}")
+                found[issuer.path] = done.result["content"][0]["text"]
+                assert CANARY not in str(done)
+            assert found[""] == "true"
+            assert found["/other"].startswith("Authorization required")
+            assert CANARY not in served.stderr

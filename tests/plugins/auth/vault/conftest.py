@@ -1,0 +1,46 @@
+"""Hosts with a vault, in the process of the test."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pegboard import Context, Host, Toolkit
+from pegboard_plugins.auth.auth_providers import OAuth2
+from pegboard_plugins.auth.vault.login_flows import LoginFlows, login_flows
+from pegboard_plugins.auth.vault.settings import VaultConfig
+from pegboard_plugins.auth.vault.vault_store import TokenKey
+
+KEY = TokenKey("", "", "acme")
+
+
+@pytest.fixture(autouse=True)
+def state(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The state directory of the test."""
+    monkeypatch.setenv("PEGBOARD_STATE_DIR", str(tmp_path))
+    return tmp_path
+
+
+def vault_host(settings: dict[str, Any], *scopes: str, more: tuple[str, ...] = ()) -> Host:
+    """Return a host whose tools `use` and `use_more` return their token of the provider "acme"."""
+    kit = Toolkit("t", prefix=False)
+
+    @kit.tool(requires_auth=OAuth2(id="acme", scopes=scopes))
+    def use(context: Context) -> str:
+        """Use a token."""
+        return context.get_auth_token_or_empty()
+
+    @kit.tool(requires_auth=OAuth2(id="acme", scopes=[*scopes, *more]))
+    def use_more(context: Context) -> str:
+        """Use a token with more scopes."""
+        return context.get_auth_token_or_empty()
+
+    host = {"autoload": False, "transports": [], "secret_stores": []}
+    return Host({"host": host, "plugins": {"vault": {"providers": {"acme": settings}}}}, toolkits={"t": kit})
+
+
+def logins(settings: dict[str, Any], **vault: Any) -> LoginFlows:
+    """Return the logins of a process at the provider "acme"."""
+    return login_flows(VaultConfig.model_validate({"providers": {"acme": settings}, **vault}))

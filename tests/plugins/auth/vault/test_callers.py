@@ -1,0 +1,187 @@
+"""Logins of callers from the network: the browser that ends a login must belong to the caller who started it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+from aiohttp import web
+from pydantic import ValidationError
+
+from pegboard_plugins.auth.vault.settings import CallerSettings
+from tests.plugins.auth.vault import network_kit
+from tests.support.http import Served, http_config
+from tests.support.http_mcp import Session, ask, call
+from tests.support.issuer import OTHER_RSA_KEY, RESOURCE, public
+from tests.support.login_issuer import LoginIssuer
+from tests.support.oidc import free_port
+from tests.support.person import Person
+from tests.support.pool import make_site
+from tests.support.provider_server import ProviderServer
+
+USE = call("network_use", {})
+
+
+class Network(NamedTuple):
+    """A host on HTTP with its issuer and a provider."""
+
+    served: Served
+    issuer: LoginIssuer
+    provider: ProviderServer
+
+    async def use(self, user: str) -> Any:
+        """Call the tool as a user, and return the result."""
+        bearer = f"Bearer {self.issuer.token(sub=user)}"
+        return (await ask(self.served, USE, Authorization=bearer)).result
+
+    async def link(self, user: str) -> str:
+        """Return the link in the error of a call without a token."""
+        url: str = (await self.use(user))["_meta"]["pegboard/error"]["authorizationRequired"]["url"]
+        return url
+
+    async def token(self, user: str) -> str | None:
+        """Return the token that the tool of a user receives; None without one."""
+        result = await self.use(user)
+        return None if result["isError"] else result["content"][0]["text"]
+
+
+@pytest.fixture
+async def network(tmp_path: Path) -> AsyncIterator[Network]:
+    async with running(tmp_path) as found:
+        yield found
+
+
+@asynccontextmanager
+async def running(tmp_path: Path, **more: str) -> AsyncIterator[Network]:
+    async with LoginIssuer() as issuer, ProviderServer() as provider:
+        port = free_port()
+        callers = {"url": f"http://127.0.0.1:{port}", "issuer": issuer.url, "client_id": "vault", **more}
+        sections = {
+            "plugins.resource_server": {"resource": RESOURCE},
+            "plugins.vault.callers": callers,
+            "plugins.vault.providers.acme": provider.settings(device=True),  # no device flow from the network
+        }
+        lines = [f"[[plugins.resource_server.authorization_servers]]\nissuer = {json.dumps(issuer.url)}"]
+        for name, section in sections.items():
+            values = [f"{key} = {json.dumps(value)}" for key, value in section.items()]
+            lines.insert(0, "\n".join([f"[{name}]", *values]))
+        lines.sort(key=lambda text: text.startswith("[["))
+        config = http_config(f'host = "127.0.0.1"\nport = {port}', more="\n" + "\n".join(lines) + "\n")
+        state = {"PEGBOARD_STATE_DIR": str(tmp_path / "state")}
+        async with Served(make_site(tmp_path, {"network": network_kit}), config, env=state) as served:
+            yield Network(served=served, issuer=issuer, provider=provider)
+
+
+async def test_each_caller_logs_in_and_receives_the_own_token(network: Network) -> None:
+    for number, user in enumerate(("ann", "bob"), start=1):
+        async with Person() as person:
+            network.issuer.user = user
+            await person.open(await network.link(user))
+            assert person.shown[0] == 200, person.shown
+            assert "You are logged in at acme" in person.shown[1]
+            assert await network.token(user) == f"access-{number}-canary"
+    assert await network.token("ann") == "access-1-canary"
+    assert await network.token("eve") is None
+    session = Session(network.served)
+    bearer = f"Bearer {network.issuer.token()}"
+    await session.open(Authorization=bearer)
+    found = await session.post(USE, ("Authorization", bearer))
+    assert found.result["content"][0]["text"] == "access-1-canary"
+    assert "canary" not in network.served.stderr
+
+
+async def test_a_phished_link_gives_the_sender_no_token(network: Network) -> None:
+    async with Person() as bob:
+        network.issuer.user = "bob"
+        await bob.open(await network.link("eve"))
+        assert bob.shown[0] == 403
+        assert "Another user has started this login" in bob.shown[1]
+        assert network.provider.pages == []
+        assert await network.token("eve") is None
+
+
+@pytest.mark.parametrize("path", ["login", "identity", "callback"])
+async def test_pages_are_served_at_their_own_address_only(network: Network, path: str) -> None:
+    port = network.served.port
+    for name, value in (("Host", f"localhost:{port}"), ("Origin", f"http://localhost:{port}")):
+        refused = await network.served.request("GET", f"/vault/{path}", [(name, value)])
+        assert (refused.status, b"belongs to http://127.0.0.1" in refused.body) == (403, True)
+
+
+async def test_a_browser_without_the_callers_login_cannot_end_the_login(network: Network) -> None:
+    """The sender logs in, and sends the page of the provider or the end of the login to another person."""
+    async with Person() as eve, Person() as bob:
+        network.issuer.user = "eve"
+        link = await network.link("eve")
+        origin = link.partition("/vault/")[0]
+        end = await eve.open(link, until=f"{origin}/vault/callback")
+        network.issuer.user = "bob"
+        await bob.open(link)  # the browser now has a cookie of this login
+        await bob.open(end)
+        assert bob.shown[0] == 403
+        assert network.provider.forms == []
+
+
+async def test_the_proof_of_another_browser_is_refused(network: Network) -> None:
+    async with Person() as eve, Person() as bob:
+        network.issuer.user = "eve"
+        link = await network.link("eve")
+        proof = await eve.open(link, until=f"{link.partition('/vault/')[0]}/vault/identity")
+        network.issuer.user = "bob"
+        await bob.open(link)
+        await bob.open(proof)
+        assert bob.shown[0] == 403
+        await eve.open(proof, until=network.provider.url)
+        await eve.open(proof)
+        assert eve.shown[0] == 400  # a proof is used once
+
+
+@pytest.mark.parametrize("changed", [{"nonce": "other"}, {"aud": "other"}, {"aud": ["vault", "b"]}, {"exp": 1}])
+async def test_an_id_token_of_another_login_proves_nothing(network: Network, changed: dict[str, Any]) -> None:
+    async with Person() as person:
+        network.issuer.changed = changed
+        await person.open(await network.link("ann"))
+        assert person.shown[0] == 400
+        assert network.provider.pages == []
+        claim = "azp" if isinstance(changed.get("aud"), list) else next(iter(changed))
+        await network.served.said(f"a caller cannot be identified: the ID token is invalid: {claim} ")
+
+
+async def test_an_id_token_needs_a_key_of_the_issuer(network: Network) -> None:
+    async with Person() as person:
+        link = await network.link("ann")
+        network.issuer.keys = [public(OTHER_RSA_KEY, "one", "RS256")]
+        await person.open(link)
+        assert person.shown[0] == 400
+        assert network.provider.pages == []
+        network.issuer.answer = web.Response(status=503, text="page-canary")
+        await person.open(link)
+        assert (person.shown[0], "cannot be reached" in person.shown[1]) == (502, True)
+        assert "canary" not in network.served.stderr
+
+
+async def test_another_claim_names_the_subject(tmp_path: Path) -> None:
+    async with running(tmp_path, subject_claim="oid") as network, Person() as person:
+        network.issuer.changed = {"sub": "of-this-client", "oid": "ann"}
+        await person.open(await network.link("ann"))
+        assert person.shown[0] == 200, person.shown
+
+
+def test_a_host_that_issues_no_id_tokens_cannot_identify_callers() -> None:
+    with pytest.raises(
+        ValidationError, match=r"set issuer to the issuer in \[plugins.login.provider\], and access_issuer"
+    ):
+        CallerSettings(url="https://t.example", issuer="https://t.example/", client_id="vault")
+
+
+@pytest.mark.parametrize(
+    "url",
+    ["http://tools.example.com", "https://tools.example.com/mcp", "ftp://a", "https://a?b", "https://a@b", "https://"],
+)
+def test_an_unsafe_address_is_refused(url: str) -> None:
+    with pytest.raises(ValidationError, match=r"without a path|must be https|invalid URL"):
+        CallerSettings(url=url, issuer="https://i.example", client_id="vault")

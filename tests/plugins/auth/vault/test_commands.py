@@ -1,0 +1,156 @@
+"""`pegboard login`, `logins`, `whoami` and `logout`, as processes."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pegboard_plugins.auth.vault.vault_store import VaultStore, VaultToken
+from tests.plugins.auth.vault.conftest import KEY, logins
+from tests.support.person import Person
+from tests.support.provider_server import ProviderServer
+
+CONFIG = """
+[plugins.vault.providers.acme]
+{settings}
+"""
+
+KIT = """
+from pegboard import Context, Toolkit
+from pegboard_plugins.auth.auth_providers import OAuth2
+
+kit = Toolkit("t", prefix=False)
+
+
+@kit.tool(requires_auth=OAuth2(id="acme", scopes=["read", "write"]))
+def use(context: Context) -> bool:
+    \"\"\"Return True if there is a token.\"\"\"
+    return bool(context.get_auth_token_or_empty())
+"""
+
+
+async def pegboard(site: Path, *arguments: str, person: Person | None = None) -> tuple[int | None, str, str]:
+    """Run a command, with a person who opens the page that it prints. Return its code, output and messages."""
+    pipes: dict[str, Any] = {"stdout": asyncio.subprocess.PIPE, "stderr": asyncio.subprocess.PIPE}
+    config = ["--config", str(site / "hostconfig.toml")]
+    process = await asyncio.create_subprocess_exec(
+        sys.executable, "-m", "pegboard", *arguments, *config, **pipes, env=dict(os.environ)
+    )
+    assert process.stderr is not None
+    messages = ""
+    if person is not None:
+        while "open this page" not in messages:
+            line = (await process.stderr.readline()).decode()
+            assert line, messages
+            messages += line
+        await person.open(messages.split()[-1])
+    out, rest = await process.communicate()
+    return process.returncode, out.decode(), messages + rest.decode()
+
+
+async def test_a_login_from_its_begin_to_its_end(tmp_path: Path) -> None:
+    async with ProviderServer() as provider, Person() as person:
+        lines = [f"{name} = {json.dumps(value)}" for name, value in provider.settings().items()]
+        (tmp_path / "hostconfig.toml").write_text(CONFIG.format(settings="\n".join(lines)), "utf-8")
+        code, out, said = await pegboard(tmp_path, "login", "acme", "--scopes", "read", person=person)
+        assert (code, out) == (0, "You are logged in at acme.\n"), said
+        code, listed, said = await pegboard(tmp_path, "logins", "--json")
+        assert code == 0, said
+        assert [(one["provider"], one["account"], one["scopes"]) for one in json.loads(listed)] == [
+            ("acme", "7", ["read"])
+        ]
+        told = await pegboard(tmp_path, "whoami")
+        assert told[:2] == (0, "acme: 7\n")
+        gone = await pegboard(tmp_path, "logout", "acme")
+        assert gone[:2] == (0, "The token of acme is removed.\n")
+        assert provider.revoked == ["refresh-1-canary"]
+        assert "canary" not in out + said + listed + str(told) + str(gone)
+        code, _, said = await pegboard(tmp_path, "logout", "acme")
+        assert code == 1
+        assert "there is no login at 'acme'" in said
+        code, _, said = await pegboard(tmp_path, "login", "gitlab")
+        assert code == 1
+        assert "add [plugins.vault.providers.gitlab] with its client_id" in said
+
+
+async def test_each_command_prints_json(tmp_path: Path) -> None:
+    async with ProviderServer() as provider, Person() as person:
+        lines = [f"{name} = {json.dumps(value)}" for name, value in provider.settings().items()]
+        (tmp_path / "hostconfig.toml").write_text(CONFIG.format(settings="\n".join(lines)), "utf-8")
+        lines = ["login acme --scopes read --json", "logins --json", "whoami --json", "logout acme --json"]
+        persons = [person, None, None, None]
+        done = [await pegboard(tmp_path, *line.split(), person=one) for line, one in zip(lines, persons, strict=True)]
+    login, listed, account, end = (json.loads(out) for _, out, _ in done)
+    assert listed == [login]
+    assert (login["account"], login["scopes"], login["expires_at"][-1]) == ("7", ["read"], "Z")
+    assert (account, end) == ([{"provider": "acme", "account": "7"}], {"provider": "acme", "revoked": True})
+
+
+async def test_one_damaged_token_does_not_hide_the_others(tmp_path: Path) -> None:
+    async with ProviderServer() as provider:
+        lines = [f"{name} = {json.dumps(value)}" for name, value in provider.settings().items()]
+        text = CONFIG.format(settings="\n".join(lines))
+        (tmp_path / "hostconfig.toml").write_text(text + text.replace("acme", "other"), "utf-8")
+        flows = logins(provider.settings())
+        await flows.tokens.save(KEY, VaultToken("access-0-canary"))
+        other = VaultStore(tmp_path / "vault.db", ["0123456789abcdef-lost-lost-lost-lost"])
+        other.save(KEY._replace(provider="other"), VaultToken("access-1-canary"))
+        for command in ("logins", "whoami"):
+            code, out, said = await pegboard(tmp_path, command)
+            assert code == 0, said
+            assert [line.partition(":")[0] for line in out.splitlines()] == ["acme", "other"]
+            assert "pegboard logout other" in out.splitlines()[1]
+
+
+@pytest.mark.parametrize("is_json", [False, True])
+async def test_a_call_without_a_token_names_the_command_for_the_login(tmp_path: Path, is_json: bool) -> None:
+    """The link of a call would end with its process."""
+    async with ProviderServer() as provider:
+        lines = [f"{name} = {json.dumps(value)}" for name, value in provider.settings().items()]
+        (tmp_path / "hostconfig.toml").write_text(CONFIG.format(settings="\n".join(lines)), "utf-8")
+        (tmp_path / "kit.py").write_text(KIT, "utf-8")
+        call = ["call", "use", "--file", str(tmp_path / "kit.py"), *["--json"] * is_json]
+        code, out, said = await pegboard(tmp_path, *call)
+        told = json.loads(out)["error"]["message"] if is_json else said
+        assert code == 1
+        command = f"pegboard login acme --scopes read write --config {tmp_path / 'hostconfig.toml'}"
+        assert f"log in with `{command}`" in told
+        assert "127.0.0.1" not in out + said
+
+
+REMOVE = "remove this program from the connected applications of your account there."
+
+
+@pytest.mark.parametrize(
+    ("name", "reply", "revoked", "rest"),
+    [
+        ("dropbox", None, ["bearer"], f"Dropbox revoked the access token, and may keep the refresh token: {REMOVE}"),
+        ("twitch", None, ["token"], f"Twitch revoked the access token, and may keep the refresh token: {REMOVE}"),
+        ("twitch", (400, {"message": "Invalid refresh token"}), [], ""),
+        ("twitch", (503, {}), [], f"Twitch issues no token at present: status 503: {REMOVE}"),
+        ("github", None, [], f"GitHub offers no revocation: {REMOVE}"),
+        ("reddit", None, ["token"], ""),
+    ],
+)
+async def test_a_logout_revokes_all_that_it_can_and_names_the_rest(
+    tmp_path: Path, name: str, reply: tuple[int, dict[str, Any]] | None, revoked: list[str], rest: str
+) -> None:
+    """Some providers revoke only access tokens, and only valid ones."""
+    async with ProviderServer() as provider:
+        settings = provider.settings(provider=name)
+        if name == "github":
+            del settings["revocation_endpoint"]
+        lines = [f"{key} = {json.dumps(value)}" for key, value in settings.items()]
+        (tmp_path / "hostconfig.toml").write_text(CONFIG.format(settings="\n".join(lines)), "utf-8")
+        await logins(settings).tokens.save(KEY, VaultToken("access-0-canary", "refresh-0-canary", expires_at=1))
+        provider.replies = [] if reply is None else [reply]
+        code, out, said = await pegboard(tmp_path, "logout", "acme")
+        assert (code, out) == (0, f"The token of acme is removed. {rest}".rstrip() + "\n"), said
+        sent = [form[member] for form, member in zip(provider.revocations, revoked, strict=True)]
+        assert sent == ["refresh-0-canary" if name == "reddit" else "access-1-canary"] * len(revoked)

@@ -1,0 +1,246 @@
+"""Logins by a person: links, questions in both eras, device flow, step-up and their failures."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pegboard import AuthorizationRequiredError, Host, Toolkit, ToolResult, UpstreamError
+from pegboard.types import Caller, Client, InputRequired, Supplied
+from pegboard_plugins.auth.auth_providers import OAuth2
+from pegboard_plugins.auth.vault import provider_client
+from pegboard_plugins.auth.vault.vault_store import VaultToken
+from tests.host.hosting import WAIT, call, failure, value
+from tests.plugins.auth.vault.conftest import KEY, logins, vault_host
+from tests.support.oidc import OidcProvider
+from tests.support.person import Person
+from tests.support.provider_server import ProviderServer
+from tests.support.rounds import Rounds
+
+SESSION = Client("test", "1", "2025-11-25", {"elicitation": {"url": {}}})
+ACME = {"client_id": "x", "issuer": "https://acme.example"}
+OIDC = {"client_id": "vault", "client_secret": "vault-secret-0123456789"}
+
+
+async def link(host: Host, tool: str = "use") -> str:
+    """Return the link in the error of a call without a token."""
+    error = (await failure(host, tool)).error
+    assert isinstance(error, AuthorizationRequiredError)
+    assert error.url
+    assert error.url in error.message
+    assert error.status == "pending"
+    return error.url
+
+
+async def test_a_client_without_elicitation_receives_the_link() -> None:
+    async with ProviderServer() as provider, vault_host(provider.settings(), "read") as host, Person() as person:
+        url = await link(host)
+        assert await link(host) == url  # one login for both calls
+        await person.open(url)
+        assert person.shown[0] == 200
+        assert "You are logged in at acme" in person.shown[1]
+        assert await value(host, "use") == "access-1-canary"
+        assert provider.pages[0]["scope"] == "read"
+        assert provider.pages[0]["code_challenge_method"] == "S256"
+
+
+@pytest.mark.parametrize(
+    ("plugins", "advice"),
+    [
+        ({"vault": {"providers": {"acme": ACME}}}, "Log in again: run `pegboard login acme`."),
+        ({}, "The operator must renew the secret ACME_TOKEN."),
+    ],
+)
+async def test_a_rejected_token_is_renewed_where_it_comes_from(
+    plugins: dict[str, Any], advice: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("ACME_TOKEN", "" if plugins else "rejected")
+    await logins(ACME).tokens.save(KEY, VaultToken("rejected"))
+    kit = Toolkit("t", prefix=False)
+
+    @kit.tool(requires_auth=OAuth2(id="acme"))
+    def use(status: int) -> str:
+        """Use a token."""
+        raise UpstreamError("The service refuses.", status_code=status)
+
+    config = {"host": {"autoload": False, "transports": [], "secret_stores": ["secrets_env"]}, "plugins": plugins}
+    async with Host(config, toolkits={"t": kit}) as host:
+        for status, shown in ((401, advice), (403, None)):
+            error = (await failure(host, "use", {"status": status})).error
+            assert isinstance(error, UpstreamError)
+            assert (error.message, error.additional_prompt_content) == ("The service refuses.", shown)
+
+
+async def test_a_session_is_asked_to_open_the_page() -> None:
+    asked: list[dict[str, Any]] = []
+
+    async with ProviderServer() as provider, vault_host(provider.settings(), "read") as host, Person() as person:
+
+        async def ask(method: str, params: dict[str, Any], **_: Any) -> dict[str, Any]:
+            asked.append({"method": method, **params})
+            await person.open(params["url"])
+            return {"action": "accept"}
+
+        assert await value(host, "use", client=SESSION, ask=ask) == "access-1-canary"
+        assert [(one["method"], one["mode"]) for one in asked] == [("elicitation/create", "url")]
+
+
+async def test_a_call_in_rounds_ends_with_the_page() -> None:
+    async with ProviderServer() as provider, vault_host(provider.settings(), "read") as host, Person() as person:
+        rounds = Rounds(host, "use")
+        outcome = await rounds.step()
+        assert isinstance(outcome, InputRequired)
+        [(name, question)] = outcome.questions.items()
+        repeated = asyncio.create_task(rounds.step({name: {"action": "accept"}}))  # before the login has ended
+        await asyncio.sleep(0)
+        await person.open(question.params["url"])
+        async with asyncio.timeout(WAIT):
+            found = await repeated
+        assert isinstance(found, ToolResult)
+        assert found.value == "access-1-canary"
+
+
+async def test_a_declined_page_fails_the_call() -> None:
+    async def ask(method: str, params: dict[str, Any], **_: Any) -> dict[str, Any]:
+        return {"action": "decline"}
+
+    async with ProviderServer() as provider, vault_host(provider.settings()) as host:
+        error = (await failure(host, "use", client=SESSION, ask=ask)).error
+        assert isinstance(error, AuthorizationRequiredError)
+        assert provider.pages == []
+
+
+async def test_other_callers_than_the_operator_receive_no_token_and_no_link(caplog: pytest.LogCaptureFixture) -> None:
+    async with ProviderServer() as provider, vault_host(provider.settings()) as host, Person() as person:
+        await person.open(await link(host))
+        others = [Caller("ann"), Caller("ann", issuer="https://auth.example"), Caller("ann", trusted=True)]
+        fields: list[dict[str, Any]] = [{"caller": one} for one in others] + [{"supplied": Supplied(user_id="ann")}]
+        for one in fields:
+            error = (await failure(host, "use", **one)).error
+            assert isinstance(error, AuthorizationRequiredError)
+            assert error.url is None
+        assert caplog.text.count("a section [plugins.vault.callers] adds users of the host") == len(fields)
+
+
+async def test_a_failure_is_one_line_in_the_log_without_a_traceback(
+    state: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    (state / "vault.db").touch(0o600)
+    (state / "vault.db").write_bytes(b"no database" * 100)
+    async with ProviderServer() as provider, vault_host(provider.settings()) as host:
+        error = (await failure(host, "use")).error
+        assert isinstance(error, AuthorizationRequiredError)
+        assert error.status == "failed"
+    assert "cannot be used: file is not a database" in caplog.text
+    assert "Traceback" not in caplog.text
+
+
+async def test_more_scopes_start_another_login_with_all_scopes() -> None:
+    more = ("write",)
+    async with (
+        ProviderServer() as provider,
+        vault_host(provider.settings(), "read", more=more) as host,
+        Person() as person,
+    ):
+        await person.open(await link(host))
+        await person.open(await link(host, "use_more"))
+        assert provider.pages[1]["scope"] == "read write"
+        assert await value(host, "use") == await value(host, "use_more") == "access-2-canary"
+
+
+async def test_a_scope_that_was_not_granted_starts_no_endless_logins() -> None:
+    async with ProviderServer() as provider, Person() as person:
+        provider.reply = {"scope": "read"}
+        asked = 0
+
+        async def ask(method: str, params: dict[str, Any], **_: Any) -> dict[str, Any]:
+            nonlocal asked
+            asked += 1
+            await person.open(params["url"])
+            return {"action": "accept"}
+
+        async with vault_host(provider.settings(), "read", "write") as host:
+            error = (await failure(host, "use", client=SESSION, ask=ask)).error
+            assert isinstance(error, AuthorizationRequiredError)
+            assert asked == 1
+            assert "did not grant write" in person.shown[1]
+
+
+async def test_a_device_login_waits_for_the_person(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(provider_client, "MIN_DEVICE_SECONDS", 0.0)
+    async with ProviderServer() as provider, vault_host(provider.settings(device=True)) as host:
+        provider.replies = [(400, {"error": "authorization_pending"}), (503, {})]
+        messages = []
+
+        async def ask(method: str, params: dict[str, Any], **_: Any) -> dict[str, Any]:
+            messages.append(params["message"])
+            return {"action": "accept"}
+
+        assert await value(host, "use", client=SESSION, ask=ask) == "access-3-canary"
+        assert "ABCD-EFGH" in messages[0]
+        assert provider.forms[0]["device_code"] == "device-canary"
+
+
+@pytest.mark.timeout(300)  # the first run installs the npm package
+async def test_oidc_provider_unmodified() -> None:
+    """Login, PKCE, `iss`, renewal with rotation, device flow and revocation at a foreign authorization server."""
+    async with OidcProvider("OPAQUE", vault=True) as provider, Person() as person:
+        flows = logins({**OIDC, "issuer": provider.url, "scopes": ["openid", "work"]})
+        flow = await flows.start(KEY, ["work"])
+        await person.open(flow.url)
+        await flow.done
+        assert "iss=" in next(url for url in person.visited if "code=" in url)
+        kept = await flows.tokens.fresh(KEY, ["work"])
+        assert kept is not None
+        assert kept.account == "ann"
+        assert set(kept.scopes) >= {"work"}
+        await flows.tokens.save(KEY, kept._replace(expires_at=0.0))
+        fresh = await flows.tokens.fresh(KEY)
+        assert fresh is not None
+        assert fresh.access_token != kept.access_token
+        assert fresh.refresh_token != kept.refresh_token
+        assert fresh.account == "ann"
+        assert await flows.tokens.revoke(KEY, fresh) == ""
+        await flows.tokens.save(KEY, fresh._replace(expires_at=0.0))
+        assert await flows.tokens.fresh(KEY) is None
+
+        device = await flows.start(KEY, ["work"], device=True)
+        await person.open(device.url)
+        async with asyncio.timeout(WAIT):
+            assert await device.done == "You are logged in at acme"
+        await flows.close()
+
+
+async def test_calls_share_the_outcome_of_a_failed_login() -> None:
+    async with ProviderServer() as provider, vault_host(provider.settings()) as host, Person() as person:
+        provider.answer = {"error": "access_denied", "code": ""}
+
+        async def ask(method: str, params: dict[str, Any], **_: Any) -> dict[str, Any]:
+            await person.open(params["url"])
+            return {"action": "accept"}
+
+        outcome = await call(host, "use", client=SESSION, ask=ask)
+        assert "access_denied" in person.shown[1]
+        assert "access_denied" not in str(outcome)
+        assert person.shown[0] == 400
+
+
+async def test_the_end_of_the_host_ends_every_login() -> None:
+    async with ProviderServer() as provider:
+        flows = logins(provider.settings())
+        flow = await flows.start(KEY, [])  # its task has not begun
+        await flows.close()
+        assert flow.done.cancelled()
+        assert flows.pending(flow.id) is None
+
+
+async def test_an_unknown_account_does_not_fail_the_login() -> None:
+    async with ProviderServer() as provider, Person() as person:
+        flows = logins(provider.settings(account_endpoint="http://127.0.0.1:1/user"))
+        flow = await flows.start(KEY, [])
+        await person.open(flow.url)
+        assert await flow.done == "You are logged in at acme"
+        await flows.close()

@@ -1,0 +1,58 @@
+"""A client of each era over standard input: the host asks for the login, and the tool then has the token."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pegboard_client import Asked, Client, Program
+from tests.support.person import Person
+from tests.support.provider_server import ProviderServer
+
+KIT = '''
+from pegboard import Context, Toolkit
+from pegboard_plugins.auth.auth_providers import OAuth2
+
+kit = Toolkit("t", prefix=False)
+
+
+@kit.tool(requires_auth=OAuth2(id="acme", scopes=["read"]))
+def use(context: Context) -> bool:
+    """Return True if the token is the one of the provider."""
+    return context.get_auth_token_or_empty() == "access-1-canary"
+'''
+
+
+@pytest.mark.parametrize(("revision", "asks"), [("2025-11-25", True), ("2026-07-28", True), ("2025-06-18", False)])
+async def test_a_call_logs_the_user_in(tmp_path: Path, revision: str, asks: bool) -> None:
+    async with ProviderServer() as provider, Person() as person:
+        config = [f"{name} = {json.dumps(value)}" for name, value in provider.settings().items()]
+        (tmp_path / "kit.py").write_text(KIT, "utf-8")
+        (tmp_path / "host.toml").write_text("\n".join(["[plugins.vault.providers.acme]", *config]), "utf-8")
+        asked: list[Asked] = []
+
+        async def ask(question: Asked) -> Mapping[str, Any]:
+            asked.append(question)
+            await person.open(question.params["url"])
+            return {"action": "accept"}
+
+        command = ["-m", "pegboard", "stdio", str(tmp_path / "kit.py"), "--config", str(tmp_path / "host.toml")]
+        capabilities: Mapping[str, Any] = {"elicitation": {"url": {}}} if asks else {}
+        program = Program(sys.executable, command, env={"PEGBOARD_STATE_DIR": str(tmp_path / "state")})
+        async with Client(program, revision=revision, ask=ask, capabilities=capabilities) as client:
+            result = await client.call("use", {})
+            if not asks:
+                assert result["isError"] is True
+                url = result["_meta"]["pegboard/error"]["authorizationRequired"]["url"]
+                assert url in result["content"][0]["text"]
+                await person.open(url)
+                result = await client.call("use", {})
+        assert result["content"][0]["text"] == "true"
+        assert len(asked) == asks
+        assert all(one.params["mode"] == "url" for one in asked)
+        assert "canary" not in str(result) + str([one.params for one in asked])

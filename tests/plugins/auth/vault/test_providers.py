@@ -1,0 +1,202 @@
+"""The named providers: a server on loopback checks that requests have the form of each documentation."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+
+from pegboard_client import LoginFailedError
+from pegboard_plugins.auth import auth_providers
+from pegboard_plugins.auth.vault.named_providers import NAMED_PROVIDERS
+from pegboard_plugins.auth.vault.vault_store import VaultToken
+from tests.plugins.auth.vault.conftest import KEY, logins
+from tests.support.person import Person
+from tests.support.provider_server import ProviderServer
+
+BASIC = {"basic": "pegboard:client-secret-canary"}
+PUBLIC = {"client_id": "pegboard"}
+POST = {"client_id": "pegboard", "client_secret": "client-secret-canary"}
+JSON = {"json": "yes"}
+REFRESH = {"token": "refresh-0-canary"}
+ACCESS = {"token": "access-0-canary"}
+EXPIRED = VaultToken("access-0-canary", "refresh-0-canary", 0.0, ("a",))
+PKCE = {"code_challenge_method": "S256"}
+USER = {"access_token": "xoxp-1", "scope": "a,b", "token_type": "user"}
+SLACK = {"ok": True, "access_token": "xoxb-bot", "scope": "bot", "authed_user": USER}
+
+
+def test_every_described_provider_has_its_addresses() -> None:
+    described = {one.provider.id: one.provider for one in auth_providers.PROVIDERS if one.provider.id}
+    assert {name: one.documentation for name, one in NAMED_PROVIDERS.items()} == {
+        name: one.documentation for name, one in described.items()
+    }
+    assert {name: one.title for name, one in NAMED_PROVIDERS.items()} == {
+        name: one.title for name, one in described.items()
+    }
+    for one in NAMED_PROVIDERS.values():
+        fields = (one.revocation_endpoint, one.device_endpoint, one.account_endpoint)
+        for url in (one.authorization_endpoint, one.token_endpoint, *filter(None, fields)):
+            assert url.startswith("https://")
+
+
+@pytest.mark.parametrize(
+    ("name", "page", "form"),
+    [
+        ("airtable", {"scope": "a b", **PKCE}, BASIC),
+        (
+            "atlassian",
+            {"audience": "api.atlassian.com", "prompt": "consent", "scope": "offline_access a b"},
+            POST | JSON,
+        ),
+        ("calendly", {"scope": "a b", **PKCE}, BASIC),
+        ("clickup", {"client_id": "pegboard"}, POST),
+        ("dropbox", {"token_access_type": "offline", **PKCE}, POST),
+        ("figma", {"scope": "a b", **PKCE}, BASIC),
+        ("github", {"scope": "a b", **PKCE}, POST),
+        ("google", {"access_type": "offline", "prompt": "consent", **PKCE}, POST),
+        ("linear", {"scope": "a,b", **PKCE}, POST),
+        ("microsoft", {"scope": "offline_access a b", "prompt": None, **PKCE}, POST),
+        ("notion", {"owner": "user"}, BASIC | JSON),
+        ("reddit", {"duration": "permanent"}, BASIC),
+        ("pagerduty", {"scope": "a b", **PKCE}, POST),
+        ("slack", {"user_scope": "a,b"}, BASIC),
+        ("x", {"scope": "offline.access a b", **PKCE}, BASIC),
+    ],
+)
+async def test_a_login_has_the_form_of_its_documentation(
+    name: str, page: dict[str, str | None], form: dict[str, str]
+) -> None:
+    async with ProviderServer() as provider, Person() as person:
+        provider.reply = SLACK if name == "slack" else {}
+        flows = logins(provider.settings(provider=name))
+        flow = await flows.start(KEY, ["a", "b"])
+        await person.open(flow.url)
+        assert (await flow.done).startswith("You are logged in at")
+        assert page == {member: provider.pages[0].get(member) for member in page}
+        assert form.items() <= provider.forms[0].items()
+        has_pkce = page.get("code_challenge_method") == "S256"
+        assert ("code_challenge" in provider.pages[0], "code_verifier" in provider.forms[0]) == (has_pkce, has_pkce)
+        assert ("json" in provider.forms[0], "basic" in provider.forms[0]) == ("json" in form, "basic" in form)
+        assert ("client_secret" in provider.forms[0]) is ("basic" not in form)
+        kept = await flows.tokens.fresh(KEY, ["a", "b"])
+        assert kept is not None
+        assert kept.access_token == ("xoxp-1" if name == "slack" else "access-1-canary")
+
+
+@pytest.mark.parametrize(
+    ("name", "reply"),
+    [
+        ("github", {"error": "bad_verification_code", "error_description": "The code is incorrect."}),
+        ("slack", {"ok": False, "error": "invalid_code"}),
+    ],
+)
+async def test_an_error_with_status_200_is_an_error(name: str, reply: dict[str, Any]) -> None:
+    async with ProviderServer() as provider, Person() as person:
+        provider.replies = [(200, reply)]
+        flows = logins(provider.settings(provider=name))
+        flow = await flows.start(KEY, [])
+        await person.open(flow.url)
+        assert str(reply["error"]) in person.shown[1]
+        await flows.close()
+        assert await flows.tokens.load(KEY) is None
+
+
+@pytest.mark.parametrize(
+    ("reply", "expires"),
+    [
+        ({}, False),
+        ({"expires_in": "3600"}, True),
+        *(({"expires_in": odd}, False) for odd in (None, "soon", "nan", True, 10**400)),
+        ({"expires_in": 1e308}, True),
+    ],
+)
+async def test_a_token_without_lifetime_or_refresh_token_is_kept(reply: dict[str, Any], expires: bool) -> None:
+    async with ProviderServer() as provider, Person() as person:
+        provider.reply = {"refresh_token": None, **reply}
+        flows = logins(provider.settings(provider="clickup"))
+        await person.open((await flows.start(KEY, [])).url)
+        kept = await flows.tokens.fresh(KEY)
+        assert kept is not None
+        assert (kept.refresh_token, kept.expires_at is not None) == (None, expires)
+        datetime.fromtimestamp(kept.expires_at or 0.0, UTC)  # `pegboard logins` shows it
+        await flows.close()
+
+
+async def test_a_public_client_of_slack_uses_pkce() -> None:
+    async with ProviderServer() as provider:
+        flows = logins(provider.settings(provider="slack", client_secret=None))
+        request = await flows.clients["acme"].authorization("http://127.0.0.1/callback", [])
+        assert "code_challenge_method=S256" in request.url
+
+
+@pytest.mark.parametrize(
+    ("name", "sent"),
+    [
+        ("asana", REFRESH | POST),
+        ("attio", ACCESS | PUBLIC),
+        ("calendly", REFRESH | POST),
+        ("dropbox", {"bearer": "access-0-canary", "json": "null"}),
+        ("hubspot", REFRESH | POST),
+        ("notion", ACCESS | BASIC | JSON),
+        ("reddit", REFRESH | BASIC),
+        ("slack", ACCESS | PUBLIC),
+        ("twitch", ACCESS | PUBLIC),
+        ("zoom", ACCESS | BASIC),
+    ],
+)
+async def test_a_revocation_has_the_form_of_its_documentation(name: str, sent: dict[str, str]) -> None:
+    async with ProviderServer() as provider:
+        flows = logins(provider.settings(provider=name))
+        assert await flows.clients["acme"].revoke(EXPIRED)
+        assert provider.revocations == [sent]
+
+
+async def test_a_refused_revocation_with_status_200_is_an_error() -> None:
+    async with ProviderServer() as provider:
+        provider.revocation_reply = {"ok": False, "error": "token_revoked"}
+        with pytest.raises(LoginFailedError, match="token_revoked"):
+            await logins(provider.settings(provider="slack")).clients["acme"].revoke(EXPIRED)
+
+
+@pytest.mark.parametrize(
+    ("name", "header", "value"), [("notion", "Notion-Version", "2025-09-03"), ("reddit", "User-Agent", "pegboard")]
+)
+async def test_requests_have_the_headers_of_a_provider(name: str, header: str, value: str) -> None:
+    async with ProviderServer() as provider:
+        client = logins(provider.settings(provider=name)).clients["acme"]
+        await client.revoke(await client.refresh(EXPIRED))
+        assert [one.headers[header] for one in provider.requests] == [value, value]
+
+
+async def test_figma_renews_at_its_own_address() -> None:
+    async with ProviderServer() as provider:
+        provider.reply = {"refresh_token": None}
+        settings = provider.settings(provider="figma", refresh_endpoint=f"{provider.url}/refresh")
+        fresh = await logins(settings).clients["acme"].refresh(EXPIRED)
+        assert [one.path for one in provider.requests] == ["/refresh"]
+        assert (fresh.access_token, fresh.refresh_token) == ("access-1-canary", "refresh-0-canary")
+
+
+@pytest.mark.parametrize(("name", "member"), [("github", "scope"), ("twitch", "scopes")])
+async def test_a_device_login_has_the_form_of_its_documentation(name: str, member: str) -> None:
+    async with ProviderServer() as provider:
+        pending = "message" if name == "twitch" else "error"
+        provider.replies = [(400, {"status": 400, pending: "authorization_pending"})]
+        provider.reply = {"scope": ["a", "b"]}
+        flows = logins(provider.settings(provider=name))
+        flow = await flows.start(KEY, ["a", "b"], device=True)
+        assert (await flow.done).startswith("You are logged in at")
+        assert provider.devices[0][member] == "a b"
+        await flows.close()
+
+
+async def test_twitch_names_an_invalid_refresh_token_in_its_message() -> None:
+    async with ProviderServer() as provider:
+        provider.replies = [(400, {"error": "Bad Request", "status": 400, "message": "Invalid refresh token"})]
+        flows = logins(provider.settings(provider="twitch"))
+        await flows.tokens.save(KEY, EXPIRED)
+        assert await flows.tokens.fresh(KEY) is None
+        assert await flows.tokens.fresh(KEY) is None
+        assert len(provider.forms) == 1

@@ -1,0 +1,125 @@
+"""The file of the vault: its mode, encryption, keys and owners."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from pegboard_plugins.auth.vault.settings import VaultConfig
+from pegboard_plugins.auth.vault.vault_keys import vault_keys
+from pegboard_plugins.auth.vault.vault_store import TokenKey, VaultError, VaultStore, VaultToken
+from tests.plugins.auth.vault.conftest import logins
+
+ANN, BEN = TokenKey("", "ann", "acme"), TokenKey("", "ben", "acme")
+TOKEN = VaultToken("access-canary", "refresh-canary", 7.0, ("read",), "octocat")
+OLD, NEW = "0123456789abcdef-old-old-old-old-old", "0123456789abcdef-new-new-new-new-new"
+
+
+def test_a_token_is_kept_encrypted_in_a_file_of_its_owner(state: Path) -> None:
+    store = VaultStore(state / "vault.db", [OLD])
+    store.save(ANN, TOKEN)
+    assert VaultStore(state / "vault.db", [OLD]).load(ANN) == TOKEN
+    assert store.keys() == [ANN]
+    assert b"canary" not in (state / "vault.db").read_bytes()
+    assert [path.name for path in state.iterdir()] == ["vault.db"]
+    assert "canary" not in repr(TOKEN)
+    store.remove(ANN)
+    assert store.load(ANN) is None
+
+
+@pytest.mark.skipif(os.name != "posix", reason="it is about POSIX modes")
+def test_others_must_not_read_the_file(state: Path) -> None:
+    path = state / "vault.db"
+    VaultStore(path, [OLD]).save(ANN, TOKEN)
+    assert path.stat().st_mode & 0o777 == 0o600
+    path.chmod(0o644)
+    with pytest.raises(VaultError, match="chmod 600"):
+        VaultStore(path, [OLD]).load(ANN)
+
+
+def test_rotation_needs_the_old_key_once(state: Path) -> None:
+    path = state / "vault.db"
+    VaultStore(path, [OLD]).save(ANN, TOKEN)
+    with pytest.raises(VaultError, match="another key"):
+        VaultStore(path, [NEW]).load(ANN)
+    VaultStore(path, ["0123456789abcdef-lost-lost-lost-lost"]).save(BEN, TOKEN)  # prevents no rotation
+    VaultStore(path, [NEW, OLD]).rotate()
+    assert VaultStore(path, [NEW]).load(ANN) == TOKEN
+
+
+def test_a_row_of_one_owner_is_not_accepted_for_another(state: Path) -> None:
+    store = VaultStore(state / "vault.db", [OLD])
+    store.save(ANN, TOKEN)
+    with closing(sqlite3.connect(state / "vault.db")) as file, file:
+        file.execute("UPDATE tokens SET subject = 'ben'")
+    file.close()
+    with pytest.raises(VaultError):
+        store.load(BEN)
+
+
+def test_a_damaged_file_is_one_error(state: Path) -> None:
+    (state / "vault.db").touch(0o600)
+    (state / "vault.db").write_bytes(b"no database" * 100)
+    for path in (state / "vault.db", state, state / "vault.db" / "below"):
+        with pytest.raises(VaultError, match="cannot be used"):
+            VaultStore(path, [OLD]).load(ANN)
+
+
+@pytest.mark.parametrize("sealed", ["'text'", "x'00'", "7"])
+def test_a_damaged_row_is_one_error(state: Path, sealed: str) -> None:
+    store = VaultStore(state / "vault.db", [OLD])
+    store.save(ANN, TOKEN)
+    with closing(sqlite3.connect(state / "vault.db")) as file, file:
+        file.execute(f"UPDATE tokens SET sealed = {sealed}")
+    file.close()
+    with pytest.raises(VaultError, match="pegboard logout acme"):
+        store.load(ANN)
+
+
+def test_the_key_is_created_once(state: Path) -> None:
+    [key] = vault_keys(VaultConfig())
+    assert vault_keys(VaultConfig()) == [key]
+    assert (state / "vault-key").stat().st_mode & 0o777 == 0o600 or os.name != "posix"
+    assert len(key) == 64
+
+
+@pytest.mark.parametrize("content", ["", "\n", "0" * 64, "short"])
+def test_a_damaged_key_is_not_used(state: Path, content: str) -> None:
+    """An empty key would encrypt tokens with a key that everybody knows."""
+    (state / "vault-key").touch(0o600)
+    (state / "vault-key").write_text(content, "ascii")
+    with pytest.raises(VaultError, match="is damaged: restore"):
+        vault_keys(VaultConfig())
+
+
+@pytest.mark.skipif(os.name != "posix", reason="it is about POSIX modes")
+def test_others_must_not_read_the_key(state: Path) -> None:
+    vault_keys(VaultConfig())
+    (state / "vault-key").chmod(0o640)
+    with pytest.raises(VaultError, match="chmod 600"):
+        vault_keys(VaultConfig())
+
+
+@pytest.mark.skipif(os.name != "posix", reason="it is about POSIX modes")
+async def test_the_file_is_not_opened_in_a_directory_that_every_user_can_write(state: Path) -> None:
+    os.chmod(state, 0o777)
+    for keys in ([], [OLD]):
+        with pytest.raises(VaultError, match=f"run chmod o-w {state}"):
+            await logins({"client_id": "x", "issuer": "https://a.example"}, keys=keys).tokens.load(ANN)
+    assert os.listdir(state) == []
+
+
+def test_the_key_may_be_in_the_keyring(state: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    import keyring
+
+    kept: dict[tuple[str, str], str] = {}
+    monkeypatch.setattr(keyring, "get_password", lambda *name: kept.get(name))
+    monkeypatch.setattr(keyring, "set_password", lambda service, name, value: kept.update({(service, name): value}))
+    [key] = vault_keys(VaultConfig(keyring=True))
+    assert vault_keys(VaultConfig(keyring=True)) == [key]
+    assert list(kept.values()) == [key]
+    assert list(state.iterdir()) == []

@@ -1,0 +1,234 @@
+"""A host with `[plugins.lock]` serves only the definitions in `pegboard.lock`."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pegboard import Host, ToolAnnotations
+from pegboard.config import HostConfig
+from pegboard.errors import PluginError
+from pegboard.loading.discovery import defaults
+from pegboard.plugin import PromptDefinition, ProtocolError, ResourceDefinition, ToolDefinition
+from pegboard.types import Call, ToolkitInfo
+from pegboard_client import Client
+from pegboard_plugins.operation.lock import lock_files
+from pegboard_plugins.operation.lock.catalogue_lock import LOCK_FORMAT
+from pegboard_plugins.operation.lock.lock_content import lock_of
+from pegboard_plugins.operation.lock.lock_files import LOCK_FILE_NAME, write_lock
+from tests.host.hosting import plugin_of, until
+from tests.plugins.servers.upstreams.mounted_hosts import far_client
+
+
+def find(words: str) -> str:
+    """Find a cup."""
+    return words
+
+
+def find_number(words: int) -> str:
+    """Find a cup."""
+    return str(words)
+
+
+FIND = ToolDefinition(find)
+BASE = {"host": {"autoload": False, "transports": []}}
+
+
+def locking_host(folder: Path | None, *tools: ToolDefinition, locked: bool = True, **options: Any) -> Host:
+    """Return a host whose plugin `store` has these tools. It is not started."""
+    sections = {**BASE, "plugins": {"lock": {"locked": locked}, **options.pop("sections", {})}}
+    config = HostConfig.of(sections, defaults=defaults(), directory=folder)
+    return Host(config, plugins={"store": plugin_of(tools=tools)}, **options)
+
+
+async def lock(folder: Path, host: Host) -> None:
+    """Write the lock of a host."""
+    async with host:
+        await host.dispatch(Call("tools/list"))
+        write_lock(lock_of(host), folder / LOCK_FILE_NAME, None)
+
+
+@asynccontextmanager
+async def connected(host: Host) -> AsyncIterator[Client]:
+    async with host, far_client(host) as client:
+        yield client
+
+
+async def names(client: Client) -> list[str]:
+    return [one["name"] for one in await client.tools()]
+
+
+@pytest.mark.parametrize(
+    ("changed", "reason"),
+    [
+        (FIND._replace(description="Find a cub."), 'description was "Find a cup.", is "Find a cub."'),
+        (FIND._replace(title="Find"), 'title was missing, is "Find"'),
+        (FIND._replace(annotations=ToolAnnotations(read_only=True)), "annotations was missing"),
+        (FIND._replace(meta={"com.example/a": 1}), "_meta was missing"),
+        (FIND._replace(requires_secrets=("CUP_KEY",)), "requires was missing"),
+        (FIND._replace(function=find_number, name="find"), "inputSchema was"),
+        (FIND._replace(toolkit=ToolkitInfo(name="store", prefix=False, description="Cups")), "of its toolkit differs"),
+        (FIND._replace(toolkit=ToolkitInfo(name="other", prefix=False)), "no such definition from plugin:store/other"),
+        (FIND._replace(name="find_all"), "pegboard.lock has no such definition from plugin:store"),
+    ],
+)
+async def test_a_changed_or_renamed_tool_is_not_served(
+    changed: ToolDefinition, reason: str, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    await lock(tmp_path, locking_host(tmp_path, FIND, locked=False))
+    async with connected(locking_host(tmp_path, FIND)) as client:
+        assert await names(client) == ["find"]
+    caplog.clear()
+    async with connected(locking_host(tmp_path, changed)) as client:
+        assert await names(client) == []
+        with pytest.raises(ProtocolError, match="Unknown tool"):
+            await client.call(changed.name or "find", {"words": "tea"})
+    (line,) = [one.getMessage() for one in caplog.records if "is not served" in one.getMessage()]
+    assert reason in line
+    assert "`pegboard lock --update`" in line
+
+
+async def test_removed_items_are_named_and_new_ones_are_not_served(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    await lock(tmp_path, locking_host(tmp_path, *(FIND._replace(name=name) for name in "abcdefg"), locked=False))
+    async with connected(locking_host(tmp_path, FIND._replace(name="a"), FIND._replace(name="new"))) as client:
+        assert await names(client) == ["a"]
+    assert (
+        f"these items of {tmp_path / 'pegboard.lock'}: tool 'b', tool 'c', tool 'd' and 3 more; `pegboard lock"
+        in caplog.text
+    )
+
+
+async def test_items_that_are_added_later_are_compared_too(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    definitions: list[Any] = [
+        FIND._replace(name="later"),
+        ResourceDefinition("cup://all", lambda: "", name="all"),
+        ResourceDefinition("cup://{words}", find),
+        PromptDefinition(find, name="ask"),
+    ]
+    host = locking_host(tmp_path, locked=False)
+    host.catalogue.add(*definitions)
+    await lock(tmp_path, host)
+    host = locking_host(tmp_path)
+    async with connected(host) as client:
+        host.catalogue.add(*definitions)
+        assert await names(client) == ["later"]
+        lists = await client.resources(), await client.templates(), await client.prompts()
+        assert [len(one) for one in lists] == [1, 1, 1]
+        for _ in range(2):
+            host.catalogue.update(FIND._replace(name="later", description="Find a cup, and tell nobody."))
+            assert await names(client) == []
+        host.catalogue.update(definitions[0])
+        assert await names(client) == ["later"]
+        host.catalogue.add(ResourceDefinition("cup://new", lambda: "", name="new"))
+        assert len(await client.resources()) == 1
+    assert caplog.text.count("tool 'later' is not served") == 1
+    assert caplog.text.count("resource 'cup://new' is not served") == 1
+
+
+async def test_a_mounted_server_that_changes_its_tool_loses_it(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    far = Host({"host": {"autoload": False}}, plugins={"far": plugin_of(tools=[FIND])})
+    await lock(tmp_path, locking_host(tmp_path, locked=False, mount={"shop": far}))
+    host = locking_host(tmp_path, mount={"shop": far})
+    async with connected(host) as client:
+        assert await names(client) == ["shop_find"]
+        assert (await client.call("shop_find", {"words": "tea"}))["content"][0]["text"] == "tea"
+        far.catalogue.add(FIND._replace(name="new"))
+        await until(lambda: "shop_new" in caplog.text)
+        assert await names(client) == ["shop_find"]
+    assert (
+        "tool 'shop_new' is not served: pegboard.lock has no such definition from plugin:upstreams/shop" in caplog.text
+    )
+    rug = Host({"host": {"autoload": False}}, plugins={"far": plugin_of(tools=[FIND._replace(description="Pay.")])})
+    async with connected(locking_host(tmp_path, mount={"shop": rug})) as client:
+        assert await names(client) == []
+    assert 'description was "Find a cup.", is "Pay."' in caplog.text
+
+
+def text_of(**members: Any) -> str:
+    return json.dumps({"format": LOCK_FORMAT, "canonical_form": 1, "owners": {}, **members})
+
+
+@pytest.mark.parametrize(
+    ("text", "mode", "reason"),
+    [
+        (None, 0o600, "does not exist: create it with `pegboard lock`"),
+        (text_of()[:-9], 0o600, "is not JSON: EOF"),
+        ("", 0o600, "is not JSON"),
+        ("[" * 100_000, 0o600, "is not JSON"),
+        ("[]", 0o600, "is not a lock file"),
+        (text_of(format=2), 0o600, "has format 2 and canonical form 1; this host reads format 1 and canonical form 1"),
+        (text_of(canonical_form=2), 0o600, "this host reads format 1"),
+        (text_of(owners=[]), 0o600, "is damaged"),
+        (text_of(owners={"plugin:a": {"tools": {"b": {"digest": 1, "definition": {}}}}}), 0o600, "must be a string"),
+        (text_of(owners={"plugin:a": {"tools": {"b": {"digest": ""}}}}), 0o600, "is damaged"),
+        (text_of(host_digest="x" * 2000), 0o600, "has more than 1,000 bytes; restore the file"),
+        (text_of(), 0o666, "is refused because other users can write it"),
+    ],
+)
+async def test_a_host_does_not_start_with_an_unusable_lock(
+    text: str | None, mode: int, reason: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(lock_files, "MAX_LOCK_BYTES", 1000 if text is None or len(text) < 5000 else 10**6)
+    if text is not None:
+        file = tmp_path / LOCK_FILE_NAME
+        file.write_text(text)
+        file.chmod(mode)
+    with pytest.raises(PluginError, match=LOCK_FILE_NAME) as caught:
+        await locking_host(tmp_path, FIND).start()
+    assert reason in str(caught.value)
+
+
+async def test_only_a_regular_file_beside_the_configuration_is_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / LOCK_FILE_NAME).write_text(text_of())
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(PluginError, match="the host uses none"):
+        await locking_host(None, FIND).start()
+    folder = tmp_path / "other"
+    folder.mkdir()
+    os.mkfifo(folder / LOCK_FILE_NAME)
+    with pytest.raises(PluginError, match="it is not a regular file"):
+        await locking_host(folder, FIND).start()
+
+
+async def test_the_order_of_members_does_not_matter(tmp_path: Path) -> None:
+    schema = {"type": "object", "properties": {"b": {"type": "string"}, "a": {"type": "integer", "default": 1}}}
+    tool = FIND._replace(function=lambda **_: "", name="find", description="Find.", input_schema=schema)
+    other = tool._replace(input_schema=dict(reversed(schema.items())))
+    await lock(tmp_path, locking_host(tmp_path, tool, locked=False))
+    async with locking_host(tmp_path, other) as host:
+        assert list(host.assembly.tools) == ["find"]
+    properties = {**schema["properties"], "a": {"type": "integer", "default": True}}  # type: ignore[dict-item]
+    async with locking_host(tmp_path, tool._replace(input_schema={**schema, "properties": properties})) as host:
+        assert list(host.assembly.tools) == []
+
+
+@pytest.mark.parametrize("lazy", [False, True])
+async def test_a_reload_reads_a_changed_lock(tmp_path: Path, lazy: bool) -> None:
+    await lock(tmp_path, locking_host(tmp_path, FIND, locked=False))
+    other = FIND._replace(name="find_all")
+    host = locking_host(tmp_path, other, sections={"lock": {"lazy": lazy}})
+    async with connected(host) as client:
+        assert (await names(client), await host.reload()) == ([], [])
+        await lock(tmp_path, locking_host(tmp_path, other, locked=False))
+        (result,) = await host.reload()
+        if lazy:
+            reason = f"{tmp_path / LOCK_FILE_NAME}: a running host cannot exchange the loading of toolkits"
+            assert (result.outcome, result.reason) == ("restart needed", reason)
+        else:
+            assert (str(result), await names(client)) == ("plugin lock: reloaded", ["find_all"])
+            (tmp_path / LOCK_FILE_NAME).write_text("{")
+            (result,) = await host.reload()
+            assert (result.outcome, "is not JSON" in result.reason) == ("kept", True)
+            assert await names(client) == ["find_all"]

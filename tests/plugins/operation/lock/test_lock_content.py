@@ -1,0 +1,63 @@
+"""The lock has the facts about each owner that a host needs to list its items without importing it."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from typing import Any
+
+from pegboard import Context, PluginConfig, Toolkit
+from pegboard_plugins.operation.lock.canonical import digest_of
+from pegboard_plugins.operation.lock.catalogue_lock import CatalogueLock, LockedOwner
+from pegboard_plugins.operation.lock.lock_content import lock_of
+from pegboard_plugins.operation.lock.lock_text import lock_text
+from tests.host.hosting import make_host
+
+
+class Settings(PluginConfig):
+    word: str = "tea"
+    api_key: str = ""
+
+
+def shop(*, lasting: bool = False) -> Toolkit:
+    kit = Toolkit("shop", config=Settings, description="A shop.")
+
+    @kit.tool(requires_secrets=["SHOP_KEY"], version="1.2")
+    def find(words: str, context: Context[Any]) -> str:
+        """Find a cup."""
+        return words
+
+    if lasting:
+
+        @kit.lifespan
+        async def life(config: Settings) -> AsyncIterator[None]:
+            yield
+
+    return kit
+
+
+def locked(kit: Toolkit, settings: dict[str, Any] | None = None, **host: Any) -> CatalogueLock:
+    found = make_host(kit, config={"toolkits": {"shop": settings or {}}}, **host)
+    found.load()
+    return lock_of(found)
+
+
+def owner(lock: CatalogueLock) -> LockedOwner:
+    return lock.owners["toolkit:shop"]
+
+
+def test_requirements_hooks_and_the_schema_of_settings_are_recorded() -> None:
+    found = owner(locked(shop()))
+    tool = found.tools["shop_find"]
+    assert (found.description, found.hooks, tool.digest) == ("A shop.", (), digest_of(tool.definition))
+    assert (tool.definition["requires"], tool.definition["version"]) == ({"secrets": ["SHOP_KEY"]}, "1.2.0")
+    assert dict(found.settings_schema or {})["properties"].keys() == {"word", "api_key"}
+    assert owner(locked(shop(lasting=True))).hooks == ("lifespan",)
+
+
+def test_settings_are_recorded_as_a_digest_without_secrets() -> None:
+    plain, other, secret = (locked(shop(), one) for one in ({}, {"word": "milk"}, {"api_key": "canary"}))
+    changed = locked(shop(), {"api_key": "another"})
+    assert len({owner(one).settings_digest for one in (plain, other, secret)}) == 3
+    assert owner(secret).settings_digest == owner(changed).settings_digest
+    assert b"canary" not in lock_text(secret)
+    assert locked(shop(), tool_names="pascal").host_digest != plain.host_digest == locked(shop(), name="x").host_digest

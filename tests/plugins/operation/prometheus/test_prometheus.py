@@ -1,0 +1,236 @@
+"""Metrics for Prometheus: counts of calls and sessions, gauges, and the protection of the endpoint."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import socket
+import sys
+from typing import Any
+from urllib.error import URLError
+from urllib.request import urlopen
+
+import pytest
+from aiohttp import ClientSession
+from prometheus_client.parser import text_string_to_metric_families
+
+from pegboard import Host, ToolExecutionError, Toolkit
+from pegboard.errors import ConfigError, LifespanError
+from pegboard.plugin import AsgiCallable, PluginError
+from pegboard.types import Call
+from pegboard_plugins.operation.prometheus.metrics_endpoint import MetricsEndpoint
+from tests.host.hosting import call
+from tests.support.asgi import send
+from tests.support.http_mcp import Exchanged
+from tests.support.recorder import Conversation
+
+TOKEN = "7c1f5a0e9b3d48269c5e1f7a0b4d8e63"
+INITIALIZE = {
+    "jsonrpc": "2.0",
+    "id": 1,
+    "method": "initialize",
+    "params": {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "c", "version": "1"}},
+}
+BOTH = [("Accept", "application/json, text/event-stream"), ("Content-Type", "application/json")]
+
+
+def make_kit() -> Toolkit:
+    kit = Toolkit("x")
+
+    @kit.tool
+    async def work(fail: bool = False) -> str:
+        """Work."""
+        if fail:
+            raise ToolExecutionError("It failed.")
+        return "done"
+
+    kit.prompt(name="p", description="Greet.")(lambda: "Say hello.")
+    return kit
+
+
+def host_of(*, idle_seconds: float = 60, **prometheus: Any) -> Host:
+    plugins = {"http": {}, "mcp": {"session_idle_seconds": idle_seconds}, "prometheus": {"port": 0, **prometheus}}
+    return Host({"host": {"autoload": False}, "plugins": plugins}, toolkits={"x": make_kit()})
+
+
+@pytest.fixture(autouse=True)
+def port(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """Return the port of the metrics."""
+    found: list[int] = []
+    listen = MetricsEndpoint.listen
+
+    def noting(self: MetricsEndpoint) -> Any:
+        close = listen(self)
+        found.append(self.port)
+        return close
+
+    monkeypatch.setattr(MetricsEndpoint, "listen", noting)
+    return found
+
+
+def read(text: str) -> dict[tuple[str, ...], float]:
+    """Return the samples of a scrape without buckets, by the name and the values of the sorted labels."""
+    samples = (one for family in text_string_to_metric_families(text) for one in family.samples)
+    return {(one.name, *one.labels.values()): one.value for one in samples if not one.name.endswith("_bucket")}
+
+
+async def open_session(app: AsgiCallable) -> str:
+    body, conversation = json.dumps(INITIALIZE).encode(), Conversation()
+    conversation.sent(body)
+    answer = await send(app, "POST", "/mcp", BOTH, body).answer()
+    assert Exchanged(answer, conversation).status == 200
+    return dict(answer.fields)["mcp-session-id"]
+
+
+async def scrape(port: int) -> dict[tuple[str, ...], float]:
+    def get() -> str:
+        with urlopen(f"http://127.0.0.1:{port}/metrics") as response:
+            return str(response.read(), "utf-8")
+
+    return read(await asyncio.to_thread(get))
+
+
+async def test_requests_are_counted_by_the_names_of_the_catalogue_and_kinds_of_errors(port: list[int]) -> None:
+    async with host_of() as host:
+        for name, arguments in (("x_work", {}), ("x_work", {"fail": True}), ("x_work", {"fail": 7}), ("none", {})):
+            await call(host, name, arguments)
+        await host.dispatch(Call("tools/call", {"name": ["not", "a", "name"]}))
+        await host.dispatch(Call("prompts/get", {"name": "x_p"}))
+        await host.dispatch(Call("resources/read", {"uri": "x://none"}))
+        found = await scrape(port[0])
+        counts = {key[1:]: value for key, value in found.items() if key[0] == "pegboard_call_duration_seconds_count"}
+        errors = {key[1:]: value for key, value in found.items() if key[0] == "pegboard_call_errors_total"}
+        assert counts == {
+            ("tools/call", "x_work"): 3,
+            ("tools/call", ""): 2,
+            ("prompts/get", "x_p"): 1,
+            ("resources/read", ""): 1,
+        }
+        assert errors == {
+            ("TOOL_RUNTIME_FATAL", "tools/call", "x_work"): 1,
+            ("TOOL_RUNTIME_BAD_INPUT_VALUE", "tools/call", "x_work"): 1,
+            ("NotFoundError", "tools/call", ""): 1,
+            ("-32602", "tools/call", ""): 1,
+            ("NotFoundError", "resources/read", ""): 1,
+        }
+        assert found["pegboard_items", "tools"] == 1
+    with pytest.raises(URLError):
+        await scrape(port[0])
+
+
+async def test_counts_of_removed_tools_are_forgotten(port: list[int]) -> None:
+    def later() -> str:
+        """Come and go."""
+        return ""
+
+    async with host_of() as host:
+        (name,) = host.catalogue.add(later)
+        await call(host, name)
+        assert ("pegboard_call_duration_seconds_count", "tools/call", name) in await scrape(port[0])
+        host.catalogue.remove("tools", name)
+        assert ("pegboard_call_duration_seconds_count", "tools/call", name) not in await scrape(port[0])
+
+
+async def test_a_cancelled_call_is_counted(port: list[int]) -> None:
+    kit, begun = Toolkit("y"), asyncio.Event()
+
+    @kit.tool
+    async def wait() -> None:
+        """Wait without end."""
+        begun.set()
+        await asyncio.Event().wait()
+
+    async with Host({"host": {"autoload": False}, "plugins": {"prometheus": {"port": 0}}}, toolkits={"y": kit}) as host:
+        running = asyncio.create_task(call(host, "y_wait"))
+        await begun.wait()
+        assert (await scrape(port[0]))["pegboard_calls_running",] == 1
+        running.cancel()
+        await asyncio.wait((running,))
+        assert (await scrape(port[0]))["pegboard_call_errors_total", "cancelled", "tools/call", "y_wait"] == 1
+
+
+async def test_open_streams_are_counted(port: list[int]) -> None:
+    async with host_of() as host:
+        app = host.asgi()
+        named = ("Mcp-Session-Id", await open_session(app))
+        listening = send(app, "GET", "/mcp", [("Accept", "text/event-stream"), named])
+        await listening.head()
+        found = await scrape(port[0])
+        assert (found["pegboard_http_requests",], found["pegboard_http_streams",]) == (0, 1)
+        listening.tell("http.disconnect")
+        await listening.ended()
+        assert (await scrape(port[0]))["pegboard_http_streams",] == 0
+
+
+async def test_sessions_are_counted_until_they_end(port: list[int]) -> None:
+    async with host_of() as host:
+        app = host.asgi()
+        named = ("Mcp-Session-Id", await open_session(app))
+        found = await scrape(port[0])
+        assert (found["pegboard_sessions",], found["pegboard_sessions_started_total", "http"]) == (1, 1)
+        await send(app, "DELETE", "/mcp", [named]).answer()
+        found = await scrape(port[0])
+        assert (found["pegboard_sessions",], found["pegboard_session_duration_seconds_count", "http"]) == (0, 1)
+
+
+async def test_an_expired_session_is_no_longer_counted(port: list[int]) -> None:
+    async with host_of(idle_seconds=0.001) as host:
+        app = host.asgi()
+        expired = await open_session(app)
+        while (await send(app, "DELETE", "/mcp", [("Mcp-Session-Id", expired)]).answer()).status != 404:
+            expired = await open_session(app)  # the clock is coarse
+        found = await scrape(port[0])
+        assert found["pegboard_sessions",] == 0
+        assert (
+            found["pegboard_session_duration_seconds_count", "http"] == found["pegboard_sessions_started_total", "http"]
+        )
+
+
+@pytest.mark.parametrize(
+    ("name", "status"), [("127.0.0.1", 200), ("localhost:9464", 200), ("[::1]", 200), ("evil.example", 421), ("[", 421)]
+)
+async def test_the_port_serves_no_foreign_host(port: list[int], name: str, status: int) -> None:
+    async with (
+        host_of(),
+        ClientSession() as client,
+        client.get(f"http://127.0.0.1:{port[0]}/metrics", headers={"Host": name}) as response,
+    ):
+        assert response.status == status
+
+
+async def test_the_http_server_serves_the_metrics_only_with_the_token(port: list[int]) -> None:
+    async with host_of(token=TOKEN) as host:
+        app = host.asgi()
+        await call(host, "x_work")
+
+        async def get(*fields: tuple[str, str]) -> Any:
+            return await send(app, "GET", "/metrics", fields).answer()
+
+        for refused in (await get(), await get(("Authorization", f"Bearer {TOKEN}x"))):
+            assert (refused.status, b"pegboard" in refused.body) == (401, False)
+        answer = await get(("Authorization", f"Bearer {TOKEN}"))
+        assert (answer.status, dict(answer.fields)["content-type"].split(";")[0]) == (200, "text/plain")
+        assert read(answer.text)["pegboard_call_duration_seconds_count", "tools/call", "x_work"] == 1
+        assert port == []
+
+
+@pytest.mark.parametrize(
+    ("name", "missing"),
+    [("opentelemetry", "opentelemetry"), ("opentelemetry", "opentelemetry.sdk"), ("prometheus", "prometheus_client")],
+)
+async def test_a_missing_library_is_named_with_the_command_that_installs_it(
+    name: str, missing: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delitem(sys.modules, "opentelemetry.sdk", raising=False)
+    monkeypatch.setitem(sys.modules, missing, None)
+    config = {"host": {"autoload": False}, "plugins": {name: {}}}
+    with pytest.raises(PluginError, match=f"pip install {name}"):
+        await Host(config).start()
+
+
+async def test_a_port_in_use_and_a_weak_token_are_refused_with_the_fix() -> None:
+    in_use = r"cannot be opened: .*; set \[plugins.prometheus\] port"
+    with socket.create_server(("127.0.0.1", 0)) as taken, pytest.raises(LifespanError, match=in_use):
+        await host_of(port=taken.getsockname()[1]).start()
+    with pytest.raises(ConfigError, match="openssl rand -hex 32"):
+        await host_of(token="secret").start()

@@ -1,0 +1,162 @@
+"""Limits of calls and completions: their callers, tools and times."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from pegboard import Context, ErrorKind, Host, Toolkit, ToolResult
+from pegboard.plugin import ProtocolError
+from pegboard.types import ANONYMOUS, LOCAL, Call, Caller, Failure, Supplied
+from pegboard_plugins.operation.rate_limit import Buckets, Rate, RateLimit, RateLimitConfig, TooManyCallsError
+from tests.host.hosting import call, failure, make_host, plugin_of, value
+
+ANN, BEN = Caller("ann"), Caller("ben")
+COMPLETE = {"ref": {"type": "ref/prompt", "name": "x_ask"}, "argument": {"name": "name", "value": ""}}
+
+
+class Clock:
+    """A clock that a test sets."""
+
+    def __init__(self) -> None:
+        self.now = 1000.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+def make_kit() -> Toolkit:
+    kit = Toolkit("x")
+    for name in "ab":
+        kit.tool(name=name, description="Work.")(lambda: "done")
+
+    @kit.tool
+    async def outer(context: Context) -> str:
+        """Call another tool."""
+        return str(await context.tools.call("x_a"))
+
+    @kit.prompt
+    def ask(name: str) -> str:
+        """Ask."""
+        return name
+
+    return kit
+
+
+def limited(clock: Clock, **config: Any) -> Host:
+    """Return a host with a clock of the test."""
+    limit = RateLimit(RateLimitConfig(**config), clock)
+    return make_host(make_kit(), plugins={"limit": plugin_of(middleware=[limit])})
+
+
+async def allowed(host: Host, name: str, caller: Caller, times: int) -> list[bool]:
+    """Call a tool several times. Return True for each call that was not refused."""
+    return [isinstance(await call(host, name, caller=caller), ToolResult) for _ in range(times)]
+
+
+@pytest.mark.requirement("TOOL-10")
+async def test_calls_beyond_a_burst_are_refused_until_time_has_passed() -> None:
+    clock = Clock()
+    async with limited(clock, calls_per_minute=60, burst=3) as host:
+        assert await allowed(host, "x_a", ANN, 5) == [True, True, True, False, False]
+        clock.now += 0.999
+        assert await allowed(host, "x_a", ANN, 1) == [False]
+        clock.now += 0.002
+        assert await allowed(host, "x_a", ANN, 2) == [True, False]
+        clock.now += 3600
+        assert await allowed(host, "x_a", ANN, 50) == [True] * 3 + [False] * 47
+        clock.now += 1  # refused calls do not count
+        assert await allowed(host, "x_a", ANN, 1) == [True]
+
+
+async def test_a_refusal_says_when_to_try_again() -> None:
+    async with limited(Clock(), calls_per_minute=24, burst=1) as host:
+        await value(host, "x_a", caller=ANN)
+        error = (await failure(host, "x_a", caller=ANN)).error
+    assert isinstance(error, TooManyCallsError)
+    assert error.message == "Too many calls of this tool. Try again in 3 seconds."
+    assert (error.kind, error.can_retry, error.status_code) == (ErrorKind.TOOL_RUNTIME_RETRY, True, 429)
+    assert error.retry_after_ms == 2500
+
+
+async def test_each_caller_and_tool_has_its_own_limit() -> None:
+    worker = Caller(client_id="worker")
+    callers: list[tuple[Caller, Supplied | None]] = [
+        (ANONYMOUS, None),
+        (ANN, None),
+        (Caller("ann", issuer="https://a.example"), None),
+        (Caller("ann", issuer="https://b.example"), None),
+        (Caller(client_id="ann"), None),
+        (worker, None),
+        (worker, Supplied(user_id="ann")),
+        (worker, Supplied(user_id="ben")),
+    ]
+    async with limited(Clock(), calls_per_minute=60, burst=1) as host:
+        for caller, supplied in callers:
+            assert isinstance(await call(host, "x_a", caller=caller, supplied=supplied), ToolResult), caller
+            assert isinstance(await call(host, "x_a", caller=caller, supplied=supplied), Failure), caller
+        assert isinstance(await call(host, "x_a", caller=worker, supplied=Supplied()), Failure)
+        assert await allowed(host, "x_a", Caller("ann", client_id="another program of Ann"), 1) == [False]
+        assert await allowed(host, "x_b", ANN, 2) == [True, False]
+
+
+async def test_the_operator_configures_limits_of_tools_and_of_this_machine() -> None:
+    tools = {"x_b": {"calls_per_minute": 60, "burst": 3}, "x_a*": {"calls_per_minute": 1}}
+    async with limited(Clock(), tools=tools) as host:
+        assert await allowed(host, "x_b", ANN, 4) == [True, True, True, False]
+        assert await allowed(host, "x_outer", ANN, 2) == [True, False]  # calls of tools count too
+        assert await allowed(host, "x_a", ANN, 1) == [False]
+    async with limited(Clock(), calls_per_minute=60, burst=1, local=True) as host:
+        assert await allowed(host, "x_a", LOCAL, 2) == [True, False]
+
+
+@pytest.mark.requirement("COMP-07")
+async def test_completions_have_their_own_limit() -> None:
+    clock = Clock()
+    async with limited(clock, completions_per_minute=60, completion_burst=2) as host:
+        outcomes = [await host.dispatch(Call("completion/complete", COMPLETE, ANN)) for _ in range(3)]
+        assert [isinstance(one, Failure) for one in outcomes] == [False, False, True]
+        assert not isinstance(await host.dispatch(Call("completion/complete", COMPLETE, BEN)), Failure)
+        assert await allowed(host, "x_a", ANN, 1) == [True]
+        clock.now += 1
+        assert not isinstance(await host.dispatch(Call("completion/complete", COMPLETE, ANN)), Failure)
+    error = getattr(outcomes[2], "error", None)
+    assert isinstance(error, ProtocolError)
+    assert (error.code, error.data) == (-32603, {"retryAfterMs": 1000})
+
+
+@pytest.mark.requirement("TOOL-10", "COMP-07")
+async def test_the_plugin_is_enabled_by_default(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("pegboard_plugins.operation.rate_limit.RateLimit.__init__.__defaults__", (Clock(),))
+    burst = RateLimitConfig().burst
+    async with Host({"host": {"autoload": False}}, toolkits={"x": make_kit()}) as host:
+        assert await allowed(host, "x_a", ANONYMOUS, burst + 1) == [True] * burst + [False]
+        assert await allowed(host, "x_a", LOCAL, burst + 1) == [True] * (burst + 1)
+        done = [await host.dispatch(Call("completion/complete", COMPLETE, ANONYMOUS)) for _ in range(burst + 1)]
+        assert [isinstance(one, Failure) for one in done] == [False] * burst + [True]
+
+
+async def test_names_and_users_of_any_length_take_little_memory() -> None:
+    limit = RateLimit(RateLimitConfig(), Clock())
+    async with make_host(make_kit(), plugins={"limit": plugin_of(middleware=[limit])}) as host:
+        for number in range(20):
+            await call(host, "y" * (65 + number), caller=ANN)
+            await host.dispatch(Call("tools/call", {"name": number}, ANN))
+        assert len(limit._buckets) == 1
+        for letter in "ab":
+            await call(host, "x_a", caller=ANONYMOUS, supplied=Supplied(user_id=letter * 100_000))
+    assert len(limit._buckets) == 3
+    assert len(repr(limit._buckets._full)) < 1000
+
+
+def test_the_number_of_buckets_is_limited_and_full_ones_go_first() -> None:
+    clock = Clock()
+    buckets = Buckets(clock, most=100)
+    slow, quick = Rate(3600, 1), Rate(0.001, 10)
+    assert [buckets.take("slow", slow) for _ in range(2)] == [0, 3600]
+    for number in range(1000):
+        clock.now += 0.01
+        buckets.take(number, quick)
+    assert len(buckets) == 100
+    assert buckets.take("slow", slow) == pytest.approx(3590)

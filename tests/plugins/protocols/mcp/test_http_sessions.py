@@ -1,0 +1,263 @@
+"""Sessions over HTTP: when a response begins, and sessions that are deleted."""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+import json
+from functools import partial
+from typing import Any
+from unittest.mock import Mock
+
+import pytest
+
+from pegboard import Host, Toolkit
+from pegboard.plugin import SessionRecord
+from pegboard.types import LOCAL, Client, EventStream, Response, ServerSentEvent
+from pegboard_plugins.protocols.mcp.http.http_session import HttpSession
+from pegboard_plugins.protocols.mcp.http.http_sessions import HttpSessions
+from pegboard_plugins.protocols.mcp.http.memory_store import MemorySessionStore
+from pegboard_plugins.protocols.mcp.http.session_call import SessionCall
+from pegboard_plugins.protocols.mcp.settings import McpConfig
+from tests.support.asgi import send
+from tests.support.http_mcp import JSON_FIELDS, call, message
+
+NO_CHANGES: Any = Mock()
+
+
+class Store(MemorySessionStore):
+    """A store whose reads and removals wait for a test."""
+
+    def __init__(self) -> None:
+        super().__init__(10, 60)
+        self.asked, self.may_give, self.may_remove = asyncio.Event(), asyncio.Event(), asyncio.Event()
+        self.may_give.set()
+
+    async def get(self, session_id: str) -> SessionRecord | None:
+        found = await super().get(session_id)
+        self.asked.set()
+        await self.may_give.wait()
+        return found
+
+    async def remove(self, session_id: str) -> None:
+        self.asked.set()
+        await self.may_remove.wait()
+        await super().remove(session_id)
+
+
+async def open_session(sessions: HttpSessions) -> HttpSession:
+    session = await sessions.open(Client(revision="2025-11-25"), LOCAL, NO_CHANGES)
+    assert session is not None
+    return session
+
+
+async def settle_idle(sessions: HttpSessions) -> None:
+    """Settle idle sessions, as the timer does."""
+    while sessions._idle:
+        sessions._settle_idle()
+        await asyncio.gather(*sessions._tasks)
+
+
+@pytest.mark.parametrize("json", [False, True], ids=["events", "both"])
+async def test_a_call_that_ends_in_the_turn_of_its_timer_is_answered(json: bool) -> None:
+    sessions, may_end = HttpSessions(MemorySessionStore(10, 60), None, McpConfig()), asyncio.Event()
+    call = SessionCall(1, await open_session(sessions), sessions)
+
+    async def answer() -> bytes:
+        await may_end.wait()
+        asyncio.get_running_loop().call_soon(call._commit)
+        return b"{}"
+
+    call.start(answer)
+    ready = asyncio.create_task(call.until_ready(json=json, events=True))
+    await asyncio.sleep(0)
+    may_end.set()
+    await ready
+    found = call.ready_response(json=json) or call.stream(repeatable=False)
+    if isinstance(found, EventStream):
+        assert [one.data async for one in found.messages if isinstance(one, ServerSentEvent) and one.data] == [b"{}"]
+    else:
+        assert (found, json) == (Response(body=b"{}"), True)
+
+
+async def test_data_of_tools_is_stored_before_the_response() -> None:
+    store = MemorySessionStore(10, 60)
+    sessions = HttpSessions(store, None, McpConfig())
+    session = await open_session(sessions)
+    call = SessionCall(1, session, sessions)
+
+    async def answer() -> bytes:
+        session.data = {"shop/cart": "1"}
+        return b"{}"
+
+    call.start(answer)
+    assert await call.response() == b"{}"
+    assert getattr(await store.get(session.id), "data", None) == {"shop/cart": "1"}
+
+
+@pytest.mark.parametrize(("method", "status"), [("POST", 202), ("DELETE", 404)])
+async def test_a_call_ends_quietly_in_the_turn_in_which_it_arrives(method: str, status: int) -> None:
+    """A client that cancels at once cannot fill the log with coroutines that were never awaited."""
+    kit = Toolkit("slow")
+
+    @kit.tool
+    async def wait() -> None:
+        """Wait."""
+        await asyncio.Event().wait()
+
+    opening = message("initialize", {"protocolVersion": "2025-11-25", "capabilities": {}})
+    cancelling = {"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 2}}
+    config = {"host": {"autoload": False}, "plugins": {"http": {}}}
+    async with Host(config, toolkits={"slow": kit}) as host:
+        post = partial(send, host.asgi(), "POST", "/mcp")
+        opened = await post(JSON_FIELDS, json.dumps(opening).encode()).answer()
+        fields = [*JSON_FIELDS, ("Mcp-Session-Id", dict(opened.fields)["mcp-session-id"])]
+        called = post(fields, json.dumps(call("slow_wait", id=2)).encode())
+        send(host.asgi(), method, "/mcp", fields, json.dumps(cancelling).encode())
+        assert (await called.answer()).status == status
+        gc.collect()
+
+
+async def test_a_session_is_gone_from_the_beginning_of_its_deletion() -> None:
+    store = Store()
+    sessions = HttpSessions(store, None, McpConfig())
+    session = await open_session(sessions)
+    closing = asyncio.create_task(sessions.close(session))
+    await store.asked.wait()
+    assert await sessions.find(session.id, LOCAL, NO_CHANGES) is None
+    store.may_remove.set()
+    await closing
+    assert not sessions._deleted
+
+
+async def test_a_session_that_was_found_before_it_was_deleted_is_gone() -> None:
+    store = Store()
+    store.may_give.clear()
+    store.may_remove.set()
+    sessions = HttpSessions(store, None, McpConfig())
+    session = await open_session(sessions)
+    sessions._live.clear()  # as another request of an idle session finds it
+    finding = asyncio.create_task(sessions.find(session.id, LOCAL, NO_CHANGES))
+    await store.asked.wait()
+    await sessions.close(session)
+    store.may_give.set()
+    assert await finding is None
+    assert await store.get(session.id) is None
+
+
+class SlowStore(MemorySessionStore):
+    """A store that reads at once and writes late, or fails, as a test decides."""
+
+    def __init__(self) -> None:
+        super().__init__(10, 60)
+        self.reads: list[asyncio.Event] = []
+        self.writes: list[asyncio.Event] = []
+        self.fails = False
+
+    async def get(self, session_id: str) -> SessionRecord | None:
+        found = await super().get(session_id)
+        if self.reads:
+            await self.reads.pop(0).wait()
+        return found
+
+    async def update(self, record: SessionRecord) -> bool:
+        if self.writes:
+            await self.writes.pop(0).wait()
+        if self.fails:
+            raise OSError("full")
+        return await super().update(record)
+
+
+async def stored(store: SlowStore, session: HttpSession) -> Any:
+    record = await store.get(session.id)
+    return record and record.data
+
+
+async def test_a_late_look_up_does_not_bring_older_data_back() -> None:
+    store = SlowStore()
+    sessions = HttpSessions(store, None, McpConfig())
+    session = await open_session(sessions)
+    await sessions.release(session)
+    store.reads = [late := asyncio.Event()]
+    finding = asyncio.create_task(sessions.find(session.id, LOCAL, NO_CHANGES))
+    await asyncio.sleep(0)
+    first = await sessions.find(session.id, LOCAL, NO_CHANGES)
+    assert first is not None
+    first.data = {"shop/cart": "1"}
+    await sessions.release(first)
+    late.set()
+    second = await finding
+    assert second is not None
+    assert second.data == await stored(store, session) == {"shop/cart": "1"}
+    await sessions.release(second)
+    await settle_idle(sessions)
+    assert not sessions._live
+
+
+async def test_a_late_write_does_not_replace_newer_data() -> None:
+    store = SlowStore()
+    sessions = HttpSessions(store, None, McpConfig())
+    session = await open_session(sessions)
+    store.writes = [first, second] = [asyncio.Event(), asyncio.Event()]
+    settling = []
+    for data in ({"shop/cart": "1"}, {"shop/cart": "2"}):
+        session.data = data
+        settling.append(asyncio.create_task(sessions.settle(session)))
+        await asyncio.sleep(0)
+    second.set()
+    await asyncio.sleep(0)
+    first.set()
+    await asyncio.gather(*settling)
+    assert await stored(store, session) == {"shop/cart": "2"}
+    await sessions.release(session)
+    await settle_idle(sessions)
+    assert not sessions._live
+
+
+@pytest.mark.parametrize("late", [HttpSessions.settle, HttpSessions.release])
+async def test_a_session_that_another_process_deleted_does_not_come_back(late: Any) -> None:
+    store, ended = MemorySessionStore(10, 60), list[str]()
+    sessions = HttpSessions(store, None, McpConfig())
+    sessions.on_expired(ended.append)
+    session = await open_session(sessions)
+    session.data = {"shop/cart": "1"}
+    await store.remove(session.id)
+    await late(sessions, session)
+    assert await store.get(session.id) is None
+    assert await sessions.find(session.id, LOCAL, NO_CHANGES) is None
+    assert (session.closed, ended) == (True, [session.id])
+
+
+async def test_a_session_whose_stream_is_open_is_not_idle() -> None:
+    now = [0.0]
+    store = MemorySessionStore(10, 60, lambda: now[0])
+    sessions = HttpSessions(store, None, McpConfig(session_idle_seconds=60))
+    session = await open_session(sessions)
+    stream = session.open_standalone()
+    await sessions.release(session)
+    for now[0] in (50.0, 100.0):
+        session.kept_at -= 15
+        sessions._touch()
+        await asyncio.gather(*sessions._tasks)
+    assert await store.get(session.id) is not None
+    session._drop(stream)
+    await asyncio.gather(*sessions._tasks)
+    sessions._touch()
+    assert (sessions._live, sessions._touching) == ({}, None)
+
+
+async def test_data_that_could_not_be_stored_is_stored_by_the_next_request() -> None:
+    store = SlowStore()
+    sessions = HttpSessions(store, None, McpConfig())
+    session = await open_session(sessions)
+    for _ in range(2):
+        await sessions.find(session.id, LOCAL, NO_CHANGES)
+    session.data, store.fails = {"shop/cart": "1"}, True
+    with pytest.raises(OSError, match="full"):
+        await sessions.release(session)
+    store.fails = False
+    await sessions.release(session)  # while a further request uses it
+    assert await stored(store, session) == {"shop/cart": "1"}
+    await sessions.release(session)
+    await settle_idle(sessions)
+    assert not sessions._live

@@ -1,0 +1,245 @@
+"""Connections with mounted servers: loss, retries, dead servers, changes of lists, loops and processes."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import os
+from contextlib import AsyncExitStack
+from math import inf
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from pegboard.errors import LifespanError
+from pegboard.plugin import ProtocolError
+from pegboard_plugins.servers.upstreams import link, server_log, upstream_lists
+from pegboard_plugins.servers.upstreams.settings import ServerConfig
+from pegboard_plugins.servers.upstreams.upstream_lists import ALL_KINDS, ListReader, UpstreamLists
+from tests.host.hosting import until
+from tests.plugins.servers.upstreams.mounts import ERAS, HERE, mounting, names, peer, scripted, tools
+from tests.plugins.servers.upstreams.scripted import INITIALIZE
+from tests.support.http import Served, http_config
+from tests.support.oidc import free_port
+from tests.support.wire import PEGBOARD
+
+LOST = "lost its connection before it responded"
+
+
+def alive(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    with open(f"/proc/{pid}/stat") as file:
+        return file.read().rpartition(")")[2].split()[0] != "Z"
+
+
+@pytest.mark.parametrize("revision", ERAS)
+async def test_a_killed_server_fails_its_calls_and_is_connected_again(revision: str, tmp_path: Path) -> None:
+    servers = {"one": peer(revision=revision), "two": scripted(tmp_path, tools("env"))}
+    async with mounting(servers) as client:
+        before = int((await client.call("one_pid")).text)
+        calls = [client.call("one_add", a=1, b=number) for number in range(50)]
+        others = [client.call("two_env", name="PATH") for _ in range(50)]
+        results = await asyncio.gather(client.call("one_die"), *calls, client.call("one_die"), *others)
+        for result in results[:52]:
+            assert not result.is_error or LOST in result.text or "not available" in result.text
+            assert not result.is_error or "'one'" in result.text
+        assert LOST in results[0].text
+        assert all(not result.is_error for result in results[52:])
+        assert (await client.call("one_add", a=1, b=2)).text == "3"
+        assert (await client.call("one_pid")).text != str(before)
+        assert not alive(before)
+
+
+async def test_three_dead_servers_of_eighteen_do_not_delay_the_others(tmp_path: Path) -> None:
+    dead = {
+        "hangs": scripted(tmp_path, {"initialize": "hang", "server/discover": "hang"}),
+        "exits": {"command": "/bin/false"},
+        "absent": {"url": "http://127.0.0.1:9/mcp"},
+    }
+    servers = {f"server{number}": scripted(tmp_path, tools("env")) for number in range(15)}
+    async with mounting({**servers, **dead}, first_list_seconds=0.2) as client:
+        await until_names(client, 15)
+        results = await asyncio.gather(*(client.call(f"{name}_env", name="PATH") for name in servers))
+        assert all(result.text == os.environ["PATH"] for result in results)
+
+
+async def until_names(client: Any, number: int) -> None:
+    """Wait for a number of tools, with the notifications of the host."""
+    await client.listen()
+    while len(await names(client)) < number:
+        await client.heard("notifications/tools/list_changed")
+
+
+@pytest.mark.parametrize("revision", ERAS)
+async def test_a_change_of_a_servers_list_reaches_clients(revision: str) -> None:
+    async with mounting({"one": peer(revision=revision)}) as client:
+        await client.listen()
+        assert "one_grown" not in await names(client)
+        await client.call("one_grow", name="grown")
+        await client.heard("notifications/tools/list_changed")
+        assert (await client.call("one_grown")).text == "grown"
+        client.notifications.clear()
+        await client.call("one_shrink", name="grown")
+        await client.heard("notifications/tools/list_changed")
+        assert "one_grown" not in await names(client)
+
+
+async def test_the_tools_of_a_dead_server_stay_and_its_calls_name_the_next_attempt(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    marker = tmp_path / "once"
+    script = f'test -e {marker} && exit 1; touch {marker}; exec "$@"'
+    server = scripted(tmp_path, {**tools("env"), "tools/call": "exit"})
+    once = {"command": "/bin/sh", "args": ["-c", script, "sh", server["command"], *server["args"]]}
+    async with mounting({"one": once}) as client:
+        assert await names(client) == ["one_env"]
+        assert LOST in (await client.call("one_env")).text
+        while "not available" not in (result := await client.call("one_env")).text:
+            assert result.is_error
+        assert result.error.can_retry
+        assert "The next attempt to connect is in" in result.text
+        assert await names(client) == ["one_env"]
+    assert "one: the connection is lost: /bin/sh ended with code 3; next attempt in" in caplog.text
+
+
+@pytest.mark.parametrize(("fault", "restarts"), [("block", True), ("hang", False)])
+@pytest.mark.parametrize("revision", ERAS)
+async def test_a_server_that_does_not_respond_at_all_is_started_again(
+    fault: str,
+    restarts: bool,
+    revision: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    monkeypatch.setattr(link, "MAX_CHECK_SECONDS", 1)
+    found = {"supportedVersions": [revision], "capabilities": {"tools": {}}} if revision == ERAS[0] else None
+    script = {**tools("env"), "server/discover": found, "tools/call": [fault, None]}
+    async with mounting({"one": scripted(tmp_path, script, timeout=1, revision=revision)}) as client:
+        for _ in range(2 if restarts else 1):  # the second process blocks too
+            assert "did not respond in time. The call may have had effects" in (await client.call("one_env")).text
+            if restarts:
+                await until(lambda: "a request timed out, and" in caplog.text)
+                caplog.clear()
+        if not restarts:
+            assert not (await client.call("one_env", name="PATH")).is_error
+            assert "the connection is lost" not in caplog.text
+
+
+async def test_a_required_server_must_connect() -> None:
+    with pytest.raises(LifespanError, match="the required server 'one' is not available: /bin/false ended with code 1"):
+        async with mounting({"one": {"command": "/bin/false", "start": "required"}}):
+            pass
+
+
+async def test_a_required_server_is_connected_at_the_start(tmp_path: Path) -> None:
+    async with mounting({"one": scripted(tmp_path, tools("env"), start="required")}, first_list_seconds=0) as client:
+        await until_names(client, 1)
+
+
+async def test_a_lazy_server_connects_with_the_first_list_or_call(tmp_path: Path) -> None:
+    lazy = scripted(tmp_path, tools("env"), start="lazy")
+    async with mounting({"one": lazy}) as client:
+        assert await names(client) == ["one_env"]
+    async with mounting({"one": lazy}, listed=False) as client:
+        assert not (await client.call("one_env", name="X")).is_error
+        with pytest.raises(ProtocolError, match="Unknown tool: one_other"):
+            await client.call("one_other")
+
+
+async def test_standard_error_reaches_the_log(caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level(logging.INFO)
+    async with mounting({"one": peer()}) as client:
+        await client.call("one_complain", text="a complaint " + "x" * 5000)
+        await until(lambda: "one, standard error: a complaint" in caplog.text)
+    assert "x" * 2000 not in caplog.text
+
+
+async def test_the_lines_of_a_server_are_limited(
+    caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    caplog.set_level(logging.INFO)
+    monkeypatch.setattr(server_log, "MAX_LOG_LINES", 3)
+    log = server_log.ServerLog("one", logging.getLogger("test"))
+    for _ in range(5):
+        log.write(logging.DEBUG, "", "not logged, and not counted")
+    for number in range(10):
+        log.write(logging.INFO, "", f"line {number}")
+    await until(lambda: "dropped" in caplog.text)
+    log.write(logging.INFO, "", "a later line")
+    assert caplog.messages == [
+        *(f"one: line {number}" for number in range(3)),
+        "one: 7 lines were dropped; the limit is 3 lines a second",
+        "one: a later line",
+    ]
+
+
+async def test_a_command_gets_only_its_own_variables(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PEGBOARD_CANARY", "canary")
+    async with mounting({"one": scripted(tmp_path, tools("env"), env={"OWN": "value"})}) as client:
+        assert (await client.call("one_env", name="OWN")).text == "value"
+        assert (await client.call("one_env", name="PEGBOARD_CANARY")).text == ""
+
+
+@pytest.mark.parametrize("revision", ERAS)
+async def test_a_killed_http_server_is_used_again_when_it_is_back(revision: str, tmp_path: Path) -> None:
+    port = free_port()
+    command = (PEGBOARD, "serve", "--file", HERE / "peer_kit.py")
+    section = {"url": f"http://127.0.0.1:{port}/mcp", "revision": revision}
+    async with AsyncExitStack() as stack:
+        first = await stack.enter_async_context(Served(tmp_path, http_config(f"port = {port}"), command=command))
+        client = await stack.enter_async_context(mounting({"one": section}))
+        others = await asyncio.gather(*(client.call("one_add", a=1, b=number) for number in range(20)))
+        assert not any(result.is_error for result in others)
+        dying = await client.call("one_die")
+        assert "'one'" in dying.text
+        assert dying.is_error
+        await first.process.wait()
+        refused = await client.call("one_add", a=1, b=2)
+        while LOST in refused.text:  # an idle connection, whose end the host has not read yet
+            refused = await client.call("one_add", a=1, b=2)
+        assert (refused.error.kind, refused.error.can_retry) == ("NETWORK_TRANSPORT_RUNTIME_UNREACHABLE", True)
+        await stack.enter_async_context(Served(tmp_path, http_config(f"port = {port}"), command=command))
+        assert (await client.call("one_add", a=1, b=2)).text == "3"
+
+
+async def test_an_unknown_tool_of_a_dead_server_names_the_server() -> None:
+    async with mounting({"one": {"command": "/bin/false"}, "two": {"command": "/bin/false"}}) as client:
+        assert "The server 'two' is not available." in (await client.call("two_env")).text
+        with pytest.raises(ProtocolError, match="Unknown tool: three_env"):
+            await client.call("three_env")
+
+
+async def test_kinds_of_items_are_declared_before_a_server_is_connected() -> None:
+    async with mounting({"one": {"command": "/bin/false"}}, listed=False) as client:
+        capabilities = (await client.request("server/discover"))["capabilities"]
+        assert {"tools", "resources", "prompts", "completions"} <= capabilities.keys()
+
+
+async def test_lists_of_a_server_that_announces_no_changes_are_read_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(upstream_lists, "MIN_FRESH_SECONDS", 0)
+    lists = [{**tools(name)["tools/list"], "ttlMs": 1} for name in ("a", "b")]
+    script = {"initialize": {**INITIALIZE, "capabilities": {"tools": {}}}, "tools/list": lists}
+    async with mounting({"one": scripted(tmp_path, script)}) as client:
+        while await names(client) != ["one_b"]:
+            pass
+
+
+@pytest.mark.parametrize(
+    ("ttl_ms", "seconds"), [(None, 60), (0, 60), (True, 60), (1, 5), (30_000, 30), (10**400, 60), (inf, 60)]
+)
+async def test_a_server_shortens_the_time_until_its_lists_are_read_again(ttl_ms: Any, seconds: float) -> None:
+    async def request(method: str, params: Any, meta: Any) -> Any:
+        return {"tools": [], "ttlMs": ttl_ms}
+
+    client: Any = SimpleNamespace(server=SimpleNamespace(capabilities={"tools": {}}), request=request)
+    reader = ListReader("one", ServerConfig(command="x", refresh_seconds=60), logging.getLogger("test"), {})
+    await reader.read(client, ALL_KINDS, UpstreamLists())
+    assert reader.fresh_seconds == seconds

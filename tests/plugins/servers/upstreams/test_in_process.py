@@ -1,0 +1,191 @@
+"""Servers that a program mounts in its own process: another host, ASGI applications, and servers of other libraries."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import logging
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pegboard import Context, Host, Toolkit
+from pegboard.errors import ConfigError
+from pegboard.plugin import AsgiReceive, AsgiScope, AsgiSend
+from pegboard.types import Call
+from tests.host.hosting import until
+from tests.plugins.servers.upstreams.mounts import ERAS, SCHEMA, mounting, names
+from tests.support.environments import built_wheels, executable, make_environment
+from tests.support.sdk import SDKS
+
+QUIET = {"host": {"autoload": False}}
+SCRIPT = Path(__file__).with_name("library_servers.py")
+FORM = {"type": "object", "properties": {"name": {"type": "string"}}}
+FASTMCP = "fastmcp==4.1.2"
+
+
+def inner() -> tuple[Host, list[str]]:
+    """Return a host to mount, and what its calls note."""
+    kit, noted = Toolkit("kit", prefix=False), list[str]()
+
+    @kit.tool
+    async def add(a: int, b: int) -> int:
+        """Add two numbers."""
+        return a + b
+
+    @kit.tool
+    async def name(context: Context[Any]) -> str:
+        """Ask for a name."""
+        answer = await context.ui.elicit("What is your name?", FORM)
+        return f"Hello, {answer.content}"
+
+    @kit.tool
+    async def large() -> str:
+        """Return a large result."""
+        return "x" * 4_000_000
+
+    @kit.tool
+    async def wait() -> str:
+        """Wait until the call is cancelled."""
+        noted.append("begun")
+        try:
+            await asyncio.get_running_loop().create_future()
+        finally:
+            noted.append("cancelled")
+        return "never"
+
+    return Host({"host": {**QUIET["host"], "max_result_bytes": 10_000_000}}, toolkits={"kit": kit}), noted
+
+
+@pytest.mark.parametrize("revision", ERAS)
+async def test_a_host_is_mounted_in_another(revision: str) -> None:
+    host, noted = inner()
+    async with mounting({"shop": {"object": host, "revision": revision}}, answers=[{"name": "Ann"}]) as client:
+        assert await names(client) == ["shop_add", "shop_large", "shop_name", "shop_wait"]
+        sums = await asyncio.gather(*(client.call("shop_add", a=number, b=1) for number in range(20)))
+        assert [one.text for one in sums] == [str(number + 1) for number in range(20)]
+        assert "Ann" in (await client.call("shop_name")).text
+        assert len((await client.call("shop_large")).text) == 4_000_000
+        waiting = asyncio.ensure_future(
+            client.host.dispatch(Call("tools/call", {"name": "shop_wait", "arguments": {}}))
+        )
+        await until(lambda: noted == ["begun"])
+        waiting.cancel()
+        await until(lambda: noted == ["begun", "cancelled"])
+        assert host.started
+    assert not host.started
+
+
+class Application:
+    """A server of one tool without a lifespan. It fails where a test says so."""
+
+    def __init__(self) -> None:
+        self.headers: dict[bytes, bytes] = {}
+        self.fails = False
+
+    async def __call__(self, scope: AsgiScope, receive: AsgiReceive, send: AsgiSend) -> None:
+        assert scope["type"] == "http"
+        self.headers = dict(scope["headers"])
+        request = json.loads((await receive())["body"] or b"{}")
+        status, answer = (404, b"") if scope["path"] != "/tools" else (200, self.answer(request))
+        head = [(b"Content-Type", b"application/json")]
+        await send({"type": "http.response.start", "status": status, "headers": head})
+        if self.fails:
+            raise RuntimeError("broken off")
+        await send({"type": "http.response.body", "body": answer})
+
+    def answer(self, request: dict[str, Any]) -> bytes:
+        results: dict[str, Any] = {
+            "server/discover": {"supportedVersions": ["2026-07-28"], "capabilities": {"tools": {}}},
+            "tools/list": {"tools": [{"name": "say", "inputSchema": SCHEMA}]},
+            "tools/call": {"content": [{"type": "text", "text": "said"}]},
+        }
+        answer: dict[str, Any] = {"error": {"code": -32601, "message": "no such method"}}
+        if request["method"] in results:
+            answer = {
+                "result": {"resultType": "complete", "ttlMs": 0, "cacheScope": "public", **results[request["method"]]}
+            }
+        return json.dumps({"jsonrpc": "2.0", "id": request["id"], **answer}).encode()
+
+
+async def test_an_application_is_mounted_at_its_path_with_the_options_of_its_section() -> None:
+    app = Application()
+    section = {"object": app, "path": "/tools", "prefix": False, "headers": {"X-Key": "secret"}}
+    async with mounting({"shop": section}) as client:
+        assert await names(client) == ["say"]
+        assert (await client.call("say")).text == "said"
+        assert (app.headers[b"x-key"], app.headers[b"host"]) == (b"secret", b"127.0.0.1:80")
+        app.fails = True
+        failed = await client.call("say")
+        assert (failed.is_error, "'shop'" in failed.text, "broken off" in failed.text) == (True, True, False)
+        app.fails = False
+        assert (await client.call("say")).text == "said"
+
+
+async def test_a_server_that_cannot_start_affects_only_itself(caplog: pytest.LogCaptureFixture) -> None:
+    broken = Host({**QUIET, "plugins": {"http": {"allowed_hosts": ["tools.example.com"]}}})
+    async with mounting({"shop": {"object": inner()[0]}, "broken": {"object": broken}}) as client:
+        assert (await client.call("shop_add", a=1, b=2)).text == "3"
+    assert "broken: cannot connect" in caplog.text
+    assert "other machines can reach the ASGI application" in caplog.text
+
+
+async def test_a_program_mounts_servers_beside_their_sections() -> None:
+    host, _ = inner()
+    config = {**QUIET, "plugins": {"upstreams": {"servers": {"shop": {"include": ["add"]}}}}}
+    async with Host(config, mount={"shop": host}) as outer:
+        listing: Any = await outer.dispatch(Call("tools/list", {}))
+        assert list(outer.assembly.tools) == ["shop_add"], listing
+
+
+@pytest.mark.parametrize(
+    ("section", "told"),
+    [
+        ({"object": 5}, "5 is not a server: use a server of FastMCP"),
+        ({"object": Host}, "is not a server"),
+        ({"object": print, "url": "http://x/"}, "set exactly one of them"),
+        ({"object": print, "args": ["x"]}, "args has no meaning with object"),
+        ({"url": "http://x/", "path": "/x"}, "path has no meaning with url"),
+    ],
+)
+async def test_a_wrong_section_is_reported(section: dict[str, Any], told: str) -> None:
+    host = Host({**QUIET, "plugins": {"upstreams": {"servers": {"shop": section}}}})
+    with pytest.raises(ConfigError, match=told):
+        await host.start()
+
+
+def test_servers_without_names_are_reported() -> None:
+    with pytest.raises(ConfigError, match="mount must be a mapping of names to servers, not list"):
+        Host(QUIET, mount=[Host(QUIET)])  # type: ignore[arg-type]
+
+
+async def test_a_host_that_is_mounted_in_itself_is_reported(caplog: pytest.LogCaptureFixture) -> None:
+    async def itself(scope: AsgiScope, receive: AsgiReceive, send: AsgiSend) -> None:
+        await host.asgi()(scope, receive, send)
+
+    host = Host({**QUIET, "plugins": {"http": {}}}, mount={"me": itself})
+    caplog.set_level(logging.ERROR)
+    async with host:
+        await host.dispatch(Call("tools/list", {}))
+        await until(lambda: "me is not mounted: it is this host" in caplog.text)
+
+
+@pytest.mark.timeout(600)  # the first run makes environments
+@pytest.mark.parametrize(
+    ("library", "kinds"), [(SDKS["1"], "high low"), (SDKS["2"], "high low"), (FASTMCP, "fastmcp")], ids=str
+)
+def test_servers_of_other_libraries_are_mounted(library: str, kinds: str) -> None:
+    name = f"mounts-{library.partition('=')[0]}-{library.partition('==')[2][0]}"
+    python = executable(make_environment(name, "pegboard", library, wheels=built_wheels()))
+    for kind in kinds.split():
+        done = subprocess.run([python, SCRIPT, kind], capture_output=True, text=True, check=False, timeout=60)
+        assert done.returncode == 0, done.stderr
+        assert "Traceback" not in done.stderr
+        said = json.loads(done.stdout)
+        assert said == {
+            "tools": ["shop_add", "shop_ask"] if kind != "low" else ["shop_add"],
+            "sum": "3",
+            "asked": "Hello, Ann" if kind != "low" else None,
+        }

@@ -1,0 +1,272 @@
+"""Questions of a mounted server reach the person, in every combination of eras."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from types import SimpleNamespace
+from typing import Any, cast
+
+import pytest
+import pytest_asyncio
+
+from pegboard import Context, RetryableToolError, Toolkit
+from pegboard.plugin import ProtocolError
+from pegboard.types import LOCAL, Caller
+from pegboard_client import Asked
+from pegboard_plugins.servers.upstreams import parked_calls
+from pegboard_plugins.servers.upstreams.questions import QuestionRules
+from pegboard_plugins.servers.upstreams.settings import ServerConfig
+from pegboard_testing import connect, decline
+from tests.host.hosting import until
+from tests.plugins.servers.upstreams.mounted_hosts import mounting_host
+from tests.plugins.servers.upstreams.test_mounted import both, far
+from tests.support import asks_kit
+from tests.support.http import Served, http_config
+from tests.support.pool import make_site
+from tests.support.schemas import LEGACY, MODERN
+
+OLD, NEW = LEGACY[-1], MODERN[-1]
+QUESTIONS: list[tuple[str, list[Any]]] = [
+    ("asks_name", ["Ann"]),
+    ("asks_name", [decline()]),
+    ("asks_person", [{"name": "Ann", "colour": "green"}]),
+    ("asks_page", [True]),
+    ("asks_sample", ["Paris"]),
+    ("asks_roots", [["file:///a"]]),
+    ("asks_in_turn", ["x", 2, True]),
+    ("asks_at_once", ["Ann", "Paris", ["file:///a"]]),
+]
+
+
+@both
+@far
+@pytest.mark.parametrize(("tool", "answers"), QUESTIONS)
+async def test_questions_reach_the_person(revision: str, far: str, tool: str, answers: list[Any]) -> None:
+    found = []
+    for kit in (asks_kit.kit, mounting_host(far, asks_kit.kit, sampling=True)):
+        async with connect(kit, revision=revision, answers=answers) as client:
+            result = await client.call(tool)
+            texts = [str(one.params.get("message")).removeprefix("far asks: ") for one in client.asked]
+            found.append((result.content, [one.method for one in client.asked], texts))
+    assert found[0] == found[1]
+
+
+@both
+@far
+async def test_a_client_is_asked_only_what_it_declares(revision: str, far: str) -> None:
+    declared: dict[str, Any]
+    for declared in ({}, {"sampling": {}}):
+        async with connect(mounting_host(far, asks_kit.kit), revision=revision, capabilities=declared) as client:
+            params: dict[str, Any] = {"name": "asks_name", "arguments": {}}
+            if revision == NEW and far == NEW:
+                with pytest.raises(ProtocolError, match="elicitation") as caught:
+                    await client.request("tools/call", params)
+                assert caught.value.data == {"requiredCapabilities": {"elicitation": {"form": {}}}}
+            else:
+                result = await client.request("tools/call", params)
+                assert result["isError"]
+            assert client.asked == []
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="session")
+async def asks_url(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[str]:
+    """The URL of a host over HTTP."""
+    async with Served(make_site(tmp_path_factory.mktemp("far"), {"asks": asks_kit}), http_config()) as served:
+        yield f"http://127.0.0.1:{served.port}/mcp"
+
+
+@both
+@far
+@pytest.mark.asyncio(loop_scope="session")
+async def test_questions_of_several_calls_over_http_reach_their_own_calls(
+    revision: str, far: str, asks_url: str
+) -> None:
+    async with connect(mounting_host(far, url=asks_url), revision=revision, answers=lambda asked: "Ann") as client:
+        calls = [client.call("asks_name", {"greeting": greeting}) for greeting in ("Hi", "Good day")]
+        assert [one.text for one in await asyncio.gather(*calls)] == ["Hi, Ann", "Good day, Ann"]
+
+
+@both
+async def test_a_server_may_use_one_key_in_several_rounds(revision: str) -> None:
+    plugin = mounting_host(NEW, asks_kit.kit)
+    question = {"method": "elicitation/create", "params": {"message": "m", "requestedSchema": {"properties": {}}}}
+    sent: list[Any] = []
+
+    async def exchange(method: str, params: dict[str, Any], **options: Any) -> dict[str, Any]:
+        sent.append((params.get("requestState"), params.get("inputResponses")))
+        if len(sent) < 3:
+            return {"resultType": "input_required", "inputRequests": {"q": question}, "requestState": f"s{len(sent)}"}
+        return {"content": []}
+
+    async with connect(plugin, revision=revision, answers=[True, decline()]) as client:
+        plugin.instances[0].server.client.exchange = exchange
+        assert not (await client.call("asks_name")).is_error
+    accepted, declined = {"q": {"action": "accept", "content": {}}}, {"q": {"action": "decline"}}
+    assert sent == [(None, None), ("s1", accepted), ("s2", declined)]
+
+
+@both
+async def test_an_answer_that_the_server_refuses_fails_the_call(revision: str) -> None:
+    async with connect(
+        mounting_host(NEW, asks_kit.kit), revision=revision, answers=lambda asked: {"value": 5}
+    ) as client:
+        if revision == NEW:
+            with pytest.raises(ProtocolError, match="inputResponses"):
+                await client.call("asks_name")
+        else:
+            assert "inputResponses" in (await client.call("asks_name")).text
+
+
+async def ask_twice(context: Context) -> str:
+    """Call a mounted tool, then ask."""
+    first = await context.tools.call("asks_name")
+    answer = await context.ui.elicit("And yours?", str)
+    return f"{first}; {answer.content}"
+
+
+@both
+async def test_a_tool_that_calls_a_mounted_tool_may_ask_too(revision: str) -> None:
+    kit = Toolkit("near")
+    kit.tool(ask_twice)
+    async with connect(mounting_host(NEW, asks_kit.kit), kit, revision=revision, answers=["Ann", "Bob"]) as client:
+        assert (await client.call("near_ask_twice")).value == "Hello, Ann; Bob"
+
+
+# --- calls that wait in this process
+
+
+async def asked(client: Any, **more: Any) -> Any:
+    return await client.request("tools/call", {"name": "asks_name", "arguments": {}, **more})
+
+
+def answer(result: Any, name: str = "Ann") -> dict[str, Any]:
+    (key,) = result["inputRequests"]
+    given = {key: {"action": "accept", "content": {"value": name}}}
+    return {"requestState": result["requestState"], "inputResponses": given}
+
+
+async def test_a_waiting_call_continues_once() -> None:
+    async with connect(mounting_host(OLD, asks_kit.kit)) as client:
+        retry = answer(await asked(client))
+        assert (await asked(client, **retry))["content"][0]["text"] == "Hello, Ann"
+        again = await asked(client, **retry)
+        assert (again["isError"], "no longer waits" in again["content"][0]["text"]) == (True, True)
+
+
+@pytest.mark.parametrize("limit", ["MAX_PARKED_CALLS", "MAX_PARKED_CALLS_PER_USER"])
+async def test_waiting_calls_are_limited(limit: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(parked_calls, limit, 0)
+    plugin = mounting_host(OLD, asks_kit.kit)
+    async with connect(plugin) as client:
+        refused = await asked(client)
+        assert (refused["isError"], "Too many calls" in refused["content"][0]["text"]) == (True, True)
+        await until(lambda: not plugin.instances[0].server.client._connection.incoming.in_flight)
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ({"caller": Caller("ann")}, {"caller": Caller("bob")}),
+        [{"caller": Caller("s", service=True), "user_id": name} for name in ("ann", "bob")],
+    ],
+)
+async def test_waiting_calls_belong_to_their_users(one: Any, other: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(parked_calls, "MAX_PARKED_CALLS_PER_USER", 1)
+    calls, ann, bob = parked_calls.ParkedCalls(), SimpleNamespace(**one), cast(Any, SimpleNamespace(**other))
+
+    async def exchange(call: Any) -> dict[str, Any]:
+        return dict(await call.ask(Asked("q", {})))
+
+    parked: Any = await calls.begin(cast(Any, ann), exchange)
+    with pytest.raises(RetryableToolError, match="Too many calls"):
+        await calls.begin(cast(Any, ann), exchange)
+    with pytest.raises(RetryableToolError, match="no longer waits"):
+        await calls.resume(parked.key, {}, bob)
+    assert await calls.begin(bob, exchange)
+    assert await calls.resume(parked.key, {"question-1": {"a": 1}}, cast(Any, ann)) == {"a": 1}
+    calls.close()
+
+
+async def test_log_messages_of_a_continued_call_reach_its_present_request() -> None:
+    kit = Toolkit("far")
+
+    @kit.tool
+    async def greet(context: Context) -> str:
+        """Ask for a name, then log it."""
+        answer = await context.ui.elicit("Your name?", str)
+        context.log.warning(str(answer.content))
+        return "done"
+
+    async with connect(mounting_host(OLD, kit), answers=["Ann"]) as client:
+        client.meta.update({"io.modelcontextprotocol/logLevel": "info"})
+        await client.call("far_greet")
+        assert [one.data for one in client.logs] == ["Ann"]
+
+
+async def test_a_waiting_call_ends_after_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(parked_calls, "MAX_PARKED_SECONDS", 0.01)
+    plugin = mounting_host(OLD, asks_kit.kit)
+    async with connect(plugin) as client:
+        result = await asked(client)
+        await until(lambda: not plugin.instances[0].server.client._connection.incoming.in_flight)
+        late = await asked(client, **answer(result))
+        assert "no longer waits" in late["content"][0]["text"]
+
+
+async def test_waiting_calls_end_with_the_host() -> None:
+    async with connect(mounting_host(OLD, asks_kit.kit)) as client:
+        await asked(client)
+    assert [task for task in asyncio.all_tasks() if "ParkedCall" in repr(task)] == []
+
+
+async def test_only_open_questions_are_asked() -> None:
+    more, made = asyncio.Event(), list[Any]()
+
+    async def exchange(call: Any) -> dict[str, Any]:
+        withdrawn = asyncio.ensure_future(call.ask(Asked("withdrawn", {})))
+        await asyncio.sleep(0)
+        withdrawn.cancel()
+        await asyncio.wait((withdrawn,))
+        made.append(call)
+        for _ in range(3):
+            await asyncio.sleep(0)
+        first = asyncio.ensure_future(call.ask(Asked("first", {})))
+        await more.wait()
+        return {"answers": await asyncio.gather(first, call.ask(Asked("second", {})))}
+
+    context: Any = SimpleNamespace(caller=LOCAL)
+    calls = parked_calls.ParkedCalls()
+    parked: Any = await calls.begin(context, exchange)
+    assert [one["method"] for one in parked.questions.values()] == ["first"]
+    more.set()
+    await until(lambda: len(made[0]._open) == 2)
+    parked = await calls.resume(parked.key, {key: {"a": 1} for key in parked.questions}, context)
+    assert [one["method"] for one in parked.questions.values()] == ["second"]
+    with pytest.raises(RetryableToolError, match="no longer waits"):
+        await calls.resume(parked.key, {}, cast(Any, SimpleNamespace(caller=Caller("eve"))))
+    result = await calls.resume(parked.key, {key: {"b": 2} for key in parked.questions}, context)
+    assert result == {"answers": [{"a": 1}, {"b": 2}]}
+
+
+@pytest.mark.parametrize(
+    ("method", "params"),
+    [
+        ("tools/list", {}),
+        (None, {}),
+        ("elicitation/create", {"message": "m"}),
+        ("elicitation/create", {"message": "m", "requestedSchema": {"properties": {"a": {}}}}),
+        (
+            "elicitation/create",
+            {"message": "m", "requestedSchema": {"properties": {"a": {"type": "string", "oneOf": [1]}}}},
+        ),
+        ("elicitation/create", {"mode": "url", "message": "m"}),
+        ("elicitation/create", {"mode": "other", "message": "m"}),
+        ("elicitation/create", {"mode": "url", "url": "https://example.com"}),
+        ("sampling/createMessage", {"messages": "x"}),
+        ("sampling/createMessage", {"messages": [{"content": 5}]}),
+    ],
+)
+def test_invalid_questions_are_refused(method: Any, params: dict[str, Any]) -> None:
+    with pytest.raises(ProtocolError):
+        QuestionRules("far", ServerConfig(command="x", sampling=True)).question(cast(Any, None), method, params)
