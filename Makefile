@@ -18,7 +18,7 @@ HTTP_TESTS := tests/plugins/transports/http $(addprefix tests/protocol/http/test
 BIN := .venv/bin
 
 .DEFAULT_GOAL := install
-.PHONY: help install serve demo test interpreters lowest newest check conformance format site build release porting peers messages bench results regressions signatures soak edits lock clean
+.PHONY: help install serve demo test interpreters without lowest newest check conformance format site build release porting peers messages bench results regressions signatures soak edits lock clean
 
 help:  ## list the targets
 	@sed -n 's/^\([a-z]*\):.*## /make \1: /p' Makefile
@@ -38,6 +38,10 @@ test: check  ## lint, format, types and all tests
 
 interpreters:  ## all tests on each patch release of Python found here, or on one: make interpreters ONLY=oldest
 	@"$(PYTHON)" -m tools.interpreters --only "$(ONLY)" --uv "$(UV)" -- $(PYTEST_ARGS)
+
+without:  ## all tests that do not need some features, in a copy without these: make without PARTS="telemetry auth"
+	$(if $(PARTS),,$(error name the parts to remove: make without PARTS="auth lock"))
+	"$(PYTHON)" -m tools.without $(PARTS)
 
 lowest:  ## the security and HTTP tests with the lowest versions of the dependencies that pyproject.toml allows
 	@PEGBOARD_VENV=.venv-lowest "$(PYTHON)" -m tools.install --uv "$(UV)"
