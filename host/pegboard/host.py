@@ -57,8 +57,8 @@ from pegboard.wire.jsonrpc import METHOD_NOT_FOUND
 if TYPE_CHECKING:
     from pegboard.plugin.definition_checks import CheckedDefinition
     from pegboard.plugin.observers import SessionRecorder
+    from pegboard.reloading.reloader import Reloader
     from pegboard.runtime.asgi_application import AsgiApplication
-    from pegboard.runtime.reload import Reloader
     from pegboard.types.reloads import ReloadResult
 
 logger = logging.getLogger("pegboard")
@@ -279,7 +279,7 @@ class Host:
         Raises:
             PluginError, ServerError: a name is unknown, or the host is not started.
         """
-        from pegboard.runtime.reload import Reloader
+        from pegboard.reloading.reloader import Reloader
 
         if not self.started:
             raise ServerError("the host is not started: enter it with `async with host:` first")

@@ -16,13 +16,13 @@ from tests.structure.sources import PUBLIC_PACKAGES, ROOT, Import, imports, modu
 ROOMS = (
     "names", "exports", "records", "errors", "types", "plugin", "wire", "messages", "adapters", "hookspecs",
     "authoring", "config", "uris", "content", "media", "context", "secrets", "schemas", "routing",
-    "authorization", "calls", "middleware", "terminal", "loading", "catalogue", "runtime", "host", "module_path",
-    "cli", "toolkit", "__main__",
+    "authorization", "calls", "middleware", "terminal", "loading", "catalogue", "runtime", "reloading", "host",
+    "module_path", "cli", "toolkit", "__main__",
 )  # fmt: skip
 """The packages of the host, in layers. Each may import those before it."""
 
 WITH_INPUT_AND_OUTPUT = {
-    "adapters", "config", "routing", "loading", "runtime", "host", "media", "module_path",
+    "adapters", "config", "routing", "loading", "runtime", "reloading", "host", "media", "module_path",
     "cli", "terminal", "toolkit", "__main__", "__init__",
 }  # fmt: skip
 INPUT_AND_OUTPUT = {
@@ -222,7 +222,7 @@ def test_host_and_plugins_import_only_requirements_of_the_distribution_and_its_e
     required = declared(ROOT / "pyproject.toml", extras=False) | {"pegboard", "pegboard_client", "pegboard_testing"}
     more = {
         "pegboard.cli.serving.serve": {"uvloop"},
-        "pegboard.loading.source_changes": {"watchfiles"},
+        "pegboard.reloading.source_changes": {"watchfiles"},
         "pegboard_testing.pytest_plugin": {"pytest"},
     }
     of_host = HOST | CLIENT | TESTING

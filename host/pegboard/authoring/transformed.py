@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any, Unpack
 
 from pegboard.authoring import as_definition, tool_fields
+from pegboard.authoring.argument_changes import combined
 from pegboard.plugin.definitions import ToolDefinition
 from pegboard.types.options import ToolOptions
 
@@ -24,7 +25,5 @@ def transformed(tool: Callable[..., Any] | ToolDefinition, /, **options: Unpack[
     definition = as_definition(tool)
     fields = tool_fields(options)
     if definition.arguments and "arguments" in fields:
-        from pegboard.authoring.argument_changes import combined
-
         fields["arguments"] = combined(definition.arguments, fields["arguments"])
     return definition._replace(**fields)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import secrets
 from typing import TYPE_CHECKING, Any
 
 from pegboard.calls.logged_failures import name_of, told_traceback
@@ -76,8 +77,6 @@ def as_failure(call: Call, error: BaseException) -> Failure:
             story = None
     elif isinstance(error, MCPError) and not isinstance(error, ToolkitError) and speaks(error):
         return Failure(_shortened(redacted_error(error)))
-    import secrets  # few calls fail in this way
-
     error_id = secrets.token_hex(4)
     detail = redacted(getattr(error, "developer_message", None) or describe_error(error))
     name = name_of(call)

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from pegboard.calls.execute import BoundTool
 from pegboard.errors import ToolDefinitionError, ToolOutputSchemaError
+from pegboard.messages.error_words import line
 from pegboard.types.calls import Call, Outcome, ToolResult
 from pegboard.types.catalogue import Tool
 
@@ -59,6 +60,4 @@ class OutputSchemas:
 
 
 def _problem_lines(problems: list[tuple[tuple[str | int, ...], str]]) -> str:
-    from pegboard.messages.error_words import line
-
     return "; ".join(line(path, text) for path, text in problems[:3])

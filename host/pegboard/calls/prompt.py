@@ -10,6 +10,8 @@ from pydantic_core import from_json
 from pegboard.calls.content_results import awaited, check_result_size, unsendable
 from pegboard.calls.execute import Runtime, run_function
 from pegboard.calls.function import Function
+from pegboard.content.function_results import prompt_result
+from pegboard.content.rules import ContentError
 from pegboard.context.bound_function import NO_PLUGIN, PluginData
 from pegboard.context.requirements import Requirements
 from pegboard.errors import PromptError, ToolInputError
@@ -67,9 +69,6 @@ async def get_prompt(bound: BoundPrompt, call: Call, runtime: Runtime) -> Prompt
     if type(returned) is RawResult:
         check_result_size(bound.name, bound.max_result_bytes, returned, "prompt")
         return returned
-    from pegboard.content.function_results import prompt_result
-    from pegboard.content.rules import ContentError
-
     try:
         result = prompt_result(returned, bound.description)
     except ContentError as error:

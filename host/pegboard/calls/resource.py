@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 from pegboard.calls.content_results import awaited, check_result_size, unsendable
 from pegboard.calls.execute import Runtime, run_function
 from pegboard.calls.function import Function
+from pegboard.content.function_results import resource_result
+from pegboard.content.rules import ContentError
 from pegboard.context.bound_function import NO_PLUGIN, PluginData
 from pegboard.context.requirements import Requirements
 from pegboard.errors import NotFoundError
@@ -89,9 +91,6 @@ async def read_resource(
     if type(returned) is RawResult:
         check_result_size(bound.name, bound.max_result_bytes, returned, "resource")
         return returned
-    from pegboard.content.function_results import resource_result
-    from pegboard.content.rules import ContentError
-
     try:
         result = resource_result(returned, uri, bound.mime_type, lambda value: encode(with_base64(value)).decode())
     except (ContentError, TypeError) as error:

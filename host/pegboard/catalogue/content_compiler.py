@@ -11,6 +11,7 @@ from pegboard.calls.completion import BoundCompleter
 from pegboard.calls.function import Function
 from pegboard.calls.prompt import BoundPrompt
 from pegboard.calls.resource import BoundResource
+from pegboard.catalogue.raw_definitions import raw_arguments, raw_meta, raw_signature
 from pegboard.catalogue.shown_texts import check_schema_texts
 from pegboard.catalogue.tool_compiler import described, description_of, own_name, runnable, schema_json, with_tags
 from pegboard.errors import ToolDefinitionError
@@ -20,6 +21,8 @@ from pegboard.schemas.functions import context_parameter
 from pegboard.schemas.signature import Signature, compile_signature
 from pegboard.types.callers import EMPTY
 from pegboard.types.catalogue import Prompt, PromptArgument, Resource, ResourceTemplate
+from pegboard.uris.matching import Matcher
+from pegboard.uris.template import UriTemplateError
 
 if TYPE_CHECKING:
     from pegboard.uris.matching import Matcher
@@ -47,8 +50,6 @@ def compile_resource(definition: ResourceDefinition, owner: str) -> tuple[Resour
         signature, description = compile_signature(definition.function, with_result=False), description_of(definition)
         _check_variables(signature.input_schema, names)
     else:
-        from pegboard.catalogue.raw_definitions import raw_meta
-
         signature, uri_parameter = _raw_signature(definition, names)
         description, meta = definition.description, raw_meta(definition)
     completers = _completers(definition.completions, names, signature)
@@ -76,17 +77,12 @@ def compile_resource(definition: ResourceDefinition, owner: str) -> tuple[Resour
 
 def _raw_signature(definition: ResourceDefinition | PromptDefinition, names: Sequence[str]) -> tuple[Signature, str]:
     """Return the signature of a raw definition, and the parameter that receives everything."""
-    from pegboard.catalogue.raw_definitions import raw_signature
-
     signature, whole = raw_signature(definition)
     return signature._replace(input_schema={"type": "object", "properties": {name: {} for name in names}}), whole
 
 
 def _matcher(template: str, *, needs_scheme: bool) -> Matcher:
     # imported only if there is a template
-    from pegboard.uris.matching import Matcher
-    from pegboard.uris.template import UriTemplateError
-
     try:
         return Matcher(template, needs_scheme=needs_scheme)
     except UriTemplateError as error:
@@ -134,8 +130,6 @@ def compile_prompt(definition: PromptDefinition, name: str, owner: str) -> tuple
 
 def _compile_raw_prompt(definition: PromptDefinition, name: str, owner: str) -> tuple[Prompt, BoundPrompt]:
     """Compile a prompt of another server."""
-    from pegboard.catalogue.raw_definitions import raw_arguments, raw_meta
-
     arguments = raw_arguments(definition)
     names = tuple(argument.name for argument in arguments)
     signature, _ = _raw_signature(definition, names)

@@ -27,6 +27,7 @@ from pegboard.plugin.base import PluginContext
 from pegboard.plugin.definitions import PromptDefinition, ResourceDefinition, ToolDefinition
 from pegboard.plugin.origin import Origin
 from pegboard.secrets.grants import check_token_grant, is_granted
+from pegboard.types.authorization import TokenRequest
 from pegboard.types.calls import Call
 from pegboard.types.catalogue import ItemKind, Resource
 
@@ -95,7 +96,6 @@ class Registry:
         self, plugin: LoadedPlugin, required: ToolAuthorization, call: Call | Context[Any]
     ) -> Authorization:
         from pegboard.authorization.token_lookup import token_of
-        from pegboard.types.authorization import TokenRequest
 
         check_token_grant(self._config, plugin.origin, required)
         with self._lock:

@@ -94,6 +94,10 @@ def _run_command(argv: Sequence[str] | None) -> int:
         options = parse(argv)
     except SystemExit as leaving:  # argparse has printed the error or the help
         return int(leaving.code or OK)
+    if options.command is None and options.version:
+        from pegboard.cli.commands.version import run_version
+
+        return run_version(options)
     if options.command is None:
         from pegboard.cli.commands.status import run_status
 

@@ -10,6 +10,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from pegboard.config import ConfigProblem, HostConfig
+from pegboard.config.ignored_variables import ignored_variables
 from pegboard.loading.discovery import defaults, other_variables
 
 if TYPE_CHECKING:
@@ -77,7 +78,5 @@ def log_warnings(config: HostConfig, *, serving: bool) -> None:
 
 def ignored_settings(config: HostConfig, environ: Mapping[str, str]) -> Iterable[ConfigProblem]:
     """Return warnings about variables that resemble settings but have no effect."""
-    from pegboard.config.ignored_variables import ignored_variables
-
     named = {*config.plugins, *config.host.plugins}
     return ignored_variables(environ, other_variables(config), named)

@@ -107,7 +107,7 @@ class RunningCommand(CommandContext):
 
     def say_outdated_hosts(self, host: Host) -> None:
         """Name the outdated hosts on standard error."""
-        from pegboard.cli.inspection.outdated_hosts import say_outdated_hosts
+        from pegboard.cli.reloads.outdated_hosts import say_outdated_hosts
 
         say_outdated_hosts(host)
 

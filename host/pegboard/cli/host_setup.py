@@ -13,11 +13,14 @@ from typing import TYPE_CHECKING, Any
 
 from pegboard.cli import FAILED, OK
 from pegboard.cli.command_config import ask_for_trust, load_config, log_warnings
+from pegboard.cli.inspection.missing_secrets import NewReports, new_reports
 from pegboard.cli.output.log_setup import set_up_logging
 from pegboard.cli.parsing.declared_commands import key_of_folders, names_packages
 from pegboard.config import HostConfig
+from pegboard.config.trust import refuse_untrusted
 from pegboard.host import Host
 from pegboard.loading.discovery import Selection, defaults
+from pegboard.loading.plugins import NEEDS_SETTING
 from pegboard.terminal.printing import diverted, say
 
 if TYPE_CHECKING:
@@ -66,8 +69,6 @@ def host_from_options(
     config = _with_trusted_folder(config, paths)
     set_up_logging(config, options.verbose, serving=serving, safe=options.safe)
     if not serving and not options.verbose:
-        from pegboard.cli.inspection.missing_secrets import NewReports
-
         logging.getLogger("pegboard").addFilter(NewReports())
     log_warnings(config, serving=serving)
     without = (*without, *(("toolkit", name) for name in getattr(options, "without", None) or ()))
@@ -91,7 +92,6 @@ def config_again(options: Namespace, transports: Sequence[str] | None = None) ->
     Raises:
         ConfigError: the configuration is invalid, or the file in the working directory is not trusted any more.
     """
-    from pegboard.config.trust import refuse_untrusted
 
     def decide(untrusted: Untrusted) -> bool:
         return not options.is_file_skipped and refuse_untrusted(untrusted)
@@ -144,9 +144,6 @@ def loaded_host(options: Namespace, transports: Sequence[str] | None = None) -> 
     Raises:
         ConfigError: the configuration is invalid, apart from the sections of plugins and toolkits.
     """
-    from pegboard.cli.inspection.missing_secrets import new_reports
-    from pegboard.loading.plugins import NEEDS_SETTING
-
     host = host_from_options(options, transports)
     with diverted():
         host.load()

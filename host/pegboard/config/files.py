@@ -5,7 +5,9 @@ from __future__ import annotations
 import errno
 import os
 import re
+import select
 import stat
+import sys
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -67,8 +69,6 @@ def candidates(path: Path | None, environ: Mapping[str, str], directory: Path) -
 
 def user_directory(environ: Mapping[str, str]) -> Path | None:
     """Return the user's configuration directory (XDG Base Directory 0.8; `~/Library` on macOS)."""
-    import sys
-
     base = Path(environ.get("XDG_CONFIG_HOME") or "")
     if base.is_absolute():  # a relative path counts as unset
         return base / "pegboard"
@@ -150,8 +150,6 @@ def _piped(handle: int) -> bytes:
     Raises:
         OSError: nothing arrives for `MAX_PIPE_SECONDS`.
     """
-    import select
-
     data = b""
     while select.select([handle], [], [], MAX_PIPE_SECONDS)[0]:
         if not (chunk := os.read(handle, 65536)):

@@ -6,6 +6,8 @@ The state directory contains a pin for each trusted file: its path and a digest 
 
 from __future__ import annotations
 
+import hashlib
+import json
 import os
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
@@ -13,6 +15,7 @@ from typing import Any, TypeAlias
 
 from pegboard.config import files
 from pegboard.config.problems import ConfigProblem, KeyPath, dotted
+from pegboard.config.state import read_state, remove_state, write_state
 from pegboard.errors import ConfigError
 from pegboard.records import NamedTuple
 
@@ -102,10 +105,6 @@ def trust(content: files.FileContent, settings: Mapping[str, Any], environ: Mapp
     """
     if content.risk is not None:
         raise ConfigError([_changeable(content, str(content.path))])
-    import json
-
-    from pegboard.config.state import write_state
-
     pin = Pin(os.path.realpath(content.path), _digest(content), settings)
     write_state(_name(content.path), json.dumps(pin._asdict()).encode(), environ)
     return pin.digest
@@ -117,17 +116,11 @@ def untrust(path: Path, environ: Mapping[str, str]) -> bool:
     Raises:
         OSError: the pin cannot be removed.
     """
-    from pegboard.config.state import remove_state
-
     return remove_state(_name(path), environ)
 
 
 def pin_of(path: Path, environ: Mapping[str, str]) -> Pin | None:
     """Return the pin of a file, or None if the file has no readable pin."""
-    import json
-
-    from pegboard.config.state import read_state
-
     try:
         saved = read_state(_name(path), environ)
         pin = None if saved is None else Pin(**json.loads(saved))
@@ -176,6 +169,4 @@ def _digest(content: files.FileContent) -> str:
 
 
 def _sha256(data: bytes) -> str:
-    import hashlib
-
     return hashlib.sha256(data).hexdigest()

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
+from hashlib import sha256
 from pathlib import Path
 
 from pegboard.config.files import holds_home, others_can_change
@@ -69,6 +70,4 @@ def _has_pin(folder: Path, environ: Mapping[str, str]) -> bool:
 
 
 def _pin(folder: Path) -> str:
-    from hashlib import sha256  # most starts find no file
-
     return f"trusted-folder-{sha256(os.fsencode(folder.resolve())).hexdigest()[:32]}"

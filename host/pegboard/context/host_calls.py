@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, cast
 
+from pegboard.content.raw_results import as_tool_result
 from pegboard.context.input_requests import ListRoots, Root
 from pegboard.errors import FatalToolError, InteractionError, ResourceError, ToolInputError
 from pegboard.types.calls import (
@@ -112,8 +113,6 @@ class Tools:
             # the arguments of the calling tool may be right
             raise ToolInputError(f"{start} of {name}:{wrong}", error.developer_message) from None
         if isinstance(outcome, RawResult):
-            from pegboard.content.raw_results import as_tool_result
-
             outcome = as_tool_result(outcome)
         return cast(ToolResult, outcome).value
 

@@ -9,13 +9,15 @@ from typing import Any
 from pegboard.authoring.late_toolkit import LateToolkit
 from pegboard.config import ConfigProblem, HostConfig
 from pegboard.config.references import references, resolve
+from pegboard.config.secret_values import MASK, masked
 from pegboard.errors import PluginError
 from pegboard.hookspecs import register_prompts, register_resources, register_tools
+from pegboard.loading.compiled_files import forget_outdated
 from pegboard.loading.contributions import checked_contributions
 from pegboard.loading.failure_text import failure_location, failure_text
 from pegboard.loading.hook_manager import HookManager
-from pegboard.loading.own_modules import forget_outdated
 from pegboard.loading.plugins import LoadedPlugin
+from pegboard.messages.schema_errors import problems
 from pegboard.plugin.origin import Origin
 from pegboard.plugin.toolkit_loading import FoundToolkit, ToolkitLoader
 from pegboard.wire.codec import encode
@@ -58,8 +60,6 @@ def _has_secrets(config: HostConfig, name: str) -> bool:
     section = config.section("toolkits", name)
     if not section:
         return False
-    from pegboard.config.secret_values import MASK, masked  # most toolkits have no settings
-
     return any(references(section)) or MASK.encode() in encode(masked(section, ("toolkits", name)))
 
 
@@ -99,8 +99,6 @@ def settings_problems(config: HostConfig, name: str, schema: Mapping[str, Any] |
     if unset:
         return unset
     from jsonschema_rs import Draft202012Validator
-
-    from pegboard.messages.schema_errors import problems
 
     value = resolve(section)
     found = [one for error in Draft202012Validator(dict(schema)).iter_errors(value) for one in problems(error, value)]

@@ -12,6 +12,7 @@ from itertools import islice
 from typing import Any
 
 from pegboard.messages.error_words import KINDS, NOT_ALLOWED, UNKNOWN, FieldPath
+from pegboard.names import nearest
 
 MAX_NAME_CHARACTERS = 80
 """The length above which a name in a message is cut off."""
@@ -32,8 +33,6 @@ def got(value: Any) -> str:
 
 def closest(name: str, names: Collection[str]) -> str:
     """Return a suggestion such as "; did you mean 'city'?" with the most similar known name, or ""."""
-    from pegboard.names import nearest  # most calls fit
-
     name = name[:MAX_NAME_CHARACTERS].translate({ord(wildcard): None for wildcard in "*?["})
     if len(names) > MAX_COMPARED_NAMES:
         names = [candidate for candidate in names if candidate[:SAME_START_CHARACTERS] == name[:SAME_START_CHARACTERS]]

@@ -10,6 +10,7 @@ import os
 import re
 from collections.abc import Mapping
 from hmac import compare_digest
+from secrets import token_urlsafe
 
 from pegboard.config.state import UnsafeStateError, create_state, probe_state, read_state, state_location
 from pegboard.errors import ConfigError
@@ -55,8 +56,6 @@ def operator_token(environ: Mapping[str, str]) -> str:
         OSError: the file cannot be read or created.
         ConfigError: the file does not contain a valid token, or other users can read it or write the directory.
     """
-    from secrets import token_urlsafe  # not needed over stdio
-
     try:
         return _checked(create_state(STATE_FILE, f"{token_urlsafe(SECRET_BYTES)}\n".encode(), environ), environ)
     except UnsafeStateError as error:

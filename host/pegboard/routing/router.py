@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import secrets
 from collections.abc import Awaitable, Iterable, Mapping, Sequence
 
 from pegboard.errors import ConfigError
@@ -83,8 +84,6 @@ async def _finish(
 
 def _failed(request: Request, error: BaseException) -> Response:
     """Log an exception, and return the response with its error id."""
-    import secrets  # few calls fail in this way
-
     error_id = secrets.token_hex(4)
     about = {"peer": request.peer, "data": {"error_id": error_id}}
     logger.error("error %s in %s %s", error_id, request.method, request.path, exc_info=error, extra=about)

@@ -16,6 +16,7 @@ from pegboard.hookspecs import register_telemetry
 from pegboard.loading.plugins import LoadedPlugin, LoadProblem, LoadReport, contributions_of
 from pegboard.messages.error_fields import describe_error
 from pegboard.plugin.base import Lifespan
+from pegboard.runtime.lifespan_task import LifespanTask
 
 if TYPE_CHECKING:
     from pegboard.calls.threads import Threads
@@ -38,8 +39,6 @@ async def enter_all(plugin: LoadedPlugin, entered: Entered) -> BaseException | N
     lifespans = plugin.contributions["lifespan"]
     owner = str(plugin.origin)
     if any(not isinstance(lifespan, nullcontext) for lifespan in lifespans):
-        from pegboard.runtime.lifespan_task import LifespanTask  # many hosts have no lifespan
-
         lifespans[:] = [
             lifespan if isinstance(lifespan, nullcontext) else LifespanTask(lifespan, owner) for lifespan in lifespans
         ]

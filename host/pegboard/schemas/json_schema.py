@@ -2,7 +2,7 @@
 
 The supported dialects are 2020-12 and draft-07. A reference must point into the schema or to a dialect; no documents
 are fetched. Regular expressions run in linear time, so look-around and backreferences are not supported. `format` is
-not validated, as in 2020-12. jsonschema-rs is imported when the first schema is compiled.
+not validated, as in 2020-12. This module, and with it jsonschema-rs, is imported when the first schema is compiled.
 """
 
 from __future__ import annotations
@@ -11,15 +11,15 @@ import re
 from collections.abc import Mapping
 from functools import cache
 from math import isfinite
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import jsonschema_rs
+from jsonschema_rs import Draft202012Validator, FancyRegexOptions, RegexOptions, ValidationError, Validator
 
 from pegboard.errors import ToolDefinitionError
 from pegboard.messages.error_words import FieldPath, line
 from pegboard.messages.schema_errors import problems
 from pegboard.schemas.subschemas import Effort, Subschema, effort, subschemas
-
-if TYPE_CHECKING:
-    from jsonschema_rs import RegexOptions, ValidationError, Validator
 
 DIALECTS = {
     "https://json-schema.org/draft/2020-12/schema": "Draft202012Validator",
@@ -92,8 +92,6 @@ class _RefusedError(Exception):
 def _compiled(schema: Any) -> JsonSchema:
     if not isinstance(schema, dict):
         raise _RefusedError("it must be an object")
-    import jsonschema_rs
-
     named = _dialect(schema)
     schemas = list(subschemas(schema))
     if len(schemas) > MAX_SUBSCHEMAS:
@@ -108,7 +106,7 @@ def _compiled(schema: Any) -> JsonSchema:
         for subschema in schemas:
             _check_patterns(subschema)
         work = effort(schema)
-    except jsonschema_rs.ValidationError as error:
+    except ValidationError as error:
         raise _RefusedError(_why(error, schema)) from None
     except ValueError as error:
         raise _RefusedError(str(error)) from None
@@ -151,8 +149,6 @@ def _plain(value: Any, depth: int, count: list[int]) -> Any:
 @cache
 def _linear() -> RegexOptions:
     """Return the options for regular expressions that run in linear time."""
-    from jsonschema_rs import RegexOptions
-
     return RegexOptions(size_limit=MAX_REGEX_BYTES, dfa_size_limit=MAX_REGEX_BYTES)
 
 
@@ -167,8 +163,6 @@ def _check_patterns(subschema: Subschema) -> None:
 
 
 def _pattern_complaint(pattern: str) -> str | None:
-    from jsonschema_rs import FancyRegexOptions
-
     if _runs(pattern, _linear()):
         return None
     if not _runs(pattern, FancyRegexOptions()):
@@ -179,8 +173,6 @@ def _pattern_complaint(pattern: str) -> str | None:
 
 
 def _runs(pattern: str, engine: Any) -> bool:
-    from jsonschema_rs import Draft202012Validator
-
     try:
         Draft202012Validator({"pattern": pattern}, pattern_options=engine)
     except ValueError:

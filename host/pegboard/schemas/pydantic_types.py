@@ -31,7 +31,9 @@ from typing_extensions import TypedDict
 
 from pegboard.errors import ToolInputSchemaError, ToolOutputSchemaError
 from pegboard.messages.error_words import FieldPath
+from pegboard.schemas.binary import with_base64_bytes
 from pegboard.schemas.plain_types import JsonObject, Parameter, is_shown_default
+from pegboard.schemas.result_serializers import result_serializer
 from pegboard.schemas.subschemas import subschemas
 from pegboard.wire.codec import is_finite, with_base64
 
@@ -134,8 +136,6 @@ def pydantic_arguments(parameters: Mapping[str, Parameter]) -> tuple[Any, CoreSc
     core = adapter.core_schema
     if not _has_bytes(schema):
         return adapter.validator, core, schema
-    from pegboard.schemas.binary import with_base64_bytes
-
     # a prebuilt validator of a model would read UTF-8
     return SchemaValidator(with_base64_bytes(core), _use_prebuilt=False), core, schema
 
@@ -151,8 +151,6 @@ def pydantic_result(annotation: Any) -> tuple[Any, Any, JsonObject]:
         schema = adapter.json_schema(schema_generator=_Schemas, mode="serialization")
     except Exception as error:  # noqa: BLE001 - types are code of the author, and may raise anything
         raise ToolOutputSchemaError(f"the result: {_why(annotation, error)}") from None
-    from pegboard.schemas.result_serializers import result_serializer
-
     return adapter.validator, result_serializer(adapter.core_schema, has_bytes=_has_bytes(schema)), schema
 
 

@@ -6,6 +6,7 @@ from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Literal
 
 from pegboard.config import HostConfig
+from pegboard.errors import AuthorizationRequiredError
 from pegboard.plugin.origin import Origin
 
 if TYPE_CHECKING:
@@ -38,8 +39,6 @@ def check_token_grant(config: HostConfig, owner: Origin, required: ToolAuthoriza
         AuthorizationRequiredError: it may not.
     """
     if not is_granted(config, owner, required.name, "providers"):
-        from pegboard.errors import AuthorizationRequiredError
-
         hint = f"[host.toolkits.{owner.name}] providers does not grant it"
         raise AuthorizationRequiredError(required.name, scopes=required.scopes, hint=hint, developer_message=hint)
 

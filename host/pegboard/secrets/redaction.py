@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import logging
 import re
+from base64 import b64encode, urlsafe_b64encode
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextvars import ContextVar
 from copy import copy
@@ -273,8 +274,6 @@ def _written(char: str) -> str:
 
 def _in_base64(value: str) -> set[str]:
     """Return the base64 forms of a secret inside longer data such as `name:password`, one for each of three offsets."""
-    from base64 import b64encode, urlsafe_b64encode
-
     data = value.encode("utf-8", "replace")
     forms = set()
     for offset in range(3):

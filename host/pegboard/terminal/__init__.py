@@ -17,7 +17,7 @@ _HOMES = {
     ".questions": "Terminal",
     ".schema_words": "parameter_rows",
     "..names": "nearest same_name",
-    "..loading.source_changes": "watch_sources",
+    "..reloading.source_changes": "watch_sources",
     ".toml_values": "toml_key toml_value",
     ".token_estimate": "estimated_tokens tool_tokens",
     ".usage_error": "UsageError",

@@ -1,5 +1,5 @@
 # Written by `python -m tools.stubs` from the names in `__init__.py`.
-from pegboard.loading.source_changes import (
+from pegboard.reloading.source_changes import (
     watch_sources,
 )
 from pegboard.names import (

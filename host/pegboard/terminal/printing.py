@@ -10,6 +10,7 @@ from typing import Any
 
 from pegboard.errors import MCPError
 from pegboard.terminal.standard_streams import OutputDiversion
+from pegboard.wire.codec import encode
 
 
 class OutputError(MCPError):
@@ -81,8 +82,6 @@ def print_result_json(value: Any, *, in_one_line: bool = False) -> None:
 
 def _print_json(value: Any, convert: Callable[[str], str], indent: int | None) -> None:
     import json
-
-    from pegboard.wire.codec import encode
 
     text = convert(json.dumps(json.loads(encode(value)), indent=indent, ensure_ascii=not _speaks_unicode()))
     _write("".join(char if printable(char) == char else json.dumps(char)[1:-1] for char in text))

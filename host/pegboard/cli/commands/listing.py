@@ -25,7 +25,7 @@ from pegboard.types.catalogue import Tool
 from pegboard.wire.codec import encode
 
 if TYPE_CHECKING:
-    from pegboard.cli.inspection.outdated_hosts import OutdatedPlugin
+    from pegboard.cli.reloads.outdated_hosts import OutdatedPlugin
 
 
 def run_list(command: CommandContext) -> int:
@@ -153,7 +153,7 @@ def needing(needs: Collection[str]) -> str:
 
 def run_plugins(command: CommandContext) -> int:
     """List plugins and toolkits."""
-    from pegboard.cli.inspection.outdated_hosts import outdated_hosts, say_outdated_hosts  # `list` does not need json
+    from pegboard.cli.reloads.outdated_hosts import outdated_hosts, say_outdated_hosts  # `list` does not need json
 
     host = loaded_host(command.options)
     choices = host.report.choices

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from argparse import Namespace
 from collections.abc import Iterator
+from getpass import getpass
 from pathlib import Path
 from typing import Any
 
@@ -162,8 +163,6 @@ def _typed(name: str) -> str:
     if sys.stdin is None:
         raise SecretError("standard input is closed: type the value at a terminal, or send it to standard input")
     if sys.stdin.isatty():
-        from getpass import getpass
-
         value = getpass(f"pegboard: value of {name} (it is not shown): ", stream=sys.stderr)
     else:
         try:

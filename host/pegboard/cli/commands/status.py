@@ -1,4 +1,4 @@
-"""`pegboard` without a command: the version, or the state of this host."""
+"""`pegboard` without a command: the state of this host."""
 
 from __future__ import annotations
 
@@ -9,8 +9,14 @@ from textwrap import wrap
 from typing import TYPE_CHECKING
 
 from pegboard.cli import OK
+from pegboard.cli.commands.version import installed_version
+from pegboard.cli.host_setup import host_from_options
+from pegboard.cli.inspection.tool_lookup import plugins_adding_later
+from pegboard.loading.discovery import naming
+from pegboard.terminal.failures import problem_fields
 from pegboard.terminal.fitted_lines import fitted
-from pegboard.terminal.printing import print_json, print_lines, print_text
+from pegboard.terminal.printing import diverted, print_json, print_lines
+from pegboard.terminal.token_estimate import tool_tokens
 
 if TYPE_CHECKING:
     from pegboard.cli.output.json_records import Enabled, StatusOutput
@@ -21,32 +27,14 @@ if TYPE_CHECKING:
 
 
 def run_status(options: Namespace) -> int:
-    """Print the version if requested, else what is enabled, the number of tools and the next useful command."""
-    if options.version:
-        print_json({"version": _version()}) if options.json else print_text(f"pegboard {_version()}")
-        return OK
+    """Print what is enabled, the number of tools and the next useful command."""
     state = _state(options)
     print_json(state) if options.json else print_lines(_lines(state))
     return OK
 
 
-def _version() -> str:
-    from importlib_metadata import PackageNotFoundError, version
-
-    try:
-        return version("pegboard")
-    except PackageNotFoundError:
-        return "0, not installed"
-
-
 def _state(options: Namespace) -> StatusOutput:
     """Return the state of the host as JSON. The host is loaded, but not started."""
-    from pegboard.cli.host_setup import host_from_options
-    from pegboard.cli.inspection.tool_lookup import plugins_adding_later
-    from pegboard.terminal.failures import problem_fields
-    from pegboard.terminal.printing import diverted
-    from pegboard.terminal.token_estimate import tool_tokens
-
     untrusted: list[ConfigProblem] = []
 
     def note(file: Untrusted) -> bool:
@@ -73,7 +61,7 @@ def _state(options: Namespace) -> StatusOutput:
         )
     problems = [problem_fields(one, str(one)) for one in (*untrusted, *host.config.problems, *host.problems)]
     return {
-        "version": _version(),
+        "version": installed_version(),
         "file": str(host.config.file) if host.config.file else None,
         "enabled": enabled,
         "toolkits": len(set(owners.values())),
@@ -87,8 +75,6 @@ def _state(options: Namespace) -> StatusOutput:
 
 def _source(host: Host, origin: Origin) -> str:
     """Return the place that enables a plugin: its section, its line in a list of `[host]`, or the defaults."""
-    from pegboard.loading.discovery import naming
-
     named = naming(origin, host.config)
     return str(named[1]) if named else "default"
 

@@ -21,8 +21,10 @@ from pegboard.config import HostSection
 from pegboard.errors import ConfigError
 from pegboard.loading.discovery import provided
 from pegboard.loading.fact_models import Argument, CommandFacts
+from pegboard.names import nearest
 from pegboard.plugin.commands import ArgumentDescription, CommandDescription
 from pegboard.terminal.printing import say
+from pegboard.terminal.usage_error import UsageError
 
 _Subparsers: TypeAlias = "argparse._SubParsersAction[_Parser]"
 
@@ -146,8 +148,6 @@ class _Parser(argparse.ArgumentParser):
         return super().format_help()
 
     def error(self, message: str, suggestion: str | None = None) -> NoReturn:
-        from pegboard.terminal.usage_error import UsageError
-
         if message.endswith("required: COMMAND"):
             commands = (name for one in self._actions if one.nargs == argparse.PARSER for name in one.choices or ())
             message = f"name a command of `{self.prog}`: {', '.join(commands)}"
@@ -186,8 +186,6 @@ class _Parser(argparse.ArgumentParser):
 
 
 def _nearest(text: str, candidates: Any) -> str | None:
-    from pegboard.names import nearest
-
     return nearest(text.partition("=")[0], map(str, candidates))
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import atexit
 import logging
 import os
 import signal
@@ -148,8 +149,6 @@ def end_process(code: int) -> NoReturn:
 
 
 def _tidy() -> None:
-    import atexit
-
     atexit._run_exitfuncs()
     if sys.stderr is not None:
         sys.stderr.flush()

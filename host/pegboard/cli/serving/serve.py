@@ -9,6 +9,7 @@ import asyncio
 import gc
 import logging
 import os
+import shlex
 import signal
 import threading
 from collections.abc import Callable, Sequence
@@ -16,20 +17,25 @@ from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from pegboard.catalogue.lists import operator_only_tools
 from pegboard.cli import OK
 from pegboard.cli.host_setup import NO_TRANSPORT, config_again, host_from_options, skip_untrusted
+from pegboard.cli.inspection.tool_lookup import plugins_adding_later
+from pegboard.cli.serving.access_settings import access_of, files_read, settings_line, third_party_line
 from pegboard.cli.serving.new_toolkits import report_new_toolkits
 from pegboard.cli.serving.process import end_process, has_new_threads, reload_on_signals, run_to_end, stop_on_signals
+from pegboard.config.state import path_and_reason
 from pegboard.errors import ConfigError, MCPError, PluginError
 from pegboard.host import Host
 from pegboard.plugin.commands import CommandContext
+from pegboard.routing.operator_token import operator_token, token_file
 from pegboard.routing.router import endpoint_of
 from pegboard.runtime.supervisor import chosen_transports
 from pegboard.terminal.printing import say
 from pegboard.terminal.standard_streams import OutputDiversion
 
 if TYPE_CHECKING:
-    from pegboard.cli.serving.reload_requests import ReloadRequests
+    from pegboard.cli.reloads.reload_requests import ReloadRequests
     from pegboard.cli.serving.service_manager import ServiceManager
     from pegboard.config import HostConfig
 
@@ -113,9 +119,6 @@ def _service_manager() -> ServiceManager | None:
 
 def _admit_operator(host: Host) -> str | None:
     """Let the host recognize the operator token. Return its file, or None with a warning if there is no token."""
-    from pegboard.config.state import path_and_reason
-    from pegboard.routing.operator_token import operator_token, token_file
-
     try:
         host.admit_operator(operator_token(os.environ))
     except OSError as error:
@@ -138,8 +141,6 @@ def _announce(
     host: Host, token_file: str | None, manager: ServiceManager | None, address: str, tools: Sequence[str]
 ) -> None:
     """Print the address of the host, its toolkits and the next step."""
-    from pegboard.catalogue.lists import operator_only_tools
-
     is_url = address.startswith(("http://", "https://"))
     is_http = is_url or (address.startswith("unix:") and "http" in host.config.host.transports)
     endpoint = endpoint_of(host.assembly.routes) if is_http else ""
@@ -156,16 +157,12 @@ def _announce(
     if is_url:
         say(f"next: give that URL to an MCP client, or try: curl {address}/healthz   (Ctrl-C ends)")
     elif is_http:
-        import shlex
-
         path = shlex.quote(address.removeprefix("unix:"))
         say(f"next: MCP is at {endpoint} of that socket; try: curl --unix-socket {path} http://localhost/healthz")
 
 
 def _served_tools(host: Host, tools: Sequence[str]) -> str:
     """Return the number of tools and their toolkits, with the toolkits that have no tools yet."""
-    from pegboard.cli.inspection.tool_lookup import plugins_adding_later
-
     owners = sorted({host.assembly.tools[name].tool.owner for name in tools})
     count = "1 tool" if len(tools) == 1 else f"{len(tools)} tools"
     awaited: list[str] = []
@@ -182,8 +179,6 @@ def _served_tools(host: Host, tools: Sequence[str]) -> str:
 
 def _log_access(host: Host) -> None:
     """Log the files that were read, third-party plugins and the settings that widen access, in one line."""
-    from pegboard.cli.serving.access_settings import access_of, files_read, settings_line, third_party_line
-
     logger, parts = logging.getLogger("pegboard"), [f"started with {', '.join(files_read(host))}"]
     if plugins := third_party_line(host):
         parts.append(f"third-party plugins: {plugins}")
@@ -293,7 +288,7 @@ def _reload_requests(host: Host, read_config: Callable[[], HostConfig] | None) -
         logging.getLogger("pegboard").warning("%s", text)
     if read_config is None or (by_stdio and not host.config.host.reload):
         return None
-    from pegboard.cli.serving.reload_requests import ReloadRequests
+    from pegboard.cli.reloads.reload_requests import ReloadRequests
 
     return ReloadRequests(host, read_config, announced=not by_stdio)
 

@@ -5,10 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
-from contextlib import suppress
 from importlib.machinery import EXTENSION_SUFFIXES
-from importlib.util import cache_from_source, find_spec
-from pathlib import Path
 from types import ModuleType
 from typing import Any
 from urllib.parse import urlsplit
@@ -16,7 +13,7 @@ from urllib.request import url2pathname
 
 import importlib_metadata
 
-from pegboard.plugin.origin import Origin
+from pegboard.loading.compiled_files import forget_compiled
 from pegboard.wire.codec import decode
 
 HOST_PACKAGES = ("pegboard", "pegboard_client", "pegboard_messages", "pegboard_plugins", "pegboard_testing")
@@ -122,31 +119,6 @@ def take_out(modules: Modules) -> Callable[[], None]:
             setattr(parent, child, value)
 
     return undo
-
-
-def forget_compiled(path: str) -> None:
-    """Remove the compiled file of a source file."""
-    if path.endswith(".py"):
-        with suppress(OSError, NotImplementedError):
-            os.unlink(cache_from_source(path))
-
-
-def forget_outdated(origin: Origin) -> None:
-    """Remove the compiled files that are older than their source files, of a plugin that is not imported yet.
-
-    Python compares whole seconds, and would run the old code of a file that was changed soon after it was compiled.
-    """
-    folders = [*origin.found.folders] if origin.found else []
-    files = []
-    package = origin.module.partition(".")[0]
-    if package and package not in sys.modules and (spec := find_spec(package)):
-        folders += spec.submodule_search_locations or ()
-        files.append(spec.origin or "")
-    files += [str(file) for folder in folders for file in Path(folder).rglob("*.py")]
-    for file in files:
-        with suppress(OSError, NotImplementedError):
-            if os.stat(cache_from_source(file)).st_mtime_ns < os.stat(file).st_mtime_ns:
-                forget_compiled(file)
 
 
 def _selected_below(modules: Modules) -> Iterable[str]:

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from pegboard.loading.source_changes import WatchedPlaces, watch_places, with_packages
+from pegboard.reloading.source_changes import WatchedPlaces, watch_places, with_packages
 from tests.host.loading.third_party.installed import pegboard, samples, stdio
 from tests.support.peer import WAIT
 

@@ -7,11 +7,11 @@ from typing import Any
 
 from pegboard.config import HostConfig
 from pegboard.config.problems import KeyPath, dotted
-from pegboard.loading.own_modules import is_newer
 from pegboard.loading.plugins import LoadedPlugin
 from pegboard.plugin.definition_checks import DefinitionCheck
 from pegboard.plugin.secrets import SecretStore
 from pegboard.plugin.toolkit_loading import ToolkitLoader
+from pegboard.reloading.own_modules import is_newer
 
 _READERS = (DefinitionCheck, SecretStore, ToolkitLoader)
 """The contributions that read files, and name them."""

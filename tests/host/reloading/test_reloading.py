@@ -15,10 +15,10 @@ import pytest
 from pegboard import Context, Host
 from pegboard.config import HostConfig
 from pegboard.errors import PluginError, ServerError
-from pegboard.loading import trial
 from pegboard.loading.discovery import Selection, defaults
 from pegboard.loading.source_files import toolkits_in
 from pegboard.plugin import ToolDefinition
+from pegboard.reloading import trial
 from pegboard.secrets.redaction import redacted_data
 from pegboard.types import Change
 from tests.host.hosting import call, failure, until, value

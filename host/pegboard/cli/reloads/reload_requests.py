@@ -11,18 +11,19 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from pegboard.cli.output.log_setup import change_level
-from pegboard.cli.serving.running_hosts import RunningHost
+from pegboard.cli.reloads.running_hosts import RunningHost
 from pegboard.config import HostConfig
 from pegboard.errors import ConfigError, MCPError
 from pegboard.host import Host
-from pegboard.loading.changed_settings import files_behind
-from pegboard.loading.reloading import own_folders
 from pegboard.messages.error_fields import describe_error
+from pegboard.reloading.changed_settings import files_behind
+from pegboard.reloading.source_changes import WatchedPlaces, watch_places, with_packages
+from pegboard.reloading.units import own_folders
 from pegboard.terminal.printing import say
 from pegboard.types.reloads import ReloadResult
 
 if TYPE_CHECKING:
-    from pegboard.loading.source_changes import WatchedPlaces
+    from pegboard.reloading.source_changes import WatchedPlaces
 
 logger = logging.getLogger("pegboard")
 
@@ -98,15 +99,11 @@ class ReloadRequests:
         """Request a reload after each change of a file, if `[host] reload` is set. New code has new files."""
         if not self._host.config.host.reload:
             return
-        from pegboard.loading.source_changes import watch_places
-
         if self._watching is not None:
             self._watching.cancel()
         self._watching = asyncio.create_task(watch_places(self._places, self._requested.set))
 
     def _places(self) -> WatchedPlaces:
-        from pegboard.loading.source_changes import WatchedPlaces, with_packages
-
         folders = own_folders(self._host.report.plugins, self._host.report.files)
         files = [file for plugin in self._host.report.plugins for file in files_behind(plugin)]
         files += [str(self._host.config.file)] if self._host.config.file else []

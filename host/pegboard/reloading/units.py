@@ -17,7 +17,6 @@ from typing import Any
 from pegboard.config import ConfigProblem, HostConfig, validate_section
 from pegboard.errors import ConfigError, PluginError
 from pegboard.hookspecs import register_toolkits
-from pegboard.loading.changed_settings import changed_files, changed_keys
 from pegboard.loading.discovery import (
     FoundPlugins,
     ProgramPlugins,
@@ -29,17 +28,6 @@ from pegboard.loading.discovery import (
 )
 from pegboard.loading.hook_manager import HookManager
 from pegboard.loading.loader import Contexts, Loader
-from pegboard.loading.own_modules import (
-    Modules,
-    changed_since,
-    extension_of,
-    folders_of,
-    host_modules,
-    importer_of,
-    modules_in,
-    modules_of_distribution,
-    take_out,
-)
 from pegboard.loading.plugin_facts import OWN_DISTRIBUTIONS, variables_of
 from pegboard.loading.plugins import (
     SECTION_OF_KIND,
@@ -52,10 +40,22 @@ from pegboard.loading.plugins import (
 )
 from pegboard.loading.slow_loads import SlowLoadMonitor
 from pegboard.loading.source_files import toolkits_in
-from pegboard.loading.trial import Trials
 from pegboard.names import nearest
 from pegboard.plugin.origin import Origin
 from pegboard.records import NamedTuple
+from pegboard.reloading.changed_settings import changed_files, changed_keys
+from pegboard.reloading.own_modules import (
+    Modules,
+    changed_since,
+    extension_of,
+    folders_of,
+    host_modules,
+    importer_of,
+    modules_in,
+    modules_of_distribution,
+    take_out,
+)
+from pegboard.reloading.trial import Trials
 from pegboard.types.reloads import ReloadResult
 
 _FIXED_HOOKS = {

@@ -18,6 +18,7 @@ from threading import Thread
 from typing import Any
 
 from pegboard.loading.failure_text import failure_location, failure_text
+from pegboard.loading.source_files import run_file
 
 MAX_TRIAL_SECONDS = 30.0
 """The time limit of the import in seconds."""
@@ -26,7 +27,7 @@ _CHILD = """\
 import json, os, sys
 request = json.loads(sys.argv[1])
 sys.path[:] = request["path"]
-from pegboard.loading.trial import answer
+from pegboard.reloading.trial import answer
 answer(request)
 os._exit(0)  # threads that the code has started do not matter
 """
@@ -80,8 +81,6 @@ def _signal_text(number: int) -> str:
 
 def answer(request: dict[str, Any]) -> None:
     """Import what a request names, in the child process, and write the problem to the file of the result."""
-    from pegboard.loading.source_files import run_file
-
     problem = ""
     _end_with_host()
     try:

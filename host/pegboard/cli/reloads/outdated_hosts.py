@@ -5,12 +5,12 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Mapping
 
-from pegboard.cli.serving.running_hosts import Record, running_hosts
+from pegboard.cli.reloads.running_hosts import Record, running_hosts
 from pegboard.host import Host
-from pegboard.loading.own_modules import changed_since
-from pegboard.loading.reloading import own_modules
 from pegboard.plugin.origin import Origin
 from pegboard.records import NamedTuple
+from pegboard.reloading.own_modules import changed_since
+from pegboard.reloading.units import own_modules
 from pegboard.terminal.printing import say
 
 

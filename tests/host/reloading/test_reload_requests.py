@@ -8,7 +8,7 @@ import logging
 import pytest
 
 from pegboard import Host
-from pegboard.cli.serving.reload_requests import ReloadRequests
+from pegboard.cli.reloads.reload_requests import ReloadRequests
 from pegboard.config import HostConfig
 from tests.host.hosting import until
 

@@ -14,12 +14,12 @@ from pegboard.catalogue.binding import Binder
 from pegboard.catalogue.registry import Registry
 from pegboard.config import HostConfig
 from pegboard.errors import ConfigError, MCPError
-from pegboard.loading.changed_settings import changed_keys
 from pegboard.loading.discovery import ProgramPlugins, Selection
 from pegboard.loading.plugins import LoadReport, refuse_fatal
-from pegboard.loading.reloading import Reloading, Served, Unit
 from pegboard.messages.error_fields import describe_error
 from pegboard.plugin.origin import PROGRAM
+from pegboard.reloading.changed_settings import changed_keys
+from pegboard.reloading.units import Reloading, Served, Unit
 from pegboard.runtime.call_counter import CallCounter
 from pegboard.runtime.lifespans import Entered, enter_all, leave_all, lifespans_of
 from pegboard.secrets.redaction import Redactor, redacted

@@ -8,7 +8,7 @@ import time
 from typing import Any
 
 from pegboard.cli import FAILED, OK
-from pegboard.cli.serving.running_hosts import Record, record_of, running_hosts
+from pegboard.cli.reloads.running_hosts import Record, record_of, running_hosts
 from pegboard.errors import ServerError
 from pegboard.plugin.commands import CommandContext
 from pegboard.terminal.printing import print_json, print_text

@@ -13,7 +13,7 @@ import pytest
 from pegboard import Host
 from pegboard.loading.discovery import Selection
 from pegboard.loading.source_files import toolkits_in
-from pegboard.loading.trial import Trials
+from pegboard.reloading.trial import Trials
 from tests.support.peer import WAIT
 
 WORKS = "from pegboard import tool\n@tool\ndef one() -> int:\n    'Return 1.'\n    return 1\n"
@@ -71,7 +71,7 @@ async def test_a_cancelled_reload_ends_its_child_process(hung: HungFile) -> None
 PROGRAM = """
 import sys
 from pathlib import Path
-from pegboard.loading.trial import Trials
+from pegboard.reloading.trial import Trials
 Trials().try_import([], [Path(sys.argv[1])])
 """
 

@@ -1,0 +1,1 @@
+"""Reloads of server processes: requests, running hosts, and `pegboard reload`."""
