@@ -81,6 +81,7 @@ def test_a_client_loads_http_when_it_connects() -> None:
     assert loaded & {"aiohttp", "pydantic", "pluggy"} == set()
 
 
+@pytest.mark.needs("lock")
 def test_a_server_loads_no_json() -> None:
     loaded = loaded_by("""
 from pegboard.cli.parsing.parser import parse

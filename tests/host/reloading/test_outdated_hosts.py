@@ -76,6 +76,7 @@ def test_a_removed_toolkit_and_another_version_are_rows_in_json(running: Command
     ]
 
 
+@pytest.mark.needs("lock")
 def test_an_updated_lock_names_the_hosts_that_are_outdated(running: Command) -> None:
     assert "outdated" not in running("lock").err
     shutil.rmtree(running.site / "dist_running_odd-1.2.3.dist-info")

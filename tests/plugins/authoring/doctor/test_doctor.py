@@ -241,10 +241,11 @@ def test_a_file_of_secrets_that_others_can_read_is_fixed(pegboard: Command) -> N
 
 
 def test_the_text_names_each_check_and_the_fix(pegboard: Command) -> None:
-    pegboard("lock")
-    (pegboard.folder / "pegboard.lock").chmod(0o666)
-    done = pegboard("doctor", env={"DEMO_KEY": None})
+    state = pegboard.folder / "state" / "pegboard"
+    state.mkdir(parents=True)
+    state.chmod(0o777)
+    done = pegboard("doctor", env={"DEMO_KEY": None, "XDG_STATE_HOME": str(state.parent)})
     assert (done.code, done.err) == (3, "")
     assert "\nok       configuration\n" in done.out
     assert "\nwarning  secrets: toolkit 'demo'" in done.out
-    assert "\n         look for changes in it, then change its owner or permissions\n" in done.out
+    assert f"\n         chmod 0700 {state}\n" in done.out
