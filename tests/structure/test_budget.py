@@ -29,8 +29,13 @@ def tree(path: Path) -> ast.Module:
     return ast.parse(path.read_text("utf-8"))
 
 
+@cache
+def statements_in(path: Path) -> int:
+    return sum(isinstance(node, ast.stmt) for node in ast.walk(tree(path)))
+
+
 def statements(paths: Iterable[Path]) -> int:
-    return sum(isinstance(node, ast.stmt) for path in paths for node in ast.walk(tree(path)))
+    return sum(map(statements_in, paths))
 
 
 def public_names() -> int:
@@ -96,23 +101,25 @@ def folders() -> dict[str, float]:
     sizes: dict[str, float] = {}
     for name, path in (HOST | PLUGINS).items():
         package, *parts = name.split(".")
-        folder = ".".join([package, *parts[:1]] if package in ("pegboard", "pegboard_plugins") else [package])
-        sizes[folder] = sizes.get(folder, 0) + statements([path]) * PER_STATEMENT
+        depth = {"pegboard": 1, "pegboard_plugins": 2}.get(package, 0)  # plugins are in groups
+        folder = ".".join([package, *parts[:depth]])
+        sizes[folder] = sizes.get(folder, 0) + statements_in(path) * PER_STATEMENT
     return sizes
 
 
 BUDGET: dict[str, tuple[Callable[[], int], int]] = {
-    "statements in the host": (lambda: statements(HOST.values()), 21_856),
+    "statements in the host": (lambda: statements(HOST.values()), 21_862),
     # raised from 50,670: commands as facts, helpers of plugins that were host functions, and contracts for commands
-    "statements in the host and the plugins": (lambda: statements((HOST | PLUGINS).values()), 51_236),
-    "files in the host": (lambda: len(HOST), 298),
+    "statements in the host and the plugins": (lambda: statements((HOST | PLUGINS).values()), 51_260),
+    # raised from 298: the reloads have packages of their own, and the version a module
+    "files in the host": (lambda: len(HOST), 302),
     "public names for authors": (public_names, 185),
     "names of pegboard.plugin": (plugin_names, 78),
     # raised from 18: commands that were in the host use these names now
     "names of pegboard.terminal": (lambda: len(import_module("pegboard.terminal").__all__), 32),
     "public names without a hook or an example": (lambda: len(unmet()), 0),
     "strings of the host that name a plugin": (lambda: len(naming_plugins()), 0),
-    "imports in functions of the host": (imports_in_functions, 213),
+    "imports in functions of the host": (imports_in_functions, 150),
     "getattr with a default in the host": (optional_members, 107),
     "modules with tricks": (lambda: len(with_tricks()), 4),
 }
