@@ -12,7 +12,7 @@ import pytest
 
 from pegboard import Host, MCPError
 from pegboard.config import HostConfig
-from pegboard_plugins.discovery import local_files
+from pegboard_plugins.toolkit_sources import local_files
 from tests.host.hosting import value
 
 TOOL = "from pegboard import tool as t\n@t\ndef {name}() -> str:\n    '''Say the name.'''\n    return __file__\n"
