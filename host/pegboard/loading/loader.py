@@ -118,8 +118,7 @@ class Loader:
             toolkit_choices, toolkits = self.load_chosen(with_found(installed, more), watch)
         choices = sorted(choices + toolkit_choices, key=_by_name)
         plugins = sorted(plugins + toolkits, key=_by_name)
-        if not self.selection.safe:
-            self.report_unknown_names(choices)
+        self.report_unknown_names(choices)
         self.report_excluded(plugins)
         self.keep_closed(choices, plugins)
         return LoadReport(tuple(choices), tuple(plugins), tuple(self.problems), self.hooks, self.selection.files)
@@ -180,14 +179,20 @@ class Loader:
         return set(twice)
 
     def report_unknown_names(self, choices: Sequence[PluginChoice]) -> None:
-        for kind, section in SECTION_OF_KIND.items():
-            origins = [choice.origin for choice in choices if choice.origin.kind == kind]
-            known = [origin.name for origin in origins]
-            self.problems += config_problems(unknown_sections(self.config, section, known))
-            self.report_unmatched(f"disabled_{section}", origins)
+        """Report names that no installed plugin or toolkit has.
+
+        With `--safe`, report only sections of plugins: such a plugin may be an authenticator.
+        """
+        plugins = [choice.origin for choice in choices if choice.origin.kind == "plugin"]
+        self.problems += config_problems(unknown_sections(self.config, "plugins", (plugin.name for plugin in plugins)))
+        if self.selection.safe:
+            return
         toolkits = [choice.origin for choice in choices if choice.origin.kind == "toolkit"]
-        self.report_unknown_rights({origin.name for origin in toolkits})
         names = [origin.name for origin in toolkits]
+        self.problems += config_problems(unknown_sections(self.config, "toolkits", names))
+        self.report_unmatched("disabled_plugins", plugins)
+        self.report_unmatched("disabled_toolkits", toolkits)
+        self.report_unknown_rights(set(names))
         unmatched = Patterns(self.selection.only).unmatched_plugins(map(_pair, toolkits))
         absent = [name for kind, name in self.selection.without if kind == "toolkit" and name not in names]
         for name, close in with_nearest(unmatched, names):

@@ -183,8 +183,6 @@ class Reloading:
                 self._load_unit(unit, owner, forced=bool(_names_of(owner, [*on, *old]) & set(names)))
 
     def _check_config(self, choices: Sequence[PluginChoice]) -> None:
-        if self._selection.safe:
-            return
         loader = Loader(self._config, self._selection, self._context)
         loader.report_unknown_names(choices)
         if fatal := [one for one in loader.problems if one.fatal]:

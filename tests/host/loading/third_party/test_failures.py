@@ -127,6 +127,13 @@ def test_strict_makes_every_failure_fatal() -> None:
     assert (sound.code, complaints(sound.err)) == (0, [])
 
 
+def test_safe_does_not_start_with_a_section_of_an_absent_plugin() -> None:
+    # it may be an authenticator, without which MCP would be open
+    done = pegboard(samples(), "stdio", "--safe", config="[plugins.gone]\nkey = 1\n")
+    assert done.code == 3
+    assert "plugins.gone: no plugin with this name is installed" in done.err
+
+
 def test_safe_starts_only_built_in_plugins() -> None:
     config = "".join(section("plugin", broken.name) for broken in HOOKS) + "[toolkits.greeter]\n"
     done = pegboard(samples(), "stdio", "--safe", config=config)
