@@ -16,7 +16,6 @@ from pegboard.errors import ToolDefinitionError
 from pegboard.names import check_wire_name, normal_version
 from pegboard.plugin.definitions import PromptDefinition, ResourceDefinition, ToolDefinition
 from pegboard.schemas.functions import innermost, parameters_of
-from pegboard.schemas.inlining import inlined, with_plain_root
 from pegboard.schemas.signature import Signature, compile_signature
 from pegboard.types.callers import EMPTY
 from pegboard.types.catalogue import Prompt, Resource, ResourceTemplate, Tool
@@ -194,6 +193,8 @@ def _signature(definition: ToolDefinition, references: SchemaReferences, documen
 
 
 def _readable(schema: Any, references: SchemaReferences) -> dict[str, Any]:
+    from pegboard.schemas.inlining import inlined, with_plain_root  # few schemas have references
+
     return inlined(schema) if references == "inline" else with_plain_root(schema)
 
 

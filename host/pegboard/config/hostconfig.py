@@ -19,6 +19,7 @@ from pegboard.config.problems import ConfigProblem, KeyPath, dotted, in_order, u
 from pegboard.config.references import refer
 from pegboard.config.sources import Layer, Source, Sources
 from pegboard.config.trust import OnUntrusted, refuse_untrusted, select_file, settings_of
+from pegboard.config.trusted_folders import find_upward
 from pegboard.config.validation import validate
 from pegboard.errors import ConfigError
 from pegboard.names import Patterns, with_nearest
@@ -175,7 +176,6 @@ class HostConfig:
 
     def find_file(self, name: str) -> FoundFile:
         """Return the place of a file with a fixed name. See `PluginContext.find_file`."""
-        from pegboard.config.trusted_folders import find_upward  # tools of one file may import settings alone
         from pegboard.plugin.base import FoundFile
 
         own = None if self.environ is None else files.user_directory(self.environ)

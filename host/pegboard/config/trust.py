@@ -7,7 +7,6 @@ The state directory contains a pin for each trusted file: its path and a digest 
 from __future__ import annotations
 
 import hashlib
-import json
 import os
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
@@ -105,6 +104,8 @@ def trust(content: files.FileContent, settings: Mapping[str, Any], environ: Mapp
     """
     if content.risk is not None:
         raise ConfigError([_changeable(content, str(content.path))])
+    import json  # most starts trust no file
+
     pin = Pin(os.path.realpath(content.path), _digest(content), settings)
     write_state(_name(content.path), json.dumps(pin._asdict()).encode(), environ)
     return pin.digest
@@ -121,6 +122,8 @@ def untrust(path: Path, environ: Mapping[str, str]) -> bool:
 
 def pin_of(path: Path, environ: Mapping[str, str]) -> Pin | None:
     """Return the pin of a file, or None if the file has no readable pin."""
+    import json  # as above
+
     try:
         saved = read_state(_name(path), environ)
         pin = None if saved is None else Pin(**json.loads(saved))

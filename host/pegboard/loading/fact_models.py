@@ -153,6 +153,7 @@ class PluginFacts(_Model):
     Attributes:
         default: True if the plugin runs by default, or the list of `[host]` that contains it by default. Only of our
             distributions.
+        place: the place in this list. Plugins with lower numbers come first.
         mounts: True for the plugin that serves `Host(mount=...)`. Only of our distributions.
         folders: the key of the plugin's section that takes the folders of toolkits on the command line.
         environment: environment variables, each with the key of the plugin's section that it sets, or a `Variable`.
@@ -163,6 +164,7 @@ class PluginFacts(_Model):
     """
 
     default: bool | Literal["transports", "secret_stores"] = False
+    place: int = 50
     mounts: bool = False
     folders: str | None = None
     environment: Mapping[str, str | Variable] = {}

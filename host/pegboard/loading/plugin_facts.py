@@ -183,7 +183,7 @@ def lowest_layer() -> Mapping[str, Any]:
     """Return the lowest layer of the configuration: plugins that run by default, and variables that set keys."""
     lists: dict[str, list[str]] = {}
     environment = {kind: dict(variables) for kind, variables in HOST_VARIABLES.items()}
-    for name, facts in own_facts().items():
+    for name, facts in sorted(own_facts().items(), key=lambda plugin: plugin[1].place):
         if isinstance(facts.default, str):
             lists.setdefault(facts.default, []).append(name)
         for variable, kind, text in facts.variables(name):

@@ -16,6 +16,7 @@ from pegboard.hookspecs import register_telemetry
 from pegboard.loading.plugins import LoadedPlugin, LoadProblem, LoadReport, contributions_of
 from pegboard.messages.error_fields import describe_error
 from pegboard.plugin.base import Lifespan
+from pegboard.plugin.observers import Gauge, Observer
 from pegboard.runtime.lifespan_task import LifespanTask
 
 if TYPE_CHECKING:
@@ -94,8 +95,6 @@ def observe(
     contributed = [contribution for _, contribution in contributions_of(running, register_telemetry)]
     if not contributed:
         return None
-    from pegboard.plugin.observers import Gauge, Observer
-
     observers = [contribution for contribution in contributed if isinstance(contribution, Observer)]
     if not observers:
         return None

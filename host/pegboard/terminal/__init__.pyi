@@ -1,10 +1,10 @@
 # Written by `python -m tools.stubs` from the names in `__init__.py`.
-from pegboard.reloading.source_changes import (
-    watch_sources,
-)
 from pegboard.names import (
     nearest,
     same_name,
+)
+from pegboard.reloading.source_changes import (
+    watch_sources,
 )
 from pegboard.terminal.call_arguments import (
     parse_arguments,

@@ -10,6 +10,7 @@ from contextlib import suppress
 from time import monotonic
 from typing import TYPE_CHECKING
 
+from pegboard.terminal.blocking_descriptor import BlockingDescriptor
 from pegboard.terminal.printing import clear_progress
 
 if TYPE_CHECKING:
@@ -67,8 +68,6 @@ class LogHandler(logging.StreamHandler):  # type: ignore[type-arg]  # it is gene
             if hasattr(select, "poll"):
                 return _write_in_time(data, monotonic() + seconds)
             if self._descriptor is None:
-                from pegboard.terminal.blocking_descriptor import BlockingDescriptor
-
                 self._descriptor = BlockingDescriptor(2)
             return self._descriptor.write(data, seconds)
         return True

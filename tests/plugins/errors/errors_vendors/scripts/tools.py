@@ -169,7 +169,7 @@ def failure_object(failure: Failure) -> dict[str, Any]:
         "cause": f"{cause.__module__}.{cause.__qualname__}",
         "loaded": [name for name in LIBRARIES if name in sys.modules],
         "explained": sorted(
-            name for name in sys.modules if name.endswith("_errors") and "pegboard_plugins.errors_" in name
+            name for name in sys.modules if name.endswith("_errors") and name.startswith("pegboard_plugins.errors.")
         ),
     }
 
