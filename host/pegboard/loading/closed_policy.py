@@ -60,12 +60,17 @@ def closed_problems(choices: Iterable[PluginChoice]) -> list[LoadProblem]:
     """Return a warning for each disabled authenticator."""
     effect = f"it may authenticate callers of the policy {DEFAULT_POLICY!r}, which does not open without it"
     fix = "to open it, remove the plugin's section or list its exact name in [host] disabled_plugins of the file"
-    return [LoadProblem("find", f"{one.reason}; {effect}; {fix}", one.origin, level="warning") for one in choices]
+    return [
+        LoadProblem("find", f"{choice.reason}; {effect}; {fix}", choice.origin, level="warning") for choice in choices
+    ]
 
 
 def is_unguarded(plugins: Sequence[LoadedPlugin]) -> bool:
     """Return True if no running plugin authenticates MCP callers."""
-    return not any(one.policy == DEFAULT_POLICY for _, one in contributions_of(plugins, register_authenticators))
+    return not any(
+        authenticator.policy == DEFAULT_POLICY
+        for _, authenticator in contributions_of(plugins, register_authenticators)
+    )
 
 
 def _is_configured(choice: PluginChoice, config: HostConfig) -> bool:

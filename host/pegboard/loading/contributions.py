@@ -63,7 +63,7 @@ def contribution_types(spec: Callable[..., Any]) -> ContributionTypes:
     many = origin is Iterable
     named = get_args(annotation)[0] if many else annotation
     types = get_args(named) if get_origin(named) in (Union, UnionType) else (named,)
-    return ContributionTypes(tuple(get_origin(one) or one for one in types), many)
+    return ContributionTypes(tuple(get_origin(expected) or expected for expected in types), many)
 
 
 class _PublicNames(dict[str, Any]):
@@ -89,9 +89,9 @@ def _complaint(item: object, types: tuple[type, ...]) -> str | None:
     kind = type(item).__name__
     if inspect.isclass(item):
         return f"the class {item.__name__}, not an instance of it"
-    complaints = [_unlike(item, one) for one in types]
+    complaints = [_unlike(item, expected) for expected in types]
     if all(complaints):
-        names = " or ".join(one.__name__ for one in types)
+        names = " or ".join(expected.__name__ for expected in types)
         return f"{kind}, {complaints[0] if len(types) == 1 else f'not {names}'}"
     return middleware_problem(item) if isinstance(item, Middleware) else None
 

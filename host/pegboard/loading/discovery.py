@@ -100,16 +100,24 @@ def find_plugins(given: ProgramPlugins | None = None) -> FoundPlugins:
     return FoundPlugins(tuple(sorted(origins, key=lambda origin: (origin.name, origin.distribution))), tuple(problems))
 
 
-def with_found(installed: Iterable[Origin], found: Iterable[tuple[str, FoundToolkit]]) -> list[Origin]:
+def with_found(installed: Iterable[Origin], toolkits: Iterable[tuple[str, FoundToolkit]]) -> list[Origin]:
     """Return the installed toolkits and those that plugins found, each with the name of the plugin.
 
-    A found toolkit replaces an installed one with the same name and distribution.
+    A found toolkit replaces an installed toolkit with the same name and distribution.
     """
     more = [
-        Origin("toolkit", one.name, one.target, one.distribution, one.version, found=one, found_by=plugin)
-        for plugin, one in found
+        Origin(
+            "toolkit",
+            toolkit.name,
+            toolkit.target,
+            toolkit.distribution,
+            toolkit.version,
+            found=toolkit,
+            found_by=plugin,
+        )
+        for plugin, toolkit in toolkits
     ]
-    same = {(one.name, one.distribution) for one in more if one.distribution}
+    same = {(origin.name, origin.distribution) for origin in more if origin.distribution}
     kept = [origin for origin in installed if (origin.name, origin.distribution) not in same]
     return sorted([*kept, *more], key=lambda origin: (origin.name, origin.distribution))
 
@@ -134,11 +142,11 @@ def defaults() -> Mapping[str, Any]:
 
 def named_facts(config: HostConfig) -> Mapping[str, PluginFacts]:
     """Return the facts of built-in plugins, and those of third-party plugins that the configuration names."""
-    found = dict(own_facts())
-    if third_party := {*config.plugins, *config.host.plugins, *config.host.transports} - found.keys():
+    facts_by_name = dict(own_facts())
+    if third_party := {*config.plugins, *config.host.plugins, *config.host.transports} - facts_by_name.keys():
         named = ((origin.name, facts_of(origin)) for origin in find_plugins().origins if origin.name in third_party)
-        found |= {name: facts for name, facts in named if facts is not None}
-    return found
+        facts_by_name |= {name: facts for name, facts in named if facts is not None}
+    return facts_by_name
 
 
 def other_variables(config: HostConfig) -> Mapping[str, Mapping[str, str]]:
@@ -186,7 +194,9 @@ def choose_plugins(origins: Sequence[Origin], config: HostConfig, selection: Sel
     """Return the choice for each plugin: enabled or not, and the reason."""
     built_in = {_folded(origin.name) for origin in origins if is_built_in(origin)}
     choices = [_choose(origin, config, selection, built_in) for origin in origins]
-    selected = {(one.origin.kind, one.origin.name): one.origin for one in choices if one.on and one.selected}
+    selected = {
+        (choice.origin.kind, choice.origin.name): choice.origin for choice in choices if choice.on and choice.selected
+    }
     return [_unless_another_is_selected(choice, selected) for choice in choices] if selected else choices
 
 

@@ -22,11 +22,11 @@ def read_entry_points() -> tuple[list[Origin], list[LoadProblem]]:
     warnings: list[LoadProblem] = []
     for distribution in importlib_metadata.distributions():
         try:
-            found, warning = _read(distribution)
+            readable, warning = _read(distribution)
         except Exception as error:  # noqa: BLE001 - a damaged file may raise anything
             errors.append(LoadProblem("find", _damage(distribution, error)))
             continue
-        origins += found
+        origins += readable
         if warning:
             warnings.append(LoadProblem("find", warning, level="warning"))
     return [*dict.fromkeys(origins)], [*dict.fromkeys(errors + warnings)]  # a folder may be on the module path twice
@@ -43,7 +43,7 @@ def _read(distribution: Any) -> tuple[list[Origin], str]:
         return [], f"{folder} is left over from an interrupted uninstallation and is ignored; remove it"
     first = next(iter(importlib_metadata.distributions(name=name)), distribution)
     if (there := _folder(first)) == folder:
-        return [Origin(GROUPS[one.group], one.name, one.value, name, version, one) for one in entries], ""
+        return [Origin(GROUPS[entry.group], entry.name, entry.value, name, version, entry) for entry in entries], ""
     if folder.endswith(".egg-info") and version == first.version:
         return [], ""  # the source of an editable installation
     return [], (

@@ -25,5 +25,7 @@ def failure_location(error: BaseException, module: str) -> str:
         return ""
     own = module.partition(".")[0]
     names = [(str(frame.f_globals.get("__name__")), frame, line) for frame, line in walk_tb(error.__traceback__)]
-    found = [f" ({frame.f_code.co_filename}:{line})" for name, frame, line in names if name.partition(".")[0] == own]
-    return found[-1] if found else ""
+    locations = [
+        f" ({frame.f_code.co_filename}:{line})" for name, frame, line in names if name.partition(".")[0] == own
+    ]
+    return locations[-1] if locations else ""

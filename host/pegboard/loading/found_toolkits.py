@@ -32,7 +32,7 @@ def found_toolkits(
         named: the name of the toolkit of decorated functions, instead of the file names.
     """
     load = cache(load)
-    found: list[FoundToolkit] = []
+    toolkits: list[FoundToolkit] = []
     loose: dict[str, list[Path]] = {}
     for file in files:
         try:
@@ -44,14 +44,14 @@ def found_toolkits(
             continue
         for variable, name in syntax.toolkits:
             take = partial(_toolkit, load, file, variable)
-            found.append(FoundToolkit(name or file.stem, f"{file}:{variable}", take, folders=_folders([file])))
+            toolkits.append(FoundToolkit(name or file.stem, f"{file}:{variable}", take, folders=_folders([file])))
         if syntax.has_tools and not syntax.toolkits:
             loose.setdefault(named or file.stem, []).append(file)
     for name, group in loose.items():
         make = partial(_toolkit_of_functions, name, load, group)
         target = ", ".join(map(str, group))
-        found.append(FoundToolkit(name, target, make, folders=_folders(group)))
-    return found
+        toolkits.append(FoundToolkit(name, target, make, folders=_folders(group)))
+    return toolkits
 
 
 def _folders(files: Iterable[Path]) -> tuple[str, ...]:
@@ -70,6 +70,6 @@ def _toolkit(load: Callable[[Path], ModuleType], file: Path, variable: str) -> A
 def _toolkit_of_functions(name: str, load: Callable[[Path], ModuleType], files: Iterable[Path]) -> ToolkitBase:
     kit = ToolkitBase(name)
     for module in map(load, files):
-        own = [one for one in vars(module).values() if isinstance(one, ToolFunction)]
-        kit.add([one for one in own if one.__module__ == module.__name__])
+        own = [member for member in vars(module).values() if isinstance(member, ToolFunction)]
+        kit.add([function for function in own if function.__module__ == module.__name__])
     return kit

@@ -32,8 +32,8 @@ class PluginHooks:
         self.plugin = plugin
         own, kind = vars(plugin), type(plugin)
         for name in attributes:
-            found = own[name] if name in own else getattr(kind, name, None)  # properties are not read
-            if hasattr(found, "pegboard_impl"):
+            attribute = own[name] if name in own else getattr(kind, name, None)  # properties are not read
+            if hasattr(attribute, "pegboard_impl"):
                 setattr(self, name, getattr(plugin, name))
 
 
@@ -47,7 +47,7 @@ class HookManager(pluggy.PluginManager):
     def __init__(self) -> None:
         super().__init__("pegboard")
         self.add_hookspecs(hookspecs)
-        self._specs = {name: one for name, one in vars(hookspecs).items() if hasattr(one, "pegboard_spec")}
+        self._specs = {name: hook for name, hook in vars(hookspecs).items() if hasattr(hook, "pegboard_spec")}
         if logger.isEnabledFor(logging.DEBUG):
             self.add_hookcall_monitoring(_log_call, lambda *_: None)
 
@@ -65,7 +65,7 @@ class HookManager(pluggy.PluginManager):
             PluginError: a hook is unknown, misspelt, `async` or a wrapper, is not a function, lacks the marker, has a
                 parameter that the hook does not have, or has an ordering marker. The plugin is not registered.
         """
-        attributes = [one for one in dir(plugin) if not one.startswith("__")]  # saves most of the time
+        attributes = [member for member in dir(plugin) if not member.startswith("__")]  # saves most of the time
         if not isinstance(plugin, ToolkitBase):
             self._check_markers(plugin, attributes)
         hooks = PluginHooks(plugin, attributes)
@@ -85,7 +85,7 @@ class HookManager(pluggy.PluginManager):
         Raises:
             PluginError: the plugin returned something that the hook does not accept.
         """
-        others = [one for other, one in self.list_name_plugin() if other != name]
+        others = [plugin for other, plugin in self.list_name_plugin() if other != name]
         results: list[Any] = self.subset_hook_caller(hook, others)(context=context)
         results.reverse()  # pluggy calls the last implementation first
         return checked_contributions(self._specs[hook], results)
@@ -104,8 +104,8 @@ class HookManager(pluggy.PluginManager):
     def _check_markers(self, plugin: object, attributes: Iterable[str]) -> None:
         for hook in filter(self._specs.__contains__, attributes):
             owners = (plugin, *type(plugin).__mro__)
-            found = next((vars(one)[hook] for one in owners if hook in getattr(one, "__dict__", ())), None)
-            function = found.__func__ if isinstance(found, staticmethod | classmethod) else found
+            member = next((vars(owner)[hook] for owner in owners if hook in getattr(owner, "__dict__", ())), None)
+            function = member.__func__ if isinstance(member, staticmethod | classmethod) else member
             if not callable(function):
                 continue
             if not hasattr(function, "pegboard_impl"):
@@ -140,4 +140,4 @@ def _check_implementation(hook: str, implementation: pluggy.HookImpl) -> None:
 
 
 def _log_call(hook: str, implementations: Iterable[pluggy.HookImpl], arguments: Mapping[str, Any]) -> None:
-    logger.debug("calling %s of %s", hook, ", ".join(one.plugin_name for one in implementations))
+    logger.debug("calling %s of %s", hook, ", ".join(implementation.plugin_name for implementation in implementations))

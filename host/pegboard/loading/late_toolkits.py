@@ -43,10 +43,10 @@ class ToolkitLoaders:
 
     def load(self, origin: Origin, remark: Callable[[str], None]) -> Any | None:
         """Return the object of the first loader that loads a toolkit, or None."""
-        found = origin.found or FoundToolkit(
+        toolkit = origin.found or FoundToolkit(
             origin.name, origin.target, origin.load, origin.distribution, origin.version
         )
-        described = found._replace(
+        described = toolkit._replace(
             settings=self._config.definition_settings("toolkits", origin.name),
             has_secrets=_has_secrets(self._config, origin.name),
             host_settings=self._host_settings,
@@ -75,8 +75,8 @@ def late_contributions(toolkit: LateToolkit) -> dict[str, list[Any]]:
         PluginError: one of them is not a definition.
     """
     return {
-        hook.__name__: checked_contributions(hook, [given()])
-        for hook, given in (
+        hook.__name__: checked_contributions(hook, [method()])
+        for hook, method in (
             (register_tools, toolkit.register_tools),
             (register_resources, toolkit.register_resources),
             (register_prompts, toolkit.register_prompts),
@@ -101,8 +101,12 @@ def settings_problems(config: HostConfig, name: str, schema: Mapping[str, Any] |
     from jsonschema_rs import Draft202012Validator
 
     value = resolve(section)
-    found = [one for error in Draft202012Validator(dict(schema)).iter_errors(value) for one in problems(error, value)]
-    return [config.problem(text, (*path, *map(str, place))) for place, text in found]
+    complaints = [
+        complaint
+        for error in Draft202012Validator(dict(schema)).iter_errors(value)
+        for complaint in problems(error, value)
+    ]
+    return [config.problem(text, (*path, *map(str, place))) for place, text in complaints]
 
 
 def import_late(plugin: LoadedPlugin, load: Callable[[HookManager], LoadedPlugin]) -> LoadedPlugin:

@@ -25,17 +25,17 @@ def own_version_of(instance: object) -> str | None:
 
 def own_description(instance: object) -> str | None:
     """Return the description of a toolkit."""
-    given: object = instance.description if isinstance(instance, ToolkitBase) else None
-    if given is None:
+    description: object = instance.description if isinstance(instance, ToolkitBase) else None
+    if description is None:
         return None
-    if not isinstance(given, str):
-        raise PluginError(f"its description must be a string, not {type(given).__name__}")
-    if not (given.isascii() and given.isprintable()):
+    if not isinstance(description, str):
+        raise PluginError(f"its description must be a string, not {type(description).__name__}")
+    if not (description.isascii() and description.isprintable()):
         from pegboard.messages.texts import complaint  # few descriptions need it
 
-        if found := complaint(given):
-            raise PluginError(f"its description {found}")
-    return inspect.cleandoc(given) or None
+        if fault := complaint(description):
+            raise PluginError(f"its description {fault}")
+    return inspect.cleandoc(description) or None
 
 
 def check_target(target: Any) -> None:

@@ -111,9 +111,9 @@ class Loader:
         for problem in found.problems:
             self.problems.append(problem._replace(fatal=self.selection.strict and problem.level == "error"))
         with SlowLoadMonitor() as watch:
-            choices, plugins = self.load_chosen([one for one in found.origins if one.kind == "plugin"], watch)
-            installed = [one for one in found.origins if one.kind == "toolkit"]
-            more = [(one.origin.name, toolkit) for one, toolkit in contributions_of(plugins, register_toolkits)]
+            choices, plugins = self.load_chosen([origin for origin in found.origins if origin.kind == "plugin"], watch)
+            installed = [origin for origin in found.origins if origin.kind == "toolkit"]
+            more = [(plugin.origin.name, toolkit) for plugin, toolkit in contributions_of(plugins, register_toolkits)]
             self.use_loaders(plugins)
             toolkit_choices, toolkits = self.load_chosen(with_found(installed, more), watch)
         choices = sorted(choices + toolkit_choices, key=_by_name)
@@ -144,8 +144,10 @@ class Loader:
         self.problems += fact_problems(choice.origin for choice in running)
         twice = self.report_duplicates(running)
         wanted = [choice for choice in running if (choice.origin.kind, choice.origin.name) not in twice]
-        found = (self.attempt(one, watch) if self.loaded is None else self.take(one, self.loaded) for one in wanted)
-        return choices, [plugin for plugin in found if plugin]
+        loads = (
+            self.attempt(choice, watch) if self.loaded is None else self.take(choice, self.loaded) for choice in wanted
+        )
+        return choices, [plugin for plugin in loads if plugin]
 
     def keep_closed(self, choices: Sequence[PluginChoice], plugins: list[LoadedPlugin]) -> None:
         """Close the route policy if an authenticator is configured but disabled."""
@@ -157,7 +159,7 @@ class Loader:
         self.problems += closed_problems(disabled)
         if disabled and is_unguarded(plugins):
             origin = Origin("plugin", "disabled authenticators", "")
-            stand_in = LoadedPlugin(origin, None, lambda one: self.context(one, None, logger))
+            stand_in = LoadedPlugin(origin, None, lambda plugin: self.context(plugin, None, logger))
             closed = ClosedPolicy(choice.origin.name for choice in disabled)
             stand_in.contributed(hookspecs.register_authenticators).append(closed)
             plugins.append(stand_in)
@@ -165,7 +167,7 @@ class Loader:
     # --- which ---
 
     def report_duplicates(self, running: Iterable[PluginChoice]) -> set[tuple[str, str]]:
-        """Report plugins that share a name, and return the names. The problem is fatal if the operator named one."""
+        """Report plugins that share a name, and return the names. It is fatal if the operator named such a plugin."""
         seen: dict[tuple[str, str], list[PluginChoice]] = {}
         for choice in running:
             seen.setdefault((choice.origin.kind, choice.origin.name), []).append(choice)
@@ -207,7 +209,7 @@ class Loader:
 
     def report_excluded(self, plugins: Iterable[LoadedPlugin]) -> None:
         """Report plugins that cannot run beside another plugin that runs."""
-        running = {one.origin.name: one for one in plugins if one.origin.kind == "plugin"}
+        running = {plugin.origin.name: plugin for plugin in plugins if plugin.origin.kind == "plugin"}
         for name, plugin in running.items():
             excluded: Mapping[str, str] = getattr(plugin.instance, "excludes", {})
             for other in excluded.keys() & running.keys():
@@ -319,7 +321,7 @@ class _Attempt:
         self.stage = "contribute"
         log = logging.getLogger(f"pegboard.{origin.kind}s.{origin.name}")
         try:
-            loaded = LoadedPlugin(origin, instance, lambda one: self.context(one, config, log))
+            loaded = LoadedPlugin(origin, instance, lambda plugin: self.context(plugin, config, log))
             loaded.version = version or loaded.version
             loaded.description = own_description(instance)
             loaded.remarks, loaded.is_late = self.remarks, self.is_late
@@ -357,8 +359,8 @@ class _Attempt:
         if self.is_late:
             from pegboard.loading.late_toolkits import settings_problems
 
-            if found := settings_problems(self.config, self.origin.name, target.settings_schema):
-                raise _SettingsError(found)
+            if problems := settings_problems(self.config, self.origin.name, target.settings_schema):
+                raise _SettingsError(problems)
             return None
         return _settings(self.config, self.origin, target)
 
@@ -406,8 +408,8 @@ def load_late(plugin: LoadedPlugin, config: HostConfig, context: Contexts) -> Lo
     return import_late(plugin, lambda hooks: _Attempt(config, plugin.origin, context, hooks, None).run())
 
 
-def _by_name(one: PluginChoice | LoadedPlugin) -> tuple[str, str]:
-    return one.origin.name, one.origin.distribution
+def _by_name(item: PluginChoice | LoadedPlugin) -> tuple[str, str]:
+    return item.origin.name, item.origin.distribution
 
 
 class _SettingsError(Exception):

@@ -59,8 +59,8 @@ def own_facts() -> Mapping[str, PluginFacts]:
 def _own() -> _Found:
     groups = ("pegboard.plugins", COMMANDS_GROUP)
     entries = [entry for name in OWN_DISTRIBUTIONS for group in groups for entry in _entry_points(name, group)]
-    found, names = _read(entry.module for entry in entries), {entry.name for entry in entries}
-    return _Found({name: facts for name, facts in found.facts.items() if name in names}, found.problem)
+    declared, names = _read(entry.module for entry in entries), {entry.name for entry in entries}
+    return _Found({name: facts for name, facts in declared.facts.items() if name in names}, declared.problem)
 
 
 def facts_beside(module: str) -> Mapping[str, PluginFacts]:
@@ -69,10 +69,10 @@ def facts_beside(module: str) -> Mapping[str, PluginFacts]:
     Raises:
         ConfigError: the file is invalid.
     """
-    found = _read([module])
-    if found.problem:
-        raise ConfigError([found.problem])
-    return found.facts
+    declared = _read([module])
+    if declared.problem:
+        raise ConfigError([declared.problem])
+    return declared.facts
 
 
 def variables_of(origin: Origin) -> Sequence[DeclaredVariable]:
@@ -89,9 +89,9 @@ def fact_problems(origins: Iterable[Origin]) -> Iterator[LoadProblem]:
     """Yield a warning for each plugin with an invalid file, and for facts that only our plugins may have."""
     for origin in filter(_has_facts, origins):
         is_own = origin.distribution in OWN_DISTRIBUTIONS
-        found = _own() if is_own else _read([origin.module])
-        facts = found.facts.get(origin.name)
-        problems = [found.problem] if found.problem and facts is None else []
+        declared = _own() if is_own else _read([origin.module])
+        facts = declared.facts.get(origin.name)
+        problems = [declared.problem] if declared.problem and facts is None else []
         if facts is not None and not is_own:
             problems += [
                 f"{FACTS_FILE} has the variable {name}, which pegboard has already; rename it"

@@ -95,7 +95,10 @@ def config_problems(
     problems: Iterable[ConfigProblem], level: Literal["error", "warning"] = "error"
 ) -> list[LoadProblem]:
     """Return problems of the configuration. Errors prevent the start of the host."""
-    return [LoadProblem(OF_SETTINGS, str(one), fatal=level == "error", level=level, cause=one) for one in problems]
+    return [
+        LoadProblem(OF_SETTINGS, str(problem), fatal=level == "error", level=level, cause=problem)
+        for problem in problems
+    ]
 
 
 def without_secrets(problem: LoadProblem, redactor: Redactor) -> LoadProblem:
@@ -105,7 +108,7 @@ def without_secrets(problem: LoadProblem, redactor: Redactor) -> LoadProblem:
 
 def log_problems(problems: Iterable[LoadProblem], known: Iterable[LoadProblem] = ()) -> None:
     """Log the problems that are not known yet, errors as such and all others as warnings."""
-    logged = {str(one) for one in known}
+    logged = {str(problem) for problem in known}
     for problem in problems:
         if str(problem) not in logged:
             logger.log(logging.ERROR if problem.level == "error" else logging.WARNING, "%s", problem)
@@ -173,10 +176,12 @@ class LoadedPlugin:
     def other_hooks(self) -> tuple[str, ...]:
         """Return the hooks with which the plugin contributes more than tools, resources and prompts, sorted."""
         # a toolkit without a lifespan contributes a nullcontext
-        given = {
-            name for name, found in self.contributions.items() if not all(isinstance(one, nullcontext) for one in found)
+        hooks = {
+            name
+            for name, items in self.contributions.items()
+            if not all(isinstance(item, nullcontext) for item in items)
         }
-        return tuple(sorted(given - _ITEM_HOOKS))
+        return tuple(sorted(hooks - _ITEM_HOOKS))
 
     def unavailable(self) -> tuple[str, ...]:
         """Return the toolkits whose items the plugin cannot list now. See `Plugin.unavailable`.
@@ -196,7 +201,7 @@ def contributions_of(
     plugins: Iterable[LoadedPlugin], hook: Callable[..., Iterable[T]]
 ) -> Iterator[tuple[LoadedPlugin, T]]:
     """Yield each contribution to a hook together with its plugin."""
-    return ((plugin, one) for plugin in plugins for one in plugin.contributed(hook))
+    return ((plugin, item) for plugin in plugins for item in plugin.contributed(hook))
 
 
 class Absent(NamedTuple):
@@ -238,8 +243,8 @@ class LoadReport(NamedTuple):
 
 def with_loaded(choices: Iterable[PluginChoice], loaded: Mapping[PluginKey, LoadedPlugin]) -> list[PluginChoice]:
     """Return choices that enable the loaded plugins, under their own versions."""
-    found: list[PluginChoice] = []
+    loaded_choices: list[PluginChoice] = []
     for choice in choices:
         plugin = loaded.get(key_of(choice.origin))
-        found.append(choice if plugin is None else choice._replace(origin=plugin.origin, on=True))
-    return found
+        loaded_choices.append(choice if plugin is None else choice._replace(origin=plugin.origin, on=True))
+    return loaded_choices

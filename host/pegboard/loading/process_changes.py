@@ -26,14 +26,14 @@ _WATCHED_SIGNALS = (
 
 
 def _descriptors() -> tuple[Any, ...]:
-    found: list[tuple[int, int] | None] = []
+    descriptors: list[tuple[int, int] | None] = []
     for descriptor in (0, 1, 2):
         try:
             status = os.fstat(descriptor)
-            found.append((status.st_dev, status.st_ino))
+            descriptors.append((status.st_dev, status.st_ino))
         except OSError:
-            found.append(None)
-    return tuple(found)
+            descriptors.append(None)
+    return tuple(descriptors)
 
 
 def _working_directory() -> str | None:

@@ -26,12 +26,12 @@ def toolkits_in(files: Iterable[Path]) -> dict[str, ToolkitBase]:
     Raises:
         PluginError: a file does not exist or fails, it has no toolkit, or two toolkits have one name.
     """
-    found: dict[str, ToolkitBase] = {}
+    kits: dict[str, ToolkitBase] = {}
     for file in files:
         for kit in _toolkits(file):
-            if found.setdefault(kit.name, kit) is not kit:
+            if kits.setdefault(kit.name, kit) is not kit:
                 raise PluginError(f"{file}: two toolkits have the name {kit.name!r}: rename one toolkit")
-    return found
+    return kits
 
 
 def being_loaded() -> Path | None:
@@ -78,8 +78,8 @@ def run_file(file: Path) -> ModuleType:
     except KeyboardInterrupt:
         raise
     except BaseException as error:
-        told = f"{failure_text(error)}{failure_location(error, name)}{import_advice(error)}"
-        raise PluginError(f"{file}: {told}") from error
+        text = f"{failure_text(error)}{failure_location(error, name)}{import_advice(error)}"
+        raise PluginError(f"{file}: {text}") from error
     finally:
         _loading.reset(token)
     return module

@@ -54,11 +54,11 @@ class _Reader:
         for statement in _flat(body):
             match statement:
                 case ast.Import(names=names):
-                    for one in names:
-                        whole = one.name if one.asname else one.name.partition(".")[0]
-                        self.names[one.asname or whole] = whole
+                    for alias in names:
+                        whole = alias.name if alias.asname else alias.name.partition(".")[0]
+                        self.names[alias.asname or whole] = whole
                 case ast.ImportFrom(module=str(module), names=names, level=0):
-                    self.names |= {one.asname or one.name: f"{module}.{one.name}" for one in names}
+                    self.names |= {alias.asname or alias.name: f"{module}.{alias.name}" for alias in names}
                 case ast.Assign(targets=[ast.Name(id=name)], value=value):
                     self.assign(name, value)
                 case ast.AnnAssign(target=ast.Name(id=name), value=ast.expr() as value):
@@ -118,8 +118,8 @@ def _flat(body: Iterable[ast.stmt]) -> Iterator[ast.stmt]:
 
 def _name_of(call: ast.Call) -> str | None:
     """Return the name that the author gave to a toolkit."""
-    given = [*call.args[:1], *(one.value for one in call.keywords if one.arg == "name")]
-    match given:
+    names = [*call.args[:1], *(keyword.value for keyword in call.keywords if keyword.arg == "name")]
+    match names:
         case [ast.Constant(value=str(name)), *_]:
             return name
         case _:
