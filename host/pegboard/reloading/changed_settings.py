@@ -25,8 +25,8 @@ def changed_keys(before: HostConfig, now: HostConfig, path: KeyPath) -> list[str
 
 def files_behind(plugin: LoadedPlugin) -> list[str]:
     """Return the files that the contributions of a plugin have read: secrets, and accepted definitions."""
-    given = (one for contributions in plugin.contributions.values() for one in contributions)
-    return [*dict.fromkeys(file for one in given if isinstance(one, _READERS) for file in one.files_read)]
+    items = (item for contributions in plugin.contributions.values() for item in contributions)
+    return [*dict.fromkeys(file for reader in items if isinstance(reader, _READERS) for file in reader.files_read)]
 
 
 def changed_files(plugin: LoadedPlugin) -> list[str]:
@@ -40,7 +40,7 @@ def _leaves(tree: Any, path: KeyPath) -> dict[KeyPath, Any]:
         tree = tree.get(part, {})
     if not isinstance(tree, Mapping):
         return {path: tree}
-    return {(*path, *below): one for key in tree for below, one in _leaves(tree, (key,)).items()}
+    return {(*path, *below): value for key in tree for below, value in _leaves(tree, (key,)).items()}
 
 
 def _placed(config: HostConfig, path: KeyPath) -> str:

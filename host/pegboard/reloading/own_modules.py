@@ -62,8 +62,8 @@ def modules_of_distribution(name: str, module: str) -> Modules:
 
 def folders_of(modules: Modules) -> set[str]:
     """Return the folders of packages, without the folders into which installers write."""
-    found = {os.path.dirname(_path_of(module)) for module in modules.values()} - {""}
-    return {folder for folder in found if os.path.basename(folder) not in _INSTALLED}
+    folders = {os.path.dirname(_path_of(module)) for module in modules.values()} - {""}
+    return {folder for folder in folders if os.path.basename(folder) not in _INSTALLED}
 
 
 def host_modules() -> Modules:
@@ -78,7 +78,9 @@ def changed_since(modules: Modules, time_ns: int) -> bool:
 
 def extension_of(modules: Modules) -> str | None:
     """Return the name of a module in C among modules, or None. Python cannot import such a module again."""
-    return next((name for name, one in modules.items() if _path_of(one).endswith(tuple(EXTENSION_SUFFIXES))), None)
+    return next(
+        (name for name, module in modules.items() if _path_of(module).endswith(tuple(EXTENSION_SUFFIXES))), None
+    )
 
 
 def importer_of(modules: Modules) -> tuple[str, str] | None:
@@ -136,8 +138,8 @@ def _selected(is_own: Callable[[str, str], bool]) -> Modules:
 
 
 def _modules() -> Iterator[tuple[str, ModuleType]]:
-    found: Mapping[str, Any] = sys.modules
-    return ((name, module) for name, module in [*found.items()] if isinstance(module, ModuleType))
+    loaded: Mapping[str, Any] = sys.modules
+    return ((name, module) for name, module in [*loaded.items()] if isinstance(module, ModuleType))
 
 
 def _path_of(module: ModuleType) -> str:
@@ -158,7 +160,7 @@ def is_newer(path: str, time_ns: int) -> bool:
 
 def _recorded(distribution: Any) -> frozenset[str]:
     try:
-        return frozenset(os.path.realpath(one.locate()) for one in distribution.files or () if one.suffix != ".pyc")
+        return frozenset(os.path.realpath(file.locate()) for file in distribution.files or () if file.suffix != ".pyc")
     except Exception:  # noqa: BLE001 - a damaged RECORD may raise anything
         return frozenset()
 

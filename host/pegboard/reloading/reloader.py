@@ -149,7 +149,7 @@ class _Reload:
         self.results = [result._replace(reason=redacted(result.reason, self._redactor)) for result in self.results]
 
     async def _start(self, unit: Unit) -> None:
-        """Enter the lifespans of new plugins. If one fails, keep the old version."""
+        """Enter the lifespans of new plugins. If a lifespan fails, keep the old version."""
         for plugin in unit.fresh:
             error = await enter_all(plugin, self._entered)
             if error is not None:

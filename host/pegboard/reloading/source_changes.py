@@ -41,13 +41,15 @@ class WatchedPlaces(NamedTuple):
     def watched(self) -> set[str]:
         """Return the folders to watch. They are watched without the folders below them."""
         return {
-            one for one in (*self.folders, *self.installed, *map(os.path.dirname, self.files)) if os.path.isdir(one)
+            folder
+            for folder in (*self.folders, *self.installed, *map(os.path.dirname, self.files))
+            if os.path.isdir(folder)
         }
 
 
 def with_packages(folders: Collection[str]) -> frozenset[str]:
     """Return folders, and the folders with modules below them. Skip hidden folders and environments."""
-    found, waiting = set(folders), deque(sorted(folders))
+    all_folders, waiting = set(folders), deque(sorted(folders))
     for _ in range(MAX_WATCHED_FOLDERS):
         if not waiting:
             break
@@ -55,10 +57,10 @@ def with_packages(folders: Collection[str]) -> frozenset[str]:
         with suppress(OSError), os.scandir(folder) as entries:
             for entry in entries:
                 if entry.name.endswith(".py"):
-                    found.add(folder)
+                    all_folders.add(folder)
                 elif entry.is_dir(follow_symlinks=False) and _may_have_modules(entry.name):
                     waiting.append(entry.path)
-    return frozenset(found)
+    return frozenset(all_folders)
 
 
 def _may_have_modules(name: str) -> bool:

@@ -116,9 +116,9 @@ class Unit:
         """The plugins that run after the reload."""
         if self.result is None or not self.result.is_applied:
             return [*self.old]
-        fresh = {key_of(one.origin) for one in self.fresh}
-        wanted = {key_of(one.origin) for one in self.choices}
-        return [*self.fresh, *(one for one in self.old if key_of(one.origin) in wanted - fresh)]
+        fresh = {key_of(plugin.origin) for plugin in self.fresh}
+        wanted = {key_of(choice.origin) for choice in self.choices}
+        return [*self.fresh, *(plugin for plugin in self.old if key_of(plugin.origin) in wanted - fresh)]
 
 
 class Reloading:
@@ -144,7 +144,7 @@ class Reloading:
         context: Contexts,
     ) -> None:
         self._before, self._config, self._selection, self._context = before, config, selection, context
-        self._old = {key_of(one.origin): one for one in running}
+        self._old = {key_of(plugin.origin): plugin for plugin in running}
         self._given = before.given
         self._found = FoundPlugins(())
         self._problems: list[LoadProblem] = []
@@ -165,10 +165,10 @@ class Reloading:
         choices = self._choices()
         _check_names(names, choices)
         self._check_config(choices)
-        origins = [one.origin for one in choices] + [one.origin for one in self._old.values()]
+        origins = [choice.origin for choice in choices] + [plugin.origin for plugin in self._old.values()]
         for owner in dict.fromkeys(map(_owner, origins)):
-            on = [one for one in choices if one.on and _owner(one.origin) == owner]
-            old = [one for one in self._old.values() if _owner(one.origin) == owner]
+            on = [choice for choice in choices if choice.on and _owner(choice.origin) == owner]
+            old = [plugin for plugin in self._old.values() if _owner(plugin.origin) == owner]
             if owner in OWN_DISTRIBUTIONS:
                 self._load_own(on, old)
                 continue
@@ -176,7 +176,7 @@ class Reloading:
                 unit = files or Unit(owner, on, old)
                 unit.choices = on
             else:
-                versions = [one.origin.version for one in on] + [one.origin.version for one in old]
+                versions = [choice.origin.version for choice in on] + [plugin.origin.version for plugin in old]
                 unit = Unit(f"{owner} {versions[0]}".strip() if versions else owner, on, old)
             self.units.append(unit)
             if unit.result is None:
@@ -185,7 +185,7 @@ class Reloading:
     def _check_config(self, choices: Sequence[PluginChoice]) -> None:
         loader = Loader(self._config, self._selection, self._context)
         loader.report_unknown_names(choices)
-        if fatal := [one for one in loader.problems if one.fatal]:
+        if fatal := [problem for problem in loader.problems if problem.fatal]:
             raise ConfigError(fatal)
 
     def interrupt(self) -> None:
@@ -194,26 +194,28 @@ class Reloading:
 
     def served(self) -> Served:
         """Return the host after the reload."""
-        running = {key_of(one.origin): one for unit in self.units for one in unit.running}
-        known = {key_of(one) for one in self._found.origins}
-        gone = [one.origin for key, one in running.items() if key not in known and one.origin.found is None]
+        running = {key_of(plugin.origin): plugin for unit in self.units for plugin in unit.running}
+        known = {key_of(origin) for origin in self._found.origins}
+        gone = [plugin.origin for key, plugin in running.items() if key not in known and plugin.origin.found is None]
         loader = Loader(self._config, self._selection, self._context, running)
         report = loader.load(self._found._replace(origins=(*self._found.origins, *gone)))
         return Served(self._config, self._given, report._replace(problems=(*report.problems, *self._problems)))
 
     def _choices(self) -> list[PluginChoice]:
         """Return the choices of plugins and toolkits. Plugins look for their toolkits again."""
-        plugins = [one for one in self._found.origins if one.kind == "plugin"]
-        toolkits = [one for one in self._found.origins if one.kind == "toolkit"]
+        plugins = [origin for origin in self._found.origins if origin.kind == "plugin"]
+        toolkits = [origin for origin in self._found.origins if origin.kind == "toolkit"]
         hooks = HookManager()
-        for one in self._old.values():
-            if one.contributions.get("register_toolkits"):
-                name = f"{one.origin.kind}:{one.origin.name}"
-                hooks.add_plugin(one.instance, name)
-                one.contributions["register_toolkits"][:] = hooks.contributions(name, "register_toolkits", one.context)
-        found = [(one.origin.name, kit) for one, kit in contributions_of(self._old.values(), register_toolkits)]
+        for plugin in self._old.values():
+            if plugin.contributions.get("register_toolkits"):
+                name = f"{plugin.origin.kind}:{plugin.origin.name}"
+                hooks.add_plugin(plugin.instance, name)
+                plugin.contributions["register_toolkits"][:] = hooks.contributions(
+                    name, "register_toolkits", plugin.context
+                )
+        more = [(plugin.origin.name, kit) for plugin, kit in contributions_of(self._old.values(), register_toolkits)]
         chosen = choose_plugins(plugins, self._config, self._selection)
-        return chosen + choose_plugins(with_found(toolkits, found), self._config, self._selection)
+        return chosen + choose_plugins(with_found(toolkits, more), self._config, self._selection)
 
     # --- files of the command line
 
@@ -222,7 +224,7 @@ class Reloading:
         files = self._selection.files
         if not files:
             return None
-        old = [one for one in self._old.values() if _owner(one.origin) == _PROGRAM]
+        old = [plugin for plugin in self._old.values() if _owner(plugin.origin) == _PROGRAM]
         unit = Unit(", ".join(map(str, files)), (), old)
         modules = modules_in({str(file.resolve().parent) for file in files})
         if not (self._is_stale(modules, old) or _names_of(_PROGRAM, old) & set(names)):
@@ -245,10 +247,10 @@ class Reloading:
             whole.end("restart needed", "the code of the host has changed")
             self.units.append(whole)
             return
-        origins = [one.origin for one in choices] + [one.origin for one in old]
+        origins = [choice.origin for choice in choices] + [plugin.origin for plugin in old]
         for kind, name, _ in dict.fromkeys(map(key_of, origins)):
-            on = [one for one in choices if one.origin.name == name]
-            unit = Unit(f"{kind} {name}", on, [one for one in old if one.origin.name == name])
+            on = [choice for choice in choices if choice.origin.name == name]
+            unit = Unit(f"{kind} {name}", on, [plugin for plugin in old if plugin.origin.name == name])
             self.units.append(unit)
             self._load_unit(unit, OWN_DISTRIBUTIONS[0], forced=False)
 
@@ -257,13 +259,13 @@ class Reloading:
         if owner not in (_PROGRAM, *OWN_DISTRIBUTIONS):
             modules = {**self._modules(unit)}
             stale = forced or self._is_new(unit) or self._is_upgraded(unit) or self._is_stale(modules, unit.old)
-        todo = [one for one in unit.choices if stale or self._differs(one)]
-        wanted = {key_of(one.origin) for one in unit.choices}
-        gone = [one for one in unit.old if key_of(one.origin) not in wanted]
+        todo = [choice for choice in unit.choices if stale or self._differs(choice)]
+        wanted = {key_of(choice.origin) for choice in unit.choices}
+        gone = [plugin for plugin in unit.old if key_of(plugin.origin) not in wanted]
         if not todo and not gone:
             return
-        replaced = {key_of(one.origin) for one in todo} | {key_of(one.origin) for one in gone}
-        if bound := _with_channels(one for one in unit.old if key_of(one.origin) in replaced):
+        replaced = {key_of(choice.origin) for choice in todo} | {key_of(plugin.origin) for plugin in gone}
+        if bound := _with_channels(plugin for plugin in unit.old if key_of(plugin.origin) in replaced):
             if problems := [*self._settings_problems(todo)]:
                 unit.fail("; ".join(map(str, problems)))
             else:
@@ -280,10 +282,14 @@ class Reloading:
             unit.fresh = [plugin for choice in choices if (plugin := loader.attempt(choice, watch))]
         for plugin in unit.fresh:
             plugin.loaded_at = self._began
-        new = [one for one in unit.fresh if key_of(one.origin) not in self._old]
+        new = [loaded for loaded in unit.fresh if key_of(loaded.origin) not in self._old]
         if len(unit.fresh) < len(choices):
-            self._problems += [one._replace(fatal=False) for one in loader.problems if not unit.old]
-            unit.fail("; ".join(f"{one.stage}: {one.message}" for one in loader.problems if one.level == "error"))
+            self._problems += [problem._replace(fatal=False) for problem in loader.problems if not unit.old]
+            unit.fail(
+                "; ".join(
+                    f"{problem.stage}: {problem.message}" for problem in loader.problems if problem.level == "error"
+                )
+            )
         elif bound := _with_channels(new):
             unit.end("restart needed", self._why_restart(bound))
         else:
@@ -305,20 +311,20 @@ class Reloading:
         return False
 
     def _modules(self, unit: Unit) -> Modules:
-        origins = [one.origin for one in unit.choices] + [one.origin for one in unit.old]
+        origins = [choice.origin for choice in unit.choices] + [plugin.origin for plugin in unit.old]
         return {name: module for origin in origins for name, module in own_modules(origin).items()}
 
     def _is_stale(self, modules: Modules, old: Sequence[LoadedPlugin]) -> bool:
-        return bool(old) and changed_since(modules, min(one.loaded_at for one in old))
+        return bool(old) and changed_since(modules, min(plugin.loaded_at for plugin in old))
 
     def _is_new(self, unit: Unit) -> bool:
         """Return True if a plugin of the unit is not running yet."""
-        return any(key_of(one.origin) not in self._old for one in unit.choices)
+        return any(key_of(choice.origin) not in self._old for choice in unit.choices)
 
     def _is_upgraded(self, unit: Unit) -> bool:
         """Return True if the distribution has another version than its running plugins."""
-        versions = {one.origin.version for one in unit.old}
-        return bool(versions) and any(one.origin.version not in versions for one in unit.choices)
+        versions = {plugin.origin.version for plugin in unit.old}
+        return bool(versions) and any(choice.origin.version not in versions for choice in unit.choices)
 
     def _differs(self, choice: PluginChoice) -> bool:
         """Return True if a plugin is not running, or has other settings or files, or is another object of a program."""
@@ -334,8 +340,8 @@ class Reloading:
             old = self._old.get(key_of(choice.origin))
             if old is not None and not old.is_late:
                 kind, model = SECTION_OF_KIND[choice.origin.kind], getattr(old.instance, "Config", None)
-                found = validate_section(self._config, kind, choice.origin.name, model, variables_of(choice.origin))
-                yield from found if isinstance(found, list) else ()
+                checked = validate_section(self._config, kind, choice.origin.name, model, variables_of(choice.origin))
+                yield from checked if isinstance(checked, list) else ()
 
     def _why_restart(self, plugin: LoadedPlugin) -> str:
         """Return the reason why a change needs a restart: the change, and the contribution that cannot be replaced."""
@@ -346,7 +352,7 @@ class Reloading:
 
 
 def _with_channels(plugins: Iterable[LoadedPlugin]) -> LoadedPlugin | None:
-    return next((one for one in plugins if any(one.contributions.get(hook) for hook in _FIXED_HOOKS)), None)
+    return next((plugin for plugin in plugins if any(plugin.contributions.get(hook) for hook in _FIXED_HOOKS)), None)
 
 
 def _owner(origin: Origin) -> str:
@@ -360,24 +366,24 @@ def _targets(choices: Sequence[PluginChoice], modules: Modules) -> tuple[list[st
     """Return the modules to import, and the files to run, that load plugins."""
     names: list[str] = []
     files: list[Path] = []
-    for origin in [one.origin for one in choices]:
+    for origin in [choice.origin for choice in choices]:
         if origin.module:
             names.append(origin.module)
             continue
         texts = [text if text.endswith(".py") else text.rpartition(":")[0] for text in origin.target.split(", ")]
         if origin.distribution:
-            names += [name for name, one in modules.items() if one.__file__ in texts]
+            names += [name for name, module in modules.items() if module.__file__ in texts]
         else:
             files += map(Path, texts)
     return names, files
 
 
 def _names_of(owner: str, plugins: Iterable[PluginChoice | LoadedPlugin]) -> set[str]:
-    return {owner} | {one.origin.name for one in plugins}
+    return {owner} | {plugin.origin.name for plugin in plugins}
 
 
 def _check_names(names: Collection[str], choices: Sequence[PluginChoice]) -> None:
-    known = {text for one in choices for text in (one.origin.name, one.origin.distribution)}
+    known = {text for choice in choices for text in (choice.origin.name, choice.origin.distribution)}
     for name in names:
         if name not in known:
             close = nearest(name, known)
@@ -389,13 +395,13 @@ def own_modules(origin: Origin) -> Modules:
     """Return the imported modules of a plugin's distribution, or of the files in which a plugin found it."""
     if origin.distribution:
         return modules_of_distribution(origin.distribution, origin.module)
-    return {} if origin.found is None else modules_in({os.path.realpath(one) for one in origin.found.folders})
+    return {} if origin.found is None else modules_in({os.path.realpath(folder) for folder in origin.found.folders})
 
 
 def own_folders(plugins: Iterable[LoadedPlugin], files: Iterable[Path]) -> set[str]:
     """Return the folders with the code of plugins and files, without the folders of all installed distributions."""
     folders = {str(file.resolve().parent) for file in files}
-    for origin in (one.origin for one in plugins if not is_built_in(one.origin)):
+    for origin in (plugin.origin for plugin in plugins if not is_built_in(plugin.origin)):
         folders |= {os.path.realpath(folder) for folder in origin.found.folders} if origin.found else set()
         folders |= folders_of(own_modules(origin))
     return folders
