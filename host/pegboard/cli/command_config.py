@@ -37,15 +37,15 @@ def load_config(
     Raises:
         ConfigError: the configuration is invalid, unless `collect` is set, or `./hostconfig.toml` is not trusted.
     """
-    given = {key: value for key, value in vars(options).items() if "." in key and value is not None}
+    options_by_key = {key: value for key, value in vars(options).items() if "." in key and value is not None}
     if transports is not None:
-        given["host.transports"] = list(transports)
+        options_by_key["host.transports"] = list(transports)
     lowest = defaults() if lowest is None else lowest
     return HostConfig.load(
         options.config,
         environ=os.environ,
         defaults=lowest,
-        overrides=_tree(given),
+        overrides=_tree(options_by_key),
         collect=collect,
         on_untrusted=on_untrusted or partial(ask_for_trust, options),
     )

@@ -41,7 +41,7 @@ class RunningCommand(CommandContext):
         is_alone = any(vars(options).get(name) for name in ("file", "paths"))
         selection = Selection(tuple(options.only), options.safe, options.strict, autoload=not is_alone)
         choices = choose_plugins(find_plugins().origins, config, selection)
-        return HostPlan(config, frozenset((one.origin.kind, one.origin.name) for one in choices if one.on))
+        return HostPlan(config, frozenset((choice.origin.kind, choice.origin.name) for choice in choices if choice.on))
 
     def command_line(self, *, of_plugins: bool = False) -> CommandDescription:
         """Return the options of all commands, and the commands."""

@@ -124,8 +124,8 @@ def defaults_for(toolkits: Mapping[str, ToolkitBase]) -> Mapping[str, Any]:
         return defaults()
     (kit,) = toolkits.values()
     keys = ("name", "title", "description", "version", "instructions")
-    said = {key: getattr(kit, key) for key in keys}
-    host = {key: value for key, value in said.items() if value is not None}
+    values = {key: getattr(kit, key) for key in keys}
+    host = {key: value for key, value in values.items() if value is not None}
     return {**defaults(), "host": {**defaults().get("host", {}), **host}}
 
 
@@ -150,8 +150,8 @@ def loaded_host(options: Namespace, transports: Sequence[str] | None = None) -> 
     problems = host.problems if options.verbose else [*new_reports(host.problems)]
     for problem in problems:
         say(f"{problem.level}: {problem}")
-    told = [(problem,) for problem in host.problems]
-    logging.getLogger("pegboard").addFilter(lambda record: record.args not in told)  # if the command starts the host
+    shown = [(problem,) for problem in host.problems]
+    logging.getLogger("pegboard").addFilter(lambda record: record.args not in shown)  # if the command starts the host
     if any(problem.stage == NEEDS_SETTING for problem in problems):
         say("`pegboard secret set NAME` sets a secret, and `pegboard secret list` shows those that are missing")
     if any(problem.fatal for problem in host.problems):

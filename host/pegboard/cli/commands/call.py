@@ -56,9 +56,9 @@ def run_call(command: CommandContext) -> int:
         raise ServerError(f"{options.tool} failed: {message}") from None
     finally:
         clear_progress()
-        told = [] if log is None else log.release(is_told=isinstance(outcome, Failure))
+        records = [] if log is None else log.release(is_told=isinstance(outcome, Failure))
     if isinstance(outcome, Failure):
-        print_failure(outcome, options, told, _missing_secrets(host, options))
+        print_failure(outcome, options, records, _missing_secrets(host, options))
         return FAILED
     return _print(outcome, options)
 

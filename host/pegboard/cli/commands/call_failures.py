@@ -63,14 +63,14 @@ class CallLog(logging.Filter):
 
 
 def config_options(options: Namespace) -> list[str]:
-    """Return the option that makes another command read the configuration file of this one."""
+    """Return the option that makes another command read the configuration file of this command."""
     return ["--config", str(options.config)] if options.config else []
 
 
 def print_failure(
     outcome: Failure,
     options: Namespace,
-    told: Sequence[logging.LogRecord],
+    records: Sequence[logging.LogRecord],
     missing: Mapping[str, str] = EMPTY,
 ) -> None:
     """Print the error of a call.
@@ -86,7 +86,7 @@ def print_failure(
     if options.json:
         _print_fields(error, outcome.error_id)
         return
-    traces = "".join(traceback_text(record.exc_info[1]) for record in told if record.exc_info and record.exc_info[1])
+    traces = "".join(traceback_text(record.exc_info[1]) for record in records if record.exc_info and record.exc_info[1])
     lines = [error.message or type(error).__name__, *_advice(error, options, config)]
     if options.verbose and outcome.error_id:
         lines.append(f"error {outcome.error_id}; see the log above")

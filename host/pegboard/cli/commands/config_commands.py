@@ -94,14 +94,14 @@ def _of_variables(host: Host) -> Iterator[dict[str, Any]]:
 
 def _of_transports(command: CommandContext) -> Iterator[dict[str, Any]]:
     """Yield the reasons why `pegboard serve` would not open its transports."""
-    for found in check_transports(command):
-        yield _finding(found.level, found.problem or found.message, fatal=True)
+    for finding in check_transports(command):
+        yield _finding(finding.level, finding.problem or finding.message, fatal=True)
 
 
 def _of_operator_token(command: CommandContext) -> Iterator[dict[str, Any]]:
-    """Yield the reason why `pegboard serve` would refuse the operator token, or start without one."""
-    for found in check_operator_token(command):
-        yield _finding(found.level, found.problem or found.message, fatal=found.level == "error")
+    """Yield the reason why `pegboard serve` would refuse the operator token, or start without a token."""
+    for finding in check_operator_token(command):
+        yield _finding(finding.level, finding.problem or finding.message, fatal=finding.level == "error")
 
 
 def _finding(level: str, problem: object, *, fatal: bool) -> dict[str, Any]:

@@ -44,9 +44,9 @@ def run_config_set(command: CommandContext) -> int:
     for item in _items(command.options.value):
         edited = EditedConfig(command.options)
         edited.put(path, item)
-        if not (found := edited.new_problems()):
+        if not (added := edited.new_problems()):
             break
-        problems = problems or found
+        problems = problems or added
     else:
         raise ConfigError(problems)
     edited.save()
@@ -121,16 +121,16 @@ def _with_next_step(problem: ConfigProblem | LoadProblem) -> ConfigProblem | Loa
 
 
 def _installed(name: str, origins: tuple[Origin, ...]) -> Origin:
-    found = [origin for origin in origins if names_origin(name, origin)]
-    if not found:
+    matching = [origin for origin in origins if names_origin(name, origin)]
+    if not matching:
         close = nearest(name, {origin.name for origin in origins})
         raise ConfigError(
             [ConfigProblem(f"no plugin or toolkit with the name {name!r} is installed", suggestion=close)]
         )
-    if len(found) > 1:
-        names = ", ".join(f"{origin.distribution}:{origin.name} ({origin.kind})" for origin in found)
+    if len(matching) > 1:
+        names = ", ".join(f"{origin.distribution}:{origin.name} ({origin.kind})" for origin in matching)
         raise ConfigError([f"{name!r} names several: {names}"])
-    return found[0]
+    return matching[0]
 
 
 def _forget_disabled(edited: EditedConfig, origin: Origin, name: str) -> None:

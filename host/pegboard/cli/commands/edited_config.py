@@ -43,8 +43,8 @@ class EditedConfig:
 
     def __init__(self, options: Namespace) -> None:
         self._needs_trust = False
-        if found := select_file(options.config, os.environ, Path.cwd(), refuse_untrusted):
-            candidate, content = found
+        if selected := select_file(options.config, os.environ, Path.cwd(), refuse_untrusted):
+            candidate, content = selected
             parsed = content if isinstance(content, ConfigProblem) else files.parse_file(content, Path.cwd())
             if isinstance(parsed, ConfigProblem):
                 raise ConfigError([parsed])
@@ -76,9 +76,9 @@ class EditedConfig:
 
     def remove(self, path: KeyPath, matches: Callable[[str], bool]) -> None:
         """Remove strings from a list."""
-        found: list[Any] = self.table(path[:-1]).get(str(path[-1])) or []
-        for text in [text for text in found if isinstance(text, str) and matches(text)]:
-            found.remove(text)
+        texts: list[Any] = self.table(path[:-1]).get(str(path[-1])) or []
+        for text in [text for text in texts if isinstance(text, str) and matches(text)]:
+            texts.remove(text)
 
     def table(self, path: KeyPath) -> MutableMapping[str, Any]:
         """Return a table, and add it if it is missing.
@@ -150,7 +150,7 @@ class EditedConfig:
         return [*map(self._in_file, config.problems), *map(self._of_plugin, errors)]
 
     def _config(self, text: str) -> HostConfig:
-        """Load a file with this text beside the real one, because relative paths start from its folder."""
+        """Load a file with this text beside the real file, because relative paths start from its folder."""
         handle, name = tempfile.mkstemp(dir=self.path.parent, prefix=".", suffix=_SUFFIX)
         try:
             with os.fdopen(handle, "w", encoding="utf-8", newline="") as file:

@@ -40,7 +40,7 @@ def run_list(command: CommandContext) -> int:
     columns = [column for column in zip(*map(_row, tools), strict=True) if any(column)]
     print_table([*zip(*columns, strict=True)])
     flush()  # messages follow the list if both go to the same file
-    if unserved := [one.name for one in assembly.unserved if one.kind == "tools"]:
+    if unserved := [item.name for item in assembly.unserved if item.kind == "tools"]:
         more = "1 more is" if len(unserved) == 1 else f"{len(unserved)} more are"
         say(f"{more} not served (`pegboard why NAME` explains it): {', '.join(unserved)}")
     if later.plugins:
@@ -88,7 +88,7 @@ def tool_detail(tool: Tool) -> dict[str, Any]:
     """Return a tool as JSON."""
     hints = tool.annotations
     names = ("read_only", "destructive", "idempotent", "open_world")
-    said = {name: getattr(hints, name) for name in names if hints and getattr(hints, name) is not None}
+    hint_values = {name: getattr(hints, name) for name in names if hints and getattr(hints, name) is not None}
     return {
         "name": tool.name,
         "toolkit": tool.owner,
@@ -96,7 +96,7 @@ def tool_detail(tool: Tool) -> dict[str, Any]:
         "description": tool.description,
         "version": tool.version,
         "deprecated": tool.deprecated,
-        "annotations": {**said, **(hints.extra if hints else {})},
+        "annotations": {**hint_values, **(hints.extra if hints else {})},
         "tags": tool.tags,
         "meta": tool.meta or {},
         "input_schema": tool.input_schema,
@@ -164,8 +164,8 @@ def run_plugins(command: CommandContext) -> int:
         flush()  # messages follow the table if both go to the same file
         say_outdated_hosts(host)
         return OK
-    outdated = [(pid, one) for pid, changed in outdated_hosts(host, os.environ) for one in changed]
-    removed = list(dict.fromkeys(one.origin for _, one in outdated if one.now is None))
+    outdated = [(pid, plugin) for pid, changed in outdated_hosts(host, os.environ) for plugin in changed]
+    removed = list(dict.fromkeys(plugin.origin for _, plugin in outdated if plugin.now is None))
     gone = [PluginChoice(origin, False, "it was removed while a host runs it") for origin in removed]
     rows = [plugin_detail(host, choice) | {"outdated": _processes(outdated, choice.origin)} for choice in choices]
     rows += [
@@ -178,16 +178,16 @@ def run_plugins(command: CommandContext) -> int:
 
 def _processes(outdated: Sequence[tuple[int, OutdatedPlugin]], origin: Origin) -> list[int]:
     """Return the running hosts that have another version of a plugin."""
-    return [pid for pid, one in outdated if (one.now or one.origin) == origin]
+    return [pid for pid, plugin in outdated if (plugin.now or plugin.origin) == origin]
 
 
 def _with_source(detail: dict[str, Any]) -> dict[str, Any]:
     source = f"{detail['distribution']} {detail['version']}".strip()
-    secrets = ", ".join(one["name"] + ("" if one["set"] else " (not set)") for one in detail["secrets"])
-    tokens = ", ".join(one["provider"] for one in detail["tokens"])
-    given = [f"{noun}: {names}" for noun, names in (("secrets", secrets), ("tokens", tokens)) if names]
-    said = [detail["reason"], *detail["remarks"], *given, *filter(None, [needing(detail["needs"])])]
-    return detail | {"source": source, "reason": "; ".join(said)}
+    secrets = ", ".join(secret["name"] + ("" if secret["set"] else " (not set)") for secret in detail["secrets"])
+    tokens = ", ".join(token["provider"] for token in detail["tokens"])
+    requirements = [f"{noun}: {names}" for noun, names in (("secrets", secrets), ("tokens", tokens)) if names]
+    reasons = [detail["reason"], *detail["remarks"], *requirements, *filter(None, [needing(detail["needs"])])]
+    return detail | {"source": source, "reason": "; ".join(reasons)}
 
 
 def plugin_detail(host: Host, choice: PluginChoice) -> dict[str, Any]:

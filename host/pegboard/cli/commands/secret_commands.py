@@ -44,16 +44,16 @@ def run_secret_list(command: CommandContext) -> int:
             row["used_by"].append(user)
     for row in rows.values():
         row["store"] = next(_having(stores, row["name"]), None)
-    found = [rows[name] for name in sorted(rows)]
+    entries = [rows[name] for name in sorted(rows)]
     if command.options.json:
-        print_json(found)
-    elif found:
+        print_json(entries)
+    elif entries:
         lines = [
             (row["name"], "set" if row["set"] else "missing", row["store"] or "", ", ".join(row["used_by"]))
-            for row in found
+            for row in entries
         ]
         print_table([("SECRET", "STATE", "STORE", "USED BY"), *lines])
-        if not all(row["set"] for row in found):
+        if not all(row["set"] for row in entries):
             say("set a secret with `pegboard secret set NAME`")
     else:
         say("no plugin and no toolkit uses a secret")
@@ -134,10 +134,10 @@ def _writable(stores: list[SecretStore], name: str | None) -> WritableSecretStor
     Raises:
         SecretError: no enabled store with this name can be changed.
     """
-    found = [*_all_writable(stores)]
-    chosen = [store for store in found if name in (None, store.name)]
+    writable = [*_all_writable(stores)]
+    chosen = [store for store in writable if name in (None, store.name)]
     if not chosen:
-        names = ", ".join(store.name for store in found) or "none"
+        names = ", ".join(store.name for store in writable) or "none"
         problem = f"the store {name} cannot be changed, or is not enabled" if name else "no store can be changed"
         raise SecretError(f"{problem}: stores that can be changed: {names}; [host] secret_stores enables stores")
     return chosen[0]

@@ -49,7 +49,7 @@ def _state(options: Namespace) -> StatusOutput:
     enabled: list[Enabled] = []
     for plugin in host.report.plugins:
         origin = plugin.origin
-        own = [name for name, one in host.assembly.origins["tools"].items() if one == origin]
+        own = [name for name, owner in host.assembly.origins["tools"].items() if owner == origin]
         enabled.append(
             {
                 "name": origin.name,
@@ -59,7 +59,9 @@ def _state(options: Namespace) -> StatusOutput:
                 "tokens": sum(tools[name] for name in own),
             }
         )
-    problems = [problem_fields(one, str(one)) for one in (*untrusted, *host.config.problems, *host.problems)]
+    problems = [
+        problem_fields(problem, str(problem)) for problem in (*untrusted, *host.config.problems, *host.problems)
+    ]
     return {
         "version": installed_version(),
         "file": str(host.config.file) if host.config.file else None,
@@ -95,19 +97,22 @@ _PURPOSE = {
 def _lines(state: StatusOutput) -> Iterator[str]:
     file = state["file"] or "without a configuration file: the defaults apply"
     yield from fitted(f"pegboard {state['version']}, {file}", 2)
-    toolkits = [one for one in state["enabled"] if one["tools"] or one["kind"] == "toolkit"]
+    toolkits = [plugin for plugin in state["enabled"] if plugin["tools"] or plugin["kind"] == "toolkit"]
     yield f"{state['tools']} tools, about {state['tokens']} tokens in each request of a model"
-    for one in toolkits:
-        yield f"  {one['kind']} {one['name']}: {one['tools']} tools, {one['tokens']} tokens ({_place(one)})"
+    for toolkit in toolkits:
+        yield (
+            f"  {toolkit['kind']} {toolkit['name']}: {toolkit['tools']} tools, "
+            f"{toolkit['tokens']} tokens ({_place(toolkit)})"
+        )
     for name in state["later"]:
         yield f"  tools of {name} are not included: `pegboard cost` counts them"
-    plugins = [one for one in state["enabled"] if one["kind"] == "plugin"]
-    built_in = [one["name"] for one in plugins if one["source"].startswith("default")]
+    plugins = [plugin for plugin in state["enabled"] if plugin["kind"] == "plugin"]
+    built_in = [plugin["name"] for plugin in plugins if plugin["source"].startswith("default")]
     if built_in:
         yield from _wrapped(f"  plugins by default: {', '.join(built_in)}")
-    for one in plugins:
-        if one["name"] not in built_in and one not in toolkits:
-            yield f"  plugin {one['name']} ({_place(one)})"
+    for plugin in plugins:
+        if plugin["name"] not in built_in and plugin not in toolkits:
+            yield f"  plugin {plugin['name']} ({_place(plugin)})"
     for problem in state["problems"]:
         yield from fitted(f"problem: {problem['message']}", 9)
     yield from fitted(f"next: `{state['next']}` {_PURPOSE[state['next']]}", 6)
@@ -121,5 +126,5 @@ def _wrapped(line: str) -> list[str]:
     return wrap(line, width, subsequent_indent="    ", break_long_words=False, break_on_hyphens=False)
 
 
-def _place(one: Enabled) -> str:
-    return "installed" if one["source"].startswith("default") else str(one["source"])
+def _place(plugin: Enabled) -> str:
+    return "installed" if plugin["source"].startswith("default") else str(plugin["source"])

@@ -48,7 +48,7 @@ def run_trust(command: CommandContext) -> int:
     changes = _changes(content, settings)
     digest = _trust(content, settings)
     if command.options.json:
-        print_json({"file": str(content.path), "sha256": digest, "widens": [one._asdict() for one in access]})
+        print_json({"file": str(content.path), "sha256": digest, "widens": [setting._asdict() for setting in access]})
         return OK
     print_lines([*changes, *_about(access), f"trusted: {content.path}"])
     return OK

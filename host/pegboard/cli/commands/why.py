@@ -103,8 +103,8 @@ def _tool_stories(host: Host, name: str) -> Iterator[str]:
     except NotFoundError:
         pass
     unserved = find_unserved(host.assembly, name)
-    for one in unserved:
-        yield f"{one.kind[:-1]} {one.name}: not served; {one.reason}; it comes from {one.owner}"
+    for item in unserved:
+        yield f"{item.kind[:-1]} {item.name}: not served; {item.reason}; it comes from {item.owner}"
     for problem in host.assembly.problems:
         if problem.message not in map(str, unserved) and any(
             _names(quoted, name, problem.origin) for quoted in re.findall(r"'([^']*)'", problem.message)

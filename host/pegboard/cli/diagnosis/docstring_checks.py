@@ -33,7 +33,7 @@ def _unknown_parameters(definition: Any) -> Iterator[Finding]:
     except ToolDefinitionError:  # the check of plugins reports it
         return
     for name in unknown:
-        close = nearest(name, [one.name for one in parameters_of(definition.function)])
+        close = nearest(name, [parameter.name for parameter in parameters_of(definition.function)])
         fix = f"did you mean {close!r}?" if close else "remove it, or add the parameter"
         where = f"{definition_label(definition)}{location_of(definition.function)}"
         yield Finding("warning", f"{where}: its docstring describes {name!r}, which is not a parameter", fix)

@@ -32,9 +32,9 @@ def check_configuration(command: CommandContext) -> Iterator[Finding]:
     """Report each problem of the configuration, and of the settings of plugins and toolkits."""
     for problem in command.host.config.problems:
         yield Finding("error", str(problem), problem=problem)
-    for found in command.host.problems:
-        if found.stage == OF_SETTINGS:
-            yield Finding(found.level, str(found), problem=found)
+    for load_problem in command.host.problems:
+        if load_problem.stage == OF_SETTINGS:
+            yield Finding(load_problem.level, str(load_problem), problem=load_problem)
 
 
 def check_environment(command: CommandContext) -> Iterator[Finding]:

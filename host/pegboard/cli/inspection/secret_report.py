@@ -29,27 +29,27 @@ class _Received(NamedTuple):
 
 def received_secrets(host: Host, origin: Origin) -> list[dict[str, Any]]:
     """Return the secrets of a plugin or toolkit as JSON: name, whether it is set, how it is given, and the tools."""
-    found: dict[tuple[str, str], dict[str, Any]] = {}
-    for name, is_set, given, tool in (*_of_tools(host, origin), *_of_settings(host, origin)):
-        entry = {"name": name, "set": is_set, "given": given, "tools": []}
-        found.setdefault((name, given), entry)["tools"] += [tool] if tool else []
-    return [found[key] for key in sorted(found)]
+    entries: dict[tuple[str, str], dict[str, Any]] = {}
+    for name, is_set, source, tool in (*_of_tools(host, origin), *_of_settings(host, origin)):
+        entry = {"name": name, "set": is_set, "given": source, "tools": []}
+        entries.setdefault((name, source), entry)["tools"] += [tool] if tool else []
+    return [entries[key] for key in sorted(entries)]
 
 
 def required_tokens(host: Host, origin: Origin) -> list[dict[str, Any]]:
     """Return the tokens that the tools of a plugin or toolkit require as JSON: the provider, and the tools."""
-    found: dict[str, list[str]] = {}
+    tools_by_provider: dict[str, list[str]] = {}
     for name, bound in host.assembly.tools.items():
         if host.assembly.origins["tools"][name] == origin and bound.requirements and bound.requirements.authorization:
-            found.setdefault(bound.requirements.authorization.name, []).append(name)
-    return [{"provider": provider, "tools": found[provider]} for provider in sorted(found)]
+            tools_by_provider.setdefault(bound.requirements.authorization.name, []).append(name)
+    return [{"provider": provider, "tools": tools_by_provider[provider]} for provider in sorted(tools_by_provider)]
 
 
 def missing_needs(host: Host, origin: Origin) -> list[str]:
     """Return the secrets and tokens that tools of a plugin or toolkit need, and the host does not have."""
     owners = host.assembly.origins["tools"]
     return sorted(
-        {need for name, one in host.assembly.tools.items() if owners[name] == origin for need in needs_of(one)}
+        {need for name, tool in host.assembly.tools.items() if owners[name] == origin for need in needs_of(tool)}
     )
 
 

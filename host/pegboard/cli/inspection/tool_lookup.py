@@ -30,12 +30,12 @@ def find_tool(assembly: Assembly, name: str, later: Sequence[str] = ()) -> Bound
     if exact := assembly.tools.get(name):
         return exact
     wanted = normalise(name)
-    found = [wire for wire, forms in assembly.forms.items() if wanted in forms]
-    if len(found) > 1:
-        raise NotFoundError(f"{name!r} is ambiguous: {', '.join(found)}")
-    if found:
-        return assembly.tools[found[0]]
-    if unserved := [one for one in find_unserved(assembly, name) if one.kind == "tools"]:
+    names = [wire for wire, forms in assembly.forms.items() if wanted in forms]
+    if len(names) > 1:
+        raise NotFoundError(f"{name!r} is ambiguous: {', '.join(names)}")
+    if names:
+        return assembly.tools[names[0]]
+    if unserved := [item for item in find_unserved(assembly, name) if item.kind == "tools"]:
         raise NotFoundError(f"the tool {unserved[0].name} is not served: {unserved[0].reason}")
     if reason := next((reason for wire, reason in assembly.refused.items() if same_name(wire, name)), None):
         raise NotFoundError(f"the tool {name} is not served: {reason}")
@@ -115,4 +115,4 @@ async def _first_list(host: Host, inspect: Callable[[], None] | None) -> Sequenc
 
 def find_unserved(assembly: Assembly, name: str) -> list[Unserved]:
     """Return the unserved tools, resources and prompts with a name."""
-    return [one for one in assembly.unserved if same_name(one.name, name)]
+    return [item for item in assembly.unserved if same_name(item.name, name)]

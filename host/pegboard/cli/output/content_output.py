@@ -49,9 +49,9 @@ def _plain(value: Any) -> Any:
     if isinstance(value, bytes):
         return b64encode(value).decode()
     if hasattr(value, "_asdict"):
-        set_fields = ((name, one) for name, one in value._asdict().items() if one is not None)
-        return {_member(name, one): _plain(one) for name, one in set_fields}
-    return [_plain(one) for one in value] if isinstance(value, list | tuple) else value
+        set_fields = ((name, member) for name, member in value._asdict().items() if member is not None)
+        return {_member(name, member): _plain(member) for name, member in set_fields}
+    return [_plain(item) for item in value] if isinstance(value, list | tuple) else value
 
 
 def _member(field: str, value: Any) -> str:

@@ -146,8 +146,8 @@ def _log_end_of_thread(ended: threading.ExceptHookArgs) -> None:
 def _log_unraisable(ignored: sys.UnraisableHookArgs) -> None:
     if ignored.exc_value is None:
         return
-    told = (ignored.exc_type, ignored.exc_value, ignored.exc_traceback)
-    logger.error("%s %r", ignored.err_msg or "exception ignored in", ignored.object, exc_info=told)
+    error = (ignored.exc_type, ignored.exc_value, ignored.exc_traceback)
+    logger.error("%s %r", ignored.err_msg or "exception ignored in", ignored.object, exc_info=error)
 
 
 def _say_in_log(text: str, level: int) -> None:

@@ -85,11 +85,11 @@ def plugin_commands(options: Namespace) -> Mapping[str, DeclaredCommand]:
     Raises:
         ConfigError: the configuration is invalid or not trusted.
     """
-    found = [command for origin in _enabled(load_config(options), options) for command in _commands_of(origin)]
-    times = Counter(command.name for command in found)
+    commands = [command for origin in _enabled(load_config(options), options) for command in _commands_of(origin)]
+    times = Counter(command.name for command in commands)
     for name in [name for name, count in times.items() if count > 1]:
         say(f"several plugins add a command {name!r}: disable all but one of them")
-    return {command.name: command for command in found if times[command.name] == 1}
+    return {command.name: command for command in commands if times[command.name] == 1}
 
 
 def _commands_of(origin: Origin) -> Iterator[DeclaredCommand]:
@@ -140,16 +140,16 @@ def names_packages(options: Namespace) -> bool:
 
 def _facts_of_plugins(options: Namespace | None) -> Mapping[str, PluginFacts]:
     """Return the facts of built-in plugins and of enabled third-party plugins. A file without trust is not used."""
-    found = dict(own_facts())
+    facts_by_name = dict(own_facts())
     if options is not None:
         try:
             config = load_config(options, collect=True, on_untrusted=refuse_untrusted)
         except ConfigError:  # the command reports it
-            return found
+            return facts_by_name
         for origin in _enabled(config, options):
             if origin.distribution not in OWN_DISTRIBUTIONS and (facts := facts_of(origin)):
-                found[origin.name] = facts
-    return found
+                facts_by_name[origin.name] = facts
+    return facts_by_name
 
 
 def _enabled(config: HostConfig, options: Namespace) -> list[Origin]:

@@ -149,7 +149,9 @@ class _Parser(argparse.ArgumentParser):
 
     def error(self, message: str, suggestion: str | None = None) -> NoReturn:
         if message.endswith("required: COMMAND"):
-            commands = (name for one in self._actions if one.nargs == argparse.PARSER for name in one.choices or ())
+            commands = (
+                name for action in self._actions if action.nargs == argparse.PARSER for name in action.choices or ()
+            )
             message = f"name a command of `{self.prog}`: {', '.join(commands)}"
         for pattern, words in _REWORDED:
             message = re.sub(pattern, words, message)
@@ -286,11 +288,11 @@ def _shared_options(*, defaults: bool = True) -> _Parser:
 
 def described_commands(commands: Iterable[DeclaredCommand]) -> CommandDescription:
     """Return the description of `pegboard` with these commands, and with the options that plugins add to them."""
-    found: dict[str, CommandDescription] = {}
+    descriptions: dict[str, CommandDescription] = {}
     for command in commands:
         parser = build_parser([command], added_options(command.name))
-        found |= _described(parser, CommandFacts(commands={command.name: command.facts})).commands
-    return _described(build_parser(()), CommandFacts())._replace(commands=found)
+        descriptions |= _described(parser, CommandFacts(commands={command.name: command.facts})).commands
+    return _described(build_parser(()), CommandFacts())._replace(commands=descriptions)
 
 
 def _described(parser: argparse.ArgumentParser, facts: CommandFacts) -> CommandDescription:
@@ -298,7 +300,7 @@ def _described(parser: argparse.ArgumentParser, facts: CommandFacts) -> CommandD
     arguments, below = [], {}
     for action in parser._actions:  # argparse has no public list of them
         if isinstance(action, argparse._SubParsersAction):
-            below = {name: _described(one, facts.command(name)) for name, one in action.choices.items()}
+            below = {name: _described(subparser, facts.command(name)) for name, subparser in action.choices.items()}
         else:
             name = (action.option_strings or [action.dest])[-1]
             arguments.append(_described_argument(action, declared.get(name)))

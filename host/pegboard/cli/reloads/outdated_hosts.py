@@ -1,4 +1,4 @@
-"""Running hosts that serve an older version of a plugin or toolkit than the installed one."""
+"""Running hosts that serve an older version of a plugin or toolkit than the installed version."""
 
 from __future__ import annotations
 
@@ -43,15 +43,15 @@ def outdated_hosts(host: Host, environ: Mapping[str, str]) -> Iterator[tuple[int
 def say_outdated_hosts(host: Host) -> None:
     """Name the outdated hosts on standard error."""
     for pid, changed in outdated_hosts(host, os.environ):
-        changes = "; ".join(f"{one.origin} {one.change}" for one in changed)
+        changes = "; ".join(f"{plugin.origin} {plugin.change}" for plugin in changed)
         say(f"the running host of process {pid} is outdated: {changes}; `pegboard reload` reloads it")
 
 
 def _changes(host: Host, record: Record) -> Iterator[OutdatedPlugin]:
     loaded: Mapping[str, int] = record["loaded"]
     before = {str(origin): origin for origin in (Origin(*fields) for fields in record["installed"])}
-    now = {str(one.origin): one.origin for one in host.report.choices if one.origin.entry_point}
-    for name, origin in ((str(one.origin), one.origin) for one in host.report.plugins):
+    now = {str(choice.origin): choice.origin for choice in host.report.choices if choice.origin.entry_point}
+    for name, origin in ((str(plugin.origin), plugin.origin) for plugin in host.report.plugins):
         if name in loaded and name in before and changed_since(own_modules(origin), loaded[name]):
             yield OutdatedPlugin(origin, "has changed", origin)
     gone = {name.rpartition(" ")[0]: origin for name, origin in before.items() if name not in now}

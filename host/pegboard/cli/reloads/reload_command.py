@@ -35,13 +35,20 @@ def run_reload(command: CommandContext) -> int:
             os.kill(host["pid"], signal.SIGUSR1)
         except OSError as error:
             raise ServerError(f"the host of process {host['pid']} cannot be reached: {error.strerror}") from error
-    found = {host["pid"]: _results(host) for host in hosts}
+    results_by_pid = {host["pid"]: _results(host) for host in hosts}
     if command.options.json:
-        print_json([{"pid": pid, "results": [one._asdict() for one in results]} for pid, results in found.items()])
+        print_json(
+            [
+                {"pid": pid, "results": [result._asdict() for result in results]}
+                for pid, results in results_by_pid.items()
+            ]
+        )
     else:
-        for pid, results in found.items():
-            print_text("\n".join(f"process {pid}: {one}" for one in results) or f"process {pid}: nothing has changed")
-    return OK if all(one.is_applied for results in found.values() for one in results) else FAILED
+        for pid, results in results_by_pid.items():
+            print_text(
+                "\n".join(f"process {pid}: {result}" for result in results) or f"process {pid}: nothing has changed"
+            )
+    return OK if all(result.is_applied for results in results_by_pid.values() for result in results) else FAILED
 
 
 def _results(host: Record) -> list[ReloadResult]:
@@ -53,7 +60,7 @@ def _results(host: Record) -> list[ReloadResult]:
             raise ServerError(f"the host of process {host['pid']} has ended: its log has the reason")
         if record["reloads"] > host["reloads"]:
             results: list[dict[str, Any]] = record["results"]
-            return [ReloadResult(**one) for one in results]
+            return [ReloadResult(**result) for result in results]
         time.sleep(_POLL_SECONDS)
     raise ServerError(
         f"the host of process {host['pid']} did not reload within {MAX_WAIT_SECONDS:.0f} s: see its log, or restart it"

@@ -46,7 +46,7 @@ class ReloadRequests:
         self._watching: asyncio.Task[None] | None = None
 
     def request(self) -> None:
-        """Request a reload whose result is always shown. Requests during a reload cause one more."""
+        """Request a reload whose result is always shown. Requests during a reload cause one more reload."""
         self._is_asked = True
         self._requested.set()
 
@@ -71,10 +71,10 @@ class ReloadRequests:
             results = await self._reload()
             if is_asked and not results:
                 say("nothing has changed")
-            for one in results:
-                say(str(one), level=20 if one.is_applied else 40)
+            for result in results:
+                say(str(result), level=20 if result.is_applied else 40)
             record.write(results)
-            if any(one.is_applied for one in results):
+            if any(result.is_applied for result in results):
                 # the objects of the old version were frozen after the start
                 gc.unfreeze()
                 gc.collect()
@@ -110,5 +110,5 @@ class ReloadRequests:
         return WatchedPlaces(
             folders=with_packages(folders),
             files=frozenset(map(os.path.realpath, files)),
-            installed={os.path.realpath(one) for one in sys.path},
+            installed={os.path.realpath(folder) for folder in sys.path},
         )

@@ -72,10 +72,12 @@ class RunningHost(AbstractContextManager["RunningHost"]):
             "prefix": sys.prefix,
             "version": own_version(),
             "config": str(self._host.config.file or ""),
-            "installed": [one.origin[:5] for one in self._host.report.choices if one.origin.entry_point is not None],
-            "loaded": {str(one.origin): one.loaded_at for one in self._host.report.plugins},
+            "installed": [
+                choice.origin[:5] for choice in self._host.report.choices if choice.origin.entry_point is not None
+            ],
+            "loaded": {str(plugin.origin): plugin.loaded_at for plugin in self._host.report.plugins},
             "reloads": self._reloads,
-            "results": [one._asdict() for one in results],
+            "results": [result._asdict() for result in results],
         }
         try:
             write_state(self._name, encode(record), self._environ, sync=False)  # a power failure ends the host
@@ -86,7 +88,7 @@ class RunningHost(AbstractContextManager["RunningHost"]):
 def running_hosts(environ: Mapping[str, str]) -> Iterator[Record]:
     """Yield the records of the running hosts of this Python environment. Remove those of ended processes."""
     folder = state_location(environ)
-    names = sorted(one.name for one in folder.glob(f"{_PREFIX}*{_SUFFIX}")) if folder is not None else []
+    names = sorted(file.name for file in folder.glob(f"{_PREFIX}*{_SUFFIX}")) if folder is not None else []
     for name in names:
         with suppress(OSError), state_lock(name, environ) as is_free:
             if is_free:
@@ -112,6 +114,6 @@ def record_of(pid: int, environ: Mapping[str, str]) -> Record | None:
 
 
 def _forget(name: str, environ: Mapping[str, str]) -> None:
-    for one in (name, f".{name}.lock"):
+    for file in (name, f".{name}.lock"):
         with suppress(OSError):
-            remove_state(one, environ)
+            remove_state(file, environ)

@@ -64,8 +64,8 @@ def _distribution(plugin: LoadedPlugin) -> str:
 
 
 def _abilities(plugin: LoadedPlugin) -> str:
-    found = [ability for hook, ability in ABILITIES.items() if plugin.contributions.get(hook)]
-    return ", ".join(found) or "contributes nothing"
+    abilities = [ability for hook, ability in ABILITIES.items() if plugin.contributions.get(hook)]
+    return ", ".join(abilities) or "contributes nothing"
 
 
 def _is_third_party(origin: Origin) -> bool:
@@ -123,13 +123,15 @@ def _third_party(choices: Iterable[PluginChoice], config: HostConfig) -> Iterato
 
 def setting_lines(settings: Sequence[AccessSetting]) -> list[str]:
     """Return one line for each setting."""
-    lines = [f"{one.key} = {shortened(one.value)}  ({one.access})" for one in settings[:_MAX_SETTINGS]]
+    lines = [f"{setting.key} = {shortened(setting.value)}  ({setting.access})" for setting in settings[:_MAX_SETTINGS]]
     return [*lines, f"and {len(settings) - _MAX_SETTINGS} more"] if len(settings) > _MAX_SETTINGS else lines
 
 
 def settings_line(settings: Sequence[AccessSetting]) -> str:
     """Return all settings in one line."""
-    return "; ".join(f"{one.key} = {shortened(one.value)} ({one.access}, {one.source})" for one in settings)
+    return "; ".join(
+        f"{setting.key} = {shortened(setting.value)} ({setting.access}, {setting.source})" for setting in settings
+    )
 
 
 def shortened(value: object) -> str:

@@ -56,7 +56,7 @@ def _read(environ: Mapping[str, str]) -> dict[str, Seen]:
 
 
 def _is_seen(seen: Any) -> bool:
-    return isinstance(seen, dict) and all(isinstance(one, list) and len(one) == 2 for one in seen.values())
+    return isinstance(seen, dict) and all(isinstance(entry, list) and len(entry) == 2 for entry in seen.values())
 
 
 def _remembered(host: Host, before: Seen | None) -> Seen:

@@ -35,7 +35,7 @@ def reload_on_signals(reload: Callable[[], None], *, and_on_hang_up: bool) -> No
 
 
 def stop_on_signals(*, and_on_hang_up: bool) -> asyncio.Future[int]:
-    """Return a future of the first SIGTERM or SIGINT, which is its number. The second one ends the process at once.
+    """Return a future of the first SIGTERM or SIGINT, which is its number. The second signal ends the process at once.
 
     On Windows, SIGBREAK does the same: Ctrl-Break, or a closed console.
 
@@ -64,8 +64,8 @@ def stop_on_signals(*, and_on_hang_up: bool) -> asyncio.Future[int]:
             stopping.set_result(number)
 
     def first(number: int, _frame: FrameType | None) -> None:
-        for one in numbers:
-            signal.signal(one, at_once)
+        for other in numbers:
+            signal.signal(other, at_once)
         if not has_handlers:
             loop.call_soon_threadsafe(stop, number)
 

@@ -268,7 +268,7 @@ async def _drain(host: Host, serving: asyncio.Task[None], grace: float, number: 
     After SIGTERM, wait first while proxies and clients notice the end, for as long as the transports say.
     """
     transports = chosen_transports(host.assembly.transports, host.config.host.transports)
-    seconds = max(one.drain_seconds for one in transports)
+    seconds = max(transport.drain_seconds for transport in transports)
     if seconds and number == signal.SIGTERM:
         host.stopping = True
         await asyncio.wait((serving,), timeout=seconds)

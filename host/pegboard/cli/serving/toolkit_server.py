@@ -55,12 +55,12 @@ def _has_loop() -> bool:
 
 
 def _host(kit: ToolkitBase, transport: str, plugins: Mapping[str, Mapping[str, Any]]) -> Host:
-    said = {"host": {"transports": [transport]}, "plugins": {name: dict(keys) for name, keys in plugins.items()}}
+    tree = {"host": {"transports": [transport]}, "plugins": {name: dict(keys) for name, keys in plugins.items()}}
     toolkits = {kit.name: kit}
     config = HostConfig.load(
         environ=os.environ,
         defaults=defaults_for(toolkits),
-        overrides=Layer("code", said),
+        overrides=Layer("code", tree),
         on_untrusted=skip_untrusted if transport == "stdio" else refuse_untrusted,
     )
     if config.trusted_directory is None:
