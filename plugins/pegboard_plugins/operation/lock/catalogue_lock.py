@@ -60,8 +60,8 @@ class LockedOwner(NamedTuple):
 
     def items(self, kind: ItemKind) -> Mapping[str, LockedDefinition]:
         """Return the definitions of one kind."""
-        found: Mapping[str, LockedDefinition] = getattr(self, kind)
-        return found
+        items: Mapping[str, LockedDefinition] = getattr(self, kind)
+        return items
 
 
 class CatalogueLock(NamedTuple):

@@ -29,9 +29,9 @@ _WORDS: Mapping[type, str] = {str: "a string", list: "a list of strings", dict: 
 def damage(owner: LockedOwner) -> str | None:
     """Return the first member of a toolkit's definitions that has a wrong type, and its right type, or None."""
     others = {**owner.resources, **owner.prompts}
-    found = [(name, {"inputSchema": None, **one.definition}, _TOOL) for name, one in owner.tools.items()]
-    found += [(name, dict(one.definition), _OTHER) for name, one in others.items()]
-    wrong = (f"{name}: {problem}" for name, given, types in found if (problem := _wrong(given, types)))
+    definitions = [(name, {"inputSchema": None, **tool.definition}, _TOOL) for name, tool in owner.tools.items()]
+    definitions += [(name, dict(item.definition), _OTHER) for name, item in others.items()]
+    wrong = (f"{name}: {problem}" for name, members, types in definitions if (problem := _wrong(members, types)))
     return next(wrong, None)
 
 
@@ -42,7 +42,7 @@ def _wrong(tree: Mapping[str, Any], types: Mapping[str, Any], path: str = "") ->
             continue
         value: Any = tree[name]
         kind: Any = expected if isinstance(expected, type) else dict
-        if type(value) is not kind or (kind is list and not all(type(one) is str for one in value)):
+        if type(value) is not kind or (kind is list and not all(type(item) is str for item in value)):
             return f"{path}{name} must be {_WORDS[kind]}"
         if kind is not expected and (inner := _wrong(value, expected, f"{path}{name}.")):
             return inner

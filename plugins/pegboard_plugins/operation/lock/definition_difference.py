@@ -13,7 +13,7 @@ _CHARACTERS_AFTER = 40
 
 
 def definition_difference(old: Mapping[str, Any], new: Mapping[str, Any]) -> str | None:
-    """Return the members that differ, and an excerpt of the first one. Return None if none differs.
+    """Return the members that differ, and an excerpt of the first member. Return None if none differs.
 
     Raises:
         TypeError: JSON cannot express a definition.
@@ -23,7 +23,7 @@ def definition_difference(old: Mapping[str, Any], new: Mapping[str, Any]) -> str
         return None
     before, after = _text(old, members[0]), _text(new, members[0])
     pairs = enumerate(zip(before, after, strict=False))
-    start = next((place for place, (one, other) in pairs if one != other), min(len(before), len(after)))
+    start = next((place for place, (left, right) in pairs if left != right), min(len(before), len(after)))
     others = f"; also {', '.join(members[1:])}" if len(members) > 1 else ""
     return visible(f"{members[0]} was {_excerpt(before, start)}, is {_excerpt(after, start)}{others}")
 

@@ -31,13 +31,13 @@ def definition_object(item: Tool | Resource | ResourceTemplate | Prompt) -> dict
     if isinstance(item, Tool):
         own |= _tool_members(item)
     elif isinstance(item, Prompt):
-        own["arguments"] = [_given(one._asdict()) for one in item.arguments]
+        own["arguments"] = [_given(argument._asdict()) for argument in item.arguments]
     else:
         own |= _resource_members(item)
     known = _given(own)
     if item.raw is None:
         return known
-    return known | {name: one for name, one in item.raw.items() if name not in _OF_HOST}
+    return known | {name: member for name, member in item.raw.items() if name not in _OF_HOST}
 
 
 def _tool_members(tool: Tool) -> dict[str, Any]:
@@ -100,4 +100,4 @@ def _requirements(required: ToolRequirements) -> dict[str, Any]:
 
 def _given(members: Mapping[str, Any]) -> dict[str, Any]:
     """Return the members that have a value. Empty strings, lists and objects have no value, but false and 0 do."""
-    return {name: one for name, one in members.items() if one or one is False or one == 0}
+    return {name: member for name, member in members.items() if member or member is False or member == 0}

@@ -44,15 +44,15 @@ def lock_differences(old: CatalogueLock, new: CatalogueLock, refused: CatalogueL
         new: the lock of the definitions that the host has now.
         refused: definitions that the host refuses. The differences of removed items show them.
     """
-    found: list[Difference] = []
+    differences: list[Difference] = []
     for name in sorted({*old.owners, *new.owners}):
         before, after = old.owners.get(name, _NO_OWNER), new.owners.get(name, _NO_OWNER)
         if name in old.owners and name in new.owners and _about(before) != _about(after):
-            found.append(Difference(name, "owner", "", "changed", _diff(_about(before), _about(after))))
+            differences.append(Difference(name, "owner", "", "changed", _diff(_about(before), _about(after))))
         for kind in LOCKED_KINDS:
             shown = refused.owners.get(name, _NO_OWNER).items(kind)
-            found += _of_items(name, kind, before.items(kind), after.items(kind), shown)
-    return found
+            differences += _of_items(name, kind, before.items(kind), after.items(kind), shown)
+    return differences
 
 
 def _of_items(
@@ -62,7 +62,7 @@ def _of_items(
     new: Mapping[str, LockedDefinition],
     refused: Mapping[str, LockedDefinition],
 ) -> Iterator[Difference]:
-    """Yield the differences of one kind. An added item that equals a removed one, except for the name, is renamed."""
+    """Yield the differences of one kind. An added item that equals a removed item, except for the name, is renamed."""
     former = _renamed({name: old[name] for name in old if name not in new}, {n: new[n] for n in new if n not in old})
     gone = set(former.values())
     for name in sorted({*old, *new} - gone):
@@ -80,13 +80,13 @@ def _of_items(
 
 def _renamed(removed: Mapping[str, LockedDefinition], added: Mapping[str, LockedDefinition]) -> dict[str, str]:
     """Return the former name of each added item that equals a removed item except for the name."""
-    names = {_without_name(one): name for name, one in removed.items()}
-    found = ((name, names.pop(_without_name(one), "")) for name, one in sorted(added.items()))
-    return {name: former for name, former in found if former}
+    names = {_without_name(locked): name for name, locked in removed.items()}
+    pairs = ((name, names.pop(_without_name(locked), "")) for name, locked in sorted(added.items()))
+    return {name: former for name, former in pairs if former}
 
 
 def _without_name(locked: LockedDefinition) -> str:
-    own = {name: one for name, one in locked.definition.items() if name not in ("name", "uri", "uriTemplate")}
+    own = {name: member for name, member in locked.definition.items() if name not in ("name", "uri", "uriTemplate")}
     return json.dumps(own, sort_keys=True)
 
 
@@ -97,13 +97,13 @@ def _about(owner: LockedOwner) -> list[str]:
 
 def _lines(locked: LockedDefinition | None) -> list[str]:
     """Return a definition as lines: one for each line of a string, and for each value in other members."""
-    found: list[str] = []
+    lines: list[str] = []
     for member, value in sorted(locked.definition.items()) if locked is not None else ():
         if isinstance(value, str):
-            found += (f"{member}: {line}" for line in value.split("\n"))
+            lines += (f"{member}: {line}" for line in value.split("\n"))
         else:
-            found += _values((member,), value)
-    return found
+            lines += _values((member,), value)
+    return lines
 
 
 def _values(path: MemberPath, value: Any) -> Iterator[str]:
@@ -112,8 +112,8 @@ def _values(path: MemberPath, value: Any) -> Iterator[str]:
         for name in sorted(value):
             yield from _values((*path, name), value[name])
     elif value and isinstance(value, list):
-        for place, one in enumerate(value):
-            yield from _values((*path, place), one)
+        for place, item in enumerate(value):
+            yield from _values((*path, place), item)
     else:
         yield f"{member_path(path)}: {json.dumps(value, ensure_ascii=False)}"
 

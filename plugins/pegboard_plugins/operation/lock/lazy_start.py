@@ -73,7 +73,7 @@ class LazyStart(Middleware, ToolkitLoader):
             return None
         toolkit.remark("imported at its first call")
         late = locked_toolkit(self._lock, toolkit)
-        kept = [one for one in self._imports if one.name != toolkit.name or one.is_due()]  # a reload may fail
+        kept = [load for load in self._imports if load.name != toolkit.name or load.is_due()]  # a reload may fail
         self._imports = [*kept, _LateImport(late)]
         return late
 
@@ -124,7 +124,7 @@ class LazyStart(Middleware, ToolkitLoader):
         """
         items: Mapping[str, Any] = {} if self._inventory is None else getattr(self._inventory, kind)
         item = items.get(name) if isinstance(name, str) else None
-        due = (one for one in self._imports if item is not None and one.name == item.owner and one.is_due())
+        due = (load for load in self._imports if item is not None and load.name == item.owner and load.is_due())
         if (late := next(due, None)) is None:
             return
         rejected = await late.result(self._seconds)

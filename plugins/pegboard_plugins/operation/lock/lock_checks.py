@@ -36,5 +36,5 @@ def explain_name(command: CommandContext) -> Iterator[Finding]:
         state = "is not available now" if owner.rpartition("/")[2] in missing else "does not list it now"
         for tool in locked.tools:
             if same_name(tool, command.options.name):
-                found = f"tool {tool}: not served; {LOCK_FILE_NAME} has it from {owner}, which {state}"
-                yield Finding("warning", found)
+                text = f"tool {tool}: not served; {LOCK_FILE_NAME} has it from {owner}, which {state}"
+                yield Finding("warning", text)

@@ -41,27 +41,33 @@ def run_lock(command: CommandContext) -> int:
     with diverted():
         current, failed = asyncio.run(_current(host))
         new = with_former_definitions(current, old)
-    has_lost = any(one.change == "removed" for one in lock_differences(old, new))
+    has_lost = any(difference.change == "removed" for difference in lock_differences(old, new))
     refused = _refused(command) if has_lost else CatalogueLock({})
     if not options.prune:
         new = _with_absent_owners(new, old, _running(host) | refused.owners.keys())
     missing = failed - current.owners.keys()
     unavailable = _unavailable_owners(options, missing, missing - old.owners.keys())
-    found = ([] if is_new else lock_differences(old, new, refused)) + unavailable
-    if found and not options.json:
-        print_lines(_described(found))
-    accepted = not found or (options.update and not options.check and _accepts(options, len(found)))
+    differences = ([] if is_new else lock_differences(old, new, refused)) + unavailable
+    if differences and not options.json:
+        print_lines(_described(differences))
+    accepted = not differences or (options.update and not options.check and _accepts(options, len(differences)))
     is_written = accepted and not options.check and lock_text(new) != lock_text(old)
     if is_written:
         write_lock(new, path, host.config.file)
     if accepted and options.update:
         command.say_outdated_hosts(host)
     if options.json:
-        print_json({"file": str(path), "written": is_written, "differences": [one._asdict() for one in found]})
+        print_json(
+            {
+                "file": str(path),
+                "written": is_written,
+                "differences": [difference._asdict() for difference in differences],
+            }
+        )
     elif accepted:
         print_lines([f"{'wrote' if is_written else 'nothing has changed in'} {path}: {_counted(new)}"])
     else:
-        say(_advice(is_new=is_new, is_comparable=not options.check or found != unavailable))
+        say(_advice(is_new=is_new, is_comparable=not options.check or differences != unavailable))
     return 0 if accepted else 1
 
 
@@ -121,8 +127,8 @@ def _refused(command: CommandContext) -> CatalogueLock:
 
 def _running(host: Host) -> set[str]:
     """Return the names of the plugins and toolkits that have started, such as `toolkit:files`."""
-    failed = {one.origin for one in host.report.problems if one.stage == "lifespan"}
-    started = (one.origin for one in host.report.plugins if one.origin not in failed)
+    failed = {problem.origin for problem in host.report.problems if problem.stage == "lifespan"}
+    started = (plugin.origin for plugin in host.report.plugins if plugin.origin not in failed)
     return {f"{origin.kind}:{origin.name}" for origin in started}
 
 
@@ -147,13 +153,17 @@ def _accepts(options: Namespace, count: int) -> bool:
     return agreed(f"Accept {_plural(count, 'difference')}?")
 
 
-def _described(found: Sequence[Difference]) -> Iterator[str]:
+def _described(differences: Sequence[Difference]) -> Iterator[str]:
     """Yield the differences as lines."""
-    for one in found:
-        what = one.owner if one.kind == "owner" else f"{one.kind.removesuffix('s')} {one.name}, from {one.owner}"
-        former = f" from {one.former}" if one.former else ""
-        yield f"{_MARKS[one.change]} {what}: {one.change}{former}"
-        yield from (f"    {line}" for line in one.lines)
+    for difference in differences:
+        what = (
+            difference.owner
+            if difference.kind == "owner"
+            else f"{difference.kind.removesuffix('s')} {difference.name}, from {difference.owner}"
+        )
+        former = f" from {difference.former}" if difference.former else ""
+        yield f"{_MARKS[difference.change]} {what}: {difference.change}{former}"
+        yield from (f"    {line}" for line in difference.lines)
 
 
 def _counted(lock: CatalogueLock) -> str:

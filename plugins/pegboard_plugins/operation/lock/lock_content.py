@@ -43,9 +43,9 @@ def lock_of(host: Host) -> CatalogueLock:
 
 def _locked_owner(definitions: Sequence[CheckedDefinition]) -> LockedOwner:
     items: dict[ItemKind, dict[str, LockedDefinition]] = {kind: {} for kind in LOCKED_KINDS}
-    for one in definitions:
-        items[one.kind][one.name] = locked_definition(definition_object(one.item))
-    texts = (getattr(one.item, "owner_description", None) for one in definitions)
+    for definition in definitions:
+        items[definition.kind][definition.name] = locked_definition(definition_object(definition.item))
+    texts = (getattr(definition.item, "owner_description", None) for definition in definitions)
     return LockedOwner(
         distribution=definitions[0].distribution,
         version=definitions[0].version,

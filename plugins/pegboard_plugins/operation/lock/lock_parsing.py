@@ -79,7 +79,9 @@ def _owner(value: object) -> LockedOwner:
         version=_member(tree, "version", _text, ""),
         description=_member(tree, "description", _text, ""),
         hooks=_member(tree, "hooks", _texts, []),
-        settings_schema=_member(tree, "settings_schema", lambda given: None if given is None else _object(given)),
+        settings_schema=_member(
+            tree, "settings_schema", lambda settings: None if settings is None else _object(settings)
+        ),
         settings_digest=_member(tree, "settings_digest", _text, ""),
         tools=_member(tree, "tools", _items, {}),
         resources=_member(tree, "resources", _items, {}),
@@ -98,7 +100,7 @@ def _definition(value: object) -> LockedDefinition:
 
 
 def _texts(value: object) -> tuple[str, ...]:
-    if not isinstance(value, list) or not all(isinstance(one, str) for one in value):
+    if not isinstance(value, list) or not all(isinstance(item, str) for item in value):
         raise _DamageError("must be a list of strings")
     return tuple(value)
 

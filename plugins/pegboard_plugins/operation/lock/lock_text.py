@@ -31,11 +31,13 @@ def wrong_digests(lock: CatalogueLock) -> Iterator[str]:
     """Yield the name of each item whose digest is not the digest of its definition."""
     for owner in lock.owners.values():
         for kind in LOCKED_KINDS:
-            yield from (name for name, one in owner.items(kind).items() if one.digest != digest_of(one.definition))
+            yield from (
+                name for name, locked in owner.items(kind).items() if locked.digest != digest_of(locked.definition)
+            )
 
 
 def with_former_definitions(new: CatalogueLock, old: CatalogueLock) -> CatalogueLock:
-    """Return a lock with the definitions of an older one that are equal, so that the order of members is kept."""
+    """Return a lock with the definitions of an older lock that are equal, so that the order of members is kept."""
     kept = {name: _with_former(owner, old.owners[name]) for name, owner in new.owners.items() if name in old.owners}
     return new._replace(owners={**new.owners, **kept})
 
@@ -49,7 +51,9 @@ def _with_former(new: LockedOwner, old: LockedOwner) -> LockedOwner:
 
 
 def _former(new: Mapping[str, LockedDefinition], old: Mapping[str, LockedDefinition]) -> Mapping[str, LockedDefinition]:
-    return {name: old[name] if name in old and old[name].digest == one.digest else one for name, one in new.items()}
+    return {
+        name: old[name] if name in old and old[name].digest == locked.digest else locked for name, locked in new.items()
+    }
 
 
 def lock_text(lock: CatalogueLock) -> bytes:
@@ -60,7 +64,7 @@ def lock_text(lock: CatalogueLock) -> bytes:
 
 
 def _owner_tree(owner: LockedOwner) -> dict[str, Any]:
-    tree = {name: one for name, one in owner._asdict().items() if one}
+    tree = {name: member for name, member in owner._asdict().items() if member}
     for kind in LOCKED_KINDS:
         if items := owner.items(kind):
             tree[kind] = {name: items[name]._asdict() for name in sorted(items)}

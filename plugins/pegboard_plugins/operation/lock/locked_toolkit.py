@@ -66,8 +66,8 @@ def locked_toolkit(lock: CatalogueLock, toolkit: FoundToolkit) -> LateToolkit:
 
 def _own_version(owner: LockedOwner) -> str | None:
     """Return the version of the toolkit if it differs from the version of its distribution."""
-    of_tools = [one.definition for one in owner.tools.values() if _VERSION not in one.definition.get("_meta", {})]
-    version = next(filter(None, (one.get("version") for one in of_tools)), None)
+    of_tools = [tool.definition for tool in owner.tools.values() if _VERSION not in tool.definition.get("_meta", {})]
+    version = next(filter(None, (tool.get("version") for tool in of_tools)), None)
     return None if version == owner.version else version
 
 
@@ -83,20 +83,20 @@ async def _read_first(uri: str, context: Context) -> MCPError:
 
 def _tools(owner: LockedOwner) -> Iterator[ToolDefinition]:
     for name, locked in owner.tools.items():
-        given = locked.definition
-        requires = given.get("requires", {})
-        meta = given.get("_meta", {})
+        definition = locked.definition
+        requires = definition.get("requires", {})
+        meta = definition.get("_meta", {})
         yield ToolDefinition(
             _imported_first,
             name=name,
             version=meta.get(_VERSION),
             tags=_tags(locked),
-            deprecated=given.get("deprecated"),
+            deprecated=definition.get("deprecated"),
             requires_auth=_authorization(requires.get("authorization")),
             scopes=tuple(requires.get("scopes", ())),
             requires_secrets=tuple(requires.get("secrets", ())),
             requires_metadata=tuple(requires.get("metadata", ())),
-            raw={member: value for member, value in given.items() if member not in _HOST_ONLY},
+            raw={member: value for member, value in definition.items() if member not in _HOST_ONLY},
         )
 
 
@@ -115,13 +115,13 @@ def _tags(locked: LockedDefinition) -> Sequence[str]:
     return tags
 
 
-def _authorization(given: Mapping[str, Any] | None) -> ToolAuthorization | None:
+def _authorization(authorization: Mapping[str, Any] | None) -> ToolAuthorization | None:
     """Return the authorization that a locked tool requires. The import replaces it by the toolkit's own object."""
-    if given is None:
+    if authorization is None:
         return None
-    name = given.get("provider")
-    required = _class_of(AuthProvider(name, name or given.get("id", ""), type=given.get("type", "")))
-    return required(id=given.get("id"), scopes=given.get("scopes"))
+    name = authorization.get("provider")
+    required = _class_of(AuthProvider(name, name or authorization.get("id", ""), type=authorization.get("type", "")))
+    return required(id=authorization.get("id"), scopes=authorization.get("scopes"))
 
 
 @lru_cache(maxsize=8)

@@ -11,7 +11,7 @@ from pegboard_plugins.operation.lock.catalogue_lock import LOCKED_KINDS, Catalog
 def with_hidden_text(lock: CatalogueLock) -> CatalogueLock:
     """Return a lock with only the definitions that have invisible characters."""
     owners = {name: _refused(owner) for name, owner in lock.owners.items()}
-    return CatalogueLock({name: one for name, one in owners.items() if any(map(one.items, LOCKED_KINDS))})
+    return CatalogueLock({name: owner for name, owner in owners.items() if any(map(owner.items, LOCKED_KINDS))})
 
 
 def _refused(owner: LockedOwner) -> LockedOwner:
@@ -19,4 +19,4 @@ def _refused(owner: LockedOwner) -> LockedOwner:
 
 
 def _hidden(items: Mapping[str, LockedDefinition]) -> Mapping[str, LockedDefinition]:
-    return {name: one for name, one in items.items() if any(text_problems(one.definition))}
+    return {name: locked for name, locked in items.items() if any(text_problems(locked.definition))}

@@ -13,7 +13,7 @@ _FIX = "`pegboard lock --update` shows the difference and accepts it"
 
 
 def unlocked_reason(lock: CatalogueLock, checked: CheckedDefinition) -> str | None:
-    """Return the reason why a definition is not the one in the lock, with the fix. Return None if it is.
+    """Return the reason why a definition is not the definition in the lock, with the fix. Return None if it is.
 
     Raises:
         TypeError: JSON cannot express the definition.
@@ -41,16 +41,16 @@ def unlocked_reason(lock: CatalogueLock, checked: CheckedDefinition) -> str | No
     return None
 
 
-def _is_same(one: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
+def _is_same(left: Mapping[str, Any], right: Mapping[str, Any]) -> bool:
     """Return True if two objects have the same members.
 
     The definitions of a toolkit that is imported later have the members of the lock.
     """
-    return one.keys() == other.keys() and all(_is_equal(value, other[name]) for name, value in one.items())
+    return left.keys() == right.keys() and all(_is_equal(value, right[name]) for name, value in left.items())
 
 
-def _is_equal(one: Any, other: Any) -> bool:
+def _is_equal(left: Any, right: Any) -> bool:
     """Return True if two members have the same JSON. Comparing JSON is faster than comparing the canonical form."""
-    if one is other or (type(one) is str and type(other) is str and one == other):
+    if left is right or (type(left) is str and type(right) is str and left == right):
         return True
-    return encode(one) == encode(other)
+    return encode(left) == encode(right)

@@ -15,7 +15,7 @@ _OTHERS = re.compile(r"[^\x20-\x7e\n]")
 def visible(text: str) -> str:
     """Return one line in which characters that are invisible, or that change the order of text, are escaped."""
     line = printable(text).replace("\n", r"\n").replace("\t", r"\t")
-    return _SELECTORS.sub(lambda found: ascii(found[0])[1:-1], line)
+    return _SELECTORS.sub(lambda match: ascii(match[0])[1:-1], line)
 
 
 def with_hidden_escaped(text: str) -> str:
@@ -23,6 +23,6 @@ def with_hidden_escaped(text: str) -> str:
     return text if text.isascii() and "\x7f" not in text else _OTHERS.sub(_json_escape, text)
 
 
-def _json_escape(found: re.Match[str]) -> str:
-    char = found[0]
+def _json_escape(match: re.Match[str]) -> str:
+    char = match[0]
     return char if visible(char) == char else json.dumps(char)[1:-1]
