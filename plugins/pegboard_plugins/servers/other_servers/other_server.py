@@ -170,10 +170,10 @@ def ask_at_terminal(label: str) -> QuestionHandler:
     """Return a function that asks the person at the terminal."""
     terminal = Terminal()
 
-    async def ask(asked: Asked) -> Mapping[str, Any]:
+    async def ask(request: Asked) -> Mapping[str, Any]:
         say(f"{label} asks:")
         try:
-            return await terminal(asked.method, dict(asked.params))
+            return await terminal(request.method, dict(request.params))
         except ClientError as error:
             raise ProtocolError(METHOD_NOT_FOUND, str(error)) from error
         except (AttributeError, KeyError, TypeError, ValueError) as error:

@@ -37,7 +37,9 @@ def print_lists(lists: Mapping[str, list[dict[str, Any]]]) -> None:
 def _summary(item: Mapping[str, Any], own: str) -> str:
     """Return the first line of the description, else of the title or the name. Skip the member `own`."""
     members = ("description", "title", "name")
-    return first_line(next((item[one] for one in members if one != own and isinstance(item.get(one), str)), ""))
+    return first_line(
+        next((item[member] for member in members if member != own and isinstance(item.get(member), str)), "")
+    )
 
 
 def _cell(value: Any) -> str:
@@ -78,10 +80,14 @@ def _indented(text: str) -> str:
 
 
 def _print_arguments(arguments: Any) -> None:
-    listed = [one for one in arguments if isinstance(one, dict)] if isinstance(arguments, list) else []
+    listed = [argument for argument in arguments if isinstance(argument, dict)] if isinstance(arguments, list) else []
     rows = [
-        (f"  {_cell(one.get('name'))}", "required" if one.get("required") is True else "", _summary(one, "name"))
-        for one in listed
+        (
+            f"  {_cell(argument.get('name'))}",
+            "required" if argument.get("required") is True else "",
+            _summary(argument, "name"),
+        )
+        for argument in listed
     ]
     print_table(rows) if rows else print_text("  no arguments")
 

@@ -70,13 +70,13 @@ def found_in(lists: Mapping[str, list[Item]], name: str, way: str) -> tuple[str,
 
 async def call_named(
     client: Client,
-    found: tuple[str, Item],
+    kind_and_item: tuple[str, Item],
     name: str,
     arguments: Mapping[str, Any],
     progress: Callable[[Mapping[str, Any]], None] | None,
 ) -> Item:
     """Call a tool, get a prompt, or read the resource whose URI is the name. Return the result."""
-    kind, item = found
+    kind, item = kind_and_item
     if kind in ("resources", "resourceTemplates"):
         return await client.read(name, progress=progress)
     if kind == "prompts":
@@ -107,7 +107,7 @@ def are_unsuitable(arguments: Mapping[str, Any], item: Item) -> bool:
     if not isinstance(properties, dict):
         return False
     required = schema.get("required", ()) if isinstance(schema, dict) else ()
-    types = {name: one.get("type") for name, one in properties.items() if isinstance(one, dict)}
+    types = {name: member.get("type") for name, member in properties.items() if isinstance(member, dict)}
     mistaken = [
         name for name, value in arguments.items() if isinstance(value, str) and types.get(name, "string") != "string"
     ]
