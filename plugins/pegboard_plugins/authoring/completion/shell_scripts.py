@@ -97,8 +97,8 @@ end
 def bash_script(words: CompletedWords) -> str:
     """Return the script for bash."""
     lines = []
-    for place, found in words.places.items():
-        shown = " ".join(word.text for word in found)
+    for place, choices in words.places.items():
+        shown = " ".join(word.text for word in choices)
         lines.append(f'        "{place}") candidates="{shown}" ;;')
     value, names = 'COMPREPLY=($(compgen -W "{}" -- "$current")); return', "candidates=$({})"
     return _filled(_BASH, words, lines, value, names)
@@ -107,8 +107,8 @@ def bash_script(words: CompletedWords) -> str:
 def zsh_script(words: CompletedWords) -> str:
     """Return the script for zsh."""
     lines = []
-    for place, found in words.places.items():
-        shown = " ".join(_quoted(f"{word.text}:{word.meaning}", "'\\''") for word in found)
+    for place, choices in words.places.items():
+        shown = " ".join(_quoted(f"{word.text}:{word.meaning}", "'\\''") for word in choices)
         lines.append(f'        "{place}") candidates=({shown}) ;;')
     value, names = "candidates=({}); _describe 'value' candidates; return", 'candidates=(${{(f)"$({})"}})'
     return _filled(_ZSH, words, lines, value, names)
@@ -121,7 +121,7 @@ def fish_script(words: CompletedWords) -> str:
 
 def _filled(script: str, words: CompletedWords, lines: list[str], value: str, names: str) -> str:
     """Return a script with its words. `value` and `names` are the code for values of options and for names."""
-    valued = sorted({word.text for found in words.places.values() for word in found if word.takes_value})
+    valued = sorted({word.text for choices in words.places.values() for word in choices if word.takes_value})
     parts = {
         "@PLACES@": "|".join(filter(None, words.places)),
         "@VALUED@": "|".join(valued),
@@ -136,12 +136,12 @@ def _filled(script: str, words: CompletedWords, lines: list[str], value: str, na
 
 
 def _fish_lines(words: CompletedWords) -> Iterator[str]:
-    for place, found in words.places.items():
+    for place, choices in words.places.items():
         at = f"complete --command pegboard --condition '__pegboard_at \"{place}\"'"
         if place in words.names:
             command = words.names[place].replace("@FILES@", "(__pegboard_files)")
             yield f"{at} --no-files --arguments '({command})'"
-        for word in found:
+        for word in choices:
             name = word.text.lstrip("-")
             kinds = {0: "--no-files --arguments", 1: "--short-option", 2: "--long-option"}
             kind = kinds[len(word.text) - len(name)]

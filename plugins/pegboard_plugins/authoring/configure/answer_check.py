@@ -66,9 +66,9 @@ async def _answer(entry: ServerEntry, stderr: deque[str]) -> Answer:
     async with Client(address, timeout=ANSWER_SECONDS) as client:
         declared = client.server.capabilities
         items = {
-            "tools": [one["name"] for one in await client.tools()] if "tools" in declared else [],
-            "resources": [one["uri"] for one in await client.resources()] if "resources" in declared else [],
-            "prompts": [one["name"] for one in await client.prompts()] if "prompts" in declared else [],
+            "tools": [tool["name"] for tool in await client.tools()] if "tools" in declared else [],
+            "resources": [resource["uri"] for resource in await client.resources()] if "resources" in declared else [],
+            "prompts": [prompt["name"] for prompt in await client.prompts()] if "prompts" in declared else [],
         }
         name = f"{client.server.name} {client.server.version}".strip() or "the server"
         return Answer("", name, client.revision, loop.time() - start, items)

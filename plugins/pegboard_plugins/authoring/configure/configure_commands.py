@@ -232,11 +232,11 @@ def _rows(client: McpClient) -> Iterator[dict[str, str]]:
             continue
         about = {"client": label, "file": str(path)}
         try:
-            found = EntryFile(client, path).entries
+            entries = EntryFile(client, path).entries
         except ClientFileError as error:
             yield {**about, "name": "", "server": "", "state": str(error)}
             continue
-        for name, raw in found.items():
+        for name, raw in entries.items():
             yield {**about, "name": name, **_described(from_client(raw if isinstance(raw, dict) else {}))}
 
 

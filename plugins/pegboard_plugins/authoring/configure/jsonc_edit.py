@@ -60,9 +60,9 @@ class _Reader:
 
     def skip(self, position: int) -> int:
         """Return the position after white space and comments."""
-        found = _TRIVIA.match(self.text, position)
-        assert found is not None
-        return found.end()
+        match = _TRIVIA.match(self.text, position)
+        assert match is not None
+        return match.end()
 
     def value(self, position: int) -> Node:
         char = self.text[position : position + 1]
@@ -70,13 +70,13 @@ class _Reader:
             return self.object(position)
         if char == "[":
             return self.array(position)
-        found = (_STRING if char == '"' else _WORD).match(self.text, position)
-        if found is None:
+        match = (_STRING if char == '"' else _WORD).match(self.text, position)
+        if match is None:
             raise self.wrong(position, "a value is missing" if char else "the end is missing")
         try:
-            return Node(position, found.end(), json.loads(found.group()))
+            return Node(position, match.end(), json.loads(match.group()))
         except ValueError:
-            raise self.wrong(position, f"{found.group()[:20]} is not a JSON value") from None
+            raise self.wrong(position, f"{match.group()[:20]} is not a JSON value") from None
 
     def object(self, start: int) -> Node:
         members: list[Member] = []
@@ -179,10 +179,10 @@ def _at(node: Node, path: Sequence[str]) -> tuple[Node, list[str]]:
 
 
 def _member(node: Node, name: str) -> Member | None:
-    found = [member for member in node.members or () if member.name == name]
-    if len(found) > 1:
-        raise ClientFileError(f"it has {name!r} {len(found)} times: remove all but one")
-    return found[0] if found else None
+    members = [member for member in node.members or () if member.name == name]
+    if len(members) > 1:
+        raise ClientFileError(f"it has {name!r} {len(members)} times: remove all but one")
+    return members[0] if members else None
 
 
 def _inserted(text: str, root: Node, node: Node, name: str, value: Any) -> str:

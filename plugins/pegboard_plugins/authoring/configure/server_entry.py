@@ -17,8 +17,8 @@ from pegboard_plugins.authoring.configure.clients import CLIENTS, PRINTED, McpCl
 from pegboard_plugins.authoring.configure.files_root import root_arguments
 
 MAX_NAME_CHARACTERS = 64
-_ADDRESSES = ("command", "args", "env", "type", *{one.url for one in CLIENTS.values()} - {""})
-_HEADERS = tuple({one.headers for one in CLIENTS.values()})
+_ADDRESSES = ("command", "args", "env", "type", *{client.url for client in CLIENTS.values()} - {""})
+_HEADERS = tuple({client.headers for client in CLIENTS.values()})
 
 
 class EntryError(UsageError):
@@ -131,12 +131,14 @@ def to_client(entry: ServerEntry, client: McpClient, old: Mapping[str, Any] = EM
 
 def from_client(entry: Mapping[str, Any]) -> ServerEntry:
     """Return the server that an entry of any client describes. Members of the wrong type count as absent."""
-    url = next((entry[one.url] for one in (*CLIENTS.values(), PRINTED) if isinstance(entry.get(one.url), str)), "")
+    url = next(
+        (entry[client.url] for client in (*CLIENTS.values(), PRINTED) if isinstance(entry.get(client.url), str)), ""
+    )
     headers = {key: value for name in _HEADERS for key, value in _mapping(entry.get(name)).items()}
     command, arguments = entry.get("command"), entry.get("args")
     if url or not isinstance(command, str):
         return ServerEntry(url=url, headers=headers)
-    words = [one for one in arguments if isinstance(one, str)] if isinstance(arguments, list) else []
+    words = [argument for argument in arguments if isinstance(argument, str)] if isinstance(arguments, list) else []
     return ServerEntry((command, *words), _mapping(entry.get("env")))
 
 
@@ -154,4 +156,4 @@ def is_in_cache(entry: ServerEntry) -> bool:
 
 
 def _mapping(value: Any) -> dict[str, str]:
-    return {name: str(one) for name, one in value.items()} if isinstance(value, dict) else {}
+    return {name: str(item) for name, item in value.items()} if isinstance(value, dict) else {}

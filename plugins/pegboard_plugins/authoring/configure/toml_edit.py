@@ -21,14 +21,14 @@ def read_toml(text: str, path: Sequence[str]) -> dict[str, Any]:
         ClientFileError: the text is not TOML, or a value on the path is not a table.
     """
     try:
-        found: Any = tomli.loads(text.removeprefix("\ufeff").replace("\r\n", "\n"))
+        table: Any = tomli.loads(text.removeprefix("\ufeff").replace("\r\n", "\n"))
     except (tomli.TOMLDecodeError, RecursionError) as error:
         raise ClientFileError(f"it is not TOML: {error}") from None
     for number, name in enumerate(path, 1):
-        found = found.get(name, {})
-        if not isinstance(found, dict):
+        table = table.get(name, {})
+        if not isinstance(table, dict):
             raise ClientFileError(f"{'.'.join(path[:number])} must be a table")
-    return dict(found)
+    return dict(table)
 
 
 def set_toml(text: str, path: Sequence[str], table: Mapping[str, Any]) -> str:

@@ -53,10 +53,10 @@ def _rows(tools: list[Tool], costs: Mapping[str, int]) -> Iterator[tuple[str, st
 
 def _of_toolkits(tools: list[Tool], costs: Mapping[str, int]) -> dict[str, int]:
     """Return the tokens of each toolkit, the largest first."""
-    found: dict[str, int] = {}
+    tokens: dict[str, int] = {}
     for tool in tools:
-        found[tool.owner] = found.get(tool.owner, 0) + costs[tool.name]
-    return dict(sorted(found.items(), key=lambda item: (-item[1], item[0])))
+        tokens[tool.owner] = tokens.get(tool.owner, 0) + costs[tool.name]
+    return dict(sorted(tokens.items(), key=lambda item: (-item[1], item[0])))
 
 
 def _largest(tools: list[Tool], costs: Mapping[str, int]) -> list[Tool]:
@@ -68,7 +68,7 @@ def _longest_part(tool: Tool) -> str:
     parameters = tool.input_schema.get("properties", {})
     parts = {f"parameter {name}": encode(about).decode() for name, about in parameters.items()}
     parts["description"] = tool.description
-    name = max(parts, key=lambda one: estimated_tokens(parts[one]))
+    name = max(parts, key=lambda part: estimated_tokens(parts[part]))
     return f"{name}, {estimated_tokens(parts[name])}"
 
 

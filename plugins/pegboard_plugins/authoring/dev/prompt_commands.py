@@ -131,22 +131,22 @@ class PromptCommands:
         else:
             shows, commands = "", tuple(PROMPT_COMMANDS)
         if not before:
-            found = [f"{name} " for name in (*commands, *items)]
+            words = [f"{name} " for name in (*commands, *items)]
         elif shows == "show":
             return []
         else:
-            found = list(_arguments(items.get(before[0], {})))
-        return [one for one in found if one.startswith(text)]
+            words = list(_arguments(items.get(before[0], {})))
+        return [word for word in words if word.startswith(text)]
 
 
 def _arguments(item: Item) -> list[str]:
     """Return the arguments of a tool or prompt as far as its description has them: `key=`, `key:=`, `key=choice`."""
     schema = item.get("inputSchema")
     properties = schema.get("properties", {}) if isinstance(schema, dict) else {}
-    texts = [f"{one.get('name')}=" for one in item.get("arguments", ()) if isinstance(one, dict)]
-    for name, one in properties.items():
-        choices = one.get("enum", ())
+    texts = [f"{argument.get('name')}=" for argument in item.get("arguments", ()) if isinstance(argument, dict)]
+    for name, parameter in properties.items():
+        choices = parameter.get("enum", ())
         texts += [f"{name}={choice} " for choice in choices if isinstance(choice, str)]
         if not choices:
-            texts.append(f"{name}=" if one.get("type") == "string" else f"{name}:=")
+            texts.append(f"{name}=" if parameter.get("type") == "string" else f"{name}:=")
     return texts

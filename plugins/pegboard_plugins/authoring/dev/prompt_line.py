@@ -71,12 +71,12 @@ def _readline_with(complete: Complete) -> ModuleType | None:
         import readline
     except ImportError:
         return None
-    found: list[str] = []
+    words: list[str] = []
 
     def next_of(text: str, state: int) -> str | None:
         if state == 0:
-            found[:] = complete(readline.get_line_buffer()[: readline.get_begidx()].split(), text)
-        return found[state] if state < len(found) else None
+            words[:] = complete(readline.get_line_buffer()[: readline.get_begidx()].split(), text)
+        return words[state] if state < len(words) else None
 
     readline.set_completer(next_of)
     readline.set_completer_delims(" \t")

@@ -40,7 +40,7 @@ class FileVersion:
 
     def items(self) -> dict[str, Item]:
         """Return the tools, prompts and resources by name."""
-        return {str(one.get(ITEM_KINDS[kind][1])): one for kind, items in self.lists.items() for one in items}
+        return {str(item.get(ITEM_KINDS[kind][1])): item for kind, items in self.lists.items() for item in items}
 
     async def end(self) -> None:
         """End the process after the running call."""
@@ -49,7 +49,7 @@ class FileVersion:
 
 
 class ServedFile:
-    """Starts a process for each version of a file, and keeps the last one that works.
+    """Starts a process for each version of a file, and keeps the last process that works.
 
     Args:
         options: the options of the command line, with the file.
@@ -145,7 +145,7 @@ class ServedFile:
         words = ["--config", str(options.config)] if options.config else []
         words += ["--only", ",".join(options.only)] if options.only else []
         words += [word for file in options.file for word in ("--file", str(file))]
-        words += [name for name, given in (("--strict", options.strict), ("--safe", options.safe)) if given]
+        words += [name for name, is_set in (("--strict", options.strict), ("--safe", options.safe)) if is_set]
         words += ["-v"] * options.verbose
         # without -B, a second save in the same second could find the compiled code of the first
         command = ("-B", "-m", "pegboard", "stdio", str(self._file), *words)

@@ -10,7 +10,7 @@ import pegboard
 from pegboard.terminal import say
 
 _INDENT = "    "
-"""The indentation of the lines after the first one of a log record."""
+"""The indentation of the lines after the first line of a log record."""
 _RECORD = re.compile(r"\d{4}-\d\d-\d\dT\S+Z (?P<level>[A-Z]+) (?P<logger>[\w.]+)(?: \[[^]]*\])?: (?P<message>.*)")
 _FRAME = re.compile(rf'{_INDENT}  File "(?P<file>.+)", line \d+')
 _OF_FRAME = _INDENT * 2

@@ -45,13 +45,13 @@ def _too_long(prefix: str, most: int) -> Callable[[Tool], str | None]:
 
 
 def _root_combination(tool: Tool) -> str | None:
-    found = [name for name in _COMBINATIONS if name in tool.input_schema]
-    return f"its input schema has {', '.join(found)} at the top level" if found else None
+    keywords = [name for name in _COMBINATIONS if name in tool.input_schema]
+    return f"its input schema has {', '.join(keywords)} at the top level" if keywords else None
 
 
 def _array_without_items(tool: Tool) -> str | None:
-    found = [way for way, schema in _subschemas(tool.input_schema, ()) if _lacks_items(schema)]
-    places = [".".join(way) or "the input" for way in found]
+    ways = [way for way, schema in _subschemas(tool.input_schema, ()) if _lacks_items(schema)]
+    places = [".".join(way) or "the input" for way in ways]
     return f"its schema has an array without `items`: {', '.join(places)}" if places else None
 
 

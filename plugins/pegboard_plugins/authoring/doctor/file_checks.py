@@ -83,10 +83,10 @@ def _mode(file: Path) -> int | None:
     if os.name != "posix":
         return None
     try:
-        found = file.stat()
+        status = file.stat()
     except OSError:
         return None
-    return stat.S_IMODE(found.st_mode) if found.st_uid == os.geteuid() else None
+    return stat.S_IMODE(status.st_mode) if status.st_uid == os.geteuid() else None
 
 
 def _change(file: Path, mode: int) -> str:
