@@ -31,11 +31,11 @@ class Import(NamedTuple):
 
 def modules(folder: str, package: str = "") -> dict[str, Path]:
     """Every module below a folder that lies on the module path, or of one package there, by its dotted name."""
-    found = {}
+    paths = {}
     for path in sorted((ROOT / folder / package).rglob("*.py")):
         parts = path.relative_to(ROOT / folder).with_suffix("").parts
-        found[".".join(parts[:-1] if parts[-1] == "__init__" else parts)] = path
-    return found
+        paths[".".join(parts[:-1] if parts[-1] == "__init__" else parts)] = path
+    return paths
 
 
 def imports(text: str) -> Iterator[Import]:

@@ -14,7 +14,9 @@ from pegboard.loading.contributions import contribution_types
 from tests.structure.sources import ROOT
 
 SPECS: dict[str, Callable[..., Any]] = {
-    name: one for name, one in vars(hookspecs).items() if inspect.isfunction(one) and not name.startswith("_")
+    name: function
+    for name, function in vars(hookspecs).items()
+    if inspect.isfunction(function) and not name.startswith("_")
 }
 PUBLIC = {name: getattr(package, name) for package in (plugin, types) for name in package.__all__}
 DRIVES = {"value", "host.dispatch", "host.run", "host.serve", "host.respond", "host.store", "requested"}
@@ -26,7 +28,7 @@ def complaints(name: str, spec: Callable[..., Any], tests: dict[str, ast.AST]) -
         yield f"{name} lacks the marker"
     if set(hints) != {*inspect.signature(spec).parameters, "return"} or hints["context"] is not plugin.PluginContext:
         yield f"{name} is not typed with public types"
-    if not all(inspect.isclass(one) for one in contribution_types(spec).types):
+    if not all(inspect.isclass(accepted) for accepted in contribution_types(spec).types):
         yield f"{name} accepts no classes"
     if not (inspect.getdoc(spec) or "").endswith("."):
         yield f"{name} is not documented"

@@ -1,4 +1,4 @@
-"""Allowed imports: public names for authors, no plugin from another plugin or the host, no layer from a higher one."""
+"""Allowed imports: public names for authors, no plugin from another plugin or the host, no layer from above."""
 
 from __future__ import annotations
 
@@ -60,10 +60,10 @@ def found_in(path: Path) -> list[Import]:
 def offenders(paths: dict[str, Path], wrong: Callable[[str, Import], bool]) -> list[str]:
     """Return every import that breaks a rule, as a line."""
     return [
-        f"{module}:{found.line} imports {found.module}" + (f".{found.name}" if found.name else "")
+        f"{module}:{imported.line} imports {imported.module}" + (f".{imported.name}" if imported.name else "")
         for module, path in paths.items()
-        for found in found_in(path)
-        if wrong(module, found)
+        for imported in found_in(path)
+        if wrong(module, imported)
     ]
 
 
@@ -71,16 +71,16 @@ def room_of(module: str) -> str:
     return module.split(".")[1] if "." in module else "__init__"
 
 
-def rooms_imported(found: Import) -> set[str]:
+def rooms_imported(imported: Import) -> set[str]:
     """Return the packages that an import names."""
-    if found.module == "pegboard":
-        return {found.name} if found.name in ROOMS else set()
-    return {room_of(found.module)}
+    if imported.module == "pegboard":
+        return {imported.name} if imported.name in ROOMS else set()
+    return {room_of(imported.module)}
 
 
 def test_toml_and_metadata_have_a_single_reader_each() -> None:
-    def is_second(_: str, found: Import) -> bool:
-        return f"{found.module}.{found.name}".startswith(("tomllib.", "importlib.metadata.", "pkg_resources."))
+    def is_second(_: str, imported: Import) -> bool:
+        return f"{imported.module}.{imported.name}".startswith(("tomllib.", "importlib.metadata.", "pkg_resources."))
 
     assert offenders(HOST | PLUGINS | CLIENT | TESTING | TOOLKITS, is_second) == []
 
@@ -93,10 +93,10 @@ def test_every_module_of_the_host_is_in_a_layer() -> None:
 
 
 def test_a_layer_imports_only_lower_layers() -> None:
-    def is_upward(module: str, found: Import) -> bool:
-        if module == "pegboard" or found.top != "pegboard" or found.typing_only:
+    def is_upward(module: str, imported: Import) -> bool:
+        if module == "pegboard" or imported.top != "pegboard" or imported.typing_only:
             return False
-        return not rooms_imported(found) <= set(ROOMS[: ROOMS.index(room_of(module)) + 1])
+        return not rooms_imported(imported) <= set(ROOMS[: ROOMS.index(room_of(module)) + 1])
 
     assert offenders(HOST, is_upward) == []
 
@@ -107,60 +107,63 @@ def test_modules_have_no_import_cycle() -> None:
     for module, path in known.items():
         text = path.read_text("utf-8")
         at_once = {line for line, code in enumerate(text.splitlines(), 1) if re.match(r"(from|import) ", code)}
-        for found in imports(text):
-            if found.line in at_once and not found.typing_only:
-                whole = f"{found.module}.{found.name}"
-                edges.setdefault(module, set()).add(whole if whole in known else found.module)
+        for imported in imports(text):
+            if imported.line in at_once and not imported.typing_only:
+                whole = f"{imported.module}.{imported.name}"
+                edges.setdefault(module, set()).add(whole if whole in known else imported.module)
     edges.pop("pegboard", None)
     TopologicalSorter(edges).prepare()  # raises an exception that has the cycle
 
 
 def test_the_host_imports_no_plugin_and_no_library_of_plugins() -> None:
     foreign = {"pegboard_plugins", "aiohttp", "jwt", "dotenv", "tests"}
-    assert offenders(HOST | TESTING, lambda _, found: found.top in foreign) == []
-    assert offenders(HOST, lambda _, found: found.top == "pegboard_client") == []
+    assert offenders(HOST | TESTING, lambda _, imported: imported.top in foreign) == []
+    assert offenders(HOST, lambda _, imported: imported.top == "pegboard_client") == []
 
 
 def test_no_import_is_relative() -> None:
     everything = HOST | PLUGINS | CLIENT | TESTING | MESSAGES | TOOLKITS
-    assert offenders(everything, lambda _, found: found.level > 0) == []
+    assert offenders(everything, lambda _, imported: imported.level > 0) == []
 
 
 def test_the_product_imports_no_test_kit_and_no_messages() -> None:
     foreign = {"pegboard_testing", "pegboard_messages", "tests"}
-    assert offenders(HOST | PLUGINS | CLIENT | TOOLKITS, lambda _, found: found.top in foreign) == []
+    assert offenders(HOST | PLUGINS | CLIENT | TOOLKITS, lambda _, imported: imported.top in foreign) == []
 
 
 def test_the_client_imports_records_errors_and_wire_formats_of_the_host() -> None:
-    def is_further(_: str, found: Import) -> bool:
-        return found.top.startswith("pegboard") and not found.module.startswith(("pegboard_client", *FOR_THE_CLIENT))
+    def is_further(_: str, imported: Import) -> bool:
+        return imported.top.startswith("pegboard") and not imported.module.startswith(
+            ("pegboard_client", *FOR_THE_CLIENT)
+        )
 
     assert offenders(CLIENT, is_further) == []
 
 
 def test_the_messages_import_only_the_standard_library() -> None:
-    assert offenders(MESSAGES, lambda _, found: is_undeclared(found, frozenset())) == []
+    assert offenders(MESSAGES, lambda _, imported: is_undeclared(imported, frozenset())) == []
 
 
 def test_the_core_does_no_input_or_output() -> None:
     core = {module: path for module, path in HOST.items() if room_of(module) not in WITH_INPUT_AND_OUTPUT}
-    assert offenders(core, lambda _, found: found.top in INPUT_AND_OUTPUT) == []
+    assert offenders(core, lambda _, imported: imported.top in INPUT_AND_OUTPUT) == []
 
 
 # --- plugins, toolkits and samples
 
 
-def private(found: Import) -> bool:
+def private(imported: Import) -> bool:
     """Return True if an import of pegboard names something private."""
-    if found.name is None and found.module in PUBLIC_PACKAGES:
+    if imported.name is None and imported.module in PUBLIC_PACKAGES:
         return False
-    return found.top in {one.partition(".")[0] for one in PUBLIC_PACKAGES} and not (
-        found.module in (*PUBLIC_PACKAGES, "pegboard.errors") and found.name in import_module(found.module).__all__
+    return imported.top in {package.partition(".")[0] for package in PUBLIC_PACKAGES} and not (
+        imported.module in (*PUBLIC_PACKAGES, "pegboard.errors")
+        and imported.name in import_module(imported.module).__all__
     )
 
 
 def test_plugins_and_toolkits_import_only_public_names() -> None:
-    assert offenders(PLUGINS | TOOLKITS, lambda _, found: private(found)) == []
+    assert offenders(PLUGINS | TOOLKITS, lambda _, imported: private(imported)) == []
 
 
 def feature_of(module: str) -> str:
@@ -177,18 +180,18 @@ def named_features(module: str) -> set[str]:
 
 
 def test_a_plugin_or_toolkit_imports_no_other_than_its_first_line_names() -> None:
-    def is_other(module: str, found: Import) -> bool:
-        if found.top == "pegboard_plugins" and module in PLUGINS:
-            own, other = feature_of(module), feature_of(found.module)
-            is_for_authors = own == "compat" and found.module.count(".") == 2  # it repeats names that authors import
+    def is_other(module: str, imported: Import) -> bool:
+        if imported.top == "pegboard_plugins" and module in PLUGINS:
+            own, other = feature_of(module), feature_of(imported.module)
+            is_for_authors = own == "compat" and imported.module.count(".") == 2  # it repeats names that authors import
             return other not in (own, "support", *named_features(module)) and not is_for_authors
-        return found.top.startswith("toolkit_") and found.top != module.partition(".")[0]
+        return imported.top.startswith("toolkit_") and imported.top != module.partition(".")[0]
 
     assert offenders(PLUGINS | TOOLKITS, is_other) == []
 
 
 def test_samples_import_only_public_names() -> None:
-    wrong = offenders(SAMPLES, lambda _, found: private(found) or found.top in ("pegboard_plugins", "tests"))
+    wrong = offenders(SAMPLES, lambda _, imported: private(imported) or imported.top in ("pegboard_plugins", "tests"))
     assert wrong == []
 
 
@@ -214,8 +217,8 @@ def declared(path: Path, *, extras: bool) -> set[str]:
     return {module for name in names for module in OF_DISTRIBUTION.get(name, {name.replace("-", "_")})}
 
 
-def is_undeclared(found: Import, known: set[str] | frozenset[str]) -> bool:
-    return not (found.typing_only or found.level) and found.top not in sys.stdlib_module_names | known
+def is_undeclared(imported: Import, known: set[str] | frozenset[str]) -> bool:
+    return not (imported.typing_only or imported.level) and imported.top not in sys.stdlib_module_names | known
 
 
 def test_host_and_plugins_import_only_requirements_of_the_distribution_and_its_extras() -> None:
@@ -226,9 +229,11 @@ def test_host_and_plugins_import_only_requirements_of_the_distribution_and_its_e
         "pegboard_testing.pytest_plugin": {"pytest"},
     }
     of_host = HOST | CLIENT | TESTING
-    assert offenders(of_host, lambda module, found: is_undeclared(found, required | more.get(module, set()))) == []
+    assert (
+        offenders(of_host, lambda module, imported: is_undeclared(imported, required | more.get(module, set()))) == []
+    )
     required = declared(ROOT / "pyproject.toml", extras=True) | {"pegboard", "pegboard_client", "pegboard_plugins"}
-    assert offenders(PLUGINS, lambda _, found: is_undeclared(found, required)) == []
+    assert offenders(PLUGINS, lambda _, imported: is_undeclared(imported, required)) == []
 
 
 def test_toolkits_import_only_their_requirements() -> None:
@@ -240,14 +245,16 @@ def test_toolkits_import_only_their_requirements() -> None:
         for folder in (ROOT / "toolkits").iterdir()
         if (folder / "pyproject.toml").exists()
     }
-    assert offenders(TOOLKITS, lambda module, found: is_undeclared(found, required[module.partition(".")[0]])) == []
+    assert (
+        offenders(TOOLKITS, lambda module, imported: is_undeclared(imported, required[module.partition(".")[0]])) == []
+    )
 
 
 def test_the_table_of_required_packages_is_complete() -> None:
     text = (ROOT / "ARCHITECTURE.md").read_text("utf-8").partition("## Required packages\n")[2].partition("\n## ")[0]
     named = re.findall(r"^\| ([a-z-]+) \|", text, re.MULTILINE)[1:]
     project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
-    assert named == [re.split(r"[^a-z-]", one)[0] for one in project["dependencies"]]
+    assert named == [re.split(r"[^a-z-]", dependency)[0] for dependency in project["dependencies"]]
     assert all(f"`{extra}`" in text for extra in project["optional-dependencies"])
 
 
@@ -260,7 +267,7 @@ def test_the_rules_find_offenders() -> None:
         "from pegboard.types import Call\nimport pegboard.errors\n"
         "if TYPE_CHECKING:\n    from pegboard.wire.codec import encode\n"
     )
-    found = list(imports(text))
-    assert [private(one) for one in found] == [True, True, False, True, True]
-    assert [one.typing_only for one in found] == [False, False, False, False, True]
+    examples = list(imports(text))
+    assert [private(example) for example in examples] == [True, True, False, True, True]
+    assert [example.typing_only for example in examples] == [False, False, False, False, True]
     assert all((HOST, PLUGINS, CLIENT, TESTING, MESSAGES, TOOLKITS))

@@ -37,7 +37,9 @@ def docstrings() -> Iterator[tuple[str, str]]:
 
 
 def test_no_sentence_opens_with_what_who_or_whether() -> None:
-    opened = [f"{place}: {one[:60]}" for place, text in (*pages(), *docstrings()) for one in BANNED.findall(text)]
+    opened = [
+        f"{place}: {opening[:60]}" for place, text in (*pages(), *docstrings()) for opening in BANNED.findall(text)
+    ]
     assert opened == []
 
 

@@ -39,8 +39,14 @@ def annotated(tree: ast.AST) -> Iterator[str]:
         elif isinstance(node, ast.AnnAssign):
             yield from words(node.annotation)
         elif isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and re.match("[^_]|__init__", node.name):
-            given = node.args
-            for argument in (*given.posonlyargs, *given.args, *given.kwonlyargs, given.vararg, given.kwarg):
+            parameters = node.args
+            for argument in (
+                *parameters.posonlyargs,
+                *parameters.args,
+                *parameters.kwonlyargs,
+                parameters.vararg,
+                parameters.kwarg,
+            ):
                 yield from words(argument.annotation if argument else None)
             yield from words(node.returns)
 
@@ -61,24 +67,26 @@ def aliases() -> dict[str, set[str]]:
 
 def used_by(name: str) -> set[str]:
     """Return the names that a public type uses."""
-    found: Any = next((getattr(one, name) for one in (plugin, types, pegboard) if name in one.__all__), None)
-    if name in aliases() or not (inspect.isclass(found) or inspect.isfunction(found)):
+    member: Any = next(
+        (getattr(package, name) for package in (plugin, types, pegboard) if name in package.__all__), None
+    )
+    if name in aliases() or not (inspect.isclass(member) or inspect.isfunction(member)):
         return aliases().get(name, set())
-    return set(annotated(ast.parse(textwrap.dedent(inspect.getsource(found)))))
+    return set(annotated(ast.parse(textwrap.dedent(inspect.getsource(member)))))
 
 
 def met() -> set[str]:
     """Return the names that authors meet."""
-    found: set[str] = set()
+    all_names: set[str] = set()
     following = set(annotated(ast.parse(inspect.getsource(hookspecs))))
     for path in EXAMPLES:
         if path.name not in GENERATED:
             for names in re.findall(r"from pegboard\.plugin import (\([^)]*\)|[^\n]*)", path.read_text("utf-8")):
                 following |= set(re.findall(r"\w+", names))
     while following:
-        found |= following
-        following = {word for name in following for word in used_by(name)} - found
-    return found
+        all_names |= following
+        following = {word for name in following for word in used_by(name)} - all_names
+    return all_names
 
 
 def unmet() -> list[str]:
@@ -87,7 +95,7 @@ def unmet() -> list[str]:
 
 
 def test_a_hook_a_contract_and_an_example_make_a_name_public() -> None:
-    found = met()
-    assert {"Transport", "TransportContext", "StreamProtocol", "hookimpl", "AsgiScope"} <= found
-    assert "jsonrpc_error" not in found
+    names = met()
+    assert {"Transport", "TransportContext", "StreamProtocol", "hookimpl", "AsgiScope"} <= names
+    assert "jsonrpc_error" not in names
     assert set(unmet()) < set(plugin.__all__)

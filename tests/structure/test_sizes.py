@@ -16,8 +16,8 @@ GENERATED = "plugins/pegboard_messages/v2*.py"
 
 
 def modules() -> list[Path]:
-    found = [path for room in ("host", "plugins", "toolkits") for path in ROOT.glob(f"{room}/**/*.py")]
-    relative = sorted(path.relative_to(ROOT) for path in found)
+    paths = [path for room in ("host", "plugins", "toolkits") for path in ROOT.glob(f"{room}/**/*.py")]
+    relative = sorted(path.relative_to(ROOT) for path in paths)
     return [path for path in relative if not path.match(GENERATED)]
 
 
