@@ -82,7 +82,7 @@ async def test_a_server_that_ends_stops_the_host(server: str, tmp_path: Path) ->
         (site / "serve_dice.py").write_text(program.replace(":8000", ":0").replace("drain(10)", "drain(0.1)"), "utf-8")
         command[1:] = [str(site / "serve_dice.py")]
     async with Served(site, http_config(QUIET), command=command, ready=False) as served:
-        served.url = (await served.said(r"(?: at|Running on) (http:\S+)"))[1]
+        served.url = (await served.wait_for_stderr(r"(?: at|Running on) (http:\S+)"))[1]
         streaming = await stream(served, call("fixture_wait", token="p"))
         served.process.terminate()
         await streaming.line.rest()

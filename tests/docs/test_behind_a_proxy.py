@@ -63,8 +63,8 @@ async def proxied(site: Path, certificate: Path) -> AsyncIterator[Proxied]:
 
 
 async def listed(served: Served, *fields: tuple[str, str], path: str = "/mcp") -> Answer:
-    one = modern(message("tools/list"))
-    return await served.request("POST", path, [*mirrored(one), *fields], json.dumps(one).encode())
+    request = modern(message("tools/list"))
+    return await served.request("POST", path, [*mirrored(request), *fields], json.dumps(request).encode())
 
 
 async def test_calls_and_sessions(proxied: Proxied) -> None:
@@ -92,9 +92,9 @@ async def test_events_pass_at_once(proxied: Proxied) -> None:
     """Each is read while the call that sends it waits for a request that comes later."""
     session = Known(proxied)
     await session.open()
-    one = modern(call("fixture_wait", token="p"))
+    request = modern(call("fixture_wait", token="p"))
     alone = Streaming(await proxied.connect())
-    await alone.begin(one, mirrored(one, Authorization=BEARER[1]))
+    await alone.begin(request, mirrored(request, Authorization=BEARER[1]))
     streams = [alone, await session.begin(call("fixture_wait", token="p"))]
     assert all(each.first["method"] == "notifications/progress" for each in streams)
     listening = modern(message("subscriptions/listen", {"notifications": {"toolsListChanged": True}}))
@@ -105,7 +105,7 @@ async def test_events_pass_at_once(proxied: Proxied) -> None:
     assert apart.head.get("Cache-Control") == "no-cache, no-transform"
     await ask(proxied, call("fixture_release"), Authorization=BEARER[1])
     for each in streams:
-        assert [one async for one in each.rest()][-1]["result"]["isError"] is False
+        assert [event async for event in each.rest()][-1]["result"]["isError"] is False
 
 
 async def test_the_door_is_shut(proxied: Proxied) -> None:
@@ -121,7 +121,7 @@ async def test_the_client_s_address_is_known(proxied: Proxied) -> None:
     """It is what nginx says, not what the client says."""
     invented = [("X-Forwarded-For", "192.0.2.66"), ("Forwarded", "for=192.0.2.66"), ("X-Real-IP", "192.0.2.66")]
     assert (await listed(proxied, ("Authorization", "Bearer wrong"), *invented)).status == 401
-    await proxied.said(r"refused: a token \(.*peer='127\.0\.0\.2'")
+    await proxied.wait_for_stderr(r"refused: a token \(.*peer='127\.0\.0\.2'")
     assert "192.0.2.66" not in proxied.stderr
 
 

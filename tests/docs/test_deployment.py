@@ -90,7 +90,7 @@ async def test_the_container_s_server_answers_its_probes_and_requires_a_token(tm
     probes = re.findall(r"path: (/\S+)", (DEPLOY / "kubernetes.yaml").read_text())
     (check,) = re.findall(r"HEALTHCHECK .*\\\n +CMD (\[.*\])", (DEPLOY / "Containerfile").read_text())
     async with Served(make_fixture_site(tmp_path), config, env={"DOOR_TOKEN": TOKEN}, ready=False) as served:
-        served.url = (await served.said(r"serves .* at (http:[^\"]+)"))[1]
+        served.url = (await served.wait_for_stderr(r"serves .* at (http:[^\"]+)"))[1]
         assert [(await served.request("GET", path)).status for path in probes] == [200] * 3
         assert (await served.request("POST", "/mcp")).status == 401
         bearer, named = ("Authorization", f"Bearer {TOKEN}"), ("Host", "tools.example.com")

@@ -50,7 +50,7 @@ def test_it_breaks_no_rule(monkeypatch: pytest.MonkeyPatch) -> None:
     assert names["TestWebSocket"].broken() == {}
 
 
-async def asked(url: str, *fields: tuple[str, str]) -> Any:
+async def caller_seen(url: str, *fields: tuple[str, str]) -> Any:
     """Who the host takes a client for that sends these fields; the status where it refuses."""
     async with ClientSession() as session:
         try:
@@ -65,19 +65,19 @@ async def test_with_an_authenticator_it_requires_a_valid_token(site: Path) -> No
     config = FILES["hostconfig.toml"].replace("8100", "0")
     bearer = ("Authorization", f"Bearer {TOKEN}")
     async with Served(site, config, env={"ADA_TOKEN": TOKEN}, ready=False) as served:
-        url = (await served.said(r" at (ws://127\.0\.0\.1:\d+)\n"))[1].replace("ws:", "http:")
+        url = (await served.wait_for_stderr(r" at (ws://127\.0\.0\.1:\d+)\n"))[1].replace("ws:", "http:")
         for fields in ((), (("Authorization", "Bearer wrong"),), (served.proof,)):
-            assert await asked(url, *fields) == 401
-        assert await asked(url, bearer) == "('ada', False)"
-        assert await asked(url, bearer, ("Origin", "http://localhost")) == 403
+            assert await caller_seen(url, *fields) == 401
+        assert await caller_seen(url, bearer) == "('ada', False)"
+        assert await caller_seen(url, bearer, ("Origin", "http://localhost")) == 403
 
 
 async def test_without_an_authenticator_it_serves_this_machine_and_only_proof_makes_the_operator(site: Path) -> None:
     config = FILES["hostconfig.toml"].partition("[plugins.auth_token")[0]
     async with Served(site, config.replace("8100", "0"), ready=False) as served:
-        url = (await served.said(r" at (ws://127\.0\.0\.1:\d+)\n"))[1].replace("ws:", "http:")
-        assert await asked(url) == "(None, False)"
-        assert await asked(url, served.proof) == "(None, True)"
+        url = (await served.wait_for_stderr(r" at (ws://127\.0\.0\.1:\d+)\n"))[1].replace("ws:", "http:")
+        assert await caller_seen(url) == "(None, False)"
+        assert await caller_seen(url, served.proof) == "(None, True)"
         assert "; third-party plugins: websocket of ws 1 (connects clients)\n" in served.stderr
         assert "curl" not in served.stderr
     beyond = config.replace("8100", '0\nhost = "0.0.0.0"') + "[plugins.mcp]\nhttp = false\n"

@@ -43,7 +43,7 @@ async def test_a_token_reaches_the_tool_and_is_masked_in_errors_and_the_log(tran
             assert failed["isError"] is True
             assert ("no good: ****" in text_of(failed)) is purpose
             assert acme_login.CANARY not in str(failed)
-        await server.said(r"no good: \*\*\*\*")
+        await server.wait_for_stderr(r"no good: \*\*\*\*")
         assert acme_login.CANARY not in server.stderr
         tools = {tool["name"]: tool.get("_meta", {}) for tool in (await client.result("tools/list"))["tools"]}
         acme = {"authorization": {"provider": "acme", "type": "oauth2", "scopes": ["read", "write"]}}

@@ -135,7 +135,7 @@ async def test_an_intended_error_reaches_the_model_and_an_accident_only_the_log(
                 assert reply.result["isError"] is True
                 assert CANARY not in json.dumps([reply.message, reply.told])
                 (error_id,) = re.findall(r"\b[0-9a-f]{8,}\b", text_of(reply.result))
-                await server.said(error_id)
+                await server.wait_for_stderr(error_id)
         assert CANARY in server.stderr
         assert "fixture_crash_later" in server.stderr
 

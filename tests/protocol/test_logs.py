@@ -35,7 +35,7 @@ async def test_an_argument_neither_forges_a_line_nor_controls_a_terminal(transpo
         for number, tool in enumerate(TOOLS):
             arguments = {"text": f"{FORGED} {number}"} | ({"status": 404} if tool == "logs_upstream" else {})
             await client.request("tools/call", {"name": tool, "arguments": arguments})
-            await server.said(r"forged.*NotFoundError" if FORGED in tool else rf"forged.* {number}\b")
+            await server.wait_for_stderr(r"forged.*NotFoundError" if FORGED in tool else rf"forged.* {number}\b")
     lines = server.stderr.split("\n")[:-1]
     assert [line for line in lines if not LINE.match(line)] == []
     assert [line for line in lines if re.match(r"2026-01-01|.* ERROR pegboard: forged$", line)] == []
@@ -58,13 +58,15 @@ async def test_refusals_are_logged_with_reason_and_peer_and_without_tokens(site:
         for status, (method, path, fields, body, reason) in REFUSED.items():
             accept = [] if status == 431 else [("Accept", "application/json, text/event-stream")]
             assert (await served.request(method, path, [*fields, *accept], body)).status == status
-            line = await served.said(rf"INFO pegboard.plugins.http \[peer=127.0.0.1\]: refused .*{status} .*\n")
+            line = await served.wait_for_stderr(
+                rf"INFO pegboard.plugins.http \[peer=127.0.0.1\]: refused .*{status} .*\n"
+            )
             assert reason in line[0]
     more = '[plugins.auth_token]\ntoken = { env = "TOKEN" }'
     canary = [("Authorization", "Bearer canary\x9bz"), ("Content-Type", "application/json")]
     async with Served(site, http_config(host=INFO, more=more), env={"TOKEN": "0123456789abcdef" * 3}) as served:
         assert (await served.request("POST", "/mcp", canary, b"{}")).status == 401
-        await served.said(r"refused POST /mcp: 401 .*\n")
+        await served.wait_for_stderr(r"refused POST /mcp: 401 .*\n")
     assert "canary" not in served.stderr
 
 
@@ -73,7 +75,7 @@ async def test_the_access_log_has_every_request_without_its_query(site: Path) ->
     async with Served(site, http_config(host=INFO, more=more)) as served:
         await ask(served, call("logs_tell", {"text": "a\nb\x1b"}))
         await served.request("GET", "/nothing?token=canary")
-        await served.said("GET /nothing 404")
+        await served.wait_for_stderr("GET /nothing 404")
     lines = [json.loads(line) for line in served.stderr.splitlines()]
     access = [line for line in lines if line["logger"] == "pegboard.access"]
     assert [" ".join(line["message"].split()[:3]) for line in access] == ["POST /mcp 200", "GET /nothing 404"]

@@ -57,7 +57,7 @@ async def test_over_stdio_they_are_not_offered_and_a_line_says_how_to_get_them(s
         answer = await modern.call("needy_keyed")
         assert (answer["isError"], "NEEDY_KEY" in text_of(answer)) == (True, True)
         for name, advice in (("NEEDY_KEY", "secret set NEEDY_KEY"), ("GITHUB_TOKEN", "login github")):
-            await server.said(rf"1 tool needs {name} and is not offered over stdio: .*`pegboard {advice}`")
+            await server.wait_for_stderr(rf"1 tool needs {name} and is not offered over stdio: .*`pegboard {advice}`")
     assert len(re.findall("not offered", server.stderr)) == 2 * len(NEWEST)
     async with McpServer("stdio", site, env={"GITHUB_TOKEN": "token", "NEEDY_KEY": "key"}) as server:
         client = await server.client(NEWEST[-1])

@@ -121,4 +121,4 @@ async def test_the_reason_for_a_cancellation_is_logged(start: Start) -> None:
         client = await server.client()
         await began(client, "wait", id="w")
         await client.notify("notifications/cancelled", {"requestId": "w", "reason": "it rains"})
-        assert "'w'" in (await server.said(r".*it rains.*"))[0]
+        assert "'w'" in (await server.wait_for_stderr(r".*it rains.*"))[0]

@@ -73,7 +73,7 @@ async def test_a_change_of_a_toolkit_reaches_all_clients(tmp_path: Path, watches
             if not watches:
                 code = 0 if outcome in ("reloaded", "added", "removed") else 1
                 assert await reload_command(served, tmp_path) == (code, [outcome])
-            await served.said(rf"(?s)(toolkit-shop 1.0: {outcome}.*){{{times}}}")
+            await served.wait_for_stderr(rf"(?s)(toolkit-shop 1.0: {outcome}.*){{{times}}}")
 
         session = Session(served)
         await session.open()
@@ -106,7 +106,7 @@ async def test_a_client_over_stdio_notices_a_change(tmp_path: Path) -> None:
         install(tmp_path, "two", before="print('noise')\n")
         assert (await wire.receive())["method"] == CHANGED
         assert (await wire.call("shop_two"))["content"][0]["text"] == "two"
-        await wire.said("toolkit-shop 1.0: reloaded")
+        await wire.wait_for_stderr("toolkit-shop 1.0: reloaded")
 
 
 async def test_settings_that_others_can_change_are_not_applied(tmp_path: Path) -> None:
@@ -122,7 +122,7 @@ async def test_settings_that_others_can_change_are_not_applied(tmp_path: Path) -
         file.write_text(http_config(host='disabled_tools = ["shop_one"]'))
         file.chmod(0o666)
         assert await reload_command(served, tmp_path) == (1, ["kept"])
-        await served.said("the configuration: kept: .*other users can write it")
+        await served.wait_for_stderr("the configuration: kept: .*other users can write it")
         assert await listed() == ["shop_one"]
         file.chmod(0o600)
         assert await reload_command(served, tmp_path) == (0, ["reloaded"])

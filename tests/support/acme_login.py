@@ -101,5 +101,5 @@ def guarded() -> str:
 @kit.tool
 def who(context: Context) -> str:
     """Return the caller, and the end of its authentication."""
-    found = context.auth_info
-    return "nobody" if found is None else f"{found.subject} {sorted(found.scopes)} {found.expires_at}"
+    caller = context.auth_info
+    return "nobody" if caller is None else f"{caller.subject} {sorted(caller.scopes)} {caller.expires_at}"

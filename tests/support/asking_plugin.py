@@ -27,7 +27,7 @@ class AskingPlugin(Plugin):
         names = ("ask", "tell", "reach", "let_go", "ended")
         served = [ToolDefinition(never, name=f"asking_{name}") for name in names]
         served.append(ToolDefinition(never, name="asking_say", annotations=ToolAnnotations(idempotent=True)))
-        return [*served, *(ToolDefinition(one, name=f"asking_{one.__name__}") for one in (change, keep))]
+        return [*served, *(ToolDefinition(function, name=f"asking_{function.__name__}") for function in (change, keep))]
 
     @hookimpl
     def register_middleware(self) -> Iterable[Middleware]:
@@ -88,11 +88,11 @@ def never() -> str:
 def change(context: Context, what: list[str]) -> str:
     """Notify of changes: of lists by their kind, of resources by their URI."""
     notifications = context.notifications
-    for one in what:
-        if one in ("tools", "resources", "prompts"):
-            getattr(notifications, one).list_changed()
+    for item in what:
+        if item in ("tools", "resources", "prompts"):
+            getattr(notifications, item).list_changed()
         else:
-            notifications.resources.updated(one)
+            notifications.resources.updated(item)
     return "changed"
 
 

@@ -60,7 +60,7 @@ class Several(BaseModel):
     colours: Annotated[list[Colour], Field(min_length=1)]
 
 
-def said(answer: Elicited[Any]) -> str:
+def elicited_text(answer: Elicited[Any]) -> str:
     """An answer as text."""
     return f"{answer.action}: {answer.content!r}"
 
@@ -84,25 +84,25 @@ async def name(context: Context, greeting: str = "Hello", options: dict[str, Any
 @kit.tool
 async def person(context: Context) -> str:
     """Ask for a person."""
-    return said(await context.ui.elicit("Who are you?", Person))
+    return elicited_text(await context.ui.elicit("Who are you?", Person))
 
 
 @kit.tool
 async def several(context: Context) -> str:
     """Ask for several colours."""
-    return said(await context.ui.elicit("Which colours?", Several))
+    return elicited_text(await context.ui.elicit("Which colours?", Several))
 
 
 @kit.tool
 async def consent(context: Context) -> str:
     """Ask for nothing but consent."""
-    return said(await context.ui.elicit("Shall I?"))
+    return elicited_text(await context.ui.elicit("Shall I?"))
 
 
 @kit.tool
 async def page(context: Context) -> str:
     """Ask to open a page."""
-    return said(await context.ui.elicit_url("Please sign in.", "https://example.invalid/sign-in?x=1"))
+    return elicited_text(await context.ui.elicit_url("Please sign in.", "https://example.invalid/sign-in?x=1"))
 
 
 TOOL = {"name": "look", "inputSchema": {"type": "object"}}
@@ -207,7 +207,7 @@ async def careful(context: Context, kind: str) -> str:
 async def hurried(context: Context) -> str:
     """Wait for an answer hardly at all."""
     try:
-        return said(await context.ui.elicit("Quick!", str, timeout=0.05))
+        return elicited_text(await context.ui.elicit("Quick!", str, timeout=0.05))
     except ClientError as error:
         return tried(error)
 
@@ -217,7 +217,7 @@ async def patient(context: Context, label: str) -> str:
     """Note when it is cancelled while it asks."""
     state: State = context.state
     try:
-        return said(await context.ui.elicit("Well?", str, timeout=None))
+        return elicited_text(await context.ui.elicit("Well?", str, timeout=None))
     except asyncio.CancelledError:
         state.cancelled.append(label)
         raise
@@ -234,7 +234,7 @@ async def gone(context: Context) -> list[str]:
 async def careless(context: Context) -> str:
     """Take a failure for an answer."""
     try:
-        return said(await context.ui.elicit("Who?", str))
+        return elicited_text(await context.ui.elicit("Who?", str))
     except Exception:  # noqa: BLE001
         return "a default that must never go out"
 

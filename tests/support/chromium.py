@@ -34,12 +34,12 @@ class Chromium:
         self._numbers = count(1)
 
     async def __aenter__(self) -> Self:
-        found = shutil.which("chromium") or shutil.which("google-chrome")
-        if found is None:
+        browser = shutil.which("chromium") or shutil.which("google-chrome")
+        if browser is None:
             pytest.skip("Chromium is not installed")
         options = ("--headless=new", "--no-sandbox", "--disable-gpu", "--no-first-run", "--remote-debugging-port=0")
         self._process = await asyncio.create_subprocess_exec(
-            found, *options, f"--user-data-dir={self._folder}", stderr=asyncio.subprocess.PIPE
+            browser, *options, f"--user-data-dir={self._folder}", stderr=asyncio.subprocess.PIPE
         )
         assert self._process.stderr is not None
         async with asyncio.timeout(WAIT):
@@ -91,5 +91,5 @@ class Chromium:
         async with asyncio.timeout(WAIT):
             while (message := await self._socket.receive_json()).get("id") != number:
                 pass
-        found: dict[str, Any] = message
-        return found
+        answer: dict[str, Any] = message
+        return answer

@@ -49,7 +49,7 @@ class Command:
         return file
 
     def environment(self, more: Mapping[str, str | None] | None = None) -> dict[str, str]:
-        """Return the variables of the process: PATH, a home, and `more`; None removes one."""
+        """Return the variables of the process: PATH, a home, and `more`; None removes a variable."""
         own: dict[str, str | None] = {
             "PATH": os.environ["PATH"],
             "HOME": str(self.folder),

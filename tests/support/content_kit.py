@@ -237,7 +237,7 @@ def review(
 async def messages(context: Context) -> PromptResult:
     """Give messages of every kind."""
     blocks: list[str | Content] = [text(), image(), await audio(), link(), embedded(), "plain"]
-    return PromptResult(tuple(PromptMessage(one, "assistant") for one in blocks), f"of {context.name}", META)
+    return PromptResult(tuple(PromptMessage(block, "assistant") for block in blocks), f"of {context.name}", META)
 
 
 @kit.prompt

@@ -145,8 +145,8 @@ def visits(context: Context) -> int:
 @kit.tool
 async def both(context: Context) -> list[str]:
     """Ask for a page to be opened, and for consent, at once."""
-    found = await context.ask(page=ElicitUrl("Please pay.", "https://pay.example/1"), sure=Elicit("Sure?"))
-    return [found["page"].action, found["sure"].action]
+    answers = await context.ask(page=ElicitUrl("Please pay.", "https://pay.example/1"), sure=Elicit("Sure?"))
+    return [answers["page"].action, answers["sure"].action]
 
 
 @kit.tool

@@ -43,7 +43,7 @@ def run(*command: str | Path, cwd: Path | None = None, env: dict[str, str] | Non
 
 @cache
 def uv() -> str | None:
-    """Return the uv on the path, or the one that `make install` fetched."""
+    """Return the uv on the path, or the uv that `make install` fetched."""
     return usable_uv(shutil.which("uv")) or usable_uv(TOOLS / "bin" / "uv")
 
 

@@ -68,24 +68,24 @@ def rows() -> list[Row]:
     """Return every error of the file."""
     return [
         Row(
-            raised=one["raise"],
-            family=one["family"],
-            kind=one.get("kind"),
-            can_retry=one.get("canRetry", False),
-            members={name: one[name] for name in MEMBERS if name in one},
-            more=tuple(one.get("more", ())),
-            code=one.get("code"),
-            data=one.get("data"),
-            logged=one.get("logged", False),
+            raised=row["raise"],
+            family=row["family"],
+            kind=row.get("kind"),
+            can_retry=row.get("canRetry", False),
+            members={name: row[name] for name in MEMBERS if name in row},
+            more=tuple(row.get("more", ())),
+            code=row.get("code"),
+            data=row.get("data"),
+            logged=row.get("logged", False),
         )
-        for one in table()["error"]
+        for row in table()["error"]
     ]
 
 
 def cell(family: str, place: str, *, modern: bool) -> str | int:
     """Return the response of a family in a place, as the file has it."""
-    given = table()["families"][family][place]
-    answer: str | int = given[0 if modern else 1] if isinstance(given, list) else given
+    answers = table()["families"][family][place]
+    answer: str | int = answers[0 if modern else 1] if isinstance(answers, list) else answers
     return answer
 
 

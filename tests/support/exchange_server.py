@@ -75,5 +75,5 @@ class ExchangeServer(Issuer):
         claims = jwt.decode(
             form["assertion"], RSA_KEY.public_key(), ["RS256"], issuer=self.trusted.url, audience=self.url
         )
-        scope = " ".join(one for one in form["scope"].split() if one in claims["scope"].split())
+        scope = " ".join(word for word in form["scope"].split() if word in claims["scope"].split())
         return {"access_token": self.token(sub=claims["sub"], aud=claims["resource"], scope=scope), "scope": scope}

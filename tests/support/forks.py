@@ -117,9 +117,9 @@ def communicate(
     """
     import pty
 
-    (source, feed), (out, shown), (err, told) = os.pipe(), os.pipe(), os.pipe()
+    (source, feed), (out, shown), (err, errors) = os.pipe(), os.pipe(), os.pipe()
     screen, tty = pty.openpty() if terminal else os.pipe()
-    streams = [source, shown if stdout is None else stdout, shown if merged else told]
+    streams = [source, shown if stdout is None else stdout, shown if merged else errors]
     os.write(screen if 0 in terminal else feed, typed.encode())
     os.close(feed)
     with ThreadPoolExecutor(3) as threads:
@@ -127,10 +127,10 @@ def communicate(
         try:
             code = run(*(tty if number in terminal else stream for number, stream in enumerate(streams)))
         finally:
-            for descriptor in (source, shown, told, tty):
+            for descriptor in (source, shown, errors, tty):
                 os.close(descriptor)
-    printed, said, seen = (one.result() for one in reading)
-    return Done(code, printed.decode(encoding), (said + seen.replace(b"\r", b"")).decode("utf-8", "replace"))
+    printed, diagnosed, seen = (task.result() for task in reading)
+    return Done(code, printed.decode(encoding), (diagnosed + seen.replace(b"\r", b"")).decode("utf-8", "replace"))
 
 
 def _read_all(descriptor: int) -> bytes:
@@ -198,11 +198,11 @@ async def start_fork(
         source, feed = os.pipe()
     else:
         source = os.open(os.devnull, os.O_RDONLY) if stdin == asyncio.subprocess.DEVNULL else os.dup(stdin)
-    (out, shown), (err, told) = os.pipe(), os.pipe()
+    (out, shown), (err, errors) = os.pipe(), os.pipe()
     try:
-        started = await asyncio.to_thread(forks(python).start, arguments, cwd, env, (source, shown, told))
+        started = await asyncio.to_thread(forks(python).start, arguments, cwd, env, (source, shown, errors))
     finally:
-        for descriptor in (source, shown, told):
+        for descriptor in (source, shown, errors):
             os.close(descriptor)
     process = ForkedProcess(*started)
     process.stdout, process.stderr = await _reader(out, limit), await _reader(err, limit)
@@ -226,7 +226,7 @@ def _serve(channel: socket.socket) -> int:
             os.close(descriptor)
         with suppress(ChildProcessError):
             while os.waitpid(-1, os.WNOHANG) != (0, 0):
-                """Another one has ended."""
+                """Another process has ended."""
 
 
 def _request(channel: socket.socket) -> tuple[bytes, list[int]]:

@@ -137,11 +137,11 @@ class Line:
 
 def request_bytes(method: str, path: str, fields: Fields = (), body: bytes = b"") -> bytes:
     """Return the bytes of a request."""
-    given = {name.lower() for name, _ in fields}
+    names = {name.lower() for name, _ in fields}
     lines = [f"{method} {path} HTTP/1.1"]
-    if "host" not in given:
+    if "host" not in names:
         lines.append("Host: localhost")
-    if (body or method == "POST") and not given & {"content-length", "transfer-encoding"}:
+    if (body or method == "POST") and not names & {"content-length", "transfer-encoding"}:
         lines.append(f"Content-Length: {len(body)}")
     lines += [f"{name}: {value}" for name, value in fields]
     return "\r\n".join(lines).encode("latin-1") + b"\r\n\r\n" + body
@@ -182,7 +182,7 @@ class Served(Process):
         await self.start(self._stdin)
         try:
             if self._ready:
-                self.url = (await self.said(r"serves .* at (\S+)\n"))[1]
+                self.url = (await self.wait_for_stderr(r"serves .* at (\S+)\n"))[1]
         except BaseException:
             await self.__aexit__()
             raise

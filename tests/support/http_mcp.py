@@ -24,8 +24,8 @@ _ids = itertools.count(1)
 
 def message(method: str, params: Any = None, *, id: Any = None) -> dict[str, Any]:
     """Return a request, with a new id unless one is given."""
-    one = {"jsonrpc": "2.0", "id": next(_ids) if id is None else id, "method": method}
-    return one if params is None else {**one, "params": params}
+    request = {"jsonrpc": "2.0", "id": next(_ids) if id is None else id, "method": method}
+    return request if params is None else {**request, "params": params}
 
 
 def call(tool: str, arguments: dict[str, Any] | None = None, *, token: Any = None, id: Any = None) -> dict[str, Any]:
@@ -34,22 +34,22 @@ def call(tool: str, arguments: dict[str, Any] | None = None, *, token: Any = Non
     return message("tools/call", params if token is None else {**params, "_meta": {"progressToken": token}}, id=id)
 
 
-def modern(one: dict[str, Any], **meta: Any) -> dict[str, Any]:
+def modern(request: dict[str, Any], **meta: Any) -> dict[str, Any]:
     """Return a request with the envelope of the modern era."""
-    params = one.get("params") or {}
-    return {**one, "params": {**params, "_meta": {**modern_meta(), **params.get("_meta", {}), **meta}}}
+    params = request.get("params") or {}
+    return {**request, "params": {**params, "_meta": {**modern_meta(), **params.get("_meta", {}), **meta}}}
 
 
-def mirrored(one: dict[str, Any], **changes: str | None) -> list[tuple[str, str]]:
+def mirrored(request: dict[str, Any], **changes: str | None) -> list[tuple[str, str]]:
     """Return the header fields of a modern request; `changes`, with underscores for hyphens, replace or remove some."""
     fields: dict[str, str | None] = {
         "Content-Type": "application/json",
         "Accept": ACCEPT,
         "MCP-Protocol-Version": MODERN[-1],
-        "Mcp-Method": one["method"],
+        "Mcp-Method": request["method"],
     }
-    if one["method"] in NAMED:
-        fields["Mcp-Name"] = header_value(str(one["params"].get(NAMED[one["method"]], "")))
+    if request["method"] in NAMED:
+        fields["Mcp-Name"] = header_value(str(request["params"].get(NAMED[request["method"]], "")))
     fields |= {name.replace("_", "-"): value for name, value in changes.items()}
     return [(name, value) for name, value in fields.items() if value is not None]
 
@@ -73,16 +73,18 @@ EVENT = re.compile(rb"(?:id: ([!-~]+)\n)?(?:retry: ([0-9]+)\n)?data: ([^\r\n]*)"
 
 def parsed(body: bytes) -> list[Event]:
     """Return the events of a stream; everything else in it must be a comment."""
-    found = []
+    sent_events = []
     for block in body.split(b"\n\n")[:-1]:
         if block.startswith(b":"):
             continue
         fields = EVENT.fullmatch(block)
         assert fields, block
         name, retry = fields[1], fields[2]
-        found.append(Event(fields[3], None if name is None else name.decode(), None if retry is None else int(retry)))
+        sent_events.append(
+            Event(fields[3], None if name is None else name.decode(), None if retry is None else int(retry))
+        )
     assert body.endswith(b"\n\n") or not body
-    return found
+    return sent_events
 
 
 def events(body: bytes) -> list[bytes]:
@@ -114,8 +116,8 @@ class Exchanged:
     @property
     def result(self) -> dict[str, Any]:
         assert self.status == 200, self.answer
-        found: dict[str, Any] = self.last["result"]
-        return found
+        answer: dict[str, Any] = self.last["result"]
+        return answer
 
     @property
     def refused(self) -> tuple[int, int]:
@@ -132,11 +134,11 @@ async def exchange(
     return Exchanged(await line.request("POST", PATH, fields, body), conversation)
 
 
-async def ask(served: Served, one: dict[str, Any], **changes: str | None) -> Exchanged:
+async def ask(served: Served, request: dict[str, Any], **changes: str | None) -> Exchanged:
     """Send a modern request on a new connection."""
-    one = modern(one)
+    request = modern(request)
     async with await served.connect() as line:
-        return await exchange(line, json.dumps(one).encode(), mirrored(one, **changes))
+        return await exchange(line, json.dumps(request).encode(), mirrored(request, **changes))
 
 
 class Session:
@@ -166,9 +168,9 @@ class Session:
         replaced = {name.lower() for name, _ in more}
         return [field for field in (*JSON_FIELDS, *own) if field[0].lower() not in replaced] + list(more)
 
-    async def post(self, one: Any, *more: tuple[str, str]) -> Exchanged:
+    async def post(self, payload: Any, *more: tuple[str, str]) -> Exchanged:
         async with await self.served.connect() as line:
-            return await exchange(line, json.dumps(one).encode(), self.fields(*more), self.conversation)
+            return await exchange(line, json.dumps(payload).encode(), self.fields(*more), self.conversation)
 
     async def listen(self, last: str | None = None) -> Streaming:
         """Open the GET stream, or resume a stream after the event with an id."""
@@ -178,9 +180,9 @@ class Session:
         await streaming.open([*own, ("Accept", "text/event-stream"), *resumed])
         return streaming
 
-    async def begin(self, one: dict[str, Any]) -> Streaming:
+    async def begin(self, request: dict[str, Any]) -> Streaming:
         streaming = Streaming(await self.served.connect(), self.conversation, self.seen)
-        await streaming.begin(one, self.fields())
+        await streaming.begin(request, self.fields())
         return streaming
 
 
@@ -197,13 +199,13 @@ class Streaming:
         self.first: Any = None
         self._unread = b""
 
-    async def begin(self, one: dict[str, Any], fields: Fields) -> None:
-        await self.send(one, fields)
+    async def begin(self, request: dict[str, Any], fields: Fields) -> None:
+        await self.send(request, fields)
         self.first = await self.next()
 
-    async def send(self, one: dict[str, Any], fields: Fields) -> None:
+    async def send(self, request: dict[str, Any], fields: Fields) -> None:
         """Send a request and read the head of its stream."""
-        body = json.dumps(one).encode()
+        body = json.dumps(request).encode()
         self.conversation.sent(body)
         await self.line.ask("POST", PATH, fields, body)
         self.head = await self.line.head()
@@ -246,16 +248,16 @@ class Streaming:
             self._unread += chunk
 
     async def rest(self) -> AsyncIterator[Any]:
-        while (one := await self.next()) is not None:
-            yield one
+        while (received := await self.next()) is not None:
+            yield received
 
     def abort(self) -> None:
         self.line.abort()
 
 
-async def stream(served: Served, one: dict[str, Any]) -> Streaming:
+async def stream(served: Served, request: dict[str, Any]) -> Streaming:
     """Send a modern request and read the first event of its stream."""
     streaming = Streaming(await served.connect())
-    one = modern(one)
-    await streaming.begin(one, mirrored(one))
+    request = modern(request)
+    await streaming.begin(request, mirrored(request))
     return streaming

@@ -39,8 +39,8 @@ OTHER_RSA_KEY = made_key("RS256")
 
 def public(key: Any, kid: str, algorithm: str, **more: Any) -> dict[str, Any]:
     """Return the member of a key set for a private key."""
-    told = json.loads(_ALGORITHMS[algorithm].to_jwk(key.public_key()))
-    return {**told, "kid": kid, "alg": algorithm, "use": "sig", **more}
+    jwk = json.loads(_ALGORITHMS[algorithm].to_jwk(key.public_key()))
+    return {**jwk, "kid": kid, "alg": algorithm, "use": "sig", **more}
 
 
 class Issuer(LoopbackServer):
@@ -140,7 +140,7 @@ class Issuer(LoopbackServer):
     def claims(self, **changes: Any) -> dict[str, Any]:
         """Return the claims of a valid token with changes; None removes a claim."""
         now = int(time())
-        given = {
+        members = {
             "iss": self.url,
             "sub": "ann",
             "aud": RESOURCE,
@@ -149,7 +149,7 @@ class Issuer(LoopbackServer):
             "client_id": "desk",
             "scope": "work other",
         } | changes
-        return {name: value for name, value in given.items() if value is not None}
+        return {name: value for name, value in members.items() if value is not None}
 
     def token(self, *, key: Any = RSA_KEY, algorithm: str = "RS256", header: Any = None, **changes: Any) -> str:
         """Return a token with these claims. Members of `header` that are None are removed."""

@@ -68,8 +68,8 @@ class Sessions(Files, SessionStore):
         self.delete(session_id)
 
     async def count(self, caller: Caller, peer: str = "") -> int:
-        found = [await self.get(path.name) for path in self.folder.iterdir()]
-        return sum(one is not None and (one.caller, one.peer) == (caller, peer) for one in found)
+        records = [await self.get(path.name) for path in self.folder.iterdir()]
+        return sum(record is not None and (record.caller, record.peer) == (caller, peer) for record in records)
 
 
 class ClaimedSessions(Sessions):
@@ -89,7 +89,7 @@ class ClaimedSessions(Sessions):
                 self.delete(CLAIM)
 
     def pass_to(self, owner: str) -> None:
-        """Give the claim to an owner, as if the claim of another one had ended."""
+        """Give the claim to an owner, as if the claim of another owner had ended."""
         with self.locked():
             self.write(CLAIM, (owner, time.time() + 60))
 
@@ -112,7 +112,7 @@ class Events(Files, EventStore):
         messages = (self.read(session_id) or {}).get(stream)
         if not messages or not messages[0][0] - 1 <= number <= messages[-1][0]:
             return None
-        return [one for one in messages if one[0] > number]
+        return [message for message in messages if message[0] > number]
 
     async def forget(self, session_id: str) -> None:
         self.delete(session_id)

@@ -40,7 +40,7 @@ class LoginIssuer(Issuer):
             answer = urlencode({"code": code, "state": request.query["state"]})
             return web.Response(status=302, headers={"Location": f"{request.query['redirect_uri']}?{answer}"})
         if request.path == "/token":
-            asked = self._codes.pop(str((await request.post())["code"]))
-            claims = {"sub": asked["sub"], "aud": asked["client_id"], "nonce": asked["nonce"], **self.changed}
+            login = self._codes.pop(str((await request.post())["code"]))
+            claims = {"sub": login["sub"], "aud": login["client_id"], "nonce": login["nonce"], **self.changed}
             return web.json_response({"access_token": "a", "token_type": "Bearer", "id_token": self.token(**claims)})
         return await super()._handle(request)

@@ -92,8 +92,8 @@ class LoginServer(LoopbackServer):
         return web.Response(status=302, headers={"Location": target})
 
     def _token(self, form: dict[str, str], headers: Mapping[str, str]) -> web.Response:
-        if given := headers.get("Authorization"):
-            form["basic"] = ":".join(map(unquote, b64decode(given.removeprefix("Basic ")).decode().split(":")))
+        if credentials := headers.get("Authorization"):
+            form["basic"] = ":".join(map(unquote, b64decode(credentials.removeprefix("Basic ")).decode().split(":")))
         self.forms.append(form)
         if form["grant_type"] == "authorization_code":
             digest = urlsafe_b64encode(sha256(form["code_verifier"].encode()).digest()).rstrip(b"=").decode()

@@ -303,15 +303,15 @@ class HttpPending(Pending):
                 self._whole.append(conversation.received(body))
 
     async def reply(self) -> Reply:
-        told = []
+        notifications = []
         while (message := await self.next()) is not None:
             if isinstance(message, dict) and "method" in message:
-                told.append(message)
+                notifications.append(message)
                 continue
             if self._stream:
                 assert await self.next() is None  # nothing follows the response
-            return Reply(message, told, self.status)
-        return Reply({}, told, self.status)
+            return Reply(message, notifications, self.status)
+        return Reply({}, notifications, self.status)
 
     async def cancel(self) -> None:
         if not self._modern:
@@ -343,13 +343,13 @@ class HttpClient(McpClient):
         await self.notify("notifications/initialized")
         return self.opened
 
-    async def _post(self, body: bytes, one: Any, request_id: Any = None, modern: bool = False) -> HttpPending:
+    async def _post(self, body: bytes, payload: Any, request_id: Any = None, modern: bool = False) -> HttpPending:
         """POST a body on a new connection, with the header fields that its message requires."""
         fields = self.session.fields()
         if modern:
-            one = one if isinstance(one, dict) else {}
-            sound = isinstance(one.get("method"), str) and isinstance(one.get("params"), dict)
-            fields = mirrored(one if sound else {"method": "ping"})
+            payload = payload if isinstance(payload, dict) else {}
+            sound = isinstance(payload.get("method"), str) and isinstance(payload.get("params"), dict)
+            fields = mirrored(payload if sound else {"method": "ping"})
         self.conversation.sent(body)
         line = await self.served.connect()
         await line.ask("POST", PATH, [*fields, *self.fields], body)
@@ -469,14 +469,14 @@ class McpServer:
         """Everything that the host has written to standard error."""
         return "".join(wire.stderr for wire in self.wires) if self.transport == "stdio" else self.served.stderr
 
-    async def said(self, pattern: str) -> re.Match[str]:
+    async def wait_for_stderr(self, pattern: str) -> re.Match[str]:
         """Wait until standard error matches."""
         if self.transport == "http":
-            return await self.served.said(pattern)
+            return await self.served.wait_for_stderr(pattern)
         async with asyncio.timeout(WAIT):
-            while (found := re.search(pattern, self.stderr)) is None:  # noqa: ASYNC110 - it comes out of a pipe
+            while (match := re.search(pattern, self.stderr)) is None:  # noqa: ASYNC110 - it comes out of a pipe
                 await asyncio.sleep(0.005)
-        return found
+        return match
 
 
 def values(*items: Any) -> tuple[Any, ...]:

@@ -37,8 +37,8 @@ def willing(method: str, params: Message) -> Any:
 def questions(reply: Reply) -> Message:
     """Return the questions of a reply, by their keys."""
     assert reply.result["resultType"] == "input_required", reply.message
-    found: Message = reply.result["inputRequests"]
-    return found
+    requests: Message = reply.result["inputRequests"]
+    return requests
 
 
 class RoundsClient:
@@ -76,11 +76,11 @@ class RoundsClient:
         self.rounds = []
         reply = await self.request(method, params)
         while reply.message.get("result", {}).get("resultType") == "input_required":
-            asked = questions(reply)
-            self.rounds.append(asked)
-            given = {key: answer(one["method"], one.get("params", {})) for key, one in asked.items()}
+            requests = questions(reply)
+            self.rounds.append(requests)
+            responses = {key: answer(request["method"], request.get("params", {})) for key, request in requests.items()}
             state = reply.result["requestState"]
-            reply = await self.request(method, {**params, "inputResponses": given, "requestState": state})
+            reply = await self.request(method, {**params, "inputResponses": responses, "requestState": state})
         return reply
 
     async def finish(self, tool: str, arguments: Message | None = None, answer: Answer = willing) -> Reply:

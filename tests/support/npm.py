@@ -16,9 +16,9 @@ fcntl = pytest.importorskip("fcntl", reason="locks of files need POSIX")
 
 def node() -> str:
     """Return the interpreter."""
-    found = shutil.which("node")
-    assert found, "node is not on the path: install Node.js with npm"
-    return found
+    path = shutil.which("node")
+    assert path, "node is not on the path: install Node.js with npm"
+    return path
 
 
 def package_folder(package: str, version: str) -> Path:

@@ -186,7 +186,9 @@ class Peer:
         self._deliver(message.get("id") if answers else None, message)
 
     def _deliver(self, request_id: Any, item: Any) -> None:
-        future = next((one for one in reversed(self._waiting.get(id_key(request_id), [])) if not one.done()), None)
+        future = next(
+            (waiter for waiter in reversed(self._waiting.get(id_key(request_id), [])) if not waiter.done()), None
+        )
         if future is None:
             self._inbox.put_nowait(item)
         elif isinstance(item, Exception):

@@ -101,9 +101,9 @@ class ProviderServer(LoopbackServer):
         self.requests.append(request)
         text, is_json = await request.text(), request.content_type == "application/json"
         form: dict[str, str] = json.loads(text) or {} if is_json else dict(parse_qsl(text))
-        scheme, _, given = request.headers.get("Authorization", "").partition(" ")
-        if given:
-            form[scheme.lower()] = b64decode(given).decode() if scheme == "Basic" else given
+        scheme, _, credentials = request.headers.get("Authorization", "").partition(" ")
+        if credentials:
+            form[scheme.lower()] = b64decode(credentials).decode() if scheme == "Basic" else credentials
         return {**form, **({"json": text if text == "null" else "yes"} if is_json else {})}
 
     async def _device(self, request: web.Request) -> web.Response:

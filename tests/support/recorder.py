@@ -64,19 +64,19 @@ class Conversation:
             message = json.loads(line)
         except (ValueError, RecursionError):
             return
-        for one in message if isinstance(message, list) else [message]:
-            if isinstance(one, dict) and "result" not in one and "error" not in one:
-                self._note(one)
+        for item in message if isinstance(message, list) else [message]:
+            if isinstance(item, dict) and "result" not in item and "error" not in item:
+                self._note(item)
 
     def _note(self, message: dict[str, Any]) -> None:
         params = message.get("params")
         named = params if isinstance(params, dict) else {}
         if "id" in message:
-            asked = Asked(str(message.get("method")), named, _is_modern(params))
-            self._open.setdefault(id_key(message["id"]), []).append(asked)
+            request = Asked(str(message.get("method")), named, _is_modern(params))
+            self._open.setdefault(id_key(message["id"]), []).append(request)
         elif message.get("method") == "notifications/cancelled":
-            for asked in self._open.get(id_key(named.get("requestId")), ()):
-                asked.cancelled = True  # an answer may still be under way, but its id and token are free again
+            for request in self._open.get(id_key(named.get("requestId")), ()):
+                request.cancelled = True  # an answer may still be under way, but its id and token are free again
 
     def received(self, line: bytes) -> Any:
         """Check a line of the host and return its message.
@@ -108,18 +108,18 @@ class Conversation:
         self.checked += 1
 
     def _check_answer(self, kind: str, message: dict[str, Any]) -> None:
-        asked = self._take(message.get("id"))
-        if asked is None and (kind == "result" or message.get("id") is not None):
+        request = self._take(message.get("id"))
+        if request is None and (kind == "result" or message.get("id") is not None):
             raise SchemaMismatch(f"an answer nobody waits for: {message!r:.200}")
-        revision = self._revision_of(asked)
+        revision = self._revision_of(request)
         if kind == "error":
             rules.check_error(revision, message, self.added)
             return
-        assert asked is not None
-        if asked.method == "initialize" and not asked.modern:
+        assert request is not None
+        if request.method == "initialize" and not request.modern:
             revision = self._agree(message["result"])
-        rules.check_result(revision, asked.method, message, self.added)
-        self._check_tools(asked, message["result"])
+        rules.check_result(revision, request.method, message, self.added)
+        self._check_tools(request, message["result"])
 
     def _agree(self, result: Any) -> str:
         version = result.get("protocolVersion") if isinstance(result, dict) else None
@@ -129,67 +129,72 @@ class Conversation:
         self.revision = agreed
         return agreed
 
-    def _check_tools(self, asked: Asked, result: dict[str, Any]) -> None:
-        if asked.method == "tools/list":
+    def _check_tools(self, request: Asked, result: dict[str, Any]) -> None:
+        if request.method == "tools/list":
             for tool in result["tools"]:
                 if "outputSchema" in tool:
-                    self._output_schemas[asked.modern, tool["name"]] = tool["outputSchema"]
-        elif asked.method == "tools/call":
-            name = str(asked.params.get("name"))
-            schema = self._output_schemas.get((asked.modern, name))
+                    self._output_schemas[request.modern, tool["name"]] = tool["outputSchema"]
+        elif request.method == "tools/call":
+            name = str(request.params.get("name"))
+            schema = self._output_schemas.get((request.modern, name))
             if schema is not None and result.get("resultType", "complete") == "complete":
                 rules.check_structured(schema, result, name)
 
     def _check_own(self, kind: str, message: dict[str, Any]) -> None:
-        asked = self._progressing(message) if message["method"] == "notifications/progress" else None
-        asked = asked or self._listening(message)
-        revision = self._revision_of(asked) if asked or self.revision else MODERN[-1]
+        request = self._progressing(message) if message["method"] == "notifications/progress" else None
+        request = request or self._listening(message)
+        revision = self._revision_of(request) if request or self.revision else MODERN[-1]
         if kind == "request" and self.revision is None:
             raise SchemaMismatch(f"a request of the server without a session: {message!r:.200}")
         rules.check_sent(revision, kind, message, self.added)
         if message["method"] == "notifications/progress":
-            assert asked is not None
+            assert request is not None
             progress = message["params"]["progress"]
-            if asked.progress and progress <= asked.progress[-1]:
-                raise SchemaMismatch(f"progress went from {asked.progress[-1]} to {progress}")
-            asked.progress.append(progress)
+            if request.progress and progress <= request.progress[-1]:
+                raise SchemaMismatch(f"progress went from {request.progress[-1]} to {progress}")
+            request.progress.append(progress)
 
     def _listening(self, message: dict[str, Any]) -> Asked | None:
         """The subscription that a message belongs to, None for one of no subscription (2026-07-28)."""
         name, meta = message["method"], message.get("params", {}).get("_meta", {})
         if SUBSCRIPTION_KEY not in meta:
-            told = name == "notifications/resources/updated" or name.endswith("/list_changed")
-            if name == ACKNOWLEDGED or (told and self.revision is None):
+            is_change = name == "notifications/resources/updated" or name.endswith("/list_changed")
+            if name == ACKNOWLEDGED or (is_change and self.revision is None):
                 raise SchemaMismatch(f"{name} of no subscription")
             return None
         waiting = self._open.get(id_key(meta[SUBSCRIPTION_KEY]), [])
-        asked = next((one for one in reversed(waiting) if one.method == "subscriptions/listen" and one.modern), None)
-        if asked is None or asked.cancelled:
+        request = next(
+            (request for request in reversed(waiting) if request.method == "subscriptions/listen" and request.modern),
+            None,
+        )
+        if request is None or request.cancelled:
             raise SchemaMismatch(f"{name} of a subscription that there is not: {meta[SUBSCRIPTION_KEY]!r}")
-        if asked.acknowledged == (name == ACKNOWLEDGED):
-            raise SchemaMismatch(f"{name} {'again' if asked.acknowledged else 'before the acknowledgement'}")
-        asked.acknowledged = True
-        return asked
+        if request.acknowledged == (name == ACKNOWLEDGED):
+            raise SchemaMismatch(f"{name} {'again' if request.acknowledged else 'before the acknowledgement'}")
+        request.acknowledged = True
+        return request
 
     def _progressing(self, message: dict[str, Any]) -> Asked:
         token = message.get("params", {}).get("progressToken")
-        for asked in sorted((one for many in self._open.values() for one in many), key=lambda one: one.cancelled):
-            if token is not None and id_key(asked.token) == id_key(token):
-                return asked
+        for request in sorted(
+            (request for many in self._open.values() for request in many), key=lambda request: request.cancelled
+        ):
+            if token is not None and id_key(request.token) == id_key(token):
+                return request
         raise SchemaMismatch(f"progress for {token!r}, which no request in flight gave")
 
     def _take(self, request_id: Any) -> Asked | None:
-        """Return the request of a response: the last one with its id."""
+        """Return the request of a response: the last request with its id."""
         waiting = self._open.get(id_key(request_id), [])
         if not waiting:
             return None
-        live = [asked for asked in waiting if not asked.cancelled] or waiting
-        asked = live[-1]
-        waiting.remove(asked)
-        return asked
+        live = [request for request in waiting if not request.cancelled] or waiting
+        request = live[-1]
+        waiting.remove(request)
+        return request
 
-    def _revision_of(self, asked: Asked | None) -> str:
-        return MODERN[-1] if asked is not None and asked.modern else self.revision or LEGACY[-1]
+    def _revision_of(self, request: Asked | None) -> str:
+        return MODERN[-1] if request is not None and request.modern else self.revision or LEGACY[-1]
 
 
 def replay(record: Iterable[bytes]) -> Conversation:

@@ -56,10 +56,10 @@ class Named(NamedTuple):
 
 def sections() -> list[Section]:
     """Return all sections in the order of their numbers."""
-    found = [(path, tomllib.loads(path.read_text("utf-8"))) for path in RULES.glob("*.toml")]
+    tables = [(path, tomllib.loads(path.read_text("utf-8"))) for path in RULES.glob("*.toml")]
     return [
         Section(path.stem, table.pop("title"), tuple(_rules(table)))
-        for path, table in sorted(found, key=lambda one: str(one[0]))
+        for path, table in sorted(tables, key=lambda item: str(item[0]))
     ]
 
 
@@ -73,7 +73,7 @@ def _rules(table: dict[str, Any]) -> Iterator[Rule]:
 
 def named(folder: Path = TESTS) -> list[Named]:
     """Return every rule that a test names, in the order of files and lines."""
-    return [one for path in sorted(folder.rglob("*.py")) for one in _named_in(path, folder)]
+    return [mark for path in sorted(folder.rglob("*.py")) for mark in _named_in(path, folder)]
 
 
 def _named_in(path: Path, folder: Path) -> Iterator[Named]:
@@ -88,9 +88,9 @@ def _named_in(path: Path, folder: Path) -> Iterator[Named]:
         marks = [_mark(decorator) for decorator in node.decorator_list]
         runs = path.name.startswith("test_") and node in collected and node.name.startswith("test_")
         runs = runs and not any(name in ("skip", "skipif", "xfail") for name, _ in marks)
-        for name, given in marks:
-            for one in given if name == "requirement" else ():
-                yield Named(str(path.relative_to(folder)), node.name, one, runs)
+        for name, arguments in marks:
+            for argument in arguments if name == "requirement" else ():
+                yield Named(str(path.relative_to(folder)), node.name, argument, runs)
 
 
 def _mark(decorator: ast.expr) -> tuple[str, list[str]]:
@@ -98,8 +98,12 @@ def _mark(decorator: ast.expr) -> tuple[str, list[str]]:
     called = decorator.func if isinstance(decorator, ast.Call) else decorator
     if not ast.unparse(called).startswith("pytest.mark."):
         return "", []
-    given = decorator.args if isinstance(decorator, ast.Call) else []
-    texts = [one.value for one in given if isinstance(one, ast.Constant) and isinstance(one.value, str)]
+    arguments = decorator.args if isinstance(decorator, ast.Call) else []
+    texts = [
+        argument.value
+        for argument in arguments
+        if isinstance(argument, ast.Constant) and isinstance(argument.value, str)
+    ]
     return ast.unparse(called).removeprefix("pytest.mark."), texts
 
 
@@ -107,7 +111,10 @@ def problems(table: Sequence[Section], tests: Iterable[Named]) -> Iterator[str]:
     """Yield the problems of the table and of its relation to the tests."""
     rules = [rule for section in table for rule in section.rules]
     ids = [rule.id for rule in rules]
-    yield from (f"{one} is there twice" for one in sorted({one for one in ids if ids.count(one) > 1}))
+    yield from (
+        f"{requirement} is there twice"
+        for requirement in sorted({requirement for requirement in ids if ids.count(requirement) > 1})
+    )
     for rule in rules:
         if not (_ID.fullmatch(rule.id) and rule.level in LEVELS and rule.rule.endswith(".")):
             yield f"{rule.id}: invalid id, level or rule"
@@ -135,6 +142,6 @@ def addresses(source: str) -> list[str]:
     if match is None:
         return []
     page, first, last = match[1].partition("#")[0], match[2], match[3] or match[2]
-    having = [one for one in PAGES.get(page, ()) if first <= one <= last]
+    having = [revision for revision in PAGES.get(page, ()) if first <= revision <= last]
     whole = having[:1] == [first] and having[-1:] == [last]
-    return [f"{SITE}/{one}/{match[1]}" for one in reversed(having)] if whole else []
+    return [f"{SITE}/{revision}/{match[1]}" for revision in reversed(having)] if whole else []

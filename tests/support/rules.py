@@ -170,15 +170,15 @@ def _check_modern(revision: str, method: str, result: dict[str, Any]) -> None:
 
 
 def _refuse_members(value: dict[str, Any], names: set[str], what: str) -> None:
-    if found := names & value.keys():
-        raise SchemaMismatch(f"{what} has no {', '.join(sorted(found))}")
+    if unknown := names & value.keys():
+        raise SchemaMismatch(f"{what} has no {', '.join(sorted(unknown))}")
 
 
 def _no_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(pairs)
-    if len(found) != len(pairs):
+    members = dict(pairs)
+    if len(members) != len(pairs):
         raise ValueError(f"a member twice in {[key for key, _ in pairs]}")
-    return found
+    return members
 
 
 def _no_constant(name: str) -> None:

@@ -59,16 +59,16 @@ def official(revision: str) -> dict[str, Any]:
 def definitions(revision: str) -> dict[str, Any]:
     """The definitions of a revision, with the generator's faults mended."""
     schema = official(revision)
-    found: dict[str, Any] = schema[_keyword(revision)]
+    schemas: dict[str, Any] = schema[_keyword(revision)]
     for fault in FAULTS:
         if fault.revision == revision:
             *path, last = fault.place
-            node: Any = found
+            node: Any = schemas
             for step in path:
                 node = node[step]
             assert node[last] == INTEGERS, f"{revision} {fault.place}: the file has changed"
             node[last] = fault.meant
-    return found
+    return schemas
 
 
 @cache

@@ -32,7 +32,7 @@ def serving(command: Sequence[str | Path], folder: Path, env: Mapping[str, str])
     Raises:
         AssertionError: it does not serve, or ends with an error.
     """
-    said: list[str] = []
+    lines: list[str] = []
     urls: SimpleQueue[str] = SimpleQueue()
     process = subprocess.Popen(
         command, cwd=folder, env=dict(env), stdin=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True
@@ -40,20 +40,20 @@ def serving(command: Sequence[str | Path], folder: Path, env: Mapping[str, str])
 
     def read() -> None:
         for line in process.stderr or ():
-            said.append(line)
-            if found := re.search(r" at (http://\S+)", line):
-                urls.put(found[1])
+            lines.append(line)
+            if match := re.search(r" at (http://\S+)", line):
+                urls.put(match[1])
         urls.put("")
 
     with process, ThreadPoolExecutor(1) as threads:
         reading = threads.submit(read)
         try:
             url = urls.get(timeout=WAIT)
-            assert url, f"it does not serve:\n{''.join(said)}"
-            yield Server(url, said)
+            assert url, f"it does not serve:\n{''.join(lines)}"
+            yield Server(url, lines)
             process.terminate()
             code = process.wait(WAIT)
         finally:
             process.kill()
             reading.result()
-    assert code == 0, f"exit {code}:\n{''.join(said)}"
+    assert code == 0, f"exit {code}:\n{''.join(lines)}"

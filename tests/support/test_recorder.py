@@ -28,7 +28,7 @@ def line(**message: Any) -> bytes:
     return json.dumps({"jsonrpc": "2.0", **message}).encode() + b"\n"
 
 
-def asked(method: str, revision: str = OLD) -> Conversation:
+def open_conversation(method: str, revision: str = OLD) -> Conversation:
     """Return a conversation in which a request waits, in a session if the revision has them."""
     conversation = Conversation()
     conversation.added = ADDED
@@ -62,7 +62,7 @@ def asked(method: str, revision: str = OLD) -> Conversation:
     ],
 )  # fmt: skip
 def test_a_response_fits_its_request_and_revision(revision: str, method: str, response: Any, fault: str | None) -> None:
-    conversation = asked(method, revision)
+    conversation = open_conversation(method, revision)
     if fault is None:
         conversation.received(line(id=0, **response))
     else:
@@ -92,7 +92,7 @@ ACKNOWLEDGED = line(
     ],
 )
 def test_an_invalid_line_is_rejected(method: str, lines: list[bytes]) -> None:
-    conversation = asked(method, OLD if method == "ping" else NEW)
+    conversation = open_conversation(method, OLD if method == "ping" else NEW)
     for valid in lines[:-1]:
         conversation.received(valid)
     with pytest.raises(SchemaMismatch):
@@ -100,7 +100,7 @@ def test_an_invalid_line_is_rejected(method: str, lines: list[bytes]) -> None:
 
 
 def test_structured_content_must_fit_the_listed_schema() -> None:
-    conversation = asked("tools/list")
+    conversation = open_conversation("tools/list")
     conversation.received(line(id=0, result={"tools": [TOOL]}))
     conversation.sent(line(id=1, method="tools/call", params={"name": "t"}))
     with pytest.raises(SchemaMismatch, match="integer"):

@@ -42,9 +42,9 @@ class Block(NamedTuple):
 
 def blocks(page: str) -> Iterator[Block]:
     """Yield the blocks of a page, in order."""
-    for found in re.finditer(r"^```(\w+)([^\n]*)\n(.*?)^```$", page, re.M | re.S):
-        options = dict(option.partition("=")[::2] for option in shlex.split(found[2]))
-        yield Block(found[1], options, found[3], page.count("\n", 0, found.start()) + 1)
+    for match in re.finditer(r"^```(\w+)([^\n]*)\n(.*?)^```$", page, re.M | re.S):
+        options = dict(option.partition("=")[::2] for option in shlex.split(match[2]))
+        yield Block(match[1], options, match[3], page.count("\n", 0, match.start()) + 1)
 
 
 class Walk(ExitStack):

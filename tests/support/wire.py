@@ -89,7 +89,7 @@ class Process:
         """The standard error so far; all of it after the end."""
         return self._stderr.decode("utf-8", "replace")
 
-    async def said(self, pattern: str) -> re.Match[str]:
+    async def wait_for_stderr(self, pattern: str) -> re.Match[str]:
         """Wait until standard error matches."""
         async with asyncio.timeout(WAIT), self._heard:
             while (match := re.search(pattern, self.stderr)) is None:

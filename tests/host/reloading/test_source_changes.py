@@ -95,7 +95,7 @@ MISSING = "changes of files are not noticed: watchfiles is not installed; instal
 
 async def test_a_server_runs_without_the_extra_reload() -> None:
     async with stdio(samples(), "[host]\nreload = true\n") as wire:
-        await wire.said(re.escape(MISSING))
+        await wire.wait_for_stderr(re.escape(MISSING))
         await wire.initialize()
     assert wire.stderr.count("watchfiles") == 1
 

@@ -153,7 +153,7 @@ async def test_a_response_that_is_being_read_arrives_whole(
         await line.ask("POST", "/mcp", fields, json.dumps(one).encode())
         await probe.request("GET", "/healthz")
         served.signal(signal.SIGTERM)
-        await served.said("until clients have read their responses")
+        await served.wait_for_stderr("until clients have read their responses")
         line.writer.transport.resume_reading()  # type: ignore[attr-defined]
         assert (await line.answer()).body.count(b"x") >= 9_000_000
         assert await served.wait() == 0
@@ -191,7 +191,7 @@ async def test_a_second_signal_ends_a_process_whose_event_loop_is_blocked(tmp_pa
         one = modern(call("unruly_block", {"how": "busy"}))
         line = await served.connect()
         await line.ask("POST", "/mcp", mirrored(one), json.dumps(one).encode())
-        await served.said("blocked the event loop")
+        await served.wait_for_stderr("blocked the event loop")
         served.signal(signal.SIGTERM)
         await asyncio.to_thread(wait_until_caught, served.pid, signal.SIGTERM)
         served.signal(signal.SIGTERM)
@@ -205,7 +205,7 @@ async def test_the_hang_up_of_its_terminal_ends_it_and_any_other_reloads(fixture
     async with Served(fixture_site) as served, Served(fixture_site, stdin=follower) as attached:
         streaming = await stream(served, call("fixture_wait", token="p"))
         served.signal(signal.SIGHUP)
-        await served.said("nothing has changed")
+        await served.wait_for_stderr("nothing has changed")
         served.signal(signal.SIGPIPE)
         await ask(served, call("fixture_release"))
         assert (await streaming.next())["result"]["isError"] is False
@@ -217,7 +217,7 @@ async def test_the_hang_up_of_its_terminal_ends_it_and_any_other_reloads(fixture
 
 async def test_a_server_under_nohup_says_that_it_ignores_sighup(fixture_site: Path) -> None:
     async with Served(fixture_site, command=["nohup", str(PEGBOARD), "serve"]) as served:
-        await served.said("SIGHUP is ignored, as nohup requires: run `pegboard reload`")
+        await served.wait_for_stderr("SIGHUP is ignored, as nohup requires: run `pegboard reload`")
         served.signal(signal.SIGHUP)
         assert (await ask(served, LIST)).status == 200
 
@@ -230,7 +230,7 @@ async def test_a_restart_at_the_same_port_which_another_process_may_not_use(fixt
     """In the modern era a client just goes on; sessions are gone, which 404 says."""
     async with Served(fixture_site) as first:
         port = first.port
-        assert f"curl http://127.0.0.1:{port}/healthz" in (await first.said(r"next: .*"))[0]
+        assert f"curl http://127.0.0.1:{port}/healthz" in (await first.wait_for_stderr(r"next: .*"))[0]
         session = Session(first)
         await session.open()
         async with Served(fixture_site, http_config(f"port = {port}"), ready=False) as second:
@@ -279,7 +279,7 @@ async def test_a_unix_socket_is_private_and_removed_at_the_end(fixture_site: Pat
     config = http_config(f'socket = "{path}"')
     async with Served(fixture_site, config) as served:
         assert served.url == f"unix:{path}"
-        await served.said(rf"try: curl --unix-socket {path} http://localhost/healthz")
+        await served.wait_for_stderr(rf"try: curl --unix-socket {path} http://localhost/healthz")
         assert path.stat().st_mode & 0o777 == 0o600
         async with Served(fixture_site, config, ready=False) as second:
             assert await second.wait() == 5

@@ -91,7 +91,7 @@ async def test_an_answer_that_reaches_another_process_is_refused(kept_site: Path
         refused = await session.post(answer)
         assert refused.refused == (404, -32600)
         assert "did not send this request" in refused.last["error"]["message"]
-        await second.said("refused: a response to a request of another process")
+        await second.wait_for_stderr("refused: a response to a request of another process")
         session.served = first
         assert (await session.post(answer)).status == 202
         assert (await asked.next())["result"]
@@ -109,10 +109,12 @@ async def test_a_second_process_waits_for_the_first_and_continues_its_sessions(k
         session = Session(first)
         await session.open()
         async with serve(kept_site, tmp_path, CLAIMS, ready=False) as second:
-            await second.said(rf"waiting up to 20 s for the SessionStore 'kept'.*: process {first.pid} on \S+ ")
+            await second.wait_for_stderr(
+                rf"waiting up to 20 s for the SessionStore 'kept'.*: process {first.pid} on \S+ "
+            )
             first.process.terminate()
             assert await first.wait() == 0
-            second.url = (await second.said(r"serves .* at (\S+)\n"))[1]
+            second.url = (await second.wait_for_stderr(r"serves .* at (\S+)\n"))[1]
             session.served = second
             assert (await session.post(message("ping"))).result == {}
 

@@ -121,7 +121,7 @@ class Service(Process):
 
     async def says(self, text: str, times: int = 1) -> None:
         """Wait until standard error has a string so often."""
-        await self.said(f"(?s)(?:{re.escape(text)}.*?){{{times}}}")
+        await self.wait_for_stderr(f"(?s)(?:{re.escape(text)}.*?){{{times}}}")
 
     def client(self, name: str) -> SocketPeer:
         """A client of the Unix socket of that name."""

@@ -115,7 +115,7 @@ async def test_a_session_of_another_caller_is_unknown_and_the_attempt_is_logged(
         f"WARNING pegboard.audit: refused: a session of another caller (subject='{subject}', issuer='{issuer}', "
         f"client_id='desk', owner='ann', issuer_of_owner='{two.issuers[0].url}', peer='127.0.0.1', session='{digest}')"
     )
-    await two.served.said("(?s)" + ".*".join([re.escape(line)] * 6))
+    await two.served.wait_for_stderr("(?s)" + ".*".join([re.escape(line)] * 6))
     assert two.served.stderr.count(line) == 6
     real, session.id = session.id, "x" * len(session.id)
     gone = await session.post(messages[0], field)
@@ -216,18 +216,20 @@ async def test_a_flood_of_bad_tokens_neither_fills_the_log_nor_hides_other_attem
     digest = hashlib.sha256(bad.encode()).hexdigest()[:12]
     why = "why='The signature of the token is wrong.'"
     line = f"INFO pegboard.audit: refused: a token ({why}, peer='127.0.0.1', path='/mcp', token='{digest}')\n"
-    await two.served.said(re.escape(line))
+    await two.served.wait_for_stderr(re.escape(line))
     assert (await two.served.request("GET", f"/mcp?access_token={bad}")).status == 400
-    await two.served.said("refused: a token .why='A token belongs in the Authorization header")
+    await two.served.wait_for_stderr("refused: a token .why='A token belongs in the Authorization header")
     flood = await asyncio.gather(*(listed(two.served, f"bad-{number}") for number in range(3 * MAX_LINES)))
     assert {answer.status for answer in flood} == {401}
     assert (await ask(two.served, call("door_guarded"), Authorization=two.bearers["ben"])).status == 403
     who = f"subject='ben', issuer='{two.issuers[0].url}', client_id='desk'"
     what = "method='tools/call', of='door_guarded', needs='work'"
-    await two.served.said(re.escape(f"INFO pegboard.audit: refused: a call for lack of scopes ({who}, {what})\n"))
+    await two.served.wait_for_stderr(
+        re.escape(f"INFO pegboard.audit: refused: a call for lack of scopes ({who}, {what})\n")
+    )
     session = await two.session("ann")
     assert (await session.post(message("ping"), two.field("ben"))).status == 404
     digest = hashlib.sha256(session.id.encode()).hexdigest()[:12]
-    await two.served.said(f"refused: a session of another caller .*session='{digest}'")
+    await two.served.wait_for_stderr(f"refused: a session of another caller .*session='{digest}'")
     assert two.served.stderr.count("refused: a token (") <= 2 * MAX_LINES  # a minute may begin meanwhile
     assert bad not in two.served.stderr

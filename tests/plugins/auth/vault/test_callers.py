@@ -148,7 +148,7 @@ async def test_an_id_token_of_another_login_proves_nothing(network: Network, cha
         assert person.shown[0] == 400
         assert network.provider.pages == []
         claim = "azp" if isinstance(changed.get("aud"), list) else next(iter(changed))
-        await network.served.said(f"a caller cannot be identified: the ID token is invalid: {claim} ")
+        await network.served.wait_for_stderr(f"a caller cannot be identified: the ID token is invalid: {claim} ")
 
 
 async def test_an_id_token_needs_a_key_of_the_issuer(network: Network) -> None:

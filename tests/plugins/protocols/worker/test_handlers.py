@@ -282,9 +282,9 @@ async def test_a_call_is_cancelled_when_its_caller_disconnects(served: Served, e
     body = json.dumps({"tool": reference("Wait", "MoreKit"), "inputs": {"name": "Ada"}}).encode()
     async with await served.connect() as line:
         await line.ask("POST", "/worker/tools/invoke", [("Authorization", f"Bearer {token()}")], body)
-        await served.said("'Ada', 'has begun'")
+        await served.wait_for_stderr("'Ada', 'has begun'")
         assert "has ended" not in served.stderr
-    await served.said("'Ada', 'has ended'")
+    await served.wait_for_stderr("'Ada', 'has ended'")
     async with await served.connect() as line:  # and one that never sends its body harms no other
         head = f"POST /worker/tools/invoke HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer {token()}\r\n"
         await line.send(f"{head}Content-Length: 100\r\n\r\n{{".encode())

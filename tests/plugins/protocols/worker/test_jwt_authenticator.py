@@ -208,6 +208,6 @@ async def test_the_variable_enables_the_plugin_and_mcp_needs_no_token(site: Path
         bad = token(exp=now() - 5)
         assert (await engine.ask("GET", "tools", bearer=f"Bearer {bad}")).status == 401
         facts = f"peer='127.0.0.1', path='/worker/tools', token='{fingerprint(bad)}'"
-        await served.said(re.escape(f"refused: a token ({facts})"))
+        await served.wait_for_stderr(re.escape(f"refused: a token ({facts})"))
         for hidden in (SECRET, bad):
             assert hidden not in served.stderr

@@ -62,14 +62,16 @@ async def test_a_host_that_mounts_itself_is_found(tmp_path: Path) -> None:
     section = toml("me", {"url": f"http://127.0.0.1:{port}/mcp"})
     config = http_config(f"port = {port}", more=section)
     async with Served(tmp_path, config, command=(PEGBOARD, "serve", "--file", HERE / "peer_kit.py")) as served:
-        await served.said("me is not mounted: it is this host, or mounts this host; remove the section")
+        await served.wait_for_stderr("me is not mounted: it is this host, or mounts this host; remove the section")
 
 
 async def test_a_program_that_mounts_itself_is_found(tmp_path: Path) -> None:
     folder = str(tmp_path)
     config = toml("me", {"command": str(PEGBOARD), "args": ["stdio", "--config", f"{folder}/hostconfig.toml"]})
     async with Served(tmp_path, http_config(host='log_level = "info"', more=config), cwd=tmp_path) as served:
-        await served.said("me, standard error: .*me is not mounted: the program is a host that mounts itself")
+        await served.wait_for_stderr(
+            "me, standard error: .*me is not mounted: the program is a host that mounts itself"
+        )
 
 
 async def test_hosts_that_mount_each_other_do_not_list_their_own_items(tmp_path: Path) -> None:
