@@ -19,7 +19,9 @@ PAGE = Page("docs/authorization.md")
 
 def test_the_table_has_every_provider_with_its_documentation() -> None:
     rows = re.findall(r"^\| `(\w+)` \| (.+?) \| <(\S+)> \|$", PAGE, re.M)
-    known = [(one.__name__, one.provider.title, one.provider.documentation) for one in PROVIDERS if one.provider.id]
+    known = [
+        (auth.__name__, auth.provider.title, auth.provider.documentation) for auth in PROVIDERS if auth.provider.id
+    ]
     assert rows == known
 
 

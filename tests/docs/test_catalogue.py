@@ -24,8 +24,8 @@ def settings(block: str) -> dict[str, Any]:
 
 def test_clients_see_tags_and_settings_filter_by_them() -> None:
     with connect(KIT, hostconfig=settings("tags")) as client:
-        (found,) = client.tools()
-        assert (found["name"], found["_meta"]) == ("shop_find", {"pegboard/tags": ["catalogue"]})
+        (tool,) = client.tools()
+        assert (tool["name"], tool["_meta"]) == ("shop_find", {"pegboard/tags": ["catalogue"]})
         (hours,) = client.resources()
         assert (hours["uri"], hours["_meta"]) == ("shop://hours", {"pegboard/tags": ["visits"]})
 
@@ -56,8 +56,8 @@ def test_a_profile_serves_a_part(profile: str, items: list[str]) -> None:
     config = settings("profiles")
     config["plugins"]["mcp"]["stream_profile"] = profile
     with connect(KIT, hostconfig=config) as client:
-        found = client.definitions()
-        assert [*found["tools"], *found["resources"], *found["prompts"]] == items
+        definitions = client.definitions()
+        assert [*definitions["tools"], *definitions["resources"], *definitions["prompts"]] == items
 
 
 def test_the_profile_with_its_own_tokens_has_valid_settings() -> None:

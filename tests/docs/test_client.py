@@ -28,7 +28,7 @@ def test_its_programs_print_the_shown_lines(program: str, printed: str, tmp_path
 
 
 def test_the_page_names_the_whole_public_api() -> None:
-    words = {word for one in re.findall(r"`[^`\n]+`|import [\w, ]+", PAGE) for word in re.findall(r"\w+", one)}
+    words = {word for span in re.findall(r"`[^`\n]+`|import [\w, ]+", PAGE) for word in re.findall(r"\w+", span)}
     methods = {name for name in dir(Client) if not name.startswith("_")}
     homes = {name: getattr(getattr(client, name), "__module__", ".oauth.") for name in client.__all__}
     names = {name for name, home in homes.items() if ".oauth." not in home}  # another page

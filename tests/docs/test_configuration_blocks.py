@@ -55,7 +55,7 @@ def test_a_block_passes_the_schema_and_the_check(words: str, text: str) -> None:
     tree = tomli.loads(text)
     for kind in KINDS:
         tree[kind] = {name: value for name, value in tree.get(kind, {}).items() if name not in OF_EXAMPLES}
-    assert [f"{one.json_path}: {one.message}" for one in schema().iter_errors(tree)] == []
+    assert [f"{error.json_path}: {error.message}" for error in schema().iter_errors(tree)] == []
     environ = {name: f"{name}-{'0123456789abcdef' * 4}" for name in re.findall(r'env = "(\w+)"', text)}
     config = HostConfig.of(tree, defaults=defaults(), environ=environ)
     for kind in KINDS:
@@ -63,4 +63,4 @@ def test_a_block_passes_the_schema_and_the_check(words: str, text: str) -> None:
             checked = validate_section(config, kind, name, models()[kind][name])
             problems = map(str, checked) if isinstance(checked, list) else ()
             excused = re.compile(WORDS["setting_missing"]) if PARTS & set(words.split()) else ELSEWHERE
-            assert [one for one in problems if not excused.search(one)] == []
+            assert [problem for problem in problems if not excused.search(problem)] == []

@@ -27,9 +27,13 @@ async def test_a_session_receives_the_notifications_of_the_toolkit(tmp_path: Pat
         assert (await wire.result("tools/call", params))["content"][0]["text"] == "2"
         received = [await wire.receive() for _ in range(5)]
         logged = {"message": "one more errand", "waiting": 1}
-        assert logged in [one["params"].get("data") for one in received]
-        assert [one["params"]["message"] for one in received if "progressToken" in one["params"]] == ["bread", "milk"]
-        assert [one["params"] for one in received if one["method"].endswith("updated")] == [{"uri": "errands://all"}]
+        assert logged in [notification["params"].get("data") for notification in received]
+        assert [
+            notification["params"]["message"] for notification in received if "progressToken" in notification["params"]
+        ] == ["bread", "milk"]
+        assert [notification["params"] for notification in received if notification["method"].endswith("updated")] == [
+            {"uri": "errands://all"}
+        ]
         (message,) = (await wire.result("prompts/get", {"name": "errands_plan"}))["messages"]
         assert message["content"]["text"] == 'Put this in a good order: ["bread","milk"]'
 

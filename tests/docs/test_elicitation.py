@@ -70,8 +70,8 @@ async def test_the_tools_ask_in_rounds_and_in_a_session(
         rounds_charged = list(charged)
         call = Call("tools/call", {"name": f"trips_{tool}", "arguments": arguments}, client=ABLE, ask=ask)
         in_session = await host.dispatch(call)
-    for one in (outcome, in_session):
-        assert isinstance(one, ToolResult)
-        assert one.value == value
+    for result in (outcome, in_session):
+        assert isinstance(result, ToolResult)
+        assert result.value == value
     assert len(played.asked) == rounds
     assert rounds_charged == (["Ada"] if tool == "book" else [])

@@ -37,7 +37,7 @@ async def test_the_adapter_translates_the_errors_of_its_library(
 
     async with make_host(kit, plugins={"acme": mine.AcmePlugin}) as host:
         limited, silent = [
-            (await failure(host, "fails", {"name": f"Acme{one}"})).error for one in ("Answered", "Silent")
+            (await failure(host, "fails", {"name": f"Acme{suffix}"})).error for suffix in ("Answered", "Silent")
         ]
     assert isinstance(limited, ToolkitError)
     reason = "Acme limits how often it may be asked (429 Too Many Requests, too_many). Try again in 3 seconds."

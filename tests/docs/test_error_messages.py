@@ -14,6 +14,6 @@ PAGE = Page("docs/error-messages.md")
 
 def test_the_page_has_the_answers_of_a_server() -> None:
     sections = PAGE.split("\n### ")[1:]
-    shown = {one.partition("\n")[0]: one.split("```\n")[1].rstrip() for one in sections}
+    shown = {section.partition("\n")[0]: section.split("```\n")[1].rstrip() for section in sections}
     assert shown == dict(zip((call.mistake for call in CALLS), answers(Path(sys.executable), *OURS), strict=True))
     assert len(CALLS) == 20

@@ -80,8 +80,8 @@ async def test_resources_and_prompts() -> None:
         assert (await client.read("book://moby-dick")).text == "Call me Ishmael."
         assert (await client.complete("book://{title}", "title", "e")).values == ("emma",)
     async with client_of("prompts") as client:
-        asked = await client.prompt("review", code="x = 1", strict="true")
-        assert asked.text == "Review this python code. Spare nothing.\n\nx = 1"
-        roles = [one["role"] for one in (await client.prompt("interview", topic="bees")).messages]
+        answer = await client.prompt("review", code="x = 1", strict="true")
+        assert answer.text == "Review this python code. Spare nothing.\n\nx = 1"
+        roles = [message["role"] for message in (await client.prompt("interview", topic="bees")).messages]
         assert roles == ["user", "assistant"]
         assert (await client.complete("review", "language", "r")).values == ("rust",)

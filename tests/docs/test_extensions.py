@@ -36,8 +36,8 @@ async def test_the_toolkit_has_its_interface_and_the_plugin_responds_to_clients_
         (face,) = (await wire.result("resources/read", {"uri": "ui://clock/face"}))["contents"]
         assert face["mimeType"] == "text/html;profile=mcp-app"
         wire.conversation.added = ECHO
-        found = await wire.result("server/discover")
-        assert found["capabilities"]["extensions"]["com.example/echoes"] == {"longest": 100}
+        discovered = await wire.result("server/discover")
+        assert discovered["capabilities"]["extensions"]["com.example/echoes"] == {"longest": 100}
         declared: dict[str, Any] = {"_meta": {f"{META}clientCapabilities": {"extensions": {"com.example/echoes": {}}}}}
         assert (await wire.result("echoes/get", {"echoId": "olleh", **declared}))["echo"] == "hello"
         assert (await wire.error("echoes/get", {"echoId": 1, **declared}))["code"] == -32602

@@ -47,8 +47,8 @@ def test_what_needs_scopes_is_refused_as_the_page_shows(tmp_path: Path) -> None:
 
 
 def test_the_table_of_scopes_has_every_key() -> None:
-    told = re.findall(r"^\| ((?:`\w+`,? ?)+) \| .* \| .* \|$", PAGE.partition("## Scopes\n")[2], re.M)
-    keys = [key for row in told for key in re.findall(r"`(\w+)`", row)]
+    rows = re.findall(r"^\| ((?:`\w+`,? ?)+) \| .* \| .* \|$", PAGE.partition("## Scopes\n")[2], re.M)
+    keys = [key for row in rows for key in re.findall(r"`(\w+)`", row)]
     assert sorted(keys) == sorted(ScopesConfig.model_fields)
 
 

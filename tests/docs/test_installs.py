@@ -40,19 +40,19 @@ FOLDERS = ("docs", "deploy", "host", "plugins", "toolkits", "tools", ".ci", ".gi
 SUFFIXES = {"", ".json", ".md", ".py", ".toml", ".txt", ".yaml", ".yml"}
 PATHS = [
     *(ROOT / "Makefile", ROOT / "hostconfig.toml", *ROOT.glob("*.md")),
-    *(path for one in FOLDERS for path in (ROOT / one).rglob("*") if path.suffix in SUFFIXES and path.is_file()),
+    *(path for folder in FOLDERS for path in (ROOT / folder).rglob("*") if path.suffix in SUFFIXES and path.is_file()),
 ]
 
 
 def installed(command: str, arguments: str) -> set[str]:
     """Return the names that a command with these arguments takes from an index."""
     line = re.split(r"\s(?:&&|\|\||[|;\\#(])|[;&|]\s|[\"']?\)", arguments)[0]
-    found, skips = [], False
+    names, skips = [], False
     for word in (word.lstrip(",[{").rstrip(",.:]}") for word in re.sub("[\"']", " ", line.replace(",", " ")).split()):
         if not skips and re.match(r"[\w$]", word) and "/" not in word and not word.endswith(".whl"):
-            found.append(re.split(r"[\[<>=!~@;]", word)[0].lower().replace("_", "-"))
+            names.append(re.split(r"[\[<>=!~@;]", word)[0].lower().replace("_", "-"))
         skips = word in WITH_VALUE
-    return set(found[:1] if command in RUNS else found)
+    return set(names[:1] if command in RUNS else names)
 
 
 def test_the_reader_of_commands_finds_names() -> None:
@@ -66,10 +66,10 @@ def test_every_installed_name_is_reserved() -> None:
     commands: list[tuple[str, str, str]] = []
     for path in PATHS:
         text = path.read_text("utf-8")
-        found = (*COMMAND.findall(text), *LAUNCHED.findall(text))
-        commands += ((str(path.relative_to(ROOT)), *one) for one in found)
+        matches = (*COMMAND.findall(text), *LAUNCHED.findall(text))
+        commands += ((str(path.relative_to(ROOT)), *match) for match in matches)
     assert len(commands) > 30
-    assert [one for one in commands if installed(*one[1:]) - OTHERS - (LOCKED - OWN)] == []
+    assert [command for command in commands if installed(*command[1:]) - OTHERS - (LOCKED - OWN)] == []
 
 
 def test_a_release_begins_with_reserving_every_name() -> None:

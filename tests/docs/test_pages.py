@@ -56,7 +56,7 @@ async def test_a_gateway_tells_the_host_about_items_that_come_and_go() -> None:
     async with host:
         assert host.offers("resources")
         (problem,) = host.problems
-        (gateway,) = (one for one in host.report.plugins if one.origin.name == "gateway")
+        (gateway,) = (plugin for plugin in host.report.plugins if plugin.origin.name == "gateway")
         assert list(gateway.unavailable()) == ["library"]
         refused = await ask(host, "tools/call", name="library_look_up", arguments={"words": "a\u202eb"})
         assert "The library sent a text that" in str(refused)
@@ -100,9 +100,9 @@ async def test_a_prompt_and_its_completions() -> None:
 
 async def test_tools_and_resources_change_while_the_host_runs(tmp_path: Path) -> None:
     DYNAMIC.write(tmp_path)
-    said = run(sys.executable, tmp_path / "changing.py", cwd=tmp_path)
-    assert "Good evening" in said
-    assert said.endswith("3 changes\n")
+    output = run(sys.executable, tmp_path / "changing.py", cwd=tmp_path)
+    assert "Good evening" in output
+    assert output.endswith("3 changes\n")
     settings = {"host": {"autoload": False, "disabled_plugins": ["pegboard:*"]}}
     async with Host(settings, plugins={"notes": DYNAMIC.module("notes.py").NotesPlugin}) as host:
         note = {"title": "To do: all", "text": "Everything."}
@@ -121,7 +121,7 @@ def test_the_table_of_the_catalogue_has_every_method_and_its_parameters() -> Non
     for name, method in vars(Catalogue).items():
         if not name.startswith("_") and inspect.isfunction(method):
             parameters = list(inspect.signature(method).parameters.values())[1:]
-            expected[name] = ", ".join(str(one).partition(":")[0] for one in parameters)
+            expected[name] = ", ".join(str(parameter).partition(":")[0] for parameter in parameters)
     assert dict(re.findall(r"^\| `(\w+)\((.*?)\)` \|", DYNAMIC, re.M)) == expected
 
 
@@ -139,6 +139,6 @@ def test_a_distribution_before_the_name_selects_one_toolkit() -> None:
 
 def test_the_marked_settings_are_those_that_widen_access() -> None:
     module = TRUST.module("python widens")
-    for given, keys in (({"send": True}, ["toolkits.mail.send"]), ({"send": False}, []), ({}, [])):
-        config = HostConfig.of({"toolkits": {"mail": given}})
-        assert [one.key for one in access_settings(config, {"toolkits": {"mail": module.MailConfig}})] == keys
+    for section, keys in (({"send": True}, ["toolkits.mail.send"]), ({"send": False}, []), ({}, [])):
+        config = HostConfig.of({"toolkits": {"mail": section}})
+        assert [setting.key for setting in access_settings(config, {"toolkits": {"mail": module.MailConfig}})] == keys

@@ -24,8 +24,8 @@ async def test_the_tool_reads_its_secret(monkeypatch: pytest.MonkeyPatch) -> Non
     monkeypatch.setenv("WEATHER_KEY", "four")
     config = HostConfig.of({"host": {"autoload": False}}, defaults=defaults())
     async with Host(config, toolkits={"weather": PAGE.module("python kit").kit}) as host:
-        told = await value(host, "weather_forecast", {"city": "Kiel"})
-    assert told == "asked for Kiel with a key of 4 characters"
+        text = await value(host, "weather_forecast", {"city": "Kiel"})
+    assert text == "asked for Kiel with a key of 4 characters"
 
 
 async def test_the_tool_knows_who_writes() -> None:

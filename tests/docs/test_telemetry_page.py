@@ -27,18 +27,18 @@ def test_the_configurations_are_valid(block: str) -> None:
 
 
 async def test_the_tables_have_all_metrics(monkeypatch: pytest.MonkeyPatch) -> None:
-    found: list[MetricsEndpoint] = []
+    endpoints: list[MetricsEndpoint] = []
 
     class Noted(MetricsEndpoint):
         def __init__(self, config: PrometheusConfig) -> None:
             super().__init__(config)
-            found.append(self)
+            endpoints.append(self)
 
     monkeypatch.setattr(metrics_endpoint, "MetricsEndpoint", Noted)
     mount = {"math": Host({"host": {"autoload": False}}, toolkits={"math": Toolkit("math")})}
     plugins: dict[str, Any] = {"http": {}, "prometheus": {"port": 0}}
     async with Host({"host": {"autoload": False}, "plugins": plugins}, mount=mount):
-        served = {metric.name for metric in found[0].collector.collect()}
+        served = {metric.name for metric in endpoints[0].collector.collect()}
     shown = re.findall(r"^\| (`.*?) \|", PAGE, re.M)
     listed = {name for cell in shown for name in re.findall(r"`(\w+)`", cell)} - {"opentelemetry", "prometheus"}
     names = {name.removesuffix("_total") for name in listed if not name.isupper()}

@@ -28,22 +28,22 @@ def run(folder: Path, *arguments: str) -> str:
 
 def test_its_tests_pass_and_its_messages_are_printed(tmp_path: Path) -> None:
     project = PAGE.write(tmp_path)
-    said = run(project, "--pegboard-update")
-    assert re.search(r"\n=+ \d+ passed in", said), said
+    output = run(project, "--pegboard-update")
+    assert re.search(r"\n=+ \d+ passed in", output), output
     assert len(list((project / "snapshots").iterdir())) == 2
     source = project / "toolkit_shop" / "__init__.py"
     changed = source.read_text().replace('tea or honey"]', 'tea, honey or gold"]')
     source.write_text(changed.replace('context.once("charge", bank.charge, ', "bank.charge("))
-    said = run(project, "test_offer.py", "test_asking.py", "-k", "buying or offer")
-    assert MESSAGES[1].strip() in said
-    lines = [line.replace(f"{project}/", "").removeprefix("E").strip() for line in said.splitlines()]
+    output = run(project, "test_offer.py", "test_asking.py", "-k", "buying or offer")
+    assert MESSAGES[1].strip() in output
+    lines = [line.replace(f"{project}/", "").removeprefix("E").strip() for line in output.splitlines()]
     first, *others = [line.strip() for line in MESSAGES[0].splitlines()]
     expected = [first.replace("RepeatedEffects", "pegboard_testing.replay.RepeatedEffects", 1), *others]
-    assert [line for line in lines if line in expected] == expected, said
+    assert [line for line in lines if line in expected] == expected, output
 
 
 def test_the_page_names_the_whole_public_api() -> None:
-    words = {word for one in re.findall(r"`[^`\n]+`|import [\w, ]+", PAGE) for word in re.findall(r"\w+", one)}
+    words = {word for span in re.findall(r"`[^`\n]+`|import [\w, ]+", PAGE) for word in re.findall(r"\w+", span)}
     assert set(testing.__all__) - words == set()
     parameters = set(inspect.signature(connect.__init__).parameters) - {"self", "kits"}
     assert {name for name in parameters if not re.search(rf"`{name}=|, `{name}=", PAGE)} == set()

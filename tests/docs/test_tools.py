@@ -28,7 +28,7 @@ KINDS: dict[str, Any] = {
 OF_PLUGINS = {"toolkit", "raw", "place", "subscribed"}
 """Attributes for the items of other servers, which docs/dynamic-tools.md describes."""
 
-OPTIONS = [pytest.param(kind, one, id=f"{kind}-{one.name}") for kind in KINDS for one in options(kind)]
+OPTIONS = [pytest.param(kind, option, id=f"{kind}-{option.name}") for kind in KINDS for option in options(kind)]
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -93,7 +93,7 @@ async def test_the_example_of_an_option_works(kind: str, option: Option) -> None
     assert getattr(definition, "extensions" if option.name == "ui" else option.name) not in (None, (), False, EMPTY)
     plugins = {"providers": AuthProvidersPlugin}
     async with make_host(kit, plugins=plugins, config={"toolkits": {"dice": {"write": True}}}) as host:
-        assert [str(one) for one in host.problems if one.level == "error"] == []
+        assert [str(problem) for problem in host.problems if problem.level == "error"] == []
         assert [*host.assembly.tools, *host.assembly.resources, *host.assembly.prompts]
 
 
@@ -106,7 +106,7 @@ async def test_the_example_of_an_option_works(kind: str, option: Option) -> None
     ],
 )
 def test_the_tools_of_a_file_are_served(file: str, tools: list[str]) -> None:
-    kits = [one for one in vars(PAGE.module(file)).values() if isinstance(one, Toolkit)]
+    kits = [member for member in vars(PAGE.module(file)).values() if isinstance(member, Toolkit)]
     host = make_host(*kits)
     assert set(tools) <= host.load().tools.keys()
     assert host.problems == ()

@@ -65,12 +65,12 @@ NAMES: dict[str, Any] = {
 
 
 def rows() -> list[tuple[str, str, str, str]]:
-    found = []
+    parsed = []
     for line in TABLE.splitlines()[3:]:
         types, *rest = [cell.strip().replace("\\|", "|") for cell in re.split(r"(?<!\\)\|", line)[1:-1]]
         schema, sent, arrives = (cell.strip("`") for cell in rest)
-        found += [(one, schema, sent, arrives) for one in re.findall(r"`([^`]+)`", types)]
-    return [row for row in found if row[0] not in ("Enum", "Flag", "TypedDict", "NamedTuple")]
+        parsed += [(annotation, schema, sent, arrives) for annotation in re.findall(r"`([^`]+)`", types)]
+    return [row for row in parsed if row[0] not in ("Enum", "Flag", "TypedDict", "NamedTuple")]
 
 
 def test_the_table_has_many_rows() -> None:
@@ -88,27 +88,27 @@ async def test_a_row_of_the_table(kind: str, schema: str, sent: str, arrives: st
     kit.tool(tool)
     async with connect(kit) as client:
         listed = (await client.tool("tool"))["inputSchema"]
-        found = listed["properties"]["a"]
-        assert found == json.loads(schema)
+        served = listed["properties"]["a"]
+        assert served == json.loads(schema)
         assert (await client.call("tool", {"a": json.loads(sent)})).value == arrives
 
 
 async def test_the_example_and_what_it_tells() -> None:
     async with connect(PAGE.module("trips.py", "trips").kit) as client:
-        given = await client.call("book", city="Porto", day="2026-07-28", passengers=[{"name": "Ada"}])
-        assert given.value == {"Ada": "Porto, Tuesday, window"}
+        result = await client.call("book", city="Porto", day="2026-07-28", passengers=[{"name": "Ada"}])
+        assert result.value == {"Ada": "Porto, Tuesday, window"}
         card = (await client.tool("book"))["inputSchema"]["properties"]["card"]
         assert (card["x-inferrable"], card["description"]) == (False, "the last four digits")
         wrong = {"city": "Porto", "day": "soon", "passengers": [{"name": None}], "seat": "isle", "to": 1, "card": 1}
-        told = PAGE.partition("<!-- told -->\n```\n")[2].partition("\n```")[0]
-        assert (await client.call("book", wrong)).text == told
+        message = PAGE.partition("<!-- told -->\n```\n")[2].partition("\n```")[0]
+        assert (await client.call("book", wrong)).text == message
 
 
 async def test_the_docstring_describes_the_parameters() -> None:
     async with connect(PAGE.module("fares.py", "fares").kit) as client:
         tool = await client.tool("fare")
     assert tool["description"] == "Calculate a fare.\n\nReturns:\n    The fare in francs."
-    described = {name: one["description"] for name, one in tool["inputSchema"]["properties"].items()}
+    described = {name: member["description"] for name, member in tool["inputSchema"]["properties"].items()}
     assert described == {"distance": "the distance in kilometres", "day_return": "True for both ways on one day"}
 
 
@@ -116,4 +116,4 @@ def test_the_page_has_a_reason_for_each_function_that_only_fastmcp_accepts() -> 
     table = PAGE.partition("<!-- fastmcp -->")[2].partition("<!-- end -->")[0]
     shown = [name for line in table.splitlines() for name in re.findall(r"`(\w+)[(:]|`(lambda) ", line.split(" | ")[0])]
     accepted = [name for name, accepts in json.loads(FASTMCP.read_text("utf-8"))["refused"].items() if accepts]
-    assert sorted(one or "<lambda>" for one, _ in shown) == sorted(accepted)
+    assert sorted(name or "<lambda>" for name, _ in shown) == sorted(accepted)

@@ -19,6 +19,6 @@ def test_the_curl_lines_are_answered(tmp_path: Path, monkeypatch: pytest.MonkeyP
     with serving(tmp_path) as address:
         script = Page(page).blocks["sh worker"].replace("http://127.0.0.1:8000", address)
         command = Path(sys.executable).with_name("pegboard")
-        told = json.loads(run("sh", "-c", script.replace("pegboard token", f"{command} token"), cwd=tmp_path))
-    assert told["success"] is True
-    assert told["output"]["value"]["roots"]
+        answer = json.loads(run("sh", "-c", script.replace("pegboard token", f"{command} token"), cwd=tmp_path))
+    assert answer["success"] is True
+    assert answer["output"]["value"]["roots"]
