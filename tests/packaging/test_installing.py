@@ -38,8 +38,8 @@ def test_pip_installs_the_checkout_and_its_toolkit(tmp_path: Path) -> None:
         "--no-compile",
         "-vv",
     ]
-    said = run(*pip, ".", "./toolkits/files", cwd=checkout)
-    searched = re.findall(r"search for versions of ([\w.-]+)", said)
+    output = run(*pip, ".", "./toolkits/files", cwd=checkout)
+    searched = re.findall(r"search for versions of ([\w.-]+)", output)
     assert "pydantic" in searched
     assert [name for name in searched if name in ("pegboard", "toolkit-files")] == []
     assert_serves_the_files(environment, tmp_path / "elsewhere")

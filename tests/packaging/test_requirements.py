@@ -30,9 +30,9 @@ def test_lock_and_requirements_are_equal_and_current() -> None:
 )
 def test_a_difference_is_found(change: Callable[[str], str]) -> None:
     lock, text = pins_of_lock(LOCK.read_text()), REQUIREMENTS.read_text()
-    found = differences(lock, pins_of_requirements(change(text)))
-    assert found
-    assert all(line.startswith("pluggy") for line in found)
+    lines = differences(lock, pins_of_requirements(change(text)))
+    assert lines
+    assert all(line.startswith("pluggy") for line in lines)
 
 
 def test_locked_packages_come_from_the_public_index_or_the_checkout() -> None:
@@ -51,5 +51,5 @@ def test_locked_packages_come_from_the_public_index_or_the_checkout() -> None:
 def test_the_lowest_versions_are_exact_and_without_known_vulnerabilities() -> None:
     """PyJWT 2.10.0 compares issuers by substring (CVE-2024-53861), cryptography 44.0.0 has an old OpenSSL."""
     pinned = lowest()
-    assert all(re.fullmatch(r"[a-z-]+==[0-9.]+", one) for one in pinned)
+    assert all(re.fullmatch(r"[a-z-]+==[0-9.]+", requirement) for requirement in pinned)
     assert {"pyjwt==2.10.1", "cryptography==44.0.1"} <= set(pinned)

@@ -33,8 +33,8 @@ _place = TemporaryDirectory(prefix="pegboard-new-")
 def made() -> dict[str, Any]:
     """Write all projects. Return the outputs of `pegboard new --json`."""
     done = {name: pegboard("new", *line, "--json", cwd=Path(_place.name)) for name, line in PROJECTS.items()}
-    assert [one.err for one in done.values() if one.code] == []
-    return {name: one.data for name, one in done.items()}
+    assert [result.err for result in done.values() if result.code] == []
+    return {name: result.data for name, result in done.items()}
 
 
 def folders() -> dict[str, Path]:
@@ -77,8 +77,8 @@ def test_they_pass_plain_mypy_and_pyright(tmp_path: Path) -> None:
     place = Path(_place.name)
     (place / "pyrightconfig.json").write_text('{"typeCheckingMode": "strict"}')
     script = package_folder("pyright", PYRIGHT) / "node_modules" / "pyright" / "index.js"
-    told = run(node(), script, "--pythonpath", executable(environment()), "--outputjson", cwd=place)
-    assert json.loads(told)["summary"]["filesAnalyzed"] == len(sources)
+    report = run(node(), script, "--pythonpath", executable(environment()), "--outputjson", cwd=place)
+    assert json.loads(report)["summary"]["filesAnalyzed"] == len(sources)
 
 
 @pytest.mark.parametrize("kind", PLUGINS)
