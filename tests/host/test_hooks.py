@@ -104,7 +104,7 @@ async def test_hook_definition_checks_rejects_items() -> None:
     host = make_host(plugins={"shop": plugin_of(tools=tools), "x": contributing(register_definition_checks=[Strict()])})
     async with host:
         assert await value(host, "good") == "done"
-        assert [str(one) for one in host.assembly.unserved] == [
+        assert [str(item) for item in host.assembly.unserved] == [
             "tool 'bad' is not served: of plugin:shop",
             "tool 'worse' is not served: the check of plugin 'x' raised ValueError: no",
         ]
@@ -344,9 +344,9 @@ class NoHeaders(dict[str, str]):
 
 
 async def requested(host: Host, method: str, path: str, body: bytes = b"", caller: Caller = LOCAL) -> Response:
-    found = await host.respond(Request(method, path, {}, NoHeaders(), body, caller))
-    assert isinstance(found, Response)
-    return found
+    response = await host.respond(Request(method, path, {}, NoHeaders(), body, caller))
+    assert isinstance(response, Response)
+    return response
 
 
 async def test_hook_register_routes() -> None:
@@ -467,7 +467,7 @@ async def test_hook_register_telemetry() -> None:
 
     class Reading(Observer):
         def host_started(self, gauges: Sequence[Gauge]) -> None:
-            seen.extend(one.name for one in gauges)
+            seen.extend(gauge.name for gauge in gauges)
 
     boats = Gauge(name="boats", description="Boats.", read=lambda: {"": 1})
     plugin = contributing(register_telemetry=[Reading(), boats])
@@ -495,18 +495,18 @@ async def test_hooks_register_toolkits_and_register_toolkit_loaders() -> None:
         """Add one."""
         return a + 1
 
-    found = [FoundToolkit(name, "here", lambda name=name: one_tool(name)) for name in ("even", "odd")]  # type: ignore[misc]
-    plugin = contributing(register_toolkits=found, register_toolkit_loaders=[Renaming()])
+    toolkits = [FoundToolkit(name, "here", lambda name=name: one_tool(name)) for name in ("even", "odd")]  # type: ignore[misc]
+    plugin = contributing(register_toolkits=toolkits, register_toolkit_loaders=[Renaming()])
     async with make_host(plugins={"p": plugin}) as host:
         assert set(host.assembly.tools) == {"even_even", "odd_instead"}
         assert await value(host, "even_even", {"a": 1}) == 2
-        reasons = {one.reason for one in host.report.choices if one.origin.found}
+        reasons = {choice.reason for choice in host.report.choices if choice.origin.found}
         assert reasons == {"found by [plugins.p]"}
     late = ModuleType("late")
-    late.register_toolkits = hookimpl(lambda: found)  # type: ignore[attr-defined]
+    late.register_toolkits = hookimpl(lambda: toolkits)  # type: ignore[attr-defined]
     host = Host({"host": {"autoload": False}}, toolkits={"late": late})
     host.load()
-    assert [one.message for one in host.problems if one.fatal] == [
+    assert [problem.message for problem in host.problems if problem.fatal] == [
         "a toolkit cannot implement 'register_toolkits': move it to a plugin"
     ]
 

@@ -183,7 +183,7 @@ async def test_draining_waits_for_the_calls_in_flight_or_for_the_grace_period() 
         await call(host, "w_not_there")
         await host.dispatch(Call("no/such"))
         assert await host.drain(0) is True
-        cancelled, one = (asyncio.create_task(value(host, "w_wait")) for _ in range(2))
+        cancelled, waiting = (asyncio.create_task(value(host, "w_wait")) for _ in range(2))
         await begun.wait()
         cancelled.cancel()
         assert await asyncio.create_task(drain_in_a_cancelled_task(host)) is False
@@ -193,7 +193,7 @@ async def test_draining_waits_for_the_calls_in_flight_or_for_the_grace_period() 
         assert not draining.done()
         go_on.set()
         assert await draining is True
-        assert (await one, cancelled.cancelled()) == ("waited", True)
+        assert (await waiting, cancelled.cancelled()) == ("waited", True)
 
 
 async def drain_in_a_cancelled_task(host: Host) -> bool:
@@ -216,12 +216,12 @@ async def test_stopping_does_not_wait_for_a_thread_that_blocks() -> None:
 
     try:
         async with make_host(kit) as host:
-            one = asyncio.create_task(call(host, "w_block"))
+            task = asyncio.create_task(call(host, "w_block"))
             await until(lambda: host.busy_threads == 1)
         assert host.busy_threads == 1
     finally:
         go_on.set()
-        await one
+        await task
     assert host.busy_threads == 0
 
 

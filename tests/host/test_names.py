@@ -82,7 +82,7 @@ def test_the_matching_pattern_and_the_unmatched_patterns_are_known() -> None:
 def test_plugins_are_matched_by_name_glob_and_distribution() -> None:
     hits = ["acme", "ACME", "ac*", "acme_tools:acme", "Acme.Tools:*", "acme-*:ac?e", "* : acme"]
     others = ["other:acme", "acme-tools:other", "acme-tools", ":acme"]
-    assert [one for one in hits + others if Patterns([one]).match_plugin("acme", "acme-tools")] == hits
+    assert [pattern for pattern in hits + others if Patterns([pattern]).match_plugin("acme", "acme-tools")] == hits
     assert not Patterns(["acme-tools:acme"]).match_plugin("acme")
     assert Patterns([":acme"]).match_plugin("acme")
     assert Patterns(["d:a_b_c"]).match_plugin("a.b-c", "d")
@@ -95,11 +95,11 @@ def test_plugins_are_matched_by_name_glob_and_distribution() -> None:
 
 
 @pytest.mark.parametrize(
-    "given", ["", "v", "1.2.3.4", "01.2", "1.2.3rc1", "1.2.3-", "1..2", " 1.2", "1.2\n", "\u0661.2", 1.2, None]
+    "version", ["", "v", "1.2.3.4", "01.2", "1.2.3rc1", "1.2.3-", "1..2", " 1.2", "1.2\n", "\u0661.2", 1.2, None]
 )
-def test_an_invalid_version_is_rejected_with_an_example(given: Any) -> None:
-    with pytest.raises(ValueError, match=re.escape(f"{given!r} is not a version; write it like 1.2.3")):
-        normal_version(given)
+def test_an_invalid_version_is_rejected_with_an_example(version: Any) -> None:
+    with pytest.raises(ValueError, match=re.escape(f"{version!r} is not a version; write it like 1.2.3")):
+        normal_version(version)
 
 
 def work() -> str:
@@ -109,12 +109,12 @@ def work() -> str:
 
 def test_a_tool_has_its_own_version_or_the_version_of_its_toolkit() -> None:
     kit, other = Toolkit("x", version="v1.2"), Toolkit("y")
-    for one in (kit, other):
-        one.tool(work)
+    for toolkit in (kit, other):
+        toolkit.tool(work)
     kit.tool(name="own", version="3")(work)
     kit.tool(name="bad", version="newest")(work)
     host = make_host(kit, other)
-    assert {name: (one.tool.version, one.tool.meta) for name, one in host.load().tools.items()} == {
+    assert {name: (tool.tool.version, tool.tool.meta) for name, tool in host.load().tools.items()} == {
         "x_own": ("3.0.0", {"pegboard/version": "3.0.0"}),
         "x_work": ("1.2.0", None),
         "y_work": (None, None),

@@ -92,16 +92,16 @@ def test_a_decorator_above_another_adds_to_it() -> None:
 
 
 @pytest.mark.parametrize(
-    ("given", "message"),
+    ("items", "message"),
     [
         (("plus",), "'plus' is the name of one tool: write kit.add('plus', tool)"),
         ((add, "plus"), "'plus' is not a tool: pass functions or results of @tool"),
         ((5,), "5 is not a tool"),
     ],
 )
-def test_a_toolkit_refuses_other_objects(given: Any, message: str) -> None:
+def test_a_toolkit_refuses_other_objects(items: Any, message: str) -> None:
     with pytest.raises(TypeError, match=re.escape(message)):
-        Toolkit("x").add(*given)
+        Toolkit("x").add(*items)
 
 
 async def test_plugins_contribute_it_and_add_it_while_the_host_runs() -> None:
@@ -130,14 +130,14 @@ def test_a_tool_is_deprecated_by_an_option_or_a_decorator() -> None:
     mark: Any = tool.deprecated("use new")
     by_standard: Any = typing_extensions.deprecated("use new")
     assert mark(marked) is marked
-    given: list[Any] = [mark(tool(old)), tool(marked), marked, partial(marked), tool(by_standard(lambda: "old"))]
-    given += [tool(deprecated="use\n  new ")(old), tool(deprecated="use new")(mark(lambda: "old"))]
+    functions: list[Any] = [mark(tool(old)), tool(marked), marked, partial(marked), tool(by_standard(lambda: "old"))]
+    functions += [tool(deprecated="use\n  new ")(old), tool(deprecated="use new")(mark(lambda: "old"))]
     kit = Toolkit("x")
-    for number, one in enumerate(given):
-        kit.tool(name=f"t{number}", description="Be old.")(one)
+    for number, function in enumerate(functions):
+        kit.tool(name=f"t{number}", description="Be old.")(function)
     kit.tool(name="plain")(old)
     tools = make_host(kit).load().tools
-    assert [one.tool.deprecated for one in tools.values()] == [None] + ["use new"] * 7
+    assert [bound.tool.deprecated for bound in tools.values()] == [None] + ["use new"] * 7
 
 
 @pytest.mark.parametrize(

@@ -45,17 +45,22 @@ def test_all_options_are_served() -> None:
     kit.resource("docs://a", name="A", title="The A", description="About A.", mime_type="text/markdown")(lambda: "a")
     kit.prompt(name="ask", title="Ask", description="Asks.")(lambda: "?")
     assembly = make_host(kit).load()
-    found = assembly.tools["x_do_it"].tool
-    assert (found.name, found.title, found.description, found.owner) == ("x_do_it", "Do it", "Does it.", "x")
-    assert found.annotations == hints
-    assert found.output_schema == {"type": "array", "items": {"type": "integer"}}
-    found = assembly.tools["x_plain"].tool
-    assert (found.title, found.description) == ("From the hints", "First line.\n\nMore lines.")
-    assert found.output_schema is None
-    assert [one for one, _ in assembly.resources.values()] == [
+    definition = assembly.tools["x_do_it"].tool
+    assert (definition.name, definition.title, definition.description, definition.owner) == (
+        "x_do_it",
+        "Do it",
+        "Does it.",
+        "x",
+    )
+    assert definition.annotations == hints
+    assert definition.output_schema == {"type": "array", "items": {"type": "integer"}}
+    definition = assembly.tools["x_plain"].tool
+    assert (definition.title, definition.description) == ("From the hints", "First line.\n\nMore lines.")
+    assert definition.output_schema is None
+    assert [resource for resource, _ in assembly.resources.values()] == [
         Resource("docs://a", "A", "The A", "About A.", "text/markdown", "x")
     ]
-    assert [one for one, _ in assembly.prompts.values()] == [Prompt("x_ask", "Ask", "Asks.", "x")]
+    assert [prompt for prompt, _ in assembly.prompts.values()] == [Prompt("x_ask", "Ask", "Asks.", "x")]
 
 
 class Settings(PluginConfig):

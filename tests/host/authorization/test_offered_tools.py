@@ -32,8 +32,8 @@ def hosting(store: Store, *middleware: Middleware, host: Mapping[str, Any] | Non
     kit.tool(name="keyed", description="Need a key.", requires_secrets=["THE_KEY"])(lambda: 1)
     kit.tool(name="starred", description="Need a token.", requires_auth=GitHub())(lambda: 1)
     section = {"autoload": False, "transports": [], "secret_stores": [], **(host or {})}
-    given = {"store": plugin_of(stores=[store], middleware=middleware)}
-    return Host({"host": section, "plugins": plugins}, toolkits={"t": kit}, plugins=given)
+    stores = {"store": plugin_of(stores=[store], middleware=middleware)}
+    return Host({"host": section, "plugins": plugins}, toolkits={"t": kit}, plugins=stores)
 
 
 async def listed(host: Host, caller: Caller = LOCAL, **fields: Any) -> list[str]:

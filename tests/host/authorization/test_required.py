@@ -95,8 +95,8 @@ async def test_clients_see_what_a_tool_requires_except_secrets() -> None:
         "authorization": {"provider": "acme", "type": "oauth2", "id": "mine", "scopes": ["a"]},
         "scopes": ["work"],
     }
-    found = await listed(ANN, meta={"com.example/team": "x"}, **options)
-    assert found == {"guarded": {"com.example/team": "x", "pegboard/requirements": shown}, "open": None}
+    metas = await listed(ANN, meta={"com.example/team": "x"}, **options)
+    assert metas == {"guarded": {"com.example/team": "x", "pegboard/requirements": shown}, "open": None}
 
 
 async def test_anonymous_callers_see_tools_that_require_a_token_and_none_that_require_scopes() -> None:

@@ -33,20 +33,22 @@ def ann(*scopes: str, subject: str = "ann") -> Caller:
 
 
 async def pages(host: Host, caller: Caller, **fields: Any) -> list[Listing]:
-    found: list[Listing] = []
+    listings: list[Listing] = []
     params: dict[str, Any] = {}
     while True:
         page = await host.dispatch(Call("tools/list", params, caller, **fields))
         assert isinstance(page, Listing)
-        found.append(page)
+        listings.append(page)
         if page.next_cursor is None:
-            return found
+            return listings
         params = {"cursor": page.next_cursor}
 
 
 async def names(host: Host, caller: Caller, **fields: Any) -> str:
-    found = [one.name for page in await pages(host, caller, **fields) for one in page.items if isinstance(one, Tool)]
-    return "".join(name for name in found if name != "found")
+    tool_names = [
+        tool.name for page in await pages(host, caller, **fields) for tool in page.items if isinstance(tool, Tool)
+    ]
+    return "".join(name for name in tool_names if name != "found")
 
 
 FOUND: list[tuple[Caller, str]] = [
@@ -78,11 +80,11 @@ async def test_a_caller_without_the_scopes_of_a_tool_does_not_find_it(
     engine = Caller(client_id="worker")
     async with make_host(kit_of(), plugins=plugins, page_size=page_size) as host:
         for _ in range(2):
-            for caller, found in FOUND:
-                assert await names(host, caller) == found
+            for caller, expected in FOUND:
+                assert await names(host, caller) == expected
                 assert {page.private for page in await pages(host, caller)} == {True}
-                assert await value(host, "found", caller=caller) == found
-                assert "".join(name for name in SCOPES if host.tool(name, caller)) == found
+                assert await value(host, "found", caller=caller) == expected
+                assert "".join(name for name in SCOPES if host.tool(name, caller)) == expected
             # a caller of the worker protocol may name users in a request, and then finds all tools
             assert await names(host, engine, supplied=Supplied()) == "abcd"
             assert await value(host, "found", caller=engine, supplied=Supplied()) == "abcd"
@@ -103,11 +105,11 @@ async def test_callers_share_the_lists_of_what_they_may_use() -> None:
     async with make_host(kit_of()) as host:
         seen: dict[str, set[int]] = {}
         for number in range(100):
-            for scopes, found in (((), "c"), (("read",), "ac"), (("read", "write"), "abcd")):
+            for scopes, expected in (((), "c"), (("read",), "ac"), (("read", "write"), "abcd")):
                 caller = ann(*scopes, f"own-{number}", subject=f"user {number}")
                 caller = caller._replace(expires_at=float(number), extra={"jti": number})
                 (page,) = await pages(host, caller)
-                seen.setdefault(found, set()).add(id(page))
+                seen.setdefault(expected, set()).add(id(page))
         (of_all,) = await pages(host, LOCAL)
     assert [len(ids) for ids in seen.values()] == [1, 1, 1]
     assert seen["abcd"] == {id(of_all)}

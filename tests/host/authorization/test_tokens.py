@@ -32,11 +32,11 @@ class Source(TokenSource):
 
     async def token(self, request: TokenRequest) -> Authorization | None:
         self.requests.append(request)
-        given = self.given() if callable(self.given) else self.given
-        if isinstance(given, BaseException):
-            raise given
-        found: Authorization | None = await given if asyncio.iscoroutine(given) else given
-        return found
+        answer = self.given() if callable(self.given) else self.given
+        if isinstance(answer, BaseException):
+            raise answer
+        authorization: Authorization | None = await answer if asyncio.iscoroutine(answer) else answer
+        return authorization
 
 
 def plugin(*sources: TokenSource) -> type[Plugin]:
@@ -60,8 +60,13 @@ def kit_of(required: ToolAuthorization) -> Toolkit:
     @kit.tool(requires_auth=required)
     def work(number: int, context: Context) -> list[Any]:
         """Work."""
-        found = context.authorization
-        return [found.token, context.get_auth_token_or_empty(), dict(found.user_info), list(found.scopes)]
+        authorization = context.authorization
+        return [
+            authorization.token,
+            context.get_auth_token_or_empty(),
+            dict(authorization.user_info),
+            list(authorization.scopes),
+        ]
 
     @kit.tool
     async def outer(context: Context) -> Any:
@@ -78,15 +83,15 @@ def kit_of(required: ToolAuthorization) -> Toolkit:
     @kit.tool
     def who(context: Context) -> Any:
         """Return who calls."""
-        found = context.auth_info
-        return found and [found.subject, sorted(found.scopes), found.client_id, found.expires_at, found.resource]
+        caller = context.auth_info
+        return caller and [caller.subject, sorted(caller.scopes), caller.client_id, caller.expires_at, caller.resource]
 
     return kit
 
 
 def hosting(*sources: TokenSource, required: ToolAuthorization | None = None, **host: Any) -> Host:
     """Return a host with these sources, in plugins named a, b, c."""
-    named = {name: plugin(one) for name, one in zip("abc", sources, strict=False)}
+    named = {name: plugin(source) for name, source in zip("abc", sources, strict=False)}
     return make_host(kit_of(required or Acme(scopes=["read"])), plugins={**named, "providers": plugin()}, **host)
 
 
@@ -117,8 +122,8 @@ async def test_the_token_of_the_request_comes_before_all() -> None:
     source = Source(Authorization("of the source"))
     async with hosting(source) as host:
         own = Authorization("of the request", {"name": "Ann"}, ("read",))
-        found = await value(host, "work", {"number": 1}, supplied=Supplied(own))
-        assert found == ["of the request", "of the request", {"name": "Ann"}, ["read"]]
+        result = await value(host, "work", {"number": 1}, supplied=Supplied(own))
+        assert result == ["of the request", "of the request", {"name": "Ann"}, ["read"]]
         assert source.requests == []
         assert await token(host, supplied=Supplied(Authorization(""), user_id="bob")) == "of the source"
         assert source.requests[0].user_id == "bob"
@@ -144,7 +149,7 @@ async def refused() -> Authorization:
 
 
 @pytest.mark.parametrize(
-    ("given", "reason"),
+    ("answer", "reason"),
     [
         (KeyError("canary"), "it raised KeyError"),
         (SystemExit(1), "it raised SystemExit"),
@@ -157,12 +162,12 @@ async def refused() -> Authorization:
     ids=["raises", "exits", "cancels", "hangs", "string", "invalid error", "number"],
 )
 async def test_a_source_that_fails_is_logged_and_the_next_one_is_used(
-    given: Any, reason: str, caplog: pytest.LogCaptureFixture
+    answer: Any, reason: str, caplog: pytest.LogCaptureFixture
 ) -> None:
-    async with hosting(Source(given), Source(Authorization("next")), token_seconds=0.01) as host:
+    async with hosting(Source(answer), Source(Authorization("next")), token_seconds=0.01) as host:
         assert await token(host) == "next"
         assert f"the token source a failed for work: {reason}" in caplog.text
-    async with hosting(Source(given), token_seconds=0.01) as host:
+    async with hosting(Source(answer), token_seconds=0.01) as host:
         error = await missing(host)
     assert (error.status, error.can_retry) == ("failed", True)
     assert "none could be had just now" in error.message
@@ -206,7 +211,7 @@ async def test_the_first_source_with_a_url_is_heard_if_no_source_has_a_token(cap
         error = await missing(host)
     assert error is wanted
     assert error.status == "pending"
-    assert [one.levelname for one in caplog.records if "has none: pending" in one.getMessage()] == ["INFO"]
+    assert [record.levelname for record in caplog.records if "has none: pending" in record.getMessage()] == ["INFO"]
     assert "To allow it, open https://acme.example/go?state=1" in error.message
 
 
@@ -261,7 +266,7 @@ class Misspelt(ToolAuthorization):
 
 async def test_the_log_names_the_provider_that_a_plugin_may_mean(caplog: pytest.LogCaptureFixture) -> None:
     async with make_host(plugins={"about": plugin(), "empty": plugin(Source())}) as host:
-        context = next(one.context for one in host.report.plugins if one.origin.name == "empty")
+        context = next(plugin.context for plugin in host.report.plugins if plugin.origin.name == "empty")
         with pytest.raises(AuthorizationRequiredError):
             await context.get_token(Misspelt(), Call("tools/call"))
     assert "empty: no token source has a token of the provider 'acmee'; did you mean 'acme'?" in caplog.text

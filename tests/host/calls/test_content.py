@@ -68,9 +68,9 @@ async def test_resources_prompts_and_completions_have_a_context_like_tools() -> 
 
     async with make_host(kit, config={"toolkits": {"x": {"greeting": "moin"}}}) as host:
         assert await text(host, "x://ada") == "moin ada x://{name} {'name': 'ada'} 7"
-        asked = await host.dispatch(Call("prompts/get", {"name": "x_ask", "arguments": {"name": "5"}}))
-        assert isinstance(asked, PromptResult)
-        assert asked.messages[0].content == "moin 5 x_ask {'name': '5'}"
+        prompt = await host.dispatch(Call("prompts/get", {"name": "x_ask", "arguments": {"name": "5"}}))
+        assert isinstance(prompt, PromptResult)
+        assert prompt.messages[0].content == "moin 5 x_ask {'name': '5'}"
         bare = await complete(host, "x_ask", "name", "t")
         chosen = await complete(host, "x_ask", "name", "t", b="B", u="U")
         assert bare == Completion(("t None none moin {} x_ask",), 1, False)
@@ -97,10 +97,10 @@ async def test_a_typed_error_of_a_resource_or_prompt_keeps_its_type(error: MCPEr
     kit.prompt(name="ask", description="Ask.")(fail)
     async with make_host(kit) as host:
         for call in (Call("resources/read", {"uri": "x://y"}), Call("prompts/get", {"name": "x_ask"})):
-            found = failed(await host.dispatch(call)).error
-            assert (type(found), found.message) == (type(error), error.message)
-            if isinstance(found, NotFoundError) and call.method == "resources/read":
-                assert found.data == (getattr(error, "data", None) or {"uri": "x://y"})
+            raised = failed(await host.dispatch(call)).error
+            assert (type(raised), raised.message) == (type(error), error.message)
+            if isinstance(raised, NotFoundError) and call.method == "resources/read":
+                assert raised.data == (getattr(error, "data", None) or {"uri": "x://y"})
 
 
 async def test_wrong_arguments_of_a_nested_call_are_no_missing_resource() -> None:
@@ -155,14 +155,14 @@ def test_an_invalid_template_is_left_out_with_the_reason(uri: str, options: Any,
 
 @pytest.mark.requirement("COMP-02")
 @pytest.mark.parametrize(
-    ("given", "expected"),
+    ("values", "expected"),
     [
         (repeat("a"), Completion(("a",) * 100, None, True)),
         (Completion(["a"] * 200, total=300), Completion(("a",) * 100, 300, True)),
     ],
 )
-async def test_a_completion_has_at_most_a_hundred_values_and_their_number(given: Any, expected: Completion) -> None:
+async def test_a_completion_has_at_most_a_hundred_values_and_their_number(values: Any, expected: Completion) -> None:
     kit = Toolkit("x")
-    kit.prompt(name="p", completions={"name": lambda typed: given})(one_name)
+    kit.prompt(name="p", completions={"name": lambda typed: values})(one_name)
     async with make_host(kit) as host:
         assert await complete(host, "x_p", "name") == expected

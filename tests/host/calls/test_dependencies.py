@@ -99,8 +99,8 @@ async def test_every_kind_of_function_fills_in_a_parameter_without_schema(mode: 
         on_the_loop if mode == "async" else go
     )
     async with make_host(kit) as host:
-        found = await value(host, "x_go", {"number": 1})
-        assert found == [1, "sync", "async", "generator", "async generator", "asyncasync"]
+        results = await value(host, "x_go", {"number": 1})
+        assert results == [1, "sync", "async", "generator", "async generator", "asyncasync"]
         assert list(host.assembly.tools["x_go"].tool.input_schema["properties"]) == ["number"]
         assert "not a parameter" in str((await failure(host, "x_go", {"number": 1, "one": "mine"})).error)
     assert EVENTS == ["run", "async generator closed", "generator closed, in a thread: True"]
@@ -202,7 +202,7 @@ def refuses() -> str:
 
 
 @pytest.mark.parametrize(
-    ("function", "logged", "told"),
+    ("function", "logged", "message"),
     [
         (fails, "raised while creating the dependency 'fails'", "unexpectedly"),
         (never_yields, "raised while creating the dependency 'never_yields'", "unexpectedly"),
@@ -211,7 +211,7 @@ def refuses() -> str:
     ],
 )
 async def test_the_log_names_a_dependency_that_fails(
-    function: Callable[..., Any], logged: str, told: str, caplog: pytest.LogCaptureFixture
+    function: Callable[..., Any], logged: str, message: str, caplog: pytest.LogCaptureFixture
 ) -> None:
     kit = Toolkit("x")
 
@@ -221,7 +221,7 @@ async def test_the_log_names_a_dependency_that_fails(
         return one
 
     async with make_host(kit) as host:
-        assert told in str((await failure(host, "x_go")).error)
+        assert message in str((await failure(host, "x_go")).error)
     assert logged in caplog.text
     assert EVENTS == ["async generator closed"]
 

@@ -1,4 +1,4 @@
-"""An exception fails its own call alone, and its caller sees the error that it is mapped to, or a masked one."""
+"""An exception fails its own call alone, and its caller sees the error that it is mapped to, or a masked error."""
 
 from __future__ import annotations
 

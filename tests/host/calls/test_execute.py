@@ -30,10 +30,10 @@ async def test_a_function_runs_in_its_place_with_its_context_and_variables(mode:
         """Look around."""
         assert current_context() is context
         seen.append(context)
-        found = [variable.get(), threading.get_ident()]
+        facts = [variable.get(), threading.get_ident()]
         if mode == "thread":
             variable.set("changed by the tool")
-        return found
+        return facts
 
     async def on_the_loop(context: Context) -> list[Any]:
         """Look around."""
@@ -46,8 +46,8 @@ async def test_a_function_runs_in_its_place_with_its_context_and_variables(mode:
         try:
             await value(host, "x_go")
             assert current_context() is None
-            for found in await asyncio.gather(value(host, "x_go"), value(host, "x_go")):
-                assert (found[0], found[1] == threading.get_ident()) == ("of the caller", mode != "thread")
+            for facts in await asyncio.gather(value(host, "x_go"), value(host, "x_go")):
+                assert (facts[0], facts[1] == threading.get_ident()) == ("of the caller", mode != "thread")
             assert variable.get() == "of the caller"
         finally:
             variable.reset(token)

@@ -79,14 +79,14 @@ def opaque() -> Any:
 
 
 @pytest.mark.requirement("SEC-06")
-@pytest.mark.parametrize("function", [crash, wrap, opaque], ids=lambda one: one.__name__)
+@pytest.mark.parametrize("function", [crash, wrap, opaque], ids=lambda function: function.__name__)
 async def test_a_canary_appears_in_the_log_and_not_in_the_outcome(
     function: Callable[..., Any], caplog: pytest.LogCaptureFixture
 ) -> None:
     outcome, other = await failed(function), await failed(function)
     assert CANARY not in everything(outcome)
     assert "Leaky" not in everything(outcome)
-    record, _ = [one for one in caplog.records if one.levelno >= logging.ERROR]
+    record, _ = [record for record in caplog.records if record.levelno >= logging.ERROR]
     assert CANARY in caplog.text
     assert outcome.error_id
     assert outcome.error_id != other.error_id
@@ -111,7 +111,7 @@ async def test_errors_raised_on_purpose_are_logged_only_for_their_developer_mess
     refused, outcome = await failed(refuse), await failed(upstream)
     assert (str(refused.error), refused.error_id, outcome.error_id) == ("No.", None, None)
     assert CANARY not in everything(outcome)
-    (record,) = [one for one in caplog.records if one.levelno >= logging.WARNING]
+    (record,) = [record for record in caplog.records if record.levelno >= logging.WARNING]
     assert CANARY in record.getMessage()
     assert "x_go" in record.getMessage()
     assert not record.exc_info
@@ -133,7 +133,7 @@ async def test_a_mistake_of_the_caller_is_logged_in_one_line(
     assert (outcome.error_id, record.exc_info) == (None, None)
 
 
-def told() -> str:
+def fail_for_the_log() -> str:
     """Fail on purpose, with words for the log."""
     raise FatalToolError("No.", "the disk is full")
 
@@ -159,13 +159,13 @@ def functions_in(record: logging.LogRecord) -> set[str]:
     assert record.exc_info
     assert record.exc_info[1] is not None
     linked = linked_exceptions(record.exc_info[1])
-    return {frame.name for one in linked for frame in traceback.extract_tb(one.__traceback__)}
+    return {frame.name for error in linked for frame in traceback.extract_tb(error.__traceback__)}
 
 
 @pytest.mark.parametrize(
     ("function", "words"),
     [
-        (told, "the disk is full"),
+        (fail_for_the_log, "the disk is full"),
         (caused, "No."),
         (crash, "Leaky"),
         (chained, "RuntimeError"),
@@ -183,7 +183,7 @@ async def test_the_traceback_in_the_log_has_the_authors_code_alone(
 async def test_at_the_level_debug_the_traceback_has_the_frames_of_the_host(caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level(logging.DEBUG, "pegboard")
     await failed(crash)
-    (record,) = [one for one in caplog.records if one.exc_info]
+    (record,) = [record for record in caplog.records if record.exc_info]
     assert functions_in(record) > {"crash", "invoke"}
 
 

@@ -109,11 +109,11 @@ async def test_files_of_results_are_read(files: Path) -> None:
         async def got(method: str, **params: Any) -> Any:
             return await host.dispatch(Call(method, params))
 
-        given = await got("tools/call", name="give", arguments={"name": "a.png"})
-        assert given.content[1:] == (image, image)
+        image_result = await got("tools/call", name="give", arguments={"name": "a.png"})
+        assert image_result.content[1:] == (image, image)
         assert (await got("tools/call", name="result")).content == (image, image)
-        found = await got("tools/call", name="members")
-        assert (found.value, found.content[1:]) == ({"a": 1}, (image,))
+        members = await got("tools/call", name="members")
+        assert (members.value, members.content[1:]) == ({"a": 1}, (image,))
         assert (await got("prompts/get", name="ask")).messages == (PromptMessage(image, "assistant"),)
         contents = (await got("resources/read", uri="x://file")).contents
         assert contents == (ResourceContents("x://file", "text", "text/plain"),)

@@ -279,20 +279,20 @@ def stores(**secrets: str) -> dict[str, Any]:
 
 
 async def test_missing_secrets_warn_hide_the_tool_or_stop_the_start() -> None:
-    given = stores(SET="s", EMPTY=" \n")
-    async with make_host(secret_kit(), plugins=given) as host:
+    plugins = stores(SET="s", EMPTY=" \n")
+    async with make_host(secret_kit(), plugins=plugins) as host:
         assert tools(host) == ["github_free", "github_needy"]
         assert [problem.level for problem in host.problems] == ["warning", "warning"]
         assert "UNSET" in (await failure(host, "github_needy")).error.message
         required = host.assembly.tools["github_needy"].requirements
         assert required is not None
         assert list(required.secrets) == ["SET", "UNSET", "EMPTY"]
-    async with make_host(secret_kit(), plugins=given, missing_secrets="hide") as host:
+    async with make_host(secret_kit(), plugins=plugins, missing_secrets="hide") as host:
         assert tools(host) == ["github_free"]
         (unserved,) = host.assembly.unserved
     assert unserved.reason == "; ".join(f"the secret {name} is not set: set it in store" for name in ("UNSET", "EMPTY"))
     with pytest.raises((PluginError, ConfigError)) as caught:
-        await make_host(secret_kit(), plugins=given, missing_secrets="fail").start()
+        await make_host(secret_kit(), plugins=plugins, missing_secrets="fail").start()
     assert all(name in str(caught.value) for name in ("UNSET", "EMPTY", "github_needy"))
 
 

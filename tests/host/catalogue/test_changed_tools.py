@@ -54,8 +54,8 @@ def hosting(changes: Any, function: Any = typed, **settings: Any) -> Host:
 
 
 def properties(host: Host) -> Mapping[str, Any]:
-    found: Mapping[str, Any] = host.assembly.tools["x_work"].tool.input_schema["properties"]
-    return found
+    members: Mapping[str, Any] = host.assembly.tools["x_work"].tool.input_schema["properties"]
+    return members
 
 
 @pytest.mark.parametrize("function", [typed, authored, whole])

@@ -13,7 +13,7 @@ from pegboard.plugin import ErrorAdapter, Plugin, TokenSource, hookimpl
 from pegboard.types import AuthProvider, TokenRequest, ToolAuthorization
 from tests.host.hosting import failure, make_host
 
-asked: list[str] = []
+slugs: list[str] = []
 
 
 class Adapter(ErrorAdapter):
@@ -25,7 +25,7 @@ class Adapter(ErrorAdapter):
         self.fallback = fallback
 
     def from_exception(self, error: Exception) -> ToolRuntimeError | None:
-        asked.append(self.slug)
+        slugs.append(self.slug)
         return ToolExecutionError(self.slug) if isinstance(error, self.recognizes) else None
 
 
@@ -88,12 +88,12 @@ PLUGINS = {
 async def test_adapters_are_asked_in_order(options: Any, order: str) -> None:
     options["adapters"] = [Adapter("own one"), Adapter("own two")]
     async with make_host(kit_of(**options), plugins=PLUGINS, error_adapters=["b"]) as host:
-        asked.clear()
+        slugs.clear()
         await failure(host, "fails")
-        assert asked == order.split(", ")
-        asked.clear()
+        assert slugs == order.split(", ")
+        slugs.clear()
         await failure(host, "other")
-        assert set(asked) == {"a", "b", "c", "c last", "last"}
+        assert set(slugs) == {"a", "b", "c", "c last", "last"}
     for listed, why in ((["unknown"], "no enabled plugin provides 'unknown'"), (["a", "a"], '"a" is named twice')):
         with pytest.raises(ConfigError, match=why):
             await make_host(kit_of(), plugins=PLUGINS, error_adapters=listed).start()

@@ -57,11 +57,11 @@ async def test_it_is_refused_with_the_place_and_the_name_of_the_secret() -> None
         assert await value(host, "x_works", {"string": "a"}) == "it works"  # "string" is a word of every schema
         with pytest.raises(ToolDefinitionError, match="the value of the secret TOKEN"):
             host.catalogue.add(ToolDefinition(lambda: 1, name="added", description=f"Use {SECRET}."))
-        told = "\n".join(map(str, host.problems))
+        text = "\n".join(map(str, host.problems))
     for place, name in shown:
-        assert f"its {place} shows the value of the secret {name} to clients" in told
-    assert SECRET not in told
-    assert DATABASE not in told
+        assert f"its {place} shows the value of the secret {name} to clients" in text
+    assert SECRET not in text
+    assert DATABASE not in text
 
 
 @pytest.mark.parametrize(

@@ -82,8 +82,8 @@ INVALID: list[tuple[Any, str]] = [
 
 @pytest.mark.requirement("EXT-01")
 def test_an_invalid_contribution_is_reported_and_not_served() -> None:
-    for one, why in INVALID:
-        host = loaded(p=adding(one))
+    for contribution, why in INVALID:
+        host = loaded(p=adding(contribution))
         (message,) = messages(host)
         assert why in message
         assert "plugin 'p'" in message
@@ -100,14 +100,18 @@ def test_an_invalid_contribution_is_reported_and_not_served() -> None:
 )
 def test_neither_of_two_claimants_is_served_nor_their_extensions(first: Any, second: Any, claimed: str) -> None:
     host = loaded(a=adding(*first, Method("x/put", answer, ACME)), b=adding(*second, Method("y/get", answer)))
-    assert any(f"{claimed} is claimed by plugin 'a' and plugin 'b'; neither is served" in one for one in messages(host))
+    assert any(
+        f"{claimed} is claimed by plugin 'a' and plugin 'b'; neither is served" in message for message in messages(host)
+    )
     assert list(host.contributed.methods) == ["y/get"]
     assert host.contributed.extensions == {}
 
 
 def test_an_extension_with_an_invalid_method_is_not_served_at_all() -> None:
     host = loaded(a=adding(Extension(ACME), Method("rpc.x", answer, ACME), Method("x/get", answer, ACME)))
-    assert any(f"extension '{ACME}' is not served, because a part of it is invalid" in one for one in messages(host))
+    assert any(
+        f"extension '{ACME}' is not served, because a part of it is invalid" in message for message in messages(host)
+    )
     assert not any(host.contributed)
 
 
@@ -206,21 +210,21 @@ def test_a_plugin_can_mask_what_it_catches(caplog: pytest.LogCaptureFixture) -> 
 # --- `_meta` of tools and resources
 
 
-def describe(item: Tool | Resource, said: Any, resources: Any) -> dict[str, Any] | None:
-    if said == "fall":
+def describe(item: Tool | Resource, own: Any, resources: Any) -> dict[str, Any] | None:
+    if own == "fall":
         raise KeyError("fell")
-    if said == "foreign":
+    if own == "foreign":
         return {"io.modelcontextprotocol/serverInfo": 1}
-    return {"com.acme/note": said, "x": {"about": item.name}}
+    return {"com.acme/note": own, "x": {"about": item.name}}
 
 
 DESCRIBING = adding(Extension(ACME, describe=describe, option="ui"), Method("x/get", answer, ACME))
 PLAIN = {"com.example/team": "red"}
 
 
-def kit_saying(said: Any, option: str = "") -> Toolkit:
+def kit_saying(own: Any, option: str = "") -> Toolkit:
     kit = Toolkit("k", prefix=False)
-    options: dict[str, Any] = {option: said} if option else {"extensions": {ACME: said}}
+    options: dict[str, Any] = {option: own} if option else {"extensions": {ACME: own}}
     kit.tool(name="tool", description="Do nothing.", meta=PLAIN, **options)(lambda: "")
     return kit
 
@@ -235,9 +239,9 @@ async def test_an_extension_describes_tools_and_is_off_without_its_plugin(option
             assert list(host.contributed.extensions) == ([ACME] if plugins else [])
 
 
-@pytest.mark.parametrize(("said", "why"), [("fall", "KeyError: 'fell'"), ("foreign", "is reserved")])
-def test_a_tool_that_an_extension_rejects_is_not_served(said: str, why: str) -> None:
-    host = make_host(kit_saying(said), plugins={"p": DESCRIBING})
+@pytest.mark.parametrize(("own", "why"), [("fall", "KeyError: 'fell'"), ("foreign", "is reserved")])
+def test_a_tool_that_an_extension_rejects_is_not_served(own: str, why: str) -> None:
+    host = make_host(kit_saying(own), plugins={"p": DESCRIBING})
     assert list(host.load().tools) == []
     (message,) = messages(host)
     assert "tool 'tool'" in message
@@ -263,7 +267,7 @@ def test_the_meta_of_a_tool_or_resource_is_checked() -> None:
     assembly = host.load()
     assert [bound.tool.meta for bound in assembly.tools.values()] == [vendors]
     assert assembly.resources == {}
-    told = sorted(messages(host), key=lambda one: "x://y" in one)
-    for (_, why), message in zip([*wrong, wrong[0]], told, strict=True):
+    ordered = sorted(messages(host), key=lambda message: "x://y" in message)
+    for (_, why), message in zip([*wrong, wrong[0]], ordered, strict=True):
         assert "its meta: " in message
         assert why in message

@@ -34,7 +34,7 @@ def decorate(kit: Toolkit, kind: str, **option: Any) -> None:
 
 @pytest.mark.parametrize("kind", LABELS)
 def test_an_invalid_value_disables_only_its_definition(kind: str) -> None:
-    for name in (one.name for one in options(kind) if one.name != "ui"):  # an extension checks that option
+    for name in (option.name for option in options(kind) if option.name != "ui"):  # an extension checks that option
         kit = Toolkit("x")
         decorate(kit, kind, **{name: [object()]})
         kit.tool(name="sound")(work)
@@ -42,8 +42,8 @@ def test_an_invalid_value_disables_only_its_definition(kind: str) -> None:
         assert [*assembly.tools, *assembly.resources, *assembly.prompts] == ["x_sound"]
         (problem,) = assembly.problems
         place = f"{LABELS[kind]} ({__file__}:{work.__code__.co_firstlineno}): "
-        _, found, complaint = str(problem).partition(place)
-        assert found, str(problem)
+        _, separator, complaint = str(problem).partition(place)
+        assert separator, str(problem)
         assert re.search(name.rstrip("s").removeprefix("requires_"), complaint.replace(" ", "_"))
 
 
@@ -60,10 +60,10 @@ def test_a_function_that_wraps_itself_disables_only_its_definition() -> None:
 
 
 @pytest.mark.parametrize("name", ["requires_secrets", "scopes"])
-@pytest.mark.parametrize("given", ["ONE", {"ONE"}])
-def test_a_single_name_is_a_list_of_one(name: str, given: Any) -> None:
+@pytest.mark.parametrize("value", ["ONE", {"ONE"}])
+def test_a_single_name_is_a_list_of_one(name: str, value: Any) -> None:
     kit = Toolkit("x")
-    kit.tool(**{name: given})(work)
+    kit.tool(**{name: value})(work)
     (definition,) = kit.register_tools()
     assert getattr(definition, name) == ("ONE",)
 
@@ -73,9 +73,12 @@ async def test_the_description_of_a_toolkit_is_cleaned_and_must_be_visible() -> 
     kit.tool(work)
     assert make_host(kit).load().tools["kit_work"].tool.owner_description == "Café:\nall of it."
     wrong: Any = 5
-    for given, complaint in ((wrong, "must be a string, not int"), ("a\x1b[31m", r"has U\+001B .* at position 1")):
+    for description, complaint in (
+        (wrong, "must be a string, not int"),
+        ("a\x1b[31m", r"has U\+001B .* at position 1"),
+    ):
         with pytest.raises(PluginError, match=f"its description {complaint}"):
-            await make_host(Toolkit("kit", description=given)).start()
+            await make_host(Toolkit("kit", description=description)).start()
 
 
 # --- the identity of the host

@@ -90,7 +90,7 @@ KINDS: dict[ItemKind, tuple[Callable[..., Any], str, Call, type[Any]]] = {
 async def test_an_item_is_added_updated_and_removed(kind: ItemKind) -> None:
     define, name, use, result = KINDS[kind]
     async with make_host() as host:
-        for change in (host.catalogue.update, lambda one: host.catalogue.remove(kind, name)):
+        for change in (host.catalogue.update, lambda definition: host.catalogue.remove(kind, name)):
             with pytest.raises(ToolDefinitionError, match=f"there is no {kind[:-1]} '{name}' of plugin 'program'"):
                 change(define(work))
         assert host.catalogue.add(define(work)) == (name,)
@@ -151,8 +151,8 @@ async def test_a_plugin_cannot_change_what_another_brought_or_add_a_contested_na
     async with make_host(Toolkit("grown"), plugins={"grown": GROWN}) as host:
         before = host.assembly
         own = host.catalogue
-        (kits,) = (one.context.catalogue for one in host.report.plugins if one.origin.kind == "toolkit")
-        for change in (own.add, own.update, lambda one: own.remove("tools", one.name)):
+        (kits,) = (plugin.context.catalogue for plugin in host.report.plugins if plugin.origin.kind == "toolkit")
+        for change in (own.add, own.update, lambda definition: own.remove("tools", definition.name)):
             with pytest.raises(ToolDefinitionError, match=r"^tool 'first' .* from plugin 'grown'"):
                 change(named("first"))
         with pytest.raises(ToolDefinitionError, match="from plugin 'grown'"):  # not by the toolkit of that name
@@ -479,10 +479,10 @@ def test_a_reader_misses_nothing_that_stays_and_reads_nothing_twice(
     before: set[str], after: set[str], size: int
 ) -> None:
     """The list may change between two pages, and another host may serve the second page."""
-    one, other = make_host(page_size=size), make_host(page_size=size)
-    for host, names in ((one, before), (other, after)):
+    first, second = make_host(page_size=size), make_host(page_size=size)
+    for host, names in ((first, before), (second, after)):
         host.catalogue.add(*map(named, names))
         host.load()
-    found = asyncio.run(all_pages(one, other))
-    assert found == sorted(set(found))
-    assert before & after <= set(found) if len(before) > size else set(found) == before
+    read_names = asyncio.run(all_pages(first, second))
+    assert read_names == sorted(set(read_names))
+    assert before & after <= set(read_names) if len(before) > size else set(read_names) == before

@@ -55,8 +55,8 @@ def test_filters_select_tools_resources_and_prompts(filters: dict[str, Any], lef
     assert served(host) == left
     assert host.problems == ()
     everything = {*served(make_host(make_kit()))}
-    assert {one.name for one in host.assembly.unserved} == everything - {*left}
-    assert all(any(name in one.reason for name in filters) for one in host.assembly.unserved)
+    assert {item.name for item in host.assembly.unserved} == everything - {*left}
+    assert all(any(name in item.reason for name in filters) for item in host.assembly.unserved)
 
 
 def test_a_pattern_without_a_match_is_reported() -> None:
@@ -81,7 +81,7 @@ async def test_a_filtered_item_can_be_updated_and_removed_at_run_time(kind: Any)
     async with make_host(disabled_tags=["off"]) as host:
         (name,) = host.catalogue.add(made)
         host.catalogue.update(made._replace(tags=["off"]))
-        assert [one[:2] for one in host.assembly.unserved] == [(kind, name)]
+        assert [item[:2] for item in host.assembly.unserved] == [(kind, name)]
         assert not getattr(host.assembly, kind)
         host.catalogue.remove(kind, name)
         assert host.assembly.unserved == ()

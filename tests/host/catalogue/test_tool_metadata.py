@@ -26,24 +26,24 @@ def outcome(**options: Any) -> tuple[Tool | None, str]:
     kit.tool(name="other")(work)
     assembly = make_host(kit).load()
     assert "x_other" in assembly.tools
-    found = assembly.tools.get("x_work")
-    return (found and found.tool, "\n".join(map(str, assembly.problems)))
+    bound = assembly.tools.get("x_work")
+    return (bound and bound.tool, "\n".join(map(str, assembly.problems)))
 
 
 def served(**options: Any) -> Tool:
-    tool, told = outcome(**options)
-    assert tool is not None, told
-    assert told == ""
+    tool, problems = outcome(**options)
+    assert tool is not None, problems
+    assert problems == ""
     return tool
 
 
 def refused(**options: Any) -> str:
     """Return the message for the operator without the tool, its file and its line."""
-    tool, told = outcome(**options)
+    tool, problems = outcome(**options)
     assert tool is None
     place = f"tool 'work' ({__file__}:{work.__code__.co_firstlineno}): "
-    _, found, complaint = told.partition(place)
-    assert found, told
+    _, separator, complaint = problems.partition(place)
+    assert separator, problems
     return complaint.removesuffix("; it is not served")
 
 
@@ -61,17 +61,17 @@ def test_metadata_is_copied_as_plain_json_and_makes_annotations() -> None:
     tool = served(metadata=metadata, meta={"com.example/own": 1})
     extras["nested"][Own.PIGEONS].append("more")
     assert tool.meta is not None
-    told = tool.meta[METADATA]
-    assert told["classification"] == {"service_domains": ["email", "pigeon_post"]}
-    assert told["behavior"]["operations"] == ["read", "update"]
-    assert told["extras"] == {"levels": [1, 2.5, None, True], "nested": {"pigeon_post": ["pigeon_post"]}}
-    assert {type(one) for one in (*told["classification"]["service_domains"], *told["extras"]["nested"])} == {str}
+    shown = tool.meta[METADATA]
+    assert shown["classification"] == {"service_domains": ["email", "pigeon_post"]}
+    assert shown["behavior"]["operations"] == ["read", "update"]
+    assert shown["extras"] == {"levels": [1, 2.5, None, True], "nested": {"pigeon_post": ["pigeon_post"]}}
+    assert {type(text) for text in (*shown["classification"]["service_domains"], *shown["extras"]["nested"])} == {str}
     assert tool.annotations == ToolAnnotations(None, False, False, True)
     assert served(metadata=ToolMetadata(Classification(), Behavior(), {})).meta is None
 
 
 @pytest.mark.parametrize(
-    ("metadata", "told"),
+    ("metadata", "message"),
     [
         (
             ToolMetadata(behavior=Behavior(["read", "update"], read_only=True)),
@@ -87,10 +87,10 @@ def test_metadata_is_copied_as_plain_json_and_makes_annotations() -> None:
         ),
     ],
 )
-def test_a_contradiction_disables_the_tool_unless_it_is_not_strict(metadata: ToolMetadata, told: str) -> None:
+def test_a_contradiction_disables_the_tool_unless_it_is_not_strict(metadata: ToolMetadata, message: str) -> None:
     complaint = refused(metadata=metadata)
     assert complaint.startswith("its metadata: ")
-    assert told in complaint
+    assert message in complaint
     assert complaint.endswith("change one of the two values, or set strict=False to keep both")
     served(metadata=metadata._replace(strict=False))
 
@@ -101,7 +101,7 @@ CYCLE["self"] = CYCLE
 
 
 @pytest.mark.parametrize(
-    ("metadata", "told"),
+    ("metadata", "message"),
     [
         (ToolAnnotations(extra={"readOnlyHint": True}), "not allowed in extra. Write ToolAnnotations(read_only=...)"),
         (ToolAnnotations(extra={"a\u202eb": 1}), "in extra: use one such as com.example/name"),
@@ -112,9 +112,9 @@ CYCLE["self"] = CYCLE
         (ToolMetadata(extras=CYCLE), "extras is nested more than 100 levels deep"),
     ],
 )
-def test_invalid_metadata_or_annotations_disable_the_tool(metadata: Any, told: str) -> None:
+def test_invalid_metadata_or_annotations_disable_the_tool(metadata: Any, message: str) -> None:
     option = "annotations" if isinstance(metadata, ToolAnnotations) else "metadata"
-    assert told in refused(**{option: metadata})
+    assert message in refused(**{option: metadata})
 
 
 # --- annotations

@@ -59,7 +59,7 @@ def test_content_is_text_and_binary_content_is_counted(pegboard: Command) -> Non
 
 
 @pytest.mark.parametrize(
-    ("line", "told"),
+    ("line", "messages"),
     [
         ("demo_write", ["the tool demo_write is not served: switched off by the settings of demo"]),
         ("demo_again", ["Too early.", "Try it later."]),
@@ -73,9 +73,9 @@ def test_content_is_text_and_binary_content_is_counted(pegboard: Command) -> Non
         ),
     ],
 )
-def test_a_failure_is_told(line: str, told: list[str], pegboard: Command) -> None:
+def test_a_failure_is_told(line: str, messages: list[str], pegboard: Command) -> None:
     done = pegboard("call", line)
-    assert (done.code, done.out, done.err.splitlines()) == (1, "", [f"pegboard: {text}" for text in told])
+    assert (done.code, done.out, done.err.splitlines()) == (1, "", [f"pegboard: {text}" for text in messages])
 
 
 def test_a_name_without_its_toolkit_is_found_in_a_file(bare: Command) -> None:
@@ -103,20 +103,20 @@ kit.tool(name="lend")(sell)
 
 def test_a_refused_tool_takes_one_line_with_a_near_place(bare: Command) -> None:
     bare.write(REFUSED, "shop.py")
-    refused, twice, told = bare("call", "--file", "shop.py", "shop_find").err.splitlines()
+    refused, twice, message = bare("call", "--file", "shop.py", "shop_find").err.splitlines()
     reason = "parameter 'ctx' has no type annotation: add `: Context`"
     at = "pegboard: error: toolkit 'shop', assemble: tool"
     assert refused == f"{at} 'find' (shop.py:5): {reason}; it is not served"
     assert twice.startswith(f"{at} 'shop_sell' is claimed 2 times")
-    assert told == f"pegboard: the tool shop_find is not served: {reason}"
-    told = bare("call", "--file", "shop.py", "shop_sell").err.splitlines()[-1]
-    assert told == "pegboard: the tool shop_sell is not served: several tools have this name"
+    assert message == f"pegboard: the tool shop_find is not served: {reason}"
+    message = bare("call", "--file", "shop.py", "shop_sell").err.splitlines()[-1]
+    assert message == "pegboard: the tool shop_sell is not served: several tools have this name"
 
 
 def test_the_hint_for_questions_is_not_given_to_tools_with_session_data(pegboard: Command) -> None:
-    told = pegboard("call", "demo_visits").err
-    assert "This tool keeps data in a session." in told
-    assert "questions" not in told
+    errors = pegboard("call", "demo_visits").err
+    assert "This tool keeps data in a session." in errors
+    assert "questions" not in errors
 
 
 def test_invalid_arguments_and_missing_secrets_are_named(pegboard: Command) -> None:

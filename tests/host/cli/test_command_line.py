@@ -28,7 +28,7 @@ def test_options_may_come_before_between_and_after_arguments() -> None:
 
 
 @pytest.mark.parametrize(
-    ("line", "told", "command"),
+    ("line", "message", "command"),
     [
         ("lits", "there is no command 'lits'; did you mean 'list'?", ""),
         ("configure kit.py cursor", "there is no command 'kit.py'; write one of claude-desktop, ", "configure "),
@@ -45,12 +45,12 @@ def test_options_may_come_before_between_and_after_arguments() -> None:
     ],
 )
 def test_a_wrong_line_is_refused_with_a_hint(
-    line: str, told: str, command: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    line: str, message: str, command: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
     with pytest.raises(UsageError) as caught:
         parse(line.split())
-    assert f"{caught.value}\n".startswith(told)
+    assert f"{caught.value}\n".startswith(message)
     assert caught.value.program == f"pegboard {command}".rstrip()
 
 

@@ -30,8 +30,8 @@ def test_check_names_the_file_and_the_plugins_and_starts_none(pegboard: Command)
     assert line.startswith(f"ok: {pegboard.folder / 'hostconfig.toml'}; plugins: ")
     assert "toolkits: demo, living; " in line
     assert not (pegboard.folder / "started").exists()
-    found = pegboard("config", "check", "--json").data
-    assert (found["ok"], found["problems"], found["toolkits"]) == (True, [], ["demo", "living"])
+    report = pegboard("config", "check", "--json").data
+    assert (report["ok"], report["problems"], report["toolkits"]) == (True, [], ["demo", "living"])
     (pegboard.folder / "hostconfig.toml").unlink()
     assert pegboard("config", "check").out.startswith("ok: no file, the defaults apply; ")
 
@@ -43,7 +43,7 @@ def test_all_problems_are_told_at_once(pegboard: Command) -> None:
     )
     done = pegboard("config", "check", env={"PEGBOARD__HOST__TOOL_NAMES": "camel"})
     assert (done.code, done.out) == (3, "")
-    for told in (
+    for text in (
         'hostconfig.toml:3: host.nmae: unknown key; did you mean "name"?',
         'did you mean "logging"?',
         'did you mean "demo"?',
@@ -52,12 +52,12 @@ def test_all_problems_are_told_at_once(pegboard: Command) -> None:
         'plugins.mpc: no plugin with this name is installed; did you mean "mcp"?',
         "PEGBOARD__HOST__TOOL_NAMES",
     ):
-        assert told in done.err, told
+        assert text in done.err, text
     assert all(line.startswith("pegboard: ") for line in done.err.splitlines())
     assert CANARY not in done.err
     as_json = pegboard("config", "check", "--json")
     assert (as_json.code, as_json.err, as_json.data["ok"]) == (3, "", False)
-    assert any(one["fatal"] and "host.nmae" in one["message"] for one in as_json.data["problems"])
+    assert any(problem["fatal"] and "host.nmae" in problem["message"] for problem in as_json.data["problems"])
 
 
 def test_variables_without_effect_are_warnings(pegboard: Command) -> None:
@@ -70,7 +70,10 @@ def test_variables_without_effect_are_warnings(pegboard: Command) -> None:
             'pegboard: warning: the environment variable MCP_SERVER_NAM has no effect; did you mean "MCP_SERVER_NAME"?',
         ],
     )
-    assert [one["fatal"] for one in pegboard("config", "check", "--json", env=env).data["problems"]] == [False, False]
+    assert [problem["fatal"] for problem in pegboard("config", "check", "--json", env=env).data["problems"]] == [
+        False,
+        False,
+    ]
     assert "MCP_" not in pegboard("list", env=env).err
 
 
@@ -78,7 +81,7 @@ OPEN = "[plugins.http]\nport = 0\nhost = '0.0.0.0'\n"
 
 
 @pytest.mark.parametrize(
-    ("host", "sections", "told"),
+    ("host", "sections", "message"),
     [
         ("transports = []", "", "[host] transports is empty"),
         ("transports = ['pigeon']", "", "no enabled plugin provides 'pigeon'; write one of http, stdio"),
@@ -94,18 +97,18 @@ OPEN = "[plugins.http]\nport = 0\nhost = '0.0.0.0'\n"
         ("", "[plugins.http]\nport = 0\n[plugins.auth_token]\ntoken = 'weak'", None),
     ],
 )
-def test_ok_means_that_serve_would_open(host: str, sections: str, told: str | None, pegboard: Command) -> None:
+def test_ok_means_that_serve_would_open(host: str, sections: str, message: str | None, pegboard: Command) -> None:
     pegboard.configure(host, sections)
     done = pegboard("config", "check")
-    if told is None:
+    if message is None:
         assert done.out.startswith("ok: ")
         return
     assert (done.code, done.out) == (3, "")
     assert done.err.startswith("pegboard: error: ")
-    assert told in done.err
+    assert message in done.err
     served = pegboard("serve")
     assert served.code in (3, 5)
-    assert told in served.err
+    assert message in served.err
 
 
 # --- schema
@@ -143,10 +146,13 @@ def test_each_setting_is_shown_with_its_source(pegboard: Command) -> None:
     sources = {setting.lstrip("# ").split()[0]: source for setting, source in lines}
     assert sources["page_size"] == "environment variable PEGBOARD__HOST__PAGE_SIZE"
     assert (sources["name"], sources["word"], sources["write"]) == ("hostconfig.toml:3", "hostconfig.toml:6", "default")
-    found = pegboard("config", "show", "--json").data
-    assert (found["file"], found["values"]["host"]["name"]) == (str(pegboard.folder / "hostconfig.toml"), "mine")
-    assert found["values"]["toolkits"]["demo"] == {"word": "moin", "api_key": None, "write": False}
-    assert (found["sources"]["host.name"], found["sources"]["toolkits.demo.write"]) == ("hostconfig.toml:3", "default")
+    report = pegboard("config", "show", "--json").data
+    assert (report["file"], report["values"]["host"]["name"]) == (str(pegboard.folder / "hostconfig.toml"), "mine")
+    assert report["values"]["toolkits"]["demo"] == {"word": "moin", "api_key": None, "write": False}
+    assert (report["sources"]["host.name"], report["sources"]["toolkits.demo.write"]) == (
+        "hostconfig.toml:3",
+        "default",
+    )
     assert pegboard("call", "demo_greet").out == "moin\n"
 
 
@@ -178,6 +184,8 @@ def test_file_modes_are_octal(mode: str, shown: str, pegboard: Command) -> None:
     pegboard.configure(sections=f"[plugins.http]\nsocket_mode = {mode}")
     assert f'socket_mode = "{shown}"' in pegboard("config", "show").out
     trusted = pegboard("config", "trust", "hostconfig.toml", "--json").data["widens"]
-    assert [one["value"] for one in trusted if "socket" in one["key"]] == ([] if shown == "0o600" else [shown])
+    assert [setting["value"] for setting in trusted if "socket" in setting["key"]] == (
+        [] if shown == "0o600" else [shown]
+    )
     pegboard.configure(sections="[plugins.http]\nsocket_mode = 660")
     assert 'socket_mode: expected a file mode in octal, such as "0600"' in pegboard("config", "check").err

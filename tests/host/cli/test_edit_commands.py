@@ -48,12 +48,12 @@ def test_a_key_is_set_and_comments_stay(key: str, text: str, line: str, pegboard
     done = pegboard("config", "set", key, text)
     assert (done.code, done.err, done.out) == (0, "", f"set {key} in {pegboard.folder / 'hostconfig.toml'}\n")
     assert line in file_of(pegboard)
-    assert set(comments(COMMENTED)) <= {one.rpartition("#")[2] for one in comments(file_of(pegboard))}
+    assert set(comments(COMMENTED)) <= {comment.rpartition("#")[2] for comment in comments(file_of(pegboard))}
     assert pegboard("config", "check").code == 0
 
 
 @pytest.mark.parametrize(
-    ("line", "told"),
+    ("line", "message"),
     [
         (
             "config set plugins.http.port x",
@@ -69,11 +69,11 @@ def test_a_key_is_set_and_comments_stay(key: str, text: str, line: str, pegboard
         ("enable audit", "is required and missing; set it with `pegboard config set plugins.audit.file VALUE`"),
     ],
 )
-def test_a_mistake_changes_nothing(line: str, told: str, pegboard: Command) -> None:
+def test_a_mistake_changes_nothing(line: str, message: str, pegboard: Command) -> None:
     pegboard.write(COMMENTED)
     done = pegboard(*line.split())
     assert (done.code, done.out) == (3, "")
-    assert told in done.err
+    assert message in done.err
     assert file_of(pegboard) == COMMENTED
     assert [path.name for path in pegboard.folder.iterdir() if "edited" in path.name] == []
 
@@ -103,8 +103,8 @@ def test_a_plugin_is_switched(name: str, pegboard: Command) -> None:
     pegboard.write(COMMENTED)
 
     def is_on() -> bool:
-        found = pegboard("config", "check", "--json").data
-        return name.rpartition(":")[2] in [*found["plugins"], *found["toolkits"]]
+        report = pegboard("config", "check", "--json").data
+        return name.rpartition(":")[2] in [*report["plugins"], *report["toolkits"]]
 
     begun = is_on()
     for word in ("disable", "enable", "disable", "enable"):

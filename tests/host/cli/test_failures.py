@@ -44,10 +44,10 @@ def test_a_failure_has_one_form(
     assert (done.code, done.err) == (code, "")
     error = done.data["error"]
     assert (error["kind"], error["exit_code"]) == (kind, code)
-    (found,) = error["problems"]
-    assert found.pop("message") in error["message"]
+    (detail,) = error["problems"]
+    assert detail.pop("message") in error["message"]
     file = {"file": "hostconfig.toml"} if text else {}
-    assert found == {**NO_FIELDS, **file, **problem}
+    assert detail == {**NO_FIELDS, **file, **problem}
 
 
 def test_a_failed_call_has_the_form_of_every_failure(pegboard: Command) -> None:

@@ -69,8 +69,8 @@ def loaded_by_python() -> set[str]:
 
 def seen(*places: Path) -> dict[Path, tuple[int, int]]:
     """Return every file below some places with its size and time."""
-    found = (path for place in places for path in place.rglob("*"))
-    return {path: (path.lstat().st_size, path.lstat().st_mtime_ns) for path in found}
+    paths = (path for place in places for path in place.rglob("*"))
+    return {path: (path.lstat().st_size, path.lstat().st_mtime_ns) for path in paths}
 
 
 @pytest.mark.parametrize(

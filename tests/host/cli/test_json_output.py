@@ -78,7 +78,7 @@ def test_the_output_of_a_reload_has_its_schema(pegboard: Command) -> None:
     env = pegboard.environment()
     with subprocess.Popen(line, cwd=pegboard.folder, env=env, stderr=subprocess.PIPE, text=True) as server:
         assert server.stderr
-        assert any("next: " in said for said in server.stderr)
+        assert any("next: " in text for text in server.stderr)
         (pegboard.site / "demo_kit.py").write_text("raise OSError('no such disk')")
         done = pegboard("reload", "--json")
         server.terminate()
@@ -95,7 +95,7 @@ def leaves(group: CommandDescription, words: str = "") -> Iterator[str]:
 def test_every_command_has_a_schema() -> None:
     commands = set(leaves(described_commands(host_commands().values())))
     missing = commands - OUTPUTS.keys() - WITHOUT_SCHEMA
-    assert {one for one in missing if one.partition(" ")[0] not in {"configure", "completion"}} == set()
+    assert {name for name in missing if name.partition(" ")[0] not in {"configure", "completion"}} == set()
 
 
 @pytest.mark.parametrize("line", FAILURES)

@@ -43,10 +43,10 @@ def test_tools_are_listed_with_their_first_line(pegboard: Command) -> None:
     assert (done.code, list(listed), listed["demo_echo"]) == (0, sorted(listed), "Say it back.")
     assert "demo_write" not in listed
     assert "demo_write" in done.err
-    found = {tool["name"]: tool for tool in pegboard("list", "--json").data}
+    by_name = {tool["name"]: tool for tool in pegboard("list", "--json").data}
     description = "Say it back.\n\nWith more to read about it."
     about = {"name": "demo_echo", "toolkit": "demo", "description": description, "tags": [], "needs": []}
-    assert found["demo_echo"] == about
+    assert by_name["demo_echo"] == about
     pegboard.configure('disabled_tools = ["demo_echo"]')
     last = pegboard("list", "--only", "demo", merged=True).out.splitlines()[-1]
     assert last.startswith("pegboard: 2 more are not served (`pegboard why NAME` explains it): demo_")
@@ -95,9 +95,9 @@ def test_a_tool_is_shown_with_its_parameters_and_requirements(pegboard: Command)
         ["mode", "x|y", "=x"],
     ]
     assert "returns: integer" in add
-    found = pegboard("show", "demo_add", "--json").data
-    assert (found["name"], found["input_schema"]["required"]) == ("demo_add", ["a"])
-    assert (found["output_schema"], found["requires_secrets"], found["scopes"]) == ({"type": "integer"}, [], [])
+    shown = pegboard("show", "demo_add", "--json").data
+    assert (shown["name"], shown["input_schema"]["required"]) == ("demo_add", ["a"])
+    assert (shown["output_schema"], shown["requires_secrets"], shown["scopes"]) == ({"type": "integer"}, [], [])
     echo = pegboard("show", "demo_echo").out
     assert echo.startswith("demo_echo - Echo\n")
     assert "read_only: true, idempotent: true" in echo
@@ -127,7 +127,7 @@ def test_defaults_are_shown_as_callers_write_them(pegboard: Command, tmp_path: P
 
 
 @pytest.mark.parametrize(
-    ("name", "told"),
+    ("name", "message"),
     [
         ("demo_ecko", "there is no tool 'demo_ecko'; did you mean 'demo_echo'?"),
         (
@@ -136,8 +136,8 @@ def test_defaults_are_shown_as_callers_write_them(pegboard: Command, tmp_path: P
         ),
     ],
 )
-def test_a_tool_that_cannot_be_shown(name: str, told: str, pegboard: Command) -> None:
-    assert pegboard("show", name) == (1, "", f"pegboard: {told}\n")
+def test_a_tool_that_cannot_be_shown(name: str, message: str, pegboard: Command) -> None:
+    assert pegboard("show", name) == (1, "", f"pegboard: {message}\n")
 
 
 # --- plugins and why
@@ -149,20 +149,20 @@ def test_plugins_are_listed_with_their_state_and_the_reason(pegboard: Command) -
     pegboard.install("resting", WRONG_TOOL)
     pegboard.configure(off=["resting"])
     done = pegboard("plugins")
-    found = {row[0]: row[1:] for row in rows(done.out)}
-    assert found["demo"] == ["toolkit", "on", "demo-kit 4.5.6", "installed; secrets: DEMO_KEY"]
-    assert found["broken"] == ["toolkit", "failed", "dist-broken 1.2.3", "installed"]
-    assert found["resting"][:3] == ["toolkit", "off", "dist-resting 1.2.3"]
-    assert "disabled by 'resting' in [host] disabled_toolkits (hostconfig.toml:2)" in found["resting"][3]
-    assert (found["acme"][:2], "no section [plugins.acme]" in found["acme"][3]) == (["plugin", "off"], True)
+    by_name = {row[0]: row[1:] for row in rows(done.out)}
+    assert by_name["demo"] == ["toolkit", "on", "demo-kit 4.5.6", "installed; secrets: DEMO_KEY"]
+    assert by_name["broken"] == ["toolkit", "failed", "dist-broken 1.2.3", "installed"]
+    assert by_name["resting"][:3] == ["toolkit", "off", "dist-resting 1.2.3"]
+    assert "disabled by 'resting' in [host] disabled_toolkits (hostconfig.toml:2)" in by_name["resting"][3]
+    assert (by_name["acme"][:2], "no section [plugins.acme]" in by_name["acme"][3]) == (["plugin", "off"], True)
     assert (done.code, "no such disk" in done.err) == (0, True)
-    details = {one["name"]: one for one in pegboard("plugins", "--json").data}
+    details = {row["name"]: row for row in pegboard("plugins", "--json").data}
     assert (details["demo"]["state"], "demo_echo" in details["demo"]["tools"]) == ("on", True)
     assert details["demo"]["import_ms"] > 0
     (problem,) = details["broken"]["problems"]
     assert (problem["stage"], problem["level"]) == ("import", "error")
     assert re.fullmatch(r"OSError: no such disk \(/\S+/broken\.py:1\)", problem["message"])
-    safe = {one["name"]: one["state"] for one in pegboard("plugins", "--safe", "--json").data}
+    safe = {row["name"]: row["state"] for row in pegboard("plugins", "--safe", "--json").data}
     assert (safe["demo"], safe["mcp"]) == ("off", "on")
 
 

@@ -44,9 +44,9 @@ def test_another_distribution_is_new_and_another_version_is_not(started: Command
     started("stdio")
     info = started.site / "dist_weather-1.2.3.dist-info"
     (info / "METADATA").write_text("Name: dist-weather\nVersion: 2.0\n")
-    told = started("stdio", "-v").err
-    assert NEW not in told
-    assert "toolkit 'weather' from dist-weather 2.0 has a different version than at the last start (1.2.3)" in told
+    errors = started("stdio", "-v").err
+    assert NEW not in errors
+    assert "toolkit 'weather' from dist-weather 2.0 has a different version than at the last start (1.2.3)" in errors
     (info / "METADATA").write_text("Name: evil-weather\nVersion: 2.0\n")
     assert f"toolkit 'weather' from evil-weather 2.0 {NEW}" in started("stdio").err
 
@@ -63,6 +63,6 @@ def test_an_invalid_file_counts_as_a_first_start(started: Command, content: str)
 def test_one_of_several_hosts_that_start_together_reports(started: Command) -> None:
     with ThreadPoolExecutor(6) as pool:
         done = list(pool.map(lambda _: started("stdio"), range(6)))
-    assert [one.code for one in done] == [0] * 6
-    assert sum(NEW in one.err for one in done) == 1
+    assert [run.code for run in done] == [0] * 6
+    assert sum(NEW in run.err for run in done) == 1
     assert sorted(os.listdir(kept(started).parent)) == [".toolkits.json.lock", "toolkits.json"]

@@ -37,7 +37,7 @@ def test_the_help_knows_the_commands(desk: Command) -> None:
 
 
 @pytest.mark.parametrize(
-    ("line", "code", "told"),
+    ("line", "code", "message"),
     [
         ("desk wipe nothing", 1, "there is no cloth"),
         ("desk wipe glass", 1, "'desk' failed: KeyError: 'canary'"),
@@ -48,9 +48,9 @@ def test_the_help_knows_the_commands(desk: Command) -> None:
         ("people", 2, "there is no command 'people': `pegboard enable login` enables the plugin that adds it"),
     ],
 )
-def test_failures_are_told_in_a_line(line: str, code: int, told: str, desk: Command) -> None:
+def test_failures_are_told_in_a_line(line: str, code: int, message: str, desk: Command) -> None:
     done = desk(*line.split())
-    assert (done.code, done.out, told in done.err, "Traceback" in done.err) == (code, "", True, False), done.err
+    assert (done.code, done.out, message in done.err, "Traceback" in done.err) == (code, "", True, False), done.err
 
 
 def test_wrong_settings_fail_a_command_that_needs_them(desk: Command) -> None:
@@ -86,7 +86,7 @@ def test_a_plugin_adds_an_option_a_variable_and_a_transport(desk: Command) -> No
 
 
 @pytest.mark.parametrize(
-    ("facts", "line", "code", "helped", "told"),
+    ("facts", "line", "code", "helped", "message"),
     [
         ('arguments = [{ name = "--json", value = true, help = "again" }]', "spoiled", 2, 2, "'spoiled' of plugin"),
         (
@@ -100,12 +100,12 @@ def test_a_plugin_adds_an_option_a_variable_and_a_transport(desk: Command) -> No
     ],
 )
 def test_a_wrong_declaration_is_told_and_the_help_works(
-    facts: str, line: str, code: int, helped: int, told: str, desk: Command
+    facts: str, line: str, code: int, helped: int, message: str, desk: Command
 ) -> None:
     with (desk.site / "acme_desk" / "pegboard_plugin.toml").open("a") as file:
         file.write(f'\n[acme_desk.commands.spoiled]\nsummary = "x"\nrun = "acme_desk.lost:run"\n{facts}\n')
     done = desk(*line.split())
-    assert (done.code, told in done.err, "Traceback" in done.err) == (code, True, False), done.err
+    assert (done.code, message in done.err, "Traceback" in done.err) == (code, True, False), done.err
     assert (desk("--help").code, desk("spoiled", "--help").code, desk("desk", "wipe").code) == (0, helped, 0)
 
 
@@ -152,11 +152,11 @@ def test_a_token_is_valid_for_an_hour_or_as_long_as_requested_and_shows_no_secre
     pegboard.configure(sections='[plugins.worker]\nsecret = { env = "MINE" }')
     done = pegboard("token", "-vv", env={"MINE": SECRET})
     assert (done.code, lifetime(done.out), SECRET in done.err) == (0, 3600, False)
-    found = pegboard("token", "--json", "--seconds=31622400", env={"MINE": SECRET}).data
-    assert (found["expires_in"], lifetime(found["token"])) == (31622400, 31622400)
+    token = pegboard("token", "--json", "--seconds=31622400", env={"MINE": SECRET}).data
+    assert (token["expires_in"], lifetime(token["token"])) == (31622400, 31622400)
 
 
-@pytest.mark.parametrize("seconds", ["0", "31622401", "9" * 5000], ids=lambda one: one[:8])
+@pytest.mark.parametrize("seconds", ["0", "31622401", "9" * 5000], ids=lambda text: text[:8])
 def test_another_lifetime_is_refused(pegboard: Command, seconds: str) -> None:
     done = pegboard("token", f"--seconds={seconds}", "-vv", env={"ARCADE_WORKER_SECRET": SECRET})
     assert (done.code, done.out, "Traceback" in done.err, SECRET in done.err) == (2, "", False, False)

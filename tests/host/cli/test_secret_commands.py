@@ -106,13 +106,13 @@ def test_a_refusal_has_one_clear_message_without_the_value(
 
 def test_a_missing_secret_is_reported_once_by_commands_and_always_by_servers(weather: Command) -> None:
     env = {"PEGBOARD_STATE_DIR": str(weather.folder / "state")}
-    said = "the secret WEATHER_KEY is not set"
-    assert said in weather("list", env=env).err
+    message = "the secret WEATHER_KEY is not set"
+    assert message in weather("list", env=env).err
     for line in ("list", "show weather_forecast", "plugins", "call weather_forecast", "config check"):
         expected = line == "config check"
-        assert (said in weather(*line.split(), env=env).err) is expected, line
-    assert said in weather("list", "-v", env=env).err
-    assert said in weather("stdio", env=env, typed="").err
+        assert (message in weather(*line.split(), env=env).err) is expected, line
+    assert message in weather("list", "-v", env=env).err
+    assert message in weather("stdio", env=env, typed="").err
     other = {"PEGBOARD_STATE_DIR": str(weather.folder / "other")}
-    assert said in weather("list", env=other).err
-    assert said not in weather("list", env=other).err
+    assert message in weather("list", env=other).err
+    assert message not in weather("list", env=other).err

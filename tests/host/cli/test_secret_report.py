@@ -57,8 +57,8 @@ def grant(command: Command, names: str) -> None:
 
 
 def test_the_secrets_of_a_toolkit_are_shown(weather: Command) -> None:
-    found = weather("plugins", "--json", env={"WEATHER_KEY": "12345"}).data
-    (row,) = [row for row in found if row["name"] == "weather"]
+    rows = weather("plugins", "--json", env={"WEATHER_KEY": "12345"}).data
+    (row,) = [row for row in rows if row["name"] == "weather"]
     declared, both = "declared by its tools", ["weather_forecast", "weather_pay"]
     assert row["secrets"] == [
         {"name": "BANK_PIN", "set": False, "given": declared, "tools": ["weather_pay"]},
@@ -85,8 +85,8 @@ def test_a_tool_that_requires_more_than_is_granted_is_not_served(
     weather: Command, names: str, token: str, tools: set[str]
 ) -> None:
     grant(weather, names)
-    found = weather("list", "--json", env=SECRETS | {"GITHUB_TOKEN": token}).data
-    assert {one["name"].removeprefix("weather_") for one in found if one["toolkit"] == "weather"} == tools
+    listed = weather("list", "--json", env=SECRETS | {"GITHUB_TOKEN": token}).data
+    assert {tool["name"].removeprefix("weather_") for tool in listed if tool["toolkit"] == "weather"} == tools
 
 
 def test_the_problem_names_the_secret_and_the_setting(weather: Command) -> None:
@@ -106,14 +106,14 @@ def test_tokens_of_other_providers_are_not_given(weather: Command, names: str, s
     weather.configure(sections=f"[host.toolkits.weather]\nproviders = {names}", off=["demo"])
     env = SECRETS | {"GITHUB_TOKEN": "x"}
     (row,) = [row for row in weather("plugins", "--json", env=env).data if row["name"] == "weather"]
-    assert [one["provider"] for one in row["tokens"]] == ["github"] * served
+    assert [token["provider"] for token in row["tokens"]] == ["github"] * served
     assert ", ".join(row["may_receive_tokens"]) in names.replace('"', "")
     assert row["may_receive"] is None
-    told = weather("why", "weather_star", env=env).out
+    text = weather("why", "weather_star", env=env).out
     reason = "it requires a token of github, which [host.toolkits.weather] providers (hostconfig.toml:5) does not grant"
-    assert (reason in told) is not served
-    given = ", ".join(row["may_receive_tokens"]) or "none"
-    assert f"may receive these tokens: {given} (" in weather("why", "weather", env=env).out
+    assert (reason in text) is not served
+    providers = ", ".join(row["may_receive_tokens"]) or "none"
+    assert f"may receive these tokens: {providers} (" in weather("why", "weather", env=env).out
 
 
 def test_tools_that_lack_the_same_right_are_reported_once(pegboard: Command) -> None:
@@ -140,7 +140,7 @@ def test_a_toolkit_that_requests_a_token_itself_gets_no_others(pegboard: Command
 def test_a_plugin_that_reads_secrets_itself_gets_no_others(pegboard: Command) -> None:
     pegboard.install("weather", ASKS, target="Asks")
     grant(pegboard, '["WEATHER_KEY"]')
-    told = "toolkit 'weather' from dist-weather 1.2.3 does not receive the secret BANK_PIN"
+    message = "toolkit 'weather' from dist-weather 1.2.3 does not receive the secret BANK_PIN"
     for name, value in (("WEATHER_KEY", "12345"), ("BANK_PIN", "None")):
         done = pegboard("call", "ask", f"name={name}", env=SECRETS)
-        assert (value in done.out, told in done.err) == (True, name == "BANK_PIN")
+        assert (value in done.out, message in done.err) == (True, name == "BANK_PIN")

@@ -60,10 +60,10 @@ def test_an_option_sets_its_key_and_wins(
     monkeypatch.setenv("PEGBOARD__" + key.upper().replace(".", "__"), "environment")
     config = load_config(parse([*line.split(), "--config", str(file)]))
     table, _, name = key.rpartition(".")
-    found = config.sources.tree
+    node = config.sources.tree
     for part in key.split("."):
-        found = step(found, part)
-    assert (found, config.source(key).kind) == (value, "command line")
+        node = step(node, part)
+    assert (node, config.source(key).kind) == (value, "command line")
     section = Page("docs/configuration.md").partition(f"## [{table}]")[2].partition("\n## ")[0]
     assert re.search(rf"^- `{name}\b", section, re.M)
 

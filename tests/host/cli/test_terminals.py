@@ -30,8 +30,8 @@ def test_long_lines_are_broken_at_words_and_outside_of_commands(line: str, pegbo
     pegboard.configure(sections='[plugins.worker]\n[plugins.auth_token]\ntokens = [{ env = "NONE" }]')
     in_pipe = pegboard.run([INSTALLED, *line.split()], env={"COLUMNS": "1000"})
     done = pegboard.run([INSTALLED, *line.split()], env={"COLUMNS": "70"}, terminal=(1,))
-    long = [one for one in done.err.splitlines() if len(one) > 70 and not one.startswith("pegboard: ")]
-    assert [one for one in long if " " in re.sub("`.*`", "", one.strip())] == [], "a word or a command may be longer"
+    long = [text for text in done.err.splitlines() if len(text) > 70 and not text.startswith("pegboard: ")]
+    assert [text for text in long if " " in re.sub("`.*`", "", text.strip())] == [], "a word or a command may be longer"
     assert sorted(done.err.split()) == sorted((in_pipe.out + in_pipe.err).split())
 
 

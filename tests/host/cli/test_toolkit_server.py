@@ -111,7 +111,7 @@ def test_installed_toolkits_are_off_beside_a_file_unless_named(pegboard: Command
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "message"),
     [
         ("import pegboard\n", 'has no toolkit at its top level: add kit = Toolkit("demo")'),
         ("\n\nimport absent_thing\n", "ModuleNotFoundError: No module named 'absent_thing' (demo.py:3)\n"),
@@ -129,11 +129,11 @@ def test_installed_toolkits_are_off_beside_a_file_unless_named(pegboard: Command
         ),
     ],
 )
-def test_an_invalid_file_is_told_with_its_line(bare: Command, demo: Path, text: str, told: str) -> None:
+def test_an_invalid_file_is_told_with_its_line(bare: Command, demo: Path, text: str, message: str) -> None:
     bare.write(text, "demo.py")
     done = bare("stdio", "demo.py")
     assert (done.code, done.out, "Traceback" in done.err) == (3, "", False)
-    assert told.format(file=demo) in done.err
+    assert message.format(file=demo) in done.err
 
 
 def test_files_that_cannot_be_served_are_told(bare: Command) -> None:

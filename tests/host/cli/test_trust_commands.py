@@ -36,11 +36,11 @@ def test_an_untrusted_file_stops_commands_but_not_help_and_stdio(opened: Opened)
     opened.write(HIDES)
     for line in ("serve", "list --json", "config show --safe", "token"):
         done = opened(*line.split())
-        told, silent = (done.out, done.err) if "--json" in line else (done.err, done.out)
+        output, silent = (done.out, done.err) if "--json" in line else (done.err, done.out)
         assert (done.code, silent) == (3, "")
-        assert "the file is not trusted" in told
-        assert "`pegboard config trust`" in told
-        assert "--config hostconfig.toml" in told
+        assert "the file is not trusted" in output
+        assert "`pegboard config trust`" in output
+        assert "--config hostconfig.toml" in output
     for line in ("--version", "list --help"):
         assert opened(*line.split()).code == 0
     done = opened("stdio", typed=PING)
@@ -96,7 +96,7 @@ def through_link(path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("change", "told"),
+    ("change", "message"),
     [
         (lambda path: path.chmod(0o646), "other users can write it"),
         (lambda path: path.parent.chmod(0o777), "other users can write its folder"),
@@ -109,7 +109,7 @@ def through_link(path: Path) -> None:
     ids=["writable", "folder", "link", "owner", "group", "sticky", "group folder"],
 )
 def test_a_file_that_other_users_can_change_is_refused(
-    change: Callable[[Path], None], told: str | None, opened: Opened
+    change: Callable[[Path], None], message: str | None, opened: Opened
 ) -> None:
     file = opened.write(HIDES)
     assert opened("config", "trust").code == 0
@@ -117,13 +117,13 @@ def test_a_file_that_other_users_can_change_is_refused(
         change(file)
     except PermissionError:
         pytest.skip("only root gives files away")
-    code = 0 if told is None else 3
+    code = 0 if message is None else 3
     listed = opened("list")
     assert (listed.code, opened("config", "trust").code) == (code, code)
-    if told is not None:
-        assert told in listed.err
+    if message is not None:
+        assert message in listed.err
         named = opened("list", "--config", "hostconfig.toml")
-        assert (named.code, told in named.err) == (0, True), "the operator decided, and is warned"
+        assert (named.code, message in named.err) == (0, True), "the operator decided, and is warned"
 
 
 def test_links_without_a_file_pipes_and_invalid_files_are_rejected(opened: Opened) -> None:
@@ -191,15 +191,15 @@ def test_a_terminal_is_asked_once_and_after_an_edit_shows_the_changed_settings(o
     assert (accepted.code, "[y/N]" in accepted.err) == (0, True)
     assert "[y/N]" not in opened("list", terminal=(0, 2)).err
     opened.write('[host]\ntitle = "new\\u001b[2J"\nuser = "ada"\n')
-    told = opened("list", typed="y\n", terminal=(0, 2)).err.replace("pegboard: ", "")
-    assert '  - host.title = "old"\n' in told
-    assert '  + host.title = "new\\u001b[2J"\n' in told
-    assert "host.user" not in told
+    text = opened("list", typed="y\n", terminal=(0, 2)).err.replace("pegboard: ", "")
+    assert '  - host.title = "old"\n' in text
+    assert '  + host.title = "new\\u001b[2J"\n' in text
+    assert "host.user" not in text
     assert opened("list").code == 0
 
 
 @pytest.mark.parametrize(
-    ("settings", "variables", "told"),
+    ("settings", "variables", "expected"),
     [
         ('[plugins.http]\nhost = "127.0.0.1"\n[host]\ntitle = "x"', {}, []),
         (
@@ -215,13 +215,13 @@ def test_a_terminal_is_asked_once_and_after_an_edit_shows_the_changed_settings(o
     ],
 )  # fmt: skip
 def test_the_start_logs_settings_that_widen_access(
-    settings: str, variables: dict[str, str], told: list[str], opened: Opened
+    settings: str, variables: dict[str, str], expected: list[str], opened: Opened
 ) -> None:
     opened.write(settings)
     done = opened("stdio", env={"PEGBOARD_CONFIG": "hostconfig.toml", **variables})
     lines = [line for line in done.err.splitlines() if "settings that widen access" in line]
-    assert len(lines) == (1 if told else 0), done.err
-    assert all(text in lines[0] for text in told)
+    assert len(lines) == (1 if expected else 0), done.err
+    assert all(text in lines[0] for text in expected)
     assert "canary" not in done.err
 
 
@@ -259,9 +259,9 @@ def test_the_env_file_of_a_folder_is_read_once_the_folder_is_trusted(opened: Ope
     opened.install("needy", NEEDY)
     (opened.folder / "hostconfig.toml").unlink()
     file = opened.write("THE_KEY=found\n", ".env")
-    told = f"in {file} (found, but not read until you run `pegboard config trust {opened.folder}`)"
+    line = f"in {file} (found, but not read until you run `pegboard config trust {opened.folder}`)"
     done = opened("call", "needy_use")
-    assert (done.code, told in done.err) == (1, True)
+    assert (done.code, line in done.err) == (1, True)
     assert opened("config", "trust", ".").out == f"trusted: {opened.folder}; tools get the secrets of its .env\n"
     assert opened("call", "needy_use").out == "used\n"
     assert opened("config", "untrust", ".").out == f"no longer trusted: {opened.folder}\n"

@@ -69,8 +69,8 @@ def test_an_empty_variable_counts_as_unset(tmp_path: Path, text: str) -> None:
     ],
 )
 def test_a_problem_names_the_variable(tmp_path: Path, environ: dict[str, str], problem: str) -> None:
-    found = problems(tmp_path, environ={f"PEGBOARD__{name}": text for name, text in environ.items()})
-    assert found == [f"{PLACE}PEGBOARD__{problem}"]
+    lines = problems(tmp_path, environ={f"PEGBOARD__{name}": text for name, text in environ.items()})
+    assert lines == [f"{PLACE}PEGBOARD__{problem}"]
 
 
 def test_well_known_variables_come_below_our_own_and_above_the_file(tmp_path: Path) -> None:
@@ -146,11 +146,11 @@ def test_text_is_a_boolean_in_variables_only(tmp_path: Path) -> None:
     assert (config.host.autoload, settings) == (False, Settings(verbose=True))
     referring = load(tmp_path, '[plugins.acme]\nverbose = { env = "VERBOSE" }', {"VERBOSE": "on"})
     assert validate_section(referring, "plugins", "acme", Settings, VARIABLES) == Settings(verbose=True)
-    told = "expected true or false, without quotes"
-    assert problems(tmp_path, '[host]\nautoload = "no"') == [f"hostconfig.toml:2: host.autoload: {told}"]
+    reason = "expected true or false, without quotes"
+    assert problems(tmp_path, '[host]\nautoload = "no"') == [f"hostconfig.toml:2: host.autoload: {reason}"]
     wrong = validate_section(load(tmp_path, '[plugins.acme]\nverbose = "true"'), "plugins", "acme", Settings, VARIABLES)
     assert isinstance(wrong, list)
-    assert list(map(str, wrong)) == [f"hostconfig.toml:2: plugins.acme.verbose: {told}"]
+    assert list(map(str, wrong)) == [f"hostconfig.toml:2: plugins.acme.verbose: {reason}"]
 
 
 def test_the_variables_of_built_in_plugins_set_settings_of_their_kind() -> None:

@@ -175,10 +175,10 @@ def test_a_mapping_is_validated_like_a_file_and_nothing_else_is_read(
 
 
 def test_configuration_is_immutable_and_shares_nothing(tmp_path: Path) -> None:
-    given: dict[str, Any] = {"host": {"disabled_tools": ["a"]}, "plugins": {"p": {"list": [{"x": 1}], "t": {}}}}
-    config = load(tmp_path, "[plugins.p]\ny = 1\n", {"ARCADE_DISABLED_TOOLS": "b"}, defaults=given | VARIABLES)
-    assert given == {"host": {"disabled_tools": ["a"]}, "plugins": {"p": {"list": [{"x": 1}], "t": {}}}}
-    given["plugins"]["p"]["list"][0]["x"] = 2
+    tree: dict[str, Any] = {"host": {"disabled_tools": ["a"]}, "plugins": {"p": {"list": [{"x": 1}], "t": {}}}}
+    config = load(tmp_path, "[plugins.p]\ny = 1\n", {"ARCADE_DISABLED_TOOLS": "b"}, defaults=tree | VARIABLES)
+    assert tree == {"host": {"disabled_tools": ["a"]}, "plugins": {"p": {"list": [{"x": 1}], "t": {}}}}
+    tree["plugins"]["p"]["list"][0]["x"] = 2
     assert config.plugins["p"]["list"][0]["x"] == 1
     for table in (config.plugins, config.plugins["p"], config.plugins["p"]["t"]):
         with pytest.raises(TypeError):

@@ -26,9 +26,9 @@ def paths(value: Any, path: KeyPath = ()) -> Iterator[KeyPath]:
 
 def lines(text: str) -> dict[KeyPath, int]:
     """The lines found, after a check that they are those of exactly what a parser finds."""
-    found = find_lines(text)
-    assert set(found) == set(paths(tomli.loads(text)))
-    return found
+    line_numbers = find_lines(text)
+    assert set(line_numbers) == set(paths(tomli.loads(text)))
+    return line_numbers
 
 
 @pytest.mark.parametrize(
@@ -57,5 +57,5 @@ def lines(text: str) -> dict[KeyPath, int]:
     ],
 )
 def test_a_key_is_found_on_its_line(text: str, expected: dict[str, int]) -> None:
-    found = {" ".join(map(str, path)): line for path, line in lines(text).items()}
-    assert {key: found[key] for key in expected} == expected
+    line_numbers = {" ".join(map(str, path)): line for path, line in lines(text).items()}
+    assert {key: line_numbers[key] for key in expected} == expected

@@ -78,10 +78,10 @@ def warnings(**environ: str) -> list[str]:
 @pytest.mark.parametrize(("name", "text", "key", "value"), SET)
 def test_a_variable_sets_its_key(tmp_path: Path, name: str, text: str, key: str, value: object) -> None:
     config = load(tmp_path, environ={name: text}, collect=True)
-    found: Any = config.sources.tree
+    node: Any = config.sources.tree
     for part in undotted(key):
-        found = step(found, part)
-    assert found == value
+        node = step(node, part)
+    assert node == value
     assert str(config.source(key)) in (f"environment variable {name}", "default")  # a table has no source of its own
     assert warnings(**{name: text}) == []
 
@@ -106,7 +106,9 @@ def test_the_rows_are_those_of_the_defaults_and_name_existing_keys() -> None:
     listed = {name for kind in (*EnvironmentNames._fields, "renamed", "unused", "of_plugins") for name in NAMES[kind]}
     assert listed == {*(row[0] for row in SET), *RENAMED, *UNUSED, *OF_PLUGINS}
     models: dict[str, Any] = {
-        f"plugins.{one.name}": getattr(one.load(), "Config", None) for one in find_plugins().origins if one.entry_point
+        f"plugins.{origin.name}": getattr(origin.load(), "Config", None)
+        for origin in find_plugins().origins
+        if origin.entry_point
     }
     models["host"] = HostSection
     for setting in NAMES["renamed"].values():

@@ -16,8 +16,8 @@ from tests.support.config import load
 
 def validated(tmp_path: Path, text: str, model: Any, environ: Mapping[str, str] | None = None) -> Any:
     """Return the settings of [plugins.acme], or the problems with them without the file's name."""
-    found = validate_section(load(tmp_path, f"[plugins.acme]\n{text}", environ), "plugins", "acme", model)
-    return [str(one).removeprefix("hostconfig.toml:") for one in found] if isinstance(found, list) else found
+    result = validate_section(load(tmp_path, f"[plugins.acme]\n{text}", environ), "plugins", "acme", model)
+    return [str(problem).removeprefix("hostconfig.toml:") for problem in result] if isinstance(result, list) else result
 
 
 class Tls(PluginConfig):
@@ -96,8 +96,8 @@ keey = 1
     ],
 )
 def test_a_problem_in_words(model: Any, line: str, problem: str, tmp_path: Path) -> None:
-    (found,) = validated(tmp_path, line, model)
-    assert found.startswith(f"2: plugins.acme.{problem}")
+    (text,) = validated(tmp_path, line, model)
+    assert text.startswith(f"2: plugins.acme.{problem}")
     (cut,) = validated(tmp_path, f"port = '{'x' * 500}'\n", Acme)
     assert len(cut) < 150
 
@@ -116,7 +116,7 @@ class CheckedDefault(PluginConfig):
 
 def test_defaults_are_not_validated_unless_the_model_checks_them(tmp_path: Path) -> None:
     assert validate_section(load(tmp_path), "toolkits", "acme", Acme) == Acme()
-    assert all(isinstance(validated(tmp_path, "", one), list) for one in (Checked, CheckedDefault, Tls))
+    assert all(isinstance(validated(tmp_path, "", kind), list) for kind in (Checked, CheckedDefault, Tls))
 
 
 def test_a_reference_becomes_the_value_of_its_variable(tmp_path: Path) -> None:

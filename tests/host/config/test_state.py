@@ -95,8 +95,8 @@ def test_of_concurrent_creators_one_wins(tmp_path: Path) -> None:
         return create_state("token", b"%d" % number, environ)
 
     with ThreadPoolExecutor(8) as pool:
-        (found,) = set(pool.map(create, range(8)))
-    assert create_state("token", b"late", environ) == found == (tmp_path / "token").read_bytes()
+        (token,) = set(pool.map(create, range(8)))
+    assert create_state("token", b"late", environ) == token == (tmp_path / "token").read_bytes()
     assert [(path.name, stat.S_IMODE(path.stat().st_mode)) for path in tmp_path.iterdir()] == [("token", 0o600)]
 
 
@@ -111,9 +111,9 @@ def test_a_file_is_on_the_disk_before_it_gets_its_name(
     def recorded(name: str, tell: Any) -> None:
         real = getattr(os, name)
 
-        def record(*given: Any) -> None:
-            done.append(tell(*given))
-            real(*given)
+        def record(*arguments: Any) -> None:
+            done.append(tell(*arguments))
+            real(*arguments)
 
         monkeypatch.setattr(os, name, record)
 

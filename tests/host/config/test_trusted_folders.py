@@ -55,6 +55,6 @@ def test_a_configuration_file_decides_where_files_are(tmp_path: Path) -> None:
     trust_folder(project, environ)
     named = HostConfig.load(own / "hostconfig.toml", environ={}, directory=project)
     assert named.find_file(".env") == FoundFile(str(own / ".env"))
-    found = HostConfig.load(environ=environ, directory=project, on_untrusted=lambda _: False)
-    assert (found.file, found.find_file(".env")) == (own / "hostconfig.toml", FoundFile(str(project / ".env")))
+    config = HostConfig.load(environ=environ, directory=project, on_untrusted=lambda _: False)
+    assert (config.file, config.find_file(".env")) == (own / "hostconfig.toml", FoundFile(str(project / ".env")))
     assert HostConfig.of({}).find_file(".env") == FoundFile()

@@ -41,5 +41,5 @@ def test_few_of_many_unknown_names_are_compared_with_all_names(
         monkeypatch.setattr(f"pegboard.{module}.nearest", lambda *names: compared.append(names))
     host = Host(load(tmp_path, text, collect=True), selection=Selection(autoload=False))
     host.load()
-    assert sum("unknown" in str(one) for one in (*host.config.problems, *host.problems)) == MANY
+    assert sum("unknown" in str(problem) for problem in (*host.config.problems, *host.problems)) == MANY
     assert len(compared) == MAX_CORRECTED_NAMES

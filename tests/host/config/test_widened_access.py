@@ -34,7 +34,9 @@ class Settings(PluginConfig):
 
 
 def marked(config: HostConfig, model: type[PluginConfig] = Settings) -> list[str]:
-    return [one.key.removeprefix("plugins.mine.") for one in access_settings(config, {"plugins": {"mine": model}})]
+    return [
+        setting.key.removeprefix("plugins.mine.") for setting in access_settings(config, {"plugins": {"mine": model}})
+    ]
 
 
 def test_marks_are_found_in_parts_of_types_and_in_aliases() -> None:

@@ -162,7 +162,7 @@ def test_content_is_a_result() -> None:
 
 
 def test_content_in_place_of_the_declared_type_is_an_error_with_advice() -> None:
-    advice = complaint(lambda one: tool_result(one, same, is_free=False), [TextContent("x")])
+    advice = complaint(lambda value: tool_result(value, same, is_free=False), [TextContent("x")])
     assert "annotate the result as content" in advice
     failed = ToolResult(content=(TextContent("x"),), is_error=True)
     assert tool_result(failed, same, is_free=False) == failed

@@ -94,10 +94,10 @@ async def test_log_messages_reach_the_client_and_the_log(caplog: pytest.LogCaptu
 
 
 async def test_a_request_to_the_client_goes_out_unchanged_and_needs_a_session() -> None:
-    asked: list[Any] = []
+    requests: list[Any] = []
 
     async def ask(method: str, params: dict[str, Any], **options: Any) -> dict[str, Any]:
-        asked.append((method, params, options))
+        requests.append((method, params, options))
         return {"fine": True}
 
     async def tool(context: Context) -> Any:
@@ -107,7 +107,7 @@ async def test_a_request_to_the_client_goes_out_unchanged_and_needs_a_session() 
         assert await value(host, "tool", ask=ask) == {"fine": True}
         assert isinstance((await failure(host, "tool")).error, InteractionError)
     options = {"timeout": 3, "progress": None, "reset_on_progress": True, "max_total": 9}
-    assert asked == [("ping", {"a": 1}, options)]
+    assert requests == [("ping", {"a": 1}, options)]
 
 
 async def test_nothing_is_sent_for_a_call_that_has_ended() -> None:

@@ -74,13 +74,13 @@ TYPES: list[tuple[Any, dict[str, Any], Any, Any]] = [
 
 
 @pytest.mark.requirement("ASK-02")
-@pytest.mark.parametrize(("kind", "sent", "given", "value"), TYPES, ids=lambda one: str(one)[:40])
+@pytest.mark.parametrize(("kind", "sent", "answer", "value"), TYPES, ids=lambda value: str(value)[:40])
 def test_every_type_is_sent_as_a_form_has_it_and_comes_back_as_itself(
-    kind: Any, sent: dict[str, Any], given: Any, value: Any
+    kind: Any, sent: dict[str, Any], answer: Any, value: Any
 ) -> None:
-    one = sent_schema(kind)["properties"]["value"]
-    assert {name: value for name, value in one.items() if name != "title"} == sent
-    got = answered(kind, {"value": given})
+    field = sent_schema(kind)["properties"]["value"]
+    assert {name: value for name, value in field.items() if name != "title"} == sent
+    got = answered(kind, {"value": answer})
     assert (got, type(got)) == (value, type(value))
 
 
@@ -106,7 +106,7 @@ class Person(BaseModel):
 def test_a_model_has_its_fields_defaults_aliases_and_validators() -> None:
     schema = sent_schema(Person)
     assert schema["required"] == ["name", "e-mail"]
-    defaults = {name: one["default"] for name, one in schema["properties"].items() if "default" in one}
+    defaults = {name: member["default"] for name, member in schema["properties"].items() if "default" in member}
     assert defaults == {"status": "red", "sizes": ["small"], "born": "2000-01-02"}
     assert schema["properties"]["e-mail"]["title"] == "E-mail"
     person = answered(Person, {"name": "Ann", "e-mail": "a@b", "unasked": 1})
@@ -135,8 +135,8 @@ def test_dataclasses_typed_dicts_and_schemas_are_forms() -> None:
     assert answered(schema_of({"type": "integer"}), {"value": 1, "b": 2}) == {"value": 1, "b": 2}
 
 
-def schema_of(one: Any) -> Any:
-    return {"type": "object", "properties": {"value": one}}
+def schema_of(field: Any) -> Any:
+    return {"type": "object", "properties": {"value": field}}
 
 
 @pytest.mark.requirement("ASK-29")
@@ -166,7 +166,7 @@ def test_a_type_or_schema_that_cannot_be_a_form_is_refused(kind: Any, reason: st
 
 @pytest.mark.requirement("ASK-08")
 @pytest.mark.parametrize(
-    ("one", "good", "bad"),
+    ("field", "good", "bad"),
     [
         (TEXT, ["", "x", "\x00"], [None, 1, True, [], {}]),
         (TEXT | {"minLength": 2, "maxLength": 3}, ["ab", "日本語"], ["a", "abcd"]),
@@ -195,9 +195,9 @@ def test_a_type_or_schema_that_cannot_be_a_form_is_refused(kind: Any, reason: st
     ],
     ids=str,
 )
-def test_which_values_fit_a_field(one: dict[str, Any], good: list[Any], bad: list[Any]) -> None:
+def test_which_values_fit_a_field(field: dict[str, Any], good: list[Any], bad: list[Any]) -> None:
     def fits(value: Any) -> bool:
-        return form_problem(schema_of(one), {"value": value}) is None
+        return form_problem(schema_of(field), {"value": value}) is None
 
     assert [value for value in good if not fits(value)] == []
     assert [value for value in bad if fits(value)] == []

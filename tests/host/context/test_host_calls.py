@@ -66,9 +66,9 @@ async def test_middleware_sees_nested_calls_with_their_caller_and_path_and_the_c
     seen: list[tuple[str, Any, tuple[str, ...]]] = []
     sent: list[Mapping[str, Any]] = []
 
-    async def watch(one: Call, call_next: Any) -> Outcome:
-        seen.append((one.params["name"], one.caller.subject, one.path))
-        outcome: Outcome = await call_next(one)
+    async def watch(nested: Call, call_next: Any) -> Outcome:
+        seen.append((nested.params["name"], nested.caller.subject, nested.path))
+        outcome: Outcome = await call_next(nested)
         return outcome
 
     async def outer(context: Context) -> None:
@@ -80,15 +80,15 @@ async def test_middleware_sees_nested_calls_with_their_caller_and_path_and_the_c
     notify = lambda method, params: sent.append(params)  # noqa: E731
     await run(outer, host={"plugins": plugins}, caller=Caller("ann"), notify=notify)
     assert seen == [("outer", "ann", ()), ("add", "ann", ("add",))]
-    assert [one.get("progress", one.get("data")) for one in sent] == [1, "from inside", 2]
+    assert [notification.get("progress", notification.get("data")) for notification in sent] == [1, "from inside", 2]
 
 
 async def test_lists_are_whole_in_small_pages() -> None:
     async def tool(context: Context) -> list[Any]:
-        tools = [one.name for one in await context.tools.list()]
-        resources = [one.uri for one in await context.resources.list()]
-        templates = [one.uri_template for one in await context.resources.list_templates()]
-        prompts = [one.name for one in await context.prompts.list()]
+        tools = [item.name for item in await context.tools.list()]
+        resources = [resource.uri for resource in await context.resources.list()]
+        templates = [template.uri_template for template in await context.resources.list_templates()]
+        prompts = [prompt.name for prompt in await context.prompts.list()]
         return [tools, resources, templates, prompts]
 
     listed = await run(tool, host={"page_size": 1})

@@ -68,9 +68,9 @@ async def outer(context: Context) -> list[Any]:
 @kit.tool
 def supplied(context: Context) -> str:
     """Look at everything that the request brought."""
-    given = context._call.supplied
-    assert given is not None
-    return f"{given.authorization} {dict(given.secrets)}"
+    brought = context._call.supplied
+    assert brought is not None
+    return f"{brought.authorization} {dict(brought.secrets)}"
 
 
 @kit.tool
@@ -99,7 +99,7 @@ def stores(**secrets: dict[str, str]) -> dict[str, type[Plugin]]:
 
 async def test_the_first_store_that_has_a_secret_is_used_and_asked_once() -> None:
     first, last = Store({"API_KEY": "of b"}, "b"), Store({"API_KEY": "of c"}, "c")
-    plugins = stores(a={"API_KEY": ""}) | {one.name: plugin_of(stores=[one]) for one in (last, first)}
+    plugins = stores(a={"API_KEY": ""}) | {store.name: plugin_of(stores=[store]) for store in (last, first)}
     async with make_host(kit, plugins=plugins) as host:
         for _ in range(2):
             assert await value(host, "x_read") == "of b"
@@ -108,39 +108,39 @@ async def test_the_first_store_that_has_a_secret_is_used_and_asked_once() -> Non
 
 async def test_a_secret_of_the_request_comes_before_the_secret_of_the_host() -> None:
     async with make_host(kit, plugins=stores(store={"API_KEY": "of the host"})) as host:
-        for given, read in (({}, "of the host"), ({"API_KEY": ""}, "of the host"), ({"api_KEY": "own"}, "own")):
-            assert await value(host, "x_read", supplied=Supplied(secrets=given)) == read
+        for secrets, read in (({}, "of the host"), ({"API_KEY": ""}, "of the host"), ({"api_KEY": "own"}, "own")):
+            assert await value(host, "x_read", supplied=Supplied(secrets=secrets)) == read
 
 
 async def test_a_missing_secret_fails_the_call_unless_the_request_brings_it() -> None:
     async with make_host(kit, plugins=stores(store={"API_KEY": ""})) as host:
         assert await value(host, "x_read", supplied=Supplied(secrets={"API_KEY": "of the call"})) == "of the call"
-        for given in (None, Supplied(secrets={"OTHER": "of the call"})):
-            assert (await failure(host, "x_read", supplied=given)).error.message == (
+        for brought in (None, Supplied(secrets={"OTHER": "of the call"})):
+            assert (await failure(host, "x_read", supplied=brought)).error.message == (
                 "This tool needs a secret that is not set on the server: API_KEY. Ask its operator to set it."
             )
 
 
 @pytest.mark.parametrize("name", ["x_other", "x_undeclared", "x_undeclared_metadata"])
 async def test_a_tool_reads_only_what_it_declared(name: str) -> None:
-    given = Supplied(secrets={"API_KEY": "k", "OTHER": "canary"}, metadata={"user_email": "eve@example.com"})
+    brought = Supplied(secrets={"API_KEY": "k", "OTHER": "canary"}, metadata={"user_email": "eve@example.com"})
     async with make_host(kit, plugins=stores(store={"API_KEY": "k", "OTHER": "canary"}), **ADA) as host:
-        refused = await failure(host, name, supplied=given)
+        refused = await failure(host, name, supplied=brought)
     assert refused.error.message == "It failed unexpectedly."
     assert isinstance(refused.error.__cause__, ToolDefinitionError)
     assert "does not declare" in str(refused.error.__cause__)
 
 
 async def test_a_nested_tool_sees_the_same_secrets_and_never_the_token() -> None:
-    given = Supplied(Authorization("canary"), {"API_KEY": "of the call"})
+    brought = Supplied(Authorization("canary"), {"API_KEY": "of the call"})
     async with make_host(kit) as host:
-        found = await value(host, "x_outer", supplied=given)
-    assert found == ["of the call", "None {'API_KEY': 'of the call'}"]
+        results = await value(host, "x_outer", supplied=brought)
+    assert results == ["of the call", "None {'API_KEY': 'of the call'}"]
 
 
 def test_supplied_values_are_not_printed() -> None:
-    given = Supplied(Authorization("canary-1", {"name": "canary-2"}), {"KEY": "canary-3"}, {"email": "canary-4"})
-    assert "canary" not in repr(given) + repr(given.authorization)
+    brought = Supplied(Authorization("canary-1", {"name": "canary-2"}), {"KEY": "canary-3"}, {"email": "canary-4"})
+    assert "canary" not in repr(brought) + repr(brought.authorization)
 
 
 BOB, EVE = Caller("bob"), Supplied(user_id="eve", metadata={"USER_email": "eve@example.com", "team": "blue"})

@@ -44,19 +44,21 @@ def echo(key: str, question: Question) -> dict[str, Any]:
     return accept(value=question.params["message"].upper())
 
 
-async def played(function: Function, *more: Callable[..., Any]) -> tuple[Outcome, list[list[str]]]:
+async def play(function: Function, *more: Callable[..., Any]) -> tuple[Outcome, list[list[str]]]:
     """Return the outcome of a tool whose questions are all answered, and the sorted messages of each round."""
     async with make_host(kit_of(function, *more)) as host:
         rounds = Rounds(host, function.__name__)
         outcome = await asyncio.wait_for(rounds.finish(echo), WAIT)
-        return outcome, [sorted(one.params["message"] for one in asked.values()) for asked in rounds.asked]
+        return outcome, [
+            sorted(question.params["message"] for question in questions.values()) for questions in rounds.asked
+        ]
 
 
 async def answered(function: Function, *answers: dict[str, Any]) -> list[Outcome]:
     """Return the outcome of each round: the first without answers, then one for each of these."""
     async with make_host(kit_of(function)) as host:
         rounds = Rounds(host, function.__name__)
-        return [await rounds.step(given) for given in ({}, *answers)]
+        return [await rounds.step(responses) for responses in ({}, *answers)]
 
 
 def interaction_error(outcome: Outcome) -> str:
@@ -113,7 +115,7 @@ async def test_questions_one_after_another_take_a_round_each_and_simultaneous_on
     function: Function,
 ) -> None:
     rounds = [["a", "b"]] if function in AT_ONCE else [["a"], ["b"]]
-    assert await played(function) == (ToolResult("AB"), rounds)
+    assert await play(function) == (ToolResult("AB"), rounds)
 
 
 async def test_a_named_question_keeps_its_first_answer_which_may_come_early() -> None:
@@ -134,7 +136,7 @@ async def test_only_a_named_question_may_change_on_the_replay(named: bool) -> No
         except Exception:  # noqa: BLE001
             return "a default that must never go out"
 
-    outcome, _ = await played(fickle)
+    outcome, _ = await play(fickle)
     if named:
         assert outcome == ToolResult("AT 12:00")
     else:
@@ -243,10 +245,10 @@ async def without_context() -> str:
         (sync_tool, "async function with a Context"),
         (without_context, "async function with a Context"),
     ],
-    ids=lambda one: getattr(one, "__name__", ""),
+    ids=lambda case: getattr(case, "__name__", ""),
 )
 async def test_a_wrong_way_to_ask_is_an_error_with_its_reason(function: Function, words: str) -> None:
-    assert words in interaction_error((await played(function))[0])
+    assert words in interaction_error((await play(function))[0])
 
 
 @pytest.mark.requirement("ASK-21")
@@ -331,7 +333,7 @@ async def test_a_step_runs_once_in_any_number_of_rounds() -> None:
         booked = await context.once("book", book)
         return f"{first} {booked} {await context.once('outer', nested_step)} {await say(context, 'b')}"
 
-    assert (await played(buy))[0] == ToolResult("A booked 3 B")
+    assert (await play(buy))[0] == ToolResult("A booked 3 B")
     assert ran == ["5 EUR", "book"]
     assert seen == [{"id": 1, "tags": ["a", "Ynl0ZXM=", None]}] * 3  # as JSON holds it, in every round
 
@@ -348,7 +350,7 @@ async def test_no_round_ends_while_a_step_runs() -> None:
     async def tool(context: Context) -> str:
         return " ".join(map(str, await asyncio.gather(say(context, "a"), context.once("slow", slow))))
 
-    assert (await played(tool))[0] == ToolResult("A 1")
+    assert (await play(tool))[0] == ToolResult("A 1")
     assert ended == ["step"]
 
 
@@ -388,7 +390,7 @@ async def test_nested_calls_may_ask_and_no_failure_is_logged(caplog: pytest.LogC
             tasks = [group.create_task(context.tools.call("inner", {"text": text})) for text in "ab"]
         return "".join(task.result() for task in tasks)
 
-    assert await played(nesting, inner) == (ToolResult("AB"), [["a", "b"]])
+    assert await play(nesting, inner) == (ToolResult("AB"), [["a", "b"]])
     gc.collect()
     # collecting may block the loop, which is a warning
     assert [record.getMessage() for record in caplog.records if record.levelno >= logging.ERROR] == []
@@ -425,7 +427,7 @@ async def test_a_round_cleans_up_and_leaves_nothing_running() -> None:
             left.append("left")
 
     before = asyncio.all_tasks()
-    await played(tool)
+    await play(tool)
     assert left == ["left", "left"]
     for function in (*SEQUENTIAL, *AT_ONCE, left_in_a_task):
         await answered(function)

@@ -19,12 +19,12 @@ IMAGE = {"role": "user", "content": [{"type": "image", "data": "AA==", "mimeType
 
 
 def use(*ids: str) -> dict[str, Any]:
-    blocks = [{"type": "tool_use", "id": one, "name": "look", "input": {}} for one in ids]
+    blocks = [{"type": "tool_use", "id": use_id, "name": "look", "input": {}} for use_id in ids]
     return {"role": "assistant", "content": blocks}
 
 
 def result(*ids: str, role: str = "user", more: Any = ()) -> dict[str, Any]:
-    blocks = [{"type": "tool_result", "toolUseId": one, "content": []} for one in ids]
+    blocks = [{"type": "tool_result", "toolUseId": use_id, "content": []} for use_id in ids]
     return {"role": role, "content": [*blocks, *more]}
 
 
@@ -66,7 +66,7 @@ def test_invalid_messages_are_refused(messages: Any, reason: str) -> None:
 
 @pytest.mark.parametrize("revision", LEGACY)
 def test_each_revision_is_asked_for_the_features_that_it_has(revision: str) -> None:
-    def asked(messages: Any) -> Any:
+    def check_request(messages: Any) -> Any:
         question = Sample(messages).question()
         params = in_revision(question.method, question.params, revision)
         request = {"method": question.method, "params": params, "jsonrpc": "2.0", "id": 1}
@@ -74,18 +74,18 @@ def test_each_revision_is_asked_for_the_features_that_it_has(revision: str) -> N
         return params == question.params
 
     for messages in ("x", [IMAGE], [TEXT, TEXT]):
-        asked(messages)
+        check_request(messages)
     if revision >= "2025-03-26":
-        asked([AUDIO])
+        check_request([AUDIO])
     else:
         with pytest.raises(ClientError, match="client's revision does not support audio"):
-            asked([AUDIO])
+            check_request([AUDIO])
     tools, several = [use("1"), result("1")], [{**TEXT, "content": [TEXT["content"]] * 2}]
     if revision == LEGACY[-1]:
-        assert asked(tools)
-        assert asked(several)
+        assert check_request(tools)
+        assert check_request(several)
     else:
         with pytest.raises(ClientCapabilityError, match=r"sampling\.tools"):
-            asked(tools)
+            check_request(tools)
         with pytest.raises(ClientError, match="one content block per sampling message"):
-            asked(several)
+            check_request(several)

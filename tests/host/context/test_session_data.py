@@ -27,10 +27,10 @@ def shop(name: str = "shop") -> Toolkit:
     @kit.tool
     async def take(context: Context, key: str) -> Any:
         """Return a value, and change the copy."""
-        found = context.session.get(key, "nothing")
-        if isinstance(found, list):
-            found.append("changed")
-        return found
+        kept = context.session.get(key, "nothing")
+        if isinstance(kept, list):
+            kept.append("changed")
+        return kept
 
     @kit.tool
     def drop(context: Context, key: str) -> None:
@@ -45,8 +45,8 @@ async def test_each_session_and_each_toolkit_has_its_values() -> None:
     async with make_host(shop(), shop("bank")) as host:
         await value(host, "shop_put", {"key": "cart", "value": ["tea", None]}, session=session)
         for _ in range(2):
-            found = await value(host, "shop_take", {"key": "cart"}, session=session)
-            assert found == ["tea", None, "changed"]
+            values = await value(host, "shop_take", {"key": "cart"}, session=session)
+            assert values == ["tea", None, "changed"]
         assert await value(host, "bank_take", {"key": "cart"}, session=session) == "nothing"
         assert await value(host, "shop_take", {"key": "cart"}, session=other) == "nothing"
         before = session.data
@@ -61,7 +61,7 @@ for _ in range(300):
 
 
 @pytest.mark.parametrize(
-    ("full", "key", "given", "reason"),
+    ("full", "key", "content", "reason"),
     [
         ({f"shop/{number}": "1" for number in range(MAX_SESSION_KEYS)}, "more", 1, f"{MAX_SESSION_KEYS} keys"),
         ({}, "big", "ä" * (MAX_SESSION_DATA_BYTES // 2), f"{MAX_SESSION_DATA_BYTES} bytes"),
@@ -76,14 +76,14 @@ for _ in range(300):
     ids=["keys", "bytes", "NaN", "depth", "value", "date", "number", "tuple", "key"],
 )
 async def test_a_value_that_cannot_be_kept_is_refused(
-    full: Mapping[str, str], key: Any, given: Any, reason: str, caplog: pytest.LogCaptureFixture
+    full: Mapping[str, str], key: Any, content: Any, reason: str, caplog: pytest.LogCaptureFixture
 ) -> None:
     kit, session = Toolkit("shop"), SimpleNamespace(data={**full, "bank/a": "1"})
 
     @kit.tool
     def put(context: Context) -> None:
         """Keep the value."""
-        context.session.set(key, given)
+        context.session.set(key, content)
 
     async with make_host(kit) as host:
         before = session.data
@@ -108,10 +108,10 @@ async def test_a_failed_call_keeps_what_it_has_set() -> None:
 
 async def test_a_call_without_session_names_the_alternative() -> None:
     async with make_host(shop()) as host:
-        found = await host.dispatch(Call("tools/call", {"name": "shop_take", "arguments": {"key": "a"}}))
-    assert isinstance(found, Failure)
-    assert "This call has none: MCP 2026-07-28" in str(found.error)
-    assert "a store of the toolkit by `context.user_id`" in str(found.error)
+        outcome = await host.dispatch(Call("tools/call", {"name": "shop_take", "arguments": {"key": "a"}}))
+    assert isinstance(outcome, Failure)
+    assert "This call has none: MCP 2026-07-28" in str(outcome.error)
+    assert "a store of the toolkit by `context.user_id`" in str(outcome.error)
 
 
 async def test_values_last_as_long_as_a_connection() -> None:

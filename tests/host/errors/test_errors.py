@@ -28,7 +28,9 @@ from pegboard.errors import (
 from pegboard.toolkit import Toolkit
 from tests.host.hosting import make_host
 
-CLASSES = {name: one for name, one in vars(errors).items() if inspect.isclass(one) and issubclass(one, BaseException)}
+CLASSES = {
+    name: kind for name, kind in vars(errors).items() if inspect.isclass(kind) and issubclass(kind, BaseException)
+}
 """All error classes by name, aliases included."""
 
 
@@ -75,16 +77,16 @@ def test_the_kind_of_an_upstream_error_follows_from_its_status() -> None:
         429: "RATE_LIMIT", 500: "SERVER_ERROR", 503: "SERVER_ERROR", 302: "UNMAPPED",
     }  # fmt: skip
     made = [UpstreamError("m", status_code=status) for status in kinds]
-    assert {one.status_code: one.kind.value for one in made} == {
+    assert {error.status_code: error.kind.value for error in made} == {
         status: f"UPSTREAM_RUNTIME_{kind}" for status, kind in kinds.items()
     }
-    assert [one.status_code for one in made if one.can_retry] == [429, 500, 503]
+    assert [error.status_code for error in made if error.can_retry] == [429, 500, 503]
     with pytest.raises(ValueError, match="NETWORK_TRANSPORT"):
         NetworkTransportError("m", kind=ErrorKind.UNKNOWN)
 
 
 def test_a_subclass_need_not_call_the_constructor() -> None:
-    for base in {one for one in CLASSES.values() if issubclass(one, ToolkitError)}:
+    for base in {kind for kind in CLASSES.values() if issubclass(kind, ToolkitError)}:
         forgetful: Any = type("Forgetful", (base,), {"__init__": lambda error, issue: None})
         payload = forgetful(7).to_payload()
         assert json.loads(json.dumps(payload)) == payload
@@ -93,9 +95,9 @@ def test_a_subclass_need_not_call_the_constructor() -> None:
 
 
 def test_errors_carry_their_data() -> None:
-    given = {"a": 1}
-    error = ToolExecutionError("m", extra=given)
-    given["a"] = 2
+    extra = {"a": 1}
+    error = ToolExecutionError("m", extra=extra)
+    extra["a"] = 2
     assert error.extra == {"a": 1}
     config = ConfigError(["first", "second"])
     assert (config.message, config.problems) == ("first\nsecond", ("first", "second"))

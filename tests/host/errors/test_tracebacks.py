@@ -48,7 +48,7 @@ def raised(function: Callable[[], None]) -> BaseException:
     return caught.value
 
 
-@pytest.mark.parametrize("function", [deep, chained, grouped], ids=lambda one: one.__name__)
+@pytest.mark.parametrize("function", [deep, chained, grouped], ids=lambda function: function.__name__)
 def test_a_long_traceback_is_shortened_in_payloads_and_logs(function: Callable[[], None]) -> None:
     error = raised(function)
     toolkit_error = FatalToolError("It failed.")

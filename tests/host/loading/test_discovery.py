@@ -25,7 +25,7 @@ def site(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def found(*names: str) -> list[Origin]:
+def origins_of(*names: str) -> list[Origin]:
     return [origin for origin in find_plugins().origins if origin.distribution in names]
 
 
@@ -37,7 +37,7 @@ def test_both_groups_are_found_and_nothing_is_imported(site: Path) -> None:
         "pegboard": {"x": "acme:x"},
     }
     make_distribution(site, "acme-tools", "2.1", entries, {"acme.py": "raise SystemExit('imported')"})
-    assert [(one.kind, one.name, one.target, one.version) for one in found("acme-tools")] == [
+    assert [(origin.kind, origin.name, origin.target, origin.version) for origin in origins_of("acme-tools")] == [
         ("toolkit", "kit", "acme:kit", "2.1"),
         ("plugin", "shout", "acme.shout:Plugin", "2.1"),
     ]
@@ -48,7 +48,7 @@ def test_the_first_of_two_installations_on_the_module_path_counts(site: Path, mo
     for version, name in (("1", "old"), ("2", "new")):
         make_distribution(site / version, "acme", version, {"pegboard.toolkits": {name: "acme:kit"}}, {})
         monkeypatch.syspath_prepend(site / version)
-    assert [(origin.name, origin.version) for origin in found("acme")] == [("new", "2")]
+    assert [(origin.name, origin.version) for origin in origins_of("acme")] == [("new", "2")]
 
 
 @pytest.mark.parametrize(
@@ -137,7 +137,9 @@ def test_a_third_party_plugin_with_the_name_of_a_built_in_plugin_is_refused(name
 
 def test_messages_know_the_commands_and_transports_of_built_in_plugins() -> None:
     loaded = {
-        one.name: one.entry_point.load() for one in find_plugins().origins if is_built_in(one) and one.entry_point
+        origin.name: origin.entry_point.load()
+        for origin in find_plugins().origins
+        if is_built_in(origin) and origin.entry_point
     }
     adding = {name for name, plugin in loaded.items() if hasattr(plugin, "register_transports")}
     assert set(provided("transports").values()) == adding

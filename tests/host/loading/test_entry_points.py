@@ -57,15 +57,15 @@ ACME = [
 
 
 @pytest.mark.parametrize(
-    ("more", "found"),
+    ("more", "expected"),
     [(archive, [("zipped", "zipped:kit", "zipped", "2", "zipped")]), (second, []), (link, [])],
 )
 def test_each_distribution_is_found_once(
-    site: Path, more: Callable[[Path], None], found: list[tuple[str, ...]]
+    site: Path, more: Callable[[Path], None], expected: list[tuple[str, ...]]
 ) -> None:
     more(site)
     origins = find_plugins().origins
-    assert [(*one[1:5], one.module) for one in origins] == [*ACME, *found]
+    assert [(*origin[1:5], origin.module) for origin in origins] == [*ACME, *expected]
 
 
 def test_an_entry_point_is_loaded_or_explained() -> None:

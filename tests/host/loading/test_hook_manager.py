@@ -83,9 +83,9 @@ def test_a_hook_is_one_function_and_its_contributions_reach_a_consumer(monkeypat
     monkeypatch.setattr(hookspecs, "register_greetings", hookspecs.hookspec(register_greetings), raising=False)
     greeting = Greeting()
     report = loaded(b=greeting_plugin(greeting), a=greeting_plugin(), c=greeting_plugin(5), d=greeting_plugin(greeting))
-    found = contributions_of(report.plugins, register_greetings)
-    assert [(plugin.origin.name, one) for plugin, one in found] == [("b", greeting), ("d", greeting)]
-    (problem,) = (one for one in report.problems if one.stage == "contribute")
+    pairs = contributions_of(report.plugins, register_greetings)
+    assert [(plugin.origin.name, item) for plugin, item in pairs] == [("b", greeting), ("d", greeting)]
+    (problem,) = (problem for problem in report.problems if problem.stage == "contribute")
     assert problem.message == "'register_greetings' returned int, not Greeting or Farewell"
     assert report.hooks is not None
     assert [name for name, _ in report.hooks.list_name_plugin()] == ["plugin:a", "plugin:b", "plugin:d"]
@@ -100,7 +100,10 @@ def test_each_plugin_is_called_through_pluggy_and_a_failure_affects_one() -> Non
     bad = plugin_with(register_tools=hookimpl(crash))
     calls: list[list[str]] = []
     hooks.add_hookcall_monitoring(
-        lambda name, found, arguments: calls.append([name, *(one.plugin_name for one in found)]), lambda *_: None
+        lambda name, implementations, arguments: calls.append(
+            [name, *(implementation.plugin_name for implementation in implementations)]
+        ),
+        lambda *_: None,
     )
     for name, plugin in (("bad", bad), ("good", good)):
         hooks.add_plugin(plugin, name)
@@ -175,8 +178,8 @@ class Misspelt(Middleware):
 
 
 def test_any_collection_of_accepted_contributions_is_taken() -> None:
-    for collect in (list, tuple, iter, lambda items: (one for one in items)):
-        assert [one is TOOL for one in returning("register_tools", collect([TOOL, TOOL]))] == [True, True]
+    for collect in (list, tuple, iter, lambda items: (item for item in items)):
+        assert [item is TOOL for item in returning("register_tools", collect([TOOL, TOOL]))] == [True, True]
     assert returning("register_tools", None) == []
 
 

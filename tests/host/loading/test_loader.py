@@ -143,8 +143,8 @@ def test_a_plugin_that_cannot_be_compared_or_listed_affects_no_other() -> None:
 
 
 def test_a_program_cannot_take_the_name_of_a_built_in_plugin_but_a_toolkit_can() -> None:
-    given = ProgramPlugins({"mcp": Worker, "Secrets-Env": Worker}, {})
-    report = load(HostConfig.of({"host": {"autoload": False}}), None, given, context=plugin_context)
+    program = ProgramPlugins({"mcp": Worker, "Secrets-Env": Worker}, {})
+    report = load(HostConfig.of({"host": {"autoload": False}}), None, program, context=plugin_context)
     assert [(str(problem.origin), problem.stage, problem.fatal) for problem in report.problems] == [
         ("plugin 'Secrets-Env'", "find", True),
         ("plugin 'mcp'", "find", True),

@@ -50,7 +50,7 @@ def loaded(
 
 
 def settings(host: Host) -> Any:
-    (plugin,) = (one for one in host.report.plugins if one.origin.name == "acme")
+    (plugin,) = (plugin for plugin in host.report.plugins if plugin.origin.name == "acme")
     return plugin.instance.config
 
 
@@ -58,8 +58,8 @@ def test_variables_set_keys_of_a_named_plugin(tmp_path: Path, monkeypatch: pytes
     environ = {"ACME_URL": "http://b.example", "ACME_DEBUG": "true", "ACME_KEY": "1234", "MCP_SERVER_NAME": "shed"}
     facts = FACTS.replace("[acme.environment]", '[acme.environment]\nMCP_SERVER_NAME = "url"')
     host, (problem,) = loaded(tmp_path, facts, monkeypatch, environ, acme={})
-    found = settings(host)
-    assert (found.url, found.debug, found.key.get_secret_value()) == ("http://b.example", True, "1234")
+    values = settings(host)
+    assert (values.url, values.debug, values.key.get_secret_value()) == ("http://b.example", True, "1234")
     assert host.config.host.name == "shed"
     assert problem.endswith(f"{FACTS_FILE} has the variable MCP_SERVER_NAME, which pegboard has already; rename it")
 
@@ -69,7 +69,7 @@ def test_variables_without_effect_are_reported_if_the_plugin_is_named(
 ) -> None:
     environ = {"ACME_SPEED": "2", "ACME_THREADS": "3", "ACME_HOME": "here"}
     host, _ = loaded(tmp_path, FACTS, monkeypatch, environ, acme={})
-    assert [str(one) for one in ignored_settings(host.config, environ)] == [
+    assert [str(setting) for setting in ignored_settings(host.config, environ)] == [
         "ACME_SPEED is `[plugins.acme] rate` here",
         "ACME_THREADS has no effect here: calls have no threads",
     ]
@@ -83,7 +83,7 @@ def test_an_installed_plugin_that_nobody_names_changes_nothing(tmp_path: Path, m
 
 
 @pytest.mark.parametrize(
-    ("facts", "told"),
+    ("facts", "message"),
     [
         ("[acme", "is ignored: "),
         ("[acme]\npolicy = 1", "is ignored: policy: Extra inputs are not permitted"),
@@ -91,10 +91,10 @@ def test_an_installed_plugin_that_nobody_names_changes_nothing(tmp_path: Path, m
     ],
 )
 def test_an_invalid_file_is_reported_and_the_plugin_runs(
-    facts: str, told: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    facts: str, message: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     host, (problem,) = loaded(tmp_path, facts, monkeypatch, {}, acme={})
-    assert told in problem
+    assert message in problem
     assert settings(host).url == "http://acme.example"
 
 

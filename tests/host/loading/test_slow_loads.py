@@ -22,10 +22,10 @@ def test_a_plugin_that_is_still_loading_is_logged(monkeypatch: pytest.MonkeyPatc
     slow_loads.logger.addHandler(handler)
     try:
         with SlowLoadMonitor() as monitor, monitor.over("plugin 'slow' from acme 1"):
-            told = records.get(timeout=10).getMessage()  # while it is still loading
+            message = records.get(timeout=10).getMessage()  # while it is still loading
     finally:
         slow_loads.logger.removeHandler(handler)
-    assert told == "plugin 'slow' from acme 1 is still loading after 0.001 s"
+    assert message == "plugin 'slow' from acme 1 is still loading after 0.001 s"
 
 
 def test_a_plugin_that_loads_in_time_is_not_logged(caplog: pytest.LogCaptureFixture) -> None:

@@ -48,12 +48,12 @@ def test_every_error_of_pydantic_has_plain_words() -> None:
     assert len(kinds) > 100
     for kind in kinds:
         assert words({"type": kind, "loc": (), "msg": "message", "input": 1})  # without a context
-        found = words(detail(kind))
+        text = words(detail(kind))
         if kind not in ("value_error", "assertion_error"):
-            assert found != detail(kind)["msg"], kind
-            assert re.match(r"(must|is|has|cannot|depends) ", found), found
-            assert len(found) < 90
-        assert not re.search(r"input|python|pydantic|https?://docs|instance|dict|tuple|None|\{|canary", found, re.I)
+            assert text != detail(kind)["msg"], kind
+            assert re.match(r"(must|is|has|cannot|depends) ", text), text
+            assert len(text) < 90
+        assert not re.search(r"input|python|pydantic|https?://docs|instance|dict|tuple|None|\{|canary", text, re.I)
     assert words(detail("string_too_short")) == "must have at least 1 character"
     assert words(detail("string_too_long")) == "must have at most 2 characters"
     assert words(detail("greater_than_equal")) == "must be at least 1"
@@ -188,7 +188,7 @@ AUTHORS_SCHEMA = {
 }
 SIGNATURES = {
     "many": compile_signature(many),
-    "schema": compile_signature(lambda **given: None, AUTHORS_SCHEMA),
+    "schema": compile_signature(lambda **arguments: None, AUTHORS_SCHEMA),
 }
 
 
@@ -232,8 +232,8 @@ def test_each_field_has_one_line(name: str, arguments: dict[str, Any], expected:
     ids=repr,
 )  # fmt: skip
 def test_the_value_is_not_repeated_and_the_library_is_not_named(arguments: dict[str, Any]) -> None:
-    (found,) = lines("many", arguments)
-    assert not re.search(f"{CANARY}|pydantic|http|input_value", found, re.I)
+    (line,) = lines("many", arguments)
+    assert not re.search(f"{CANARY}|pydantic|http|input_value", line, re.I)
 
 
 @pytest.mark.parametrize("arguments", [{"x" * 100_000: 1}, {"table": {"k" * 100_000: "x"}}], ids=["name", "key"])

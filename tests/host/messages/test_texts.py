@@ -49,18 +49,18 @@ def test_characters_that_writing_needs_are_accepted() -> None:
 
 def test_invisible_characters_are_found() -> None:
     for name, (text, expected) in HIDDEN.items():
-        found = complaint(text)
-        assert found is not None, name
-        assert expected in found
-        assert found.isascii()
-        assert found.isprintable()
+        problem = complaint(text)
+        assert problem is not None, name
+        assert expected in problem
+        assert problem.isascii()
+        assert problem.isprintable()
 
 
 def test_a_value_is_searched_to_its_depth() -> None:
     value = {"a": [1, {"b": f"x{ZERO_WIDTH}"}], f"c{ZERO_WIDTH}": None, "d": "fine"}
-    found = dict(text_problems(value))
-    assert set(found) == {("a", 1, "b"), ()}
-    assert found[()].startswith("has the name 'c\\u200b', which has U+200B")
+    problems = dict(text_problems(value))
+    assert set(problems) == {("a", 1, "b"), ()}
+    assert problems[()].startswith("has the name 'c\\u200b', which has U+200B")
 
 
 def simple(a: int) -> int:
@@ -118,7 +118,7 @@ async def test_an_invalid_text_disables_its_tool_and_the_problem_names_the_place
     for definition, expected in DEFINITIONS:
         name, code = definition.function.__name__, definition.function.__code__
         place = f"tool '{name}' ({code.co_filename}:{code.co_firstlineno}): "
-        assert [one for one in messages if place in one and expected in one], expected
+        assert [message for message in messages if place in message and expected in message], expected
 
 
 async def test_prompts_and_resources_are_checked_too_and_valid_texts_are_served() -> None:

@@ -65,7 +65,7 @@ async def test_middleware_gets_the_inventory_at_the_start_and_after_every_change
         (first,) = informed.inventories
         host.catalogue.add(late)
         host.catalogue.remove("tools", "late")
-    assert [sorted(one.tools) for one in informed.inventories] == [["x_a"], ["late", "x_a"], ["x_a"]]
+    assert [sorted(inventory.tools) for inventory in informed.inventories] == [["x_a"], ["late", "x_a"], ["x_a"]]
     tool = first.tools["x_a"]
     assert (tool.owner, tool.requires and tool.requires.scopes) == ("x", ("work",))
     assert sorted(first.resources) == ["x://of/{name}", "x://one", "x://{more}/{name}"]
@@ -99,7 +99,7 @@ async def test_a_guard_knows_an_added_tool_before_it_can_be_called() -> None:
 
 async def test_complaints_are_warnings_at_the_start_alone(caplog: pytest.LogCaptureFixture) -> None:
     async with hosting(Informed("no tool is called 'y'")) as host:
-        (problem,) = [one for one in host.problems if "'y'" in one.message]
+        (problem,) = [problem for problem in host.problems if "'y'" in problem.message]
         assert (problem.stage, problem.level, problem.fatal) == ("assemble", "warning", False)
         assert str(problem) == "plugin 'm': no tool is called 'y'"
         host.catalogue.add(late)
@@ -155,13 +155,13 @@ def letters(*scopes: str) -> Toolkit:
     return kit
 
 
-@pytest.mark.parametrize(("others", "asked"), [((), {"ann", "ben"}), ((Other(),), {"ann", "ben", "ada", "bob"})])
-async def test_callers_share_a_list_by_what_all_its_middleware_depend_on(others: Any, asked: set[str]) -> None:
+@pytest.mark.parametrize(("others", "expected"), [((), {"ann", "ben"}), ((Other(),), {"ann", "ben", "ada", "bob"})])
+async def test_callers_share_a_list_by_what_all_its_middleware_depend_on(others: Any, expected: set[str]) -> None:
     gate = ByLetter()
     async with hosting(gate, *others, kit=letters()) as host:
-        for caller, found in (("ann", "a_one a_two"), ("ben", "b_one"), ("ada", "a_one a_two"), ("bob", "b_one")):
-            assert await names(host, Caller(caller)) == found.split()
-    assert set(gate.asked) == asked
+        for caller, tools in (("ann", "a_one a_two"), ("ben", "b_one"), ("ada", "a_one a_two"), ("bob", "b_one")):
+            assert await names(host, Caller(caller)) == tools.split()
+    assert set(gate.asked) == expected
 
 
 async def test_shared_lists_depend_on_the_scopes_of_tools_too() -> None:

@@ -85,7 +85,7 @@ def errors(caplog: pytest.LogCaptureFixture) -> list[str]:
     return [record.getMessage() for record in caplog.records if record.levelno >= logging.ERROR]
 
 
-@pytest.mark.parametrize("misuse", MISUSES, ids=lambda one: one.__name__)
+@pytest.mark.parametrize("misuse", MISUSES, ids=lambda function: function.__name__)
 async def test_a_misuse_is_masked_and_named_and_costs_its_call_alone(
     misuse: Misuse, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -133,8 +133,8 @@ async def test_each_method_has_its_own_kind_of_outcome(method: str) -> None:
             return outcome
 
         async with make_host(Toolkit("x"), plugins={"p": plugin_of(middleware=[around(method)(responds)])}) as host:
-            given = await host.dispatch(Call(method))
-        assert (given is outcome) is (type(outcome) is type(OUTCOMES[method]))
+            result = await host.dispatch(Call(method))
+        assert (result is outcome) is (type(outcome) is type(OUTCOMES[method]))
 
 
 @pytest.mark.parametrize("hook", ["wants", "check"])

@@ -89,9 +89,9 @@ async def test_a_list_is_edited_whole_and_once() -> None:
         assert [[item.name for item in page.items] for page in pages] == [["x_a", "x_c"], ["x_d"]]
         again = await pages_of(host)
         assert await value(host, "x_b") == "done"  # a list hides; only a gate refuses
-    assert [one is other for one, other in zip(pages, again, strict=True)] == [True, True]
-    (asked,) = editing.calls
-    assert (asked.method, asked.params, asked.caller, asked.request_id) == ("tools/list", {}, LOCAL, None)
+    assert [page is other for page, other in zip(pages, again, strict=True)] == [True, True]
+    (request,) = editing.calls
+    assert (request.method, request.params, request.caller, request.request_id) == ("tools/list", {}, LOCAL, None)
 
 
 async def test_each_caller_has_a_private_list_and_equal_pages_are_shared() -> None:
@@ -110,7 +110,7 @@ async def test_each_caller_has_a_private_list_and_equal_pages_are_shared() -> No
         assert await value(host, "x_look", caller=BEN) == ["x_a"]
     assert of_ben is of_a_stranger
     assert of_ben.private
-    assert [one.caller for one in editing.calls] == [ANN, BEN, ANONYMOUS]
+    assert [call.caller for call in editing.calls] == [ANN, BEN, ANONYMOUS]
 
 
 async def test_a_list_depends_on_all_that_is_known_of_a_caller_except_the_end_of_the_token() -> None:
@@ -155,10 +155,13 @@ async def test_a_change_of_the_catalogue_makes_a_list_anew_and_keeps_equal_pages
 @pytest.mark.parametrize(
     ("edit", "cause"),
     [
-        (lambda one, _: Listing("tools", (one.items[0]._replace(name="other"),)), "lists 'other', which is not there"),
-        (lambda one, _: Listing("tools", one.items * 2), "lists 'x_a', which is there twice"),
-        (lambda one, _: Listing("tools", cast(Any, ("x_a",))), "returned a list with an item of type str"),
-        (lambda one, _: None, "returned NoneType for tools/list"),
+        (
+            lambda listing, _: Listing("tools", (listing.items[0]._replace(name="other"),)),
+            "lists 'other', which is not there",
+        ),
+        (lambda listing, _: Listing("tools", listing.items * 2), "lists 'x_a', which is there twice"),
+        (lambda listing, _: Listing("tools", cast(Any, ("x_a",))), "returned a list with an item of type str"),
+        (lambda listing, _: None, "returned NoneType for tools/list"),
     ],
     ids=["renamed", "twice", "no tools", "nothing"],
 )
@@ -187,7 +190,7 @@ async def test_the_number_of_kept_lists_is_limited(monkeypatch: pytest.MonkeyPat
     async with hosting(editing) as host:
         for caller in (ANN, BEN, LOCAL, BEN, LOCAL, ANN):
             await listed(host, caller)
-    assert [one.caller for one in editing.calls] == [ANN, BEN, LOCAL, ANN]
+    assert [call.caller for call in editing.calls] == [ANN, BEN, LOCAL, ANN]
 
 
 class ForAnn(Gate):

@@ -28,9 +28,9 @@ def host_of(*only: str) -> Host:
 
 def changes(environ: Mapping[str, str]) -> dict[str, str]:
     """Return the changes since this process started a host."""
-    found = dict(outdated_hosts(host_of(), environ))
-    assert found.keys() <= {os.getpid()}
-    return {str(one.origin): one.change for changed in found.values() for one in changed}
+    by_pid = dict(outdated_hosts(host_of(), environ))
+    assert by_pid.keys() <= {os.getpid()}
+    return {str(plugin.origin): plugin.change for changed in by_pid.values() for plugin in changed}
 
 
 def test_only_a_host_whose_code_or_distributions_changed_is_outdated(
@@ -69,8 +69,8 @@ def test_a_removed_toolkit_and_another_version_are_rows_in_json(running: Command
         shutil.rmtree(running.site / f"dist_running_{name}-1.2.3.dist-info")
     points = {"pegboard.toolkits": {"running-even": "running_even:kit"}}
     make_distribution(running.site, "dist-running-even", "1.3", points, {})
-    rows = [one for one in running("plugins", "--json").data if one["outdated"]]
-    assert [(one["name"], one["state"], one["version"], one["outdated"]) for one in rows] == [
+    rows = [row for row in running("plugins", "--json").data if row["outdated"]]
+    assert [(row["name"], row["state"], row["version"], row["outdated"]) for row in rows] == [
         ("running-even", "on", "1.3", [os.getpid()]),
         ("running-odd", "removed", "1.2.3", [os.getpid()]),
     ]
@@ -82,5 +82,5 @@ def test_an_updated_lock_names_the_hosts_that_are_outdated(running: Command) -> 
     shutil.rmtree(running.site / "dist_running_odd-1.2.3.dist-info")
     done = running("lock", "--update", "--yes")
     assert done.code == 0
-    told = f"process {os.getpid()} is outdated: toolkit 'running-odd' from dist-running-odd 1.2.3 was removed"
-    assert told in done.err
+    message = f"process {os.getpid()} is outdated: toolkit 'running-odd' from dist-running-odd 1.2.3 was removed"
+    assert message in done.err

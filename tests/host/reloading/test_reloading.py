@@ -108,7 +108,7 @@ def host_of(*toolkits: str, settings: Mapping[str, Any] | None = None, **host: A
 
 async def outcomes(host: Host, *names: str, **options: Any) -> dict[str, str]:
     """Reload, and return the outcomes by name."""
-    return {one.name: one.outcome for one in await host.reload(*names, **options)}
+    return {result.name: result.outcome for result in await host.reload(*names, **options)}
 
 
 async def test_changed_code_is_served_and_only_changed_lists_are_announced(site: Site) -> None:
@@ -251,7 +251,7 @@ async def test_settings_are_applied_and_keys_of_the_process_need_a_restart(site:
         assert (await value(host, "alpha_word"), "alpha_number" in host.assembly.tools) == ("two", False)
         wrong = host_of("alpha", settings={"alpha": {"wort": "x"}}).config
         results = [(await host.reload(config=wrong))[-1] for _ in range(2)]
-        assert [one.outcome for one in results] == ["kept", "kept"]
+        assert [result.outcome for result in results] == ["kept", "kept"]
         assert ("wort" in results[1].reason, await value(host, "alpha_word")) == (True, "two")
 
 
@@ -314,7 +314,7 @@ async def test_changes_at_run_time_outlive_a_reload(site: Site) -> None:
 
     async with host_of("alpha") as host:
         host.catalogue.add(added)
-        (own,) = [one for one in host.report.plugins if one.origin.name == "alpha"]
+        (own,) = [plugin for plugin in host.report.plugins if plugin.origin.name == "alpha"]
         own.context.catalogue.remove("tools", "word")
         config = host_of("alpha", disabled_tags=["none"]).config
         assert await outcomes(host, config=config) == {"host.disabled_tags": "reloaded"}

@@ -27,8 +27,8 @@ def test_folders_with_modules_are_found(tmp_path: Path) -> None:
         write(tmp_path, name)
     for name in ("not-a-package/a.py", "notes/today.txt", "node_modules/a.py"):
         write(tmp_path, name)
-    found = {tmp_path, tmp_path / "parts", tmp_path / "parts" / "deep"}
-    assert with_packages([str(tmp_path)]) == {str(one) for one in found}
+    folders = {tmp_path, tmp_path / "parts", tmp_path / "parts" / "deep"}
+    assert with_packages([str(tmp_path)]) == {str(folder) for folder in folders}
 
 
 CHANGES = {

@@ -65,7 +65,7 @@ async def test_a_cancelled_reload_ends_its_child_process(hung: HungFile) -> None
             await asyncio.wait_for(reloading, WAIT)
         assert await asyncio.wait_for(ended, WAIT) == b""
         hung.file.write_text(WORKS.replace("one", "two"))
-        assert [one.outcome for one in await host.reload()] == ["reloaded"]
+        assert [result.outcome for result in await host.reload()] == ["reloaded"]
 
 
 PROGRAM = """

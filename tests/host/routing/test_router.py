@@ -17,9 +17,9 @@ Answer = Callable[[], Awaitable[Response]]
 HOST = cast(ProtocolContext, None)
 
 
-def asked(method: str = "GET", path: str = "/here", **headers: str) -> Request:
-    given: Any = headers
-    return Request(method, path, {}, given, caller=LOCAL, peer="10.0.0.1")
+def make_request(method: str = "GET", path: str = "/here", **headers: str) -> Request:
+    fields: Any = headers
+    return Request(method, path, {}, fields, caller=LOCAL, peer="10.0.0.1")
 
 
 async def fine() -> Response:
@@ -42,9 +42,9 @@ async def served(route: Route, request: Request) -> Response:
 class Says(Authenticator):
     """An authenticator with one answer for every request."""
 
-    def __init__(self, found: Caller | Response, only_local: str | None = None) -> None:
+    def __init__(self, answer: Caller | Response, only_local: str | None = None) -> None:
         self.policy = "vault"
-        self._found = found
+        self._found = answer
         self.only_local = only_local
 
     async def authenticate(self, request: Request) -> Caller | Response:
@@ -54,7 +54,7 @@ class Says(Authenticator):
 async def through(*doors: Says, caller: Caller = LOCAL, **headers: str) -> Response:
     behind = protect(route(auth="vault"), doors)
     assert behind is not None
-    return await served(behind, asked(**headers)._replace(caller=caller))
+    return await served(behind, make_request(**headers)._replace(caller=caller))
 
 
 async def test_the_gravest_refusal_goes_out_in_any_order_of_authenticators() -> None:
@@ -68,7 +68,7 @@ async def test_a_crashed_route_is_a_masked_error_with_an_id(caplog: pytest.LogCa
     async def crashes() -> Response:
         raise KeyError("canary-7f3a91")
 
-    answer = await served(route(crashes), asked())
+    answer = await served(route(crashes), make_request())
     assert (answer.status, answer.content_type) == (500, "text/plain")
     error_id = answer.body.decode().removeprefix("Internal error ").strip()
     assert len(error_id) == 8
@@ -105,7 +105,7 @@ def test_a_route_of_a_known_caller_is_answered_without_waiting() -> None:
 
     behind = protect(Route("GET", "/here", handler, auth="vault"), [Knows(Caller("ada")), Says(Caller("ben"))])
     assert behind is not None
-    assert begin_response({"/here": {"GET": behind}}, asked(), HOST) == Response(200, b"ada")
+    assert begin_response({"/here": {"GET": behind}}, make_request(), HOST) == Response(200, b"ada")
 
 
 async def test_only_the_first_authenticator_is_asked_for_known_callers() -> None:
@@ -127,9 +127,9 @@ async def test_an_authenticator_for_the_operator_admits_no_other_caller() -> Non
 
 def test_an_unknown_policy_admits_no_caller() -> None:
     for policy in ("public", "mcp"):
-        one = route(auth=policy)
-        assert protect(one, []) is one
-        assert protect(one, [Says(LOCAL)]) is one
+        open_route = route(auth=policy)
+        assert protect(open_route, []) is open_route
+        assert protect(open_route, [Says(LOCAL)]) is open_route
     assert protect(route(auth="vault"), []) is None
     assert protect(route(auth="safe"), [Says(LOCAL)]) is None
 
@@ -151,10 +151,10 @@ def test_an_authenticator_for_the_operator_is_logged_and_refuses_other_machines(
 def test_policies_without_an_authenticator_are_not_served_to_other_machines() -> None:
     def problems(*routes: Route, policy: str | None = None) -> list[str]:
         try:
-            served = {f"/{number}": {"GET": one} for number, one in enumerate(routes)}
+            served = {f"/{number}": {"GET": item} for number, item in enumerate(routes)}
             check_reach("http://0.0.0.0:1", [Says(LOCAL)], served, local=False, policy=policy)
         except ConfigError as error:
-            return [str(one).partition("no authenticator is configured for ")[2] for one in error.problems]
+            return [str(problem).partition("no authenticator is configured for ")[2] for problem in error.problems]
         return []
 
     assert problems(route(), route(auth="vault"), route(auth="safe")._replace(anonymous=True)) == []

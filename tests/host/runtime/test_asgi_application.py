@@ -75,18 +75,18 @@ async def test_requests_to_a_host_that_is_not_started_are_refused_with_the_fix_i
 
 
 @pytest.mark.parametrize(
-    ("http", "told"),
+    ("http", "message"),
     [
         ({"allowed_hosts": ["tools.example.com"]}, "other machines can reach the ASGI application, and no authent"),
         ({"trusted_proxies": ["10.0.0.0/8"]}, "set [plugins.mcp] anonymous = true"),
         ({"port": "eighty"}, "port"),
     ],
 )
-async def test_a_start_that_fails_is_told_to_the_server(http: dict[str, Any], told: str) -> None:
+async def test_a_start_that_fails_is_told_to_the_server(http: dict[str, Any], message: str) -> None:
     app = make_host(http=http).asgi()
     async with lifespan(app) as started:
         assert started["type"] == "lifespan.startup.failed"
-        assert told in started["message"]
+        assert message in started["message"]
     assert await healthy(app) == 503
 
 

@@ -46,7 +46,9 @@ def test_invisible_and_control_characters_are_escaped(written: io.StringIO) -> N
         log.error("a%sb", char, extra={"data": {char: char}, "peer": f"1{char}2", "caller": Caller(f"a{char}")})
     lines = written.getvalue().split("\n")[:-1]
     assert len(lines) == len(OBEYED)
-    assert [ascii(char) for char, line in zip(OBEYED, lines, strict=True) if any(one in line for one in OBEYED)] == []
+    assert [
+        ascii(char) for char, line in zip(OBEYED, lines, strict=True) if any(symbol in line for symbol in OBEYED)
+    ] == []
     assert [ascii(char) for char, line in zip(OBEYED, lines, strict=True) if escape_invisible(char) not in line] == []
     for text in ("é ü 日本 \u2764\ufe0f", "a\u00a0b"):
         log.error("visible: %s", text)
@@ -88,8 +90,8 @@ def test_a_line_names_its_call_and_a_token_cannot_imitate_the_operator(
     log.warning("told", extra=extra)
     line = written.getvalue()
     if line.startswith("{"):
-        found = json.loads(line)
-        assert {key: found[key] for key in ("request_id", "caller", "peer") if key in found} == data
+        record = json.loads(line)
+        assert {key: record[key] for key in ("request_id", "caller", "peer") if key in record} == data
     else:
         assert re.fullmatch(HEAD + re.escape(f"WARNING of.test{text}: told\n"), line)
 
@@ -97,8 +99,8 @@ def test_a_line_names_its_call_and_a_token_cannot_imitate_the_operator(
 def test_secrets_are_masked_in_every_field(written: io.StringIO) -> None:
     redactor = Redactor()
     redactor.add('cnry "7f\n3a')
-    told = 'cnry "7f\n3a'
-    log.error("it is %s", told, extra={"data": {told: [told]}, "peer": told, "caller": Caller(told)})
+    secret = 'cnry "7f\n3a'
+    log.error("it is %s", secret, extra={"data": {secret: [secret]}, "peer": secret, "caller": Caller(secret)})
     assert "cnry" not in written.getvalue()
 
 
@@ -108,9 +110,9 @@ def test_a_json_line_has_the_documented_keys() -> None:
         raise ValueError("it\nbroke")
     except ValueError:
         record = log.makeRecord("x", logging.ERROR, "", 0, "m", (), sys.exc_info(), extra=about)
-    found = json.loads(JsonFormatter().format(record))
-    assert " ".join(found) == "time level logger message request_id caller peer exception data"
-    assert found["level"] == "error"
-    assert found["exception"].startswith("Traceback")
-    assert found["exception"].endswith("ValueError: it\nbroke")
-    assert found["data"] == {"n": 1, "of": [True, None, 1.5, "<class 'object'>"]}
+    fields = json.loads(JsonFormatter().format(record))
+    assert " ".join(fields) == "time level logger message request_id caller peer exception data"
+    assert fields["level"] == "error"
+    assert fields["exception"].startswith("Traceback")
+    assert fields["exception"].endswith("ValueError: it\nbroke")
+    assert fields["data"] == {"n": 1, "of": [True, None, 1.5, "<class 'object'>"]}

@@ -28,7 +28,7 @@ class Watching(Observer):
         self.seen.append(("ended", session.id))
 
     def values(self) -> dict[str, Any]:
-        return {one.name: dict(one.read()) for one in self.gauges}
+        return {gauge.name: dict(gauge.read()) for gauge in self.gauges}
 
 
 def observing(*observers: Observer, gauges: Iterable[Gauge] = ()) -> dict[str, type[Plugin]]:

@@ -119,7 +119,7 @@ class PlainDesk(Desk):
 
 
 class SharedDesk(PlainDesk):
-    """A desk that returns or raises the given results of `claim`, the last one for ever."""
+    """A desk that returns or raises the given results of `claim`, the last result for ever."""
 
     def __init__(self, *results: str | Exception) -> None:
         self.results, self.owners = list(results), list[str]()

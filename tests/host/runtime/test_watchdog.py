@@ -71,10 +71,10 @@ def host_of(named: Named, **more: Any) -> Host:
     return make_host(kit, **{"blocked_loop_seconds": 0.02, **more})
 
 
-def line_of(said: str, function: str) -> str:
+def line_of(message: str, function: str) -> str:
     """Return the line of source that the log names for a function."""
-    place = re.search(rf"(\S+\.py):(\d+) in {function}\b", said)
-    assert place is not None, said
+    place = re.search(rf"(\S+\.py):(\d+) in {function}\b", message)
+    assert place is not None, message
     with open(place[1], encoding="utf-8") as file:
         return file.readlines()[int(place[2]) - 1]
 
@@ -86,7 +86,7 @@ async def test_a_tool_that_blocks_is_named_with_its_place_each_time_once(tool: s
             named.spoke.clear()
             assert await value(host, f"x_{tool}") == "named"
             await until(lambda expected=number: len(named.said) == expected)  # type: ignore[misc]
-    assert ["has blocked" in said for said in named.said] == [True, False, True, False]
+    assert ["has blocked" in message for message in named.said] == [True, False, True, False]
     first, last = named.said[:2]
     assert first.startswith(f"x_{tool} has blocked the event loop for 0.0 s, and other calls wait: ")
     assert "the line that blocks" in line_of(first, tool)

@@ -40,19 +40,19 @@ def keywords_with_context(context: Context | None, **arguments: Any) -> Any: ...
 @pytest.mark.requirement("SCHEMA-01")
 @pytest.mark.parametrize("function", [any_keywords, some_and_any, named, named_without_types, keyword_only])
 def test_arguments_are_passed_by_name_and_unchanged(function: Callable[..., Any]) -> None:
-    found = signature(function)
-    assert found.bind({"a": 1}) == {"a": 1}  # no default of the schema is filled in
-    assert found.bind({"a": 1.0, "b": "y"}) == {"a": 1.0, "b": "y"}
+    compiled = signature(function)
+    assert compiled.bind({"a": 1}) == {"a": 1}  # no default of the schema is filled in
+    assert compiled.bind({"a": 1.0, "b": "y"}) == {"a": 1.0, "b": "y"}
     with pytest.raises(ToolInputError, match="a: must be an integer"):
-        found.bind({"a": "1"})  # nothing is converted
+        compiled.bind({"a": "1"})  # nothing is converted
 
 
 @pytest.mark.parametrize("function", [whole, whole_plain, whole_mapping, whole_with_context])
 def test_arguments_are_passed_as_one_dict(function: Callable[..., Any]) -> None:
-    given = {"a": 1, "context": 2, "a-b": 3}
-    keywords = signature(function).bind(given)
-    assert keywords == {"arguments": given}
-    assert keywords["arguments"] is not given
+    sent = {"a": 1, "context": 2, "a-b": 3}
+    keywords = signature(function).bind(sent)
+    assert keywords == {"arguments": sent}
+    assert keywords["arguments"] is not sent
 
 
 def test_a_property_with_the_name_of_the_only_parameter_is_that_parameter() -> None:
@@ -67,18 +67,18 @@ def test_arguments_without_a_parameter_are_left_out() -> None:
 
 
 def test_an_argument_cannot_replace_the_context() -> None:
-    found = signature(keywords_with_context)
-    assert found.context_parameter == "context"
+    compiled = signature(keywords_with_context)
+    assert compiled.context_parameter == "context"
     with pytest.raises(ToolInputError, match="context is not a parameter of this tool"):
-        found.bind({"a": 1, "context": 5})
+        compiled.bind({"a": 1, "context": 5})
 
 
 @pytest.mark.requirement("SCHEMA-10")
 def test_a_schema_without_parameters() -> None:
-    found = signature(any_keywords, {"type": "object", "additionalProperties": False})
-    assert found.bind({}) == {}
+    compiled = signature(any_keywords, {"type": "object", "additionalProperties": False})
+    assert compiled.bind({}) == {}
     with pytest.raises(ToolInputError, match=r"^Invalid arguments:\na is not a parameter of this tool\nb is not"):
-        found.bind({"a": 1, "b": 2})
+        compiled.bind({"a": 1, "b": 2})
 
 
 def positional(a: int, /) -> Any: ...
@@ -116,9 +116,9 @@ def test_the_message_names_the_schema_that_is_wrong() -> None:
 
 
 def test_the_length_of_a_message_is_limited() -> None:
-    found = signature(any_keywords, {"type": "object", "additionalProperties": {"type": "integer"}})
+    compiled = signature(any_keywords, {"type": "object", "additionalProperties": {"type": "integer"}})
     with pytest.raises(ToolInputError) as rejected:
-        found.bind({"n" * 200 + str(at): "x" * 5000 for at in range(30)})
+        compiled.bind({"n" * 200 + str(at): "x" * 5000 for at in range(30)})
     assert len(rejected.value.message) < 1_000
 
 
@@ -149,9 +149,9 @@ def strange() -> Callable[[], object]: ...  # type: ignore[empty-body]
 @pytest.mark.parametrize("function", [strange, named])
 @pytest.mark.parametrize("value", [Model(day=DAY), Data(DAY), {"when": DAY}])
 def test_a_result_becomes_json_and_is_checked(function: Callable[..., Any], value: Any) -> None:
-    found = signature(function, None, WHEN)
-    assert found.output_schema == WHEN
-    assert found.result(value) == {"when": "2026-07-28"}
+    compiled = signature(function, None, WHEN)
+    assert compiled.output_schema == WHEN
+    assert compiled.result(value) == {"when": "2026-07-28"}
     assert signature(function, None, {"type": "array"}).result([1]) == [1]
 
 
@@ -164,11 +164,11 @@ def test_a_result_that_does_not_fit_is_an_error(value: Any) -> None:
 
 
 def test_types_and_schemas_can_be_combined() -> None:
-    found = signature(named, None, {"type": "integer"})
-    assert found.bind({"a": "1"}) == {"a": 1, "b": "default"}  # by the types
+    compiled = signature(named, None, {"type": "integer"})
+    assert compiled.bind({"a": "1"}) == {"a": 1, "b": "default"}  # by the types
 
     def typed(**arguments: Any) -> list[int]: ...  # type: ignore[empty-body]
 
-    found = signature(typed)
-    assert found.output_schema == {"type": "array", "items": {"type": "integer"}}
-    assert found.result([1]).value == [1]
+    compiled = signature(typed)
+    assert compiled.output_schema == {"type": "array", "items": {"type": "integer"}}
+    assert compiled.result([1]).value == [1]

@@ -33,5 +33,5 @@ CLOSED = {"additionalProperties": {"type": "integer"}}
 )
 def test_a_boolean_in_an_object_of_a_list_is_found(own: dict[str, Any], row: dict[str, Any], path: str | None) -> None:
     schema = {**SCHEMA, "$defs": {"Row": {**ROW, **own}}}
-    found = misplaced({"rows": [{"number": 1}, row, {"done": False}]}, schema)
-    assert [where[:3] for where, _ in found] == ([] if path is None else [("rows", 1, path)])
+    places = misplaced({"rows": [{"number": 1}, row, {"done": False}]}, schema)
+    assert [where[:3] for where, _ in places] == ([] if path is None else [("rows", 1, path)])

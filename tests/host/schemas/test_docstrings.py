@@ -31,9 +31,9 @@ DESCRIBED = {"x": "the x:\nfrom 0", "y": "the y"}
     ],
 )  # fmt: skip
 def test_sections_about_parameters_and_exceptions_leave_the_description(sections: str, rest: str) -> None:
-    found = split_docstring(f"Do it.\n\nAs follows:\n- well\n\n{sections}", ["x", "y", "z"])
-    assert found.description == f"Do it.\n\nAs follows:\n- well\n\n{rest}".strip()
-    assert found.parameters == (DESCRIBED if "both" not in sections else {"x": "both", "y": "the y"})
+    doc = split_docstring(f"Do it.\n\nAs follows:\n- well\n\n{sections}", ["x", "y", "z"])
+    assert doc.description == f"Do it.\n\nAs follows:\n- well\n\n{rest}".strip()
+    assert doc.parameters == (DESCRIBED if "both" not in sections else {"x": "both", "y": "the y"})
 
 
 @pytest.mark.parametrize(
@@ -99,9 +99,9 @@ async def test_tools_and_prompts_list_the_descriptions_unless_annotations_have_t
         tool, (prompt,) = await client.tool("draw"), await client.prompts()
         own = await client.tool("authored")
     listed: dict[str, Any] = tool["inputSchema"]["properties"]
-    found = {name: about.get("description") for name, about in listed.items()}
-    assert found == {**expected, "point": "where", "model": None}
-    assert {one["name"]: one.get("description") for one in prompt["arguments"]} == found
+    descriptions = {name: about.get("description") for name, about in listed.items()}
+    assert descriptions == {**expected, "point": "where", "model": None}
+    assert {argument["name"]: argument.get("description") for argument in prompt["arguments"]} == descriptions
     assert (tool["description"], prompt["description"]) == ("Draw it.", "Draw it.")
     assert (own["description"], own["inputSchema"]["properties"]) == ("Own.", {"x": {"type": "integer"}})
 

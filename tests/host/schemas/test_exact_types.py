@@ -83,9 +83,9 @@ def exact(annotation: Any) -> Callable[[Any], Any] | None:
 def test_a_value_of_the_declared_types_is_read_like_its_json(annotation: Any, value: Any) -> None:
     check = exact(annotation)
     assert check is not None
-    found, expected = check(value), TypeAdapter(annotation).validate_json(to_json(value))
-    assert found == expected
-    assert repr(found) == repr(expected)  # 1.0 for 1
+    result, expected = check(value), TypeAdapter(annotation).validate_json(to_json(value))
+    assert result == expected
+    assert repr(result) == repr(expected)  # 1.0 for 1
 
 
 @pytest.mark.parametrize(

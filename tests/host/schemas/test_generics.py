@@ -16,16 +16,16 @@ from pydantic import Field
 from pegboard.errors import ToolDefinitionError
 from pegboard.schemas.signature import Signature, compile_signature
 
-GENERICS = [one for name in typing.__all__ if type(one := getattr(typing, name)).__module__ == "typing"]
+GENERICS = [member for name in typing.__all__ if type(member := getattr(typing, name)).__module__ == "typing"]
 WRAPPERS: list[Callable[[Any], Any]] = [
-    lambda one: list[one],  # type: ignore[valid-type]
-    lambda one: List[one],  # type: ignore[valid-type]
-    lambda one: Dict[str, one],  # type: ignore[valid-type]
-    lambda one: Dict[one, int],  # type: ignore[valid-type]
-    lambda one: Tuple[one, ...],
-    lambda one: Optional[one],
-    lambda one: Union[int, one],
-    lambda one: Annotated[one, Field(title="A")],
+    lambda item: list[item],  # type: ignore[valid-type]
+    lambda item: List[item],  # type: ignore[valid-type]
+    lambda item: Dict[str, item],  # type: ignore[valid-type]
+    lambda item: Dict[item, int],  # type: ignore[valid-type]
+    lambda item: Tuple[item, ...],
+    lambda item: Optional[item],
+    lambda item: Union[int, item],
+    lambda item: Annotated[item, Field(title="A")],
 ]
 
 
@@ -36,15 +36,15 @@ def compiled(where: str, annotation: Any) -> Signature:
     return compile_signature(function)
 
 
-def complaint(where: str, one: Any, wrappers: Sequence[Callable[[Any], Any]]) -> str:
+def complaint(where: str, generic: Any, wrappers: Sequence[Callable[[Any], Any]]) -> str:
     """Return the message of a refused type, without the place that it must name. Return "" for other types."""
     try:
         for wrap in wrappers:
-            one = wrap(one)
+            generic = wrap(generic)
     except TypeError:  # not a type for `typing`
         return ""
     try:
-        compiled(where, one)
+        compiled(where, generic)
     except ToolDefinitionError as error:
         return str(error).removeprefix("the result: " if where == "return" else "parameter 'a': ")
     return ""
@@ -56,15 +56,15 @@ PLACES = pytest.mark.parametrize("where", ["a", "return"])
 
 @PLACES
 def test_a_generic_is_compiled_or_refused_by_name(where: str) -> None:
-    for one in GENERICS:
+    for generic in GENERICS:
         for wrap in (lambda bare: bare, *WRAPPERS):
-            assert not UNHELPFUL.search(complaint(where, one, [wrap]))
+            assert not UNHELPFUL.search(complaint(where, generic, [wrap]))
 
 
 @PLACES
 @given(st.sampled_from(GENERICS), st.lists(st.sampled_from(WRAPPERS), min_size=2, max_size=3))
-def test_a_nested_generic_is_compiled_or_refused_by_name(where: str, one: Any, wrappers: list[Any]) -> None:
-    assert not UNHELPFUL.search(complaint(where, one, wrappers))
+def test_a_nested_generic_is_compiled_or_refused_by_name(where: str, generic: Any, wrappers: list[Any]) -> None:
+    assert not UNHELPFUL.search(complaint(where, generic, wrappers))
 
 
 @PLACES

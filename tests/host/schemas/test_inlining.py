@@ -44,12 +44,12 @@ def test_a_definition_replaces_its_references(definitions: Any, before: Any, aft
 
 
 def test_recursive_definitions_keep_their_references() -> None:
-    """Also those that are recursive through another one. The root is never a reference."""
+    """Also those that are recursive through another definition. The root is never a reference."""
     tree = {"properties": {"others": ref("Others"), "mark": ref("Mark")}}
     definitions = {"Mark": LONG, "Others": {"items": ref("Tree")}, "Tree": tree}
-    found = inlined({"$defs": definitions, **ref("Tree", description="d")})
+    result = inlined({"$defs": definitions, **ref("Tree", description="d")})
     plain = {"properties": {"others": ref("Others"), "mark": LONG}}
-    assert found == {"$defs": {"Others": {"items": ref("Tree")}, "Tree": plain}, **plain, "description": "d"}
+    assert result == {"$defs": {"Others": {"items": ref("Tree")}, "Tree": plain}, **plain, "description": "d"}
 
 
 def test_references_of_a_schema_with_its_own_id_are_kept() -> None:

@@ -68,9 +68,9 @@ def test_two_dialects_are_supported(dialect: str) -> None:
 @pytest.mark.parametrize("dialect", ["https://json-schema.org/draft/2019-09/schema", "", 5])
 def test_other_dialects_are_rejected_and_the_known_ones_are_named(dialect: Any) -> None:
     schema = {"$schema": dialect, "$id": "https://example.com/x"}
-    for one in (schema, {"properties": {"a": schema}}):
+    for tree in (schema, {"properties": {"a": schema}}):
         with pytest.raises(ToolInputSchemaError, match=r"its input schema: its dialect .* is not supported") as error:
-            compiled(one)
+            compiled(tree)
         assert NEW in str(error.value)
         assert OLD.removesuffix("#") in str(error.value)
 
@@ -302,9 +302,9 @@ def test_values_are_not_repeated() -> None:
         {"anyOf": [{"type": "null"}, {"maxLength": 2}]}, {"oneOf": [True, True]},
     ]  # fmt: skip
     for schema in schemas:
-        found = compiled({"properties": {"a": schema}}).problems({"a": secret})
-        assert found
-        assert secret not in str(found)
+        problems = compiled({"properties": {"a": schema}}).problems({"a": secret})
+        assert problems
+        assert secret not in str(problems)
 
 
 # --- compiled schemas
@@ -320,12 +320,12 @@ VALUES = st.recursive(
 @pytest.mark.requirement("SCHEMA-11")
 def test_the_schema_is_a_copy_of_what_the_author_wrote() -> None:
     schema: dict[str, Any] = {"type": "object", "x-own": [1, 1.0, 2**70, "é", None, {"b": 1, "a": 2}], "properties": {}}
-    found = compiled(schema)
-    assert json.dumps(found.schema) == json.dumps(schema)
+    copied = compiled(schema)
+    assert json.dumps(copied.schema) == json.dumps(schema)
     schema["x-own"].clear()
     schema["required"] = ["a"]
-    assert found.schema["x-own"]
-    assert found.problems({}) == []
+    assert copied.schema["x-own"]
+    assert copied.problems({}) == []
 
 
 @settings(max_examples=25)

@@ -27,12 +27,14 @@ ROWS: list[Any] = [{"a": number, "b": "x", "c": 0.5} for number in range(500)]
 @pytest.mark.parametrize("last", [{"a": True, "b": None}, {"a": {"b": [1]}}])
 @pytest.mark.parametrize("strict", [False, True])
 def test_each_object_is_copied(last: dict[str, Any], strict: bool) -> None:
-    given = [*ROWS, last]
-    found = compile_signature(function, strict=strict).bind({"rows": given})["rows"]
-    assert found == given
-    assert not any(copy is one for copy, one in zip(found, given, strict=True))
+    rows = [*ROWS, last]
+    bound = compile_signature(function, strict=strict).bind({"rows": rows})["rows"]
+    assert bound == rows
+    assert not any(copy is original for copy, original in zip(bound, rows, strict=True))
     assert not any(
-        copy is one for copy, one in zip(found[-1].values(), last.values(), strict=True) if type(one) is dict
+        copy is original
+        for copy, original in zip(bound[-1].values(), last.values(), strict=True)
+        if type(original) is dict
     )
 
 

@@ -35,7 +35,7 @@ ATOMS: st.SearchStrategy[Any] = st.sampled_from(
 TYPES = st.recursive(
     ATOMS,
     lambda inner: inner.flatmap(
-        lambda one: st.sampled_from([list[one], tuple[one, ...], dict[str, one], Optional[one]])  # type: ignore[valid-type]
+        lambda item: st.sampled_from([list[item], tuple[item, ...], dict[str, item], Optional[item]])  # type: ignore[valid-type]
     ),
     max_leaves=3,
 )
@@ -97,7 +97,7 @@ class Book(TypedDict):
 RESULTS: list[Any] = [Line, Longer, Page[Line], Page[int], Page[list[str]], Book, list[Longer], dict[str, Line]]
 
 
-def one(annotation: Any, default: Any = MISSING, result: Any = None) -> Callable[..., Any]:
+def function_of(annotation: Any, default: Any = MISSING, result: Any = None) -> Callable[..., Any]:
     """Define a function with a parameter `a` of this type."""
 
     def function(a: Any) -> Any: ...
@@ -143,7 +143,7 @@ def given_back(signature: Signature, value: Any) -> str:
 @settings(max_examples=25)
 @given(PARAMETERS, st.lists(VALUES, max_size=8))
 def test_parameters_are_the_same_as_with_pydantic(parameter: tuple[Any, Any], values: list[Any]) -> None:
-    function = one(*parameter)
+    function = function_of(*parameter)
     with plainly():
         plain = compile_signature(function)
     full = by_pydantic(function)
@@ -154,9 +154,9 @@ def test_parameters_are_the_same_as_with_pydantic(parameter: tuple[Any, Any], va
 
 
 @settings(max_examples=25)
-@given(TYPES.filter(lambda one: one not in (str, None)) | st.sampled_from(RESULTS), st.lists(VALUES, max_size=8))
+@given(TYPES.filter(lambda kind: kind not in (str, None)) | st.sampled_from(RESULTS), st.lists(VALUES, max_size=8))
 def test_results_are_the_same_as_with_pydantic(annotation: Any, values: list[Any]) -> None:
-    function = one(int, result=annotation)
+    function = function_of(int, result=annotation)
     with plainly():
         plain = compile_signature(function)
     full = by_pydantic(function)
@@ -181,7 +181,7 @@ def test_every_generic_is_the_same_as_with_pydantic(generic: Any, wrappers: list
     for wrap in wrappers:
         with suppress(TypeError):  # not a type for `typing`
             generic = wrap(generic)
-    for function in (one(generic), one(int, result=generic)):
+    for function in (function_of(generic), function_of(int, result=generic)):
         assert observed(compile_signature, function, values) == observed(by_pydantic, function, values)
 
 
@@ -201,7 +201,7 @@ LONGER = {"number": 2, "length": 3, "kind": None}
     ids=str,
 )
 def test_typed_dicts_accept_the_same_values_as_with_pydantic(annotation: Any, value: Any) -> None:
-    function = one(int, result=annotation)
+    function = function_of(int, result=annotation)
     with plainly():
         plain = compile_signature(function)
     assert given_back(plain, value) == given_back(by_pydantic(function), value)
@@ -223,7 +223,7 @@ OTHERS: st.SearchStrategy[Any] = st.sampled_from(
 @example(Literal["a", 1, None], True, True)  # noqa: PYI061
 @example(Literal[0, 2], False, True)
 def test_a_validator_agrees_with_its_schema(annotation: Any, value: Any, strict: bool) -> None:
-    signature = compile_signature(one(annotation), strict=strict)
+    signature = compile_signature(function_of(annotation), strict=strict)
     fits = WithoutFractions(signature.input_schema).is_valid({"a": value})
     accepted = bound(signature, {"a": value}).startswith("{")
     assert accepted == fits if strict else accepted or not fits
@@ -259,7 +259,7 @@ def test_other_types_are_compiled_by_pydantic() -> None:
     for annotation in (Strict, Closed, Tree, TwoLines, Nested, Page, list[Page[int]], dict[int, str]):
         with pytest.raises(plain_types.NotPlainError):
             plain_types.plain_result(annotation)
-        compile_signature(one(int, result=annotation))
+        compile_signature(function_of(int, result=annotation))
     parameters: list[Any] = [
         Annotated[int, Field(multiple_of=2)], Annotated[int, Field(strict=True)], Annotated[str, Field(pattern="^a")],
         Annotated[str, Field(title="A")], Annotated[str, Field(default="a")], Annotated[str, Field(ge=1)],
@@ -267,4 +267,4 @@ def test_other_types_are_compiled_by_pydantic() -> None:
     ]  # fmt: skip
     for annotation in parameters:
         with plainly(), pytest.raises(ToolInputSchemaError, match=r"parameter 'a': internal error .* not plain"):
-            compile_signature(one(annotation))
+            compile_signature(function_of(annotation))

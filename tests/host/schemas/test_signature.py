@@ -48,7 +48,7 @@ def test_the_schema_shows_the_default_none_only_where_callers_may_send_null() ->
     for function in (plain, other):
         signature = compile_signature(function)
         properties = signature.input_schema["properties"]
-        assert [name for name, one in properties.items() if "default" in one] == ["b", "d"]
+        assert [name for name, member in properties.items() if "default" in member] == ["b", "d"]
         assert signature.bind({}) == {"a": None, "b": None, "c": None, "d": None}
 
 
@@ -120,9 +120,9 @@ class Described(TypedDict):
     ],
 )
 def test_a_string_describes_a_result(annotation: Any, schema: dict[str, Any]) -> None:
-    found = giving(annotation).output_schema
-    assert found is not None
-    assert found.items() >= {**schema, "description": "The sum"}.items()
+    described = giving(annotation).output_schema
+    assert described is not None
+    assert described.items() >= {**schema, "description": "The sum"}.items()
     assert giving(Annotated[Any, "anything"]).output_schema is None
 
 

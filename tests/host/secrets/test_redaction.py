@@ -184,8 +184,8 @@ async def test_secrets_and_tokens_of_a_request_are_masked_in_its_errors_and_tool
         failed = await failure(host, "x_fail", headers=CIMultiDict({"authorization": header}), supplied=supplied)
         assert failed.error.message.startswith("I was called with ")
         assert "canary" not in failed.error.message
-        assert [redacted(one) for one in shown] == [MASK] * 3  # in what the same task logs later
-    assert [contextvars.Context().run(redacted, one) for one in shown] == list(shown)
+        assert [redacted(text) for text in shown] == [MASK] * 3  # in what the same task logs later
+    assert [contextvars.Context().run(redacted, text) for text in shown] == list(shown)
 
 
 class Settings(PluginConfig):

@@ -76,7 +76,7 @@ HOSTILE = ["a%00b", "a%2Fb", "a%2fb", "%2F", "%2Fetc%2Fpasswd", "..%5C..", "a%2F
 def test_a_value_never_becomes_a_path(template: str, before: str) -> None:
     hostile = HOSTILE[:7] if "." in template else HOSTILE  # a label begins with a dot, and may contain two
     assert match(template, before + "fine") is not None
-    assert [one for one in hostile if match(template, before + one) is not None] == []
+    assert [text for text in hostile if match(template, before + text) is not None] == []
 
 
 @pytest.mark.requirement("RES-07")
@@ -118,8 +118,8 @@ def test_an_invalid_or_ambiguous_template_is_rejected_with_the_fix(template: str
 
 def test_the_template_with_more_literal_text_comes_first() -> None:
     templates = ["t://{+p}", "t://{a}", "t://users/{id}", "t://{kind}/{id}", "t://x{/all*}", "t://{a}?v=1", "t://{z}"]
-    ordered = sorted(map(Matcher, templates), key=lambda one: one.rank)
-    assert [one.template for one in ordered] == [
+    ordered = sorted(map(Matcher, templates), key=lambda matcher: matcher.rank)
+    assert [matcher.template for matcher in ordered] == [
         "t://users/{id}", "t://{a}?v=1", "t://{kind}/{id}", "t://{a}", "t://{z}", "t://x{/all*}", "t://{+p}",
     ]  # fmt: skip
 
@@ -167,7 +167,10 @@ def expand(template: str, values: dict[str, Any]) -> str:
 
 def values_for(template: str, draw: st.DataObject, texts: st.SearchStrategy[str]) -> dict[str, Any]:
     lists = st.lists(texts, min_size=1, max_size=3)
-    return {one.name: draw.draw(lists if one.explode else texts) for one in variables(parse_template(template))}
+    return {
+        variable.name: draw.draw(lists if variable.explode else texts)
+        for variable in variables(parse_template(template))
+    }
 
 
 @pytest.mark.requirement("RES-12")
@@ -185,11 +188,11 @@ def test_any_values_that_are_expanded_are_matched_or_the_uri_is_rejected(templat
     matcher = compiled(template)
     values = values_for(template, data, TEXTS)
     uri = expand(template, values)
-    found = matcher.match(uri)
-    if found is not None and ("{+" in template or "{#" in template) and "%" in str(values):
-        assert expand(template, found) == uri  # "%22" is not encoded there: two values, one URI (RFC 6570, 3.2.3)
+    matched = matcher.match(uri)
+    if matched is not None and ("{+" in template or "{#" in template) and "%" in str(values):
+        assert expand(template, matched) == uri  # "%22" is not encoded there: two values, one URI (RFC 6570, 3.2.3)
     else:
-        assert found is None or found == values
+        assert matched is None or matched == values
 
 
 @settings(max_examples=40)

@@ -65,7 +65,7 @@ def rejected(record: Any) -> None:
 
 def test_missing_members_other_members_and_other_types_are_refused() -> None:
     for name in FOUND:
-        rejected({key: one for key, one in FOUND.items() if key != name})
+        rejected({key: member for key, member in FOUND.items() if key != name})
     changes: list[dict[str, Any]] = [
         {"version": 1},
         {"data": []},

@@ -77,7 +77,7 @@ def test_the_list_of_plugins_shows_failures_and_plugins_that_run() -> None:
         distribution, version = broken.source.split()
         row = rows["toolkit", broken.name, distribution]
         assert (row["state"], row["version"], row["target"]) == ("failed", version, broken.target)
-        assert broken.cause in "\n".join(shortened("\n".join(one["message"] for one in row["problems"])))
+        assert broken.cause in "\n".join(shortened("\n".join(problem["message"] for problem in row["problems"])))
     off = [rows["plugin", broken.name, "broken-hooks"] for broken in HOOKS]
     assert [row for row in off if (row["state"], row["problems"]) != ("off", [])] == []
     impostor = rows["plugin", "stdio", "acme-stdio"]
@@ -92,7 +92,7 @@ def test_the_list_of_plugins_shows_failures_and_plugins_that_run() -> None:
 def test_each_named_plugin_that_fails_is_reported() -> None:
     config = AUTOLOAD_OFF + "".join(section("toolkit", broken.name) for broken in IMPORTS)
     config += "".join(section("plugin", broken.name) for broken in HOOKS)
-    expected = [*(one.line("toolkit") for one in IMPORTS), *(one.line("plugin") for one in HOOKS)]
+    expected = [*(case.line("toolkit") for case in IMPORTS), *(case.line("plugin") for case in HOOKS)]
     assert sorted(refused(pegboard(samples(), "stdio", config=config))) == sorted(expected)
 
 

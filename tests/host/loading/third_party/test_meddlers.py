@@ -29,9 +29,9 @@ CHANGES = {
 def test_each_change_is_reported_with_its_plugin(name: str) -> None:
     config = f"{HOST}[plugins.{name}]\n{GREETER}"
     done = pegboard(samples(), "doctor", "--json", config=config, env={"LC_ALL": "C.UTF-8"})
-    changed = [one["message"] for one in done.data["findings"] if "changed the process" in one["message"]]
-    told = f"plugin {name!r} from acme-meddler 0.9.0 (acme_meddler.{name}), process: it changed the process while"
-    assert changed == ([f"{told} it was loaded: {', '.join(CHANGES[name])}"] if CHANGES[name] else [])
+    changed = [finding["message"] for finding in done.data["findings"] if "changed the process" in finding["message"]]
+    start = f"plugin {name!r} from acme-meddler 0.9.0 (acme_meddler.{name}), process: it changed the process while"
+    assert changed == ([f"{start} it was loaded: {', '.join(CHANGES[name])}"] if CHANGES[name] else [])
 
 
 @pytest.mark.parametrize("name", ["meddler", "closer"])

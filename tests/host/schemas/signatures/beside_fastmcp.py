@@ -55,10 +55,10 @@ async def compare() -> dict[str, Any]:
     refused = {name_of(function): await observe(function, ()) is not None for function, _ in REFUSED}
     only_served, calls = [], []
     for case in (*cases.CASES, *forms.CASES):
-        if (found := await observe(case.function, case.calls)) is None:
+        if (answers := await observe(case.function, case.calls)) is None:
             only_served.append(case.name)
             continue
-        for (arguments, _, verdict), theirs in zip(ours[case.name]["calls"], found, strict=True):
+        for (arguments, _, verdict), theirs in zip(ours[case.name]["calls"], answers, strict=True):
             if (verdict in ("takes", "bends")) is not (theirs == "accepts"):
                 calls.append([case.name, arguments, theirs])
     return {"version": version("fastmcp"), "refused": refused, "only served by pegboard": only_served, "calls": calls}
@@ -69,9 +69,9 @@ def main() -> None:
     logging.disable(logging.CRITICAL)
     members = []
     for name, value in asyncio.run(compare()).items():
-        lines = [json.dumps(one) for one in value] if isinstance(value, list) else []
+        lines = [json.dumps(item) for item in value] if isinstance(value, list) else []
         if isinstance(value, dict):
-            lines = [f"{json.dumps(key)}: {json.dumps(one)}" for key, one in value.items()]
+            lines = [f"{json.dumps(key)}: {json.dumps(member)}" for key, member in value.items()]
         inside = ",\n  ".join(lines)
         brackets = "{}" if isinstance(value, dict) else "[]"
         text = f"{brackets[0]}\n  {inside}\n {brackets[1]}" if lines else json.dumps(value)

@@ -31,18 +31,18 @@ async def observe(case: Case) -> dict[str, Any]:
     kit.tool(**{"name": "tool", **case.options})(case.function)
     async with connect(kit) as client:
         (tool,) = await client.tools()
-        taken, given = tool["inputSchema"], tool.get("outputSchema")
-        for schema in (taken, given or {}):
+        taken, returned = tool["inputSchema"], tool.get("outputSchema")
+        for schema in (taken, returned or {}):
             Draft202012Validator.check_schema(schema)
         calls = []
         for arguments in case.calls:
-            found = await client.call("tool", arguments)
-            if given is not None and not found.is_error:
-                Draft202012Validator(given).validate(found.raw["structuredContent"])
+            result = await client.call("tool", arguments)
+            if returned is not None and not result.is_error:
+                Draft202012Validator(returned).validate(result.raw["structuredContent"])
             fits = Draft202012Validator(taken).is_valid(json.loads(json.dumps(arguments)))
-            outcome = found.text.removeprefix("Invalid arguments:\n") if found.is_error else found.value
-            calls.append([arguments, outcome, _verdict(found.is_error, fits)])
-    return {"takes": taken, "gives": given, "calls": calls}
+            outcome = result.text.removeprefix("Invalid arguments:\n") if result.is_error else result.value
+            calls.append([arguments, outcome, _verdict(result.is_error, fits)])
+    return {"takes": taken, "gives": returned, "calls": calls}
 
 
 def _verdict(refused: bool, fits: bool) -> Literal["takes", "refuses", "bends", "insists"]:
@@ -56,9 +56,9 @@ async def record() -> None:
     old = json.loads(RECORDED.read_text("utf-8"))
     blocks = []
     for name in [*CASES, *(name for name in forms.NEWER if name not in CASES)]:
-        one = await observe(CASES[name]) if name in CASES else old[name]
-        calls = "".join(f"\n   {json.dumps(call)}," for call in one["calls"]).rstrip(",")
-        schemas = f' "takes": {json.dumps(one["takes"])},\n  "gives": {json.dumps(one["gives"])},'
+        case = await observe(CASES[name]) if name in CASES else old[name]
+        calls = "".join(f"\n   {json.dumps(call)}," for call in case["calls"]).rstrip(",")
+        schemas = f' "takes": {json.dumps(case["takes"])},\n  "gives": {json.dumps(case["gives"])},'
         blocks.append(f'{json.dumps(name)}: {{\n {schemas}\n  "calls": [{calls}]}}')
     RECORDED.write_text("{\n" + ",\n".join(blocks) + "\n}\n", "utf-8")
 

@@ -38,10 +38,10 @@ async def test_a_definition_is_rejected_with_its_place_and_its_reason_and_withou
         if function in NOWHERE:
             assert re.fullmatch(rf"tool 'tool[0-9]+': {reason}; it is not served", message)
             continue
-        found = re.fullmatch(r"tool 'tool[0-9]+' \((.*):([0-9]+)\): (.*); it is not served", message)
-        assert found is not None, message
-        assert (found[1], found[3]) == (refused.__file__, reason)
-        assert re.search(r"def |class |lambda|@classmethod", linecache.getline(refused.__file__, int(found[2])))
+        match = re.fullmatch(r"tool 'tool[0-9]+' \((.*):([0-9]+)\): (.*); it is not served", message)
+        assert match is not None, message
+        assert (match[1], match[3]) == (refused.__file__, reason)
+        assert re.search(r"def |class |lambda|@classmethod", linecache.getline(refused.__file__, int(match[2])))
         assert not re.search(r"\n|https?:|Pydantic|core_schema|validator", reason)
 
 
@@ -64,9 +64,9 @@ def test_a_typed_dict_of_typing_needs_python_312() -> None:
 
 def test_the_comparison_with_fastmcp_has_every_rejected_definition_and_only_calls_of_the_table() -> None:
     """`make signatures` renews the comparison. docs/types.md explains it."""
-    found = json.loads(FASTMCP.read_text("utf-8"))
-    assert list(found["refused"]) == [name_of(function) for function, _ in REFUSED]
-    assert set(found["only served by pegboard"]) <= set(EXPECTED)
-    for name, arguments, theirs in found["calls"]:
-        ours = [verdict in ("takes", "bends") for given, _, verdict in EXPECTED[name]["calls"] if given == arguments]
+    comparison = json.loads(FASTMCP.read_text("utf-8"))
+    assert list(comparison["refused"]) == [name_of(function) for function, _ in REFUSED]
+    assert set(comparison["only served by pegboard"]) <= set(EXPECTED)
+    for name, arguments, theirs in comparison["calls"]:
+        ours = [verdict in ("takes", "bends") for sent, _, verdict in EXPECTED[name]["calls"] if sent == arguments]
         assert (theirs != "accepts") in ours
