@@ -29,9 +29,9 @@ KITS = {
 @pytest.fixture(scope="session")
 def sites(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     """A folder for each group of toolkits; `asking` and `growing` are plugins that `[host] plugins` must name."""
-    found = {name: make_site(tmp_path_factory.mktemp(name), kits) for name, kits in KITS.items()}
+    folders = {name: make_site(tmp_path_factory.mktemp(name), kits) for name, kits in KITS.items()}
     asking, growing = tmp_path_factory.mktemp("asking"), tmp_path_factory.mktemp("growing")
-    return found | {"asking": make_asking_site(asking), "growing": make_site(growing, {}, growing_plugin)}
+    return folders | {"asking": make_asking_site(asking), "growing": make_site(growing, {}, growing_plugin)}
 
 
 class Servers:

@@ -68,12 +68,12 @@ async def test_many_questions_are_answered_in_any_order_up_to_a_limit(server: Mc
     client = await opened(server)
     call, first = await asks(client, many=101)
     questions = [first, *[await call.next() for _ in range(99)]]
-    assert len({one["id"] for one in questions}) == 100
+    assert len({question["id"] for question in questions}) == 100
     for place in range(99, -1, -1):
         await client.respond(questions[place], result={**RESULT, "model": str(place)})
     answers = (await outcome(call))["answers"]
-    assert sorted(int(one["result"]["model"]) for one in answers if "result" in one) == list(range(100))
-    assert [one["error"][0] for one in answers if "error" in one] == ["ClientError"]
+    assert sorted(int(answer["result"]["model"]) for answer in answers if "result" in answer) == list(range(100))
+    assert [answer["error"][0] for answer in answers if "error" in answer] == ["ClientError"]
 
 
 @pytest.mark.requirement("ERA-23", "ERA-24", "ERA-25", "UTIL-07", "UTIL-15")
@@ -97,8 +97,8 @@ async def test_progress_of_the_client_is_heard_and_extends_the_time_limit_up_to_
             await client.respond(question, result=RESULT)
             assert (await outcome(call))["answers"][0]["heard"] == [[1, 3, "reading"], [2.5, None, None]]
             continue
-        told = await call.next()
-        assert (told["method"], told["params"]["requestId"]) == ("notifications/cancelled", question["id"])
+        notice = await call.next()
+        assert (notice["method"], notice["params"]["requestId"]) == ("notifications/cancelled", question["id"])
         assert (await outcome(call))["answers"][0]["error"][0] == "ClientTimeoutError"
         await client.respond(question, result=RESULT)  # it is too late
     assert await client.settle() == []
@@ -131,29 +131,29 @@ LEVELS = ("debug", "info", "error", "alert")
 LOGS = [["notifications/message", {"level": level, "data": level}] for level in LEVELS]
 
 
-async def told(client: McpClient, *notifications: Any, modern: bool = False, **meta: Any) -> list[Any]:
+async def notice_data(client: McpClient, *notifications: Any, modern: bool = False, **meta: Any) -> list[Any]:
     params = {"name": "asking_tell", "arguments": {"notifications": list(notifications)}, "_meta": meta}
     reply = await client.request("tools/call", params, modern=modern)
     assert reply.text == "told"
-    return [one["params"].get("data", one["method"]) for one in reply.told]
+    return [notice["params"].get("data", notice["method"]) for notice in reply.told]
 
 
 @pytest.mark.requirement("UTIL-17", "UTIL-18", "UTIL-19", "UTIL-20", "UTIL-23")
 async def test_logs_follow_the_level_of_the_session_or_of_the_request(server: McpServer) -> None:
     client, other = await opened(server), await opened(server)
-    assert await told(client, *LOGS) == ["info", "error", "alert"]
+    assert await notice_data(client, *LOGS) == ["info", "error", "alert"]
     for level, expected in (("debug", [*LEVELS]), ("alert", ["alert"])):
         assert await client.result("logging/setLevel", {"level": level}) == {}
-        assert await told(client, *LOGS) == expected
-    assert await told(other, *LOGS) == ["info", "error", "alert"]
+        assert await notice_data(client, *LOGS) == expected
+    assert await notice_data(other, *LOGS) == ["info", "error", "alert"]
     for wrong in values("loud", None, 5, [], "DEBUG"):
         assert (await client.error("logging/setLevel", {"level": wrong}))["code"] == -32602
-    assert await told(client, *LOGS) == ["alert"]
-    assert await told(client, *LOGS, ["notifications/tools/list_changed", {}], modern=True) == []
-    assert await told(client, *LOGS, modern=True, **{LOG_LEVEL: "error"}) == ["error", "alert"]
+    assert await notice_data(client, *LOGS) == ["alert"]
+    assert await notice_data(client, *LOGS, ["notifications/tools/list_changed", {}], modern=True) == []
+    assert await notice_data(client, *LOGS, modern=True, **{LOG_LEVEL: "error"}) == ["error", "alert"]
 
 
 @pytest.mark.requirement("UTIL-14", "UTIL-22")
 async def test_a_flood_of_logs_is_thinned_out(server: McpServer) -> None:
     flood = [["notifications/message", {"level": "info", "data": "x" * 1000}]] * 3000
-    assert 100 < len(await told(await opened(server), *flood)) < 1200
+    assert 100 < len(await notice_data(await opened(server), *flood)) < 1200

@@ -67,9 +67,9 @@ async def test_a_call_has_the_scopes_of_its_own_token(site: Path) -> None:
                     assert reply.text == "done"
                 else:
                     assert (reply.error["code"], reply.error["data"]) == (-32602, {"requiredScopes": ["work"]})
-            for scopes, expires, told in (("a", 1, "ann ['a'] 1.0"), ("b", 2, "ann ['b'] 2.0")):
+            for scopes, expires, text in (("a", 1, "ann ['a'] 1.0"), ("b", 2, "ann ['b'] 2.0")):
                 client.fields = user("ann", scopes, expires)  # a renewed token opens the same session
-                assert await client.text("desk_who") == told
+                assert await client.text("desk_who") == text
             client.fields = user("bob", "a", 1)
-            asked = await client.request("tools/call", {"name": "desk_who", "arguments": {}})
-            assert asked.text == "bob ['a'] 1.0" if client.modern else asked.status == 404
+            answer = await client.request("tools/call", {"name": "desk_who", "arguments": {}})
+            assert answer.text == "bob ['a'] 1.0" if client.modern else answer.status == 404

@@ -89,7 +89,7 @@ async def test_unknown_tools_and_malformed_calls_are_protocol_errors(either: Mcp
     wrong: list[dict[str, Any]] = [{"name": name, "arguments": {}} for name in names]
     if not either.modern:
         wrong += [{}, {"name": 5}, {"name": None}, {"name": ["fixture_echo"]}]
-    wrong += [{"name": "fixture_echo", "arguments": one} for one in values([], "text=x", 0, False)]
+    wrong += [{"name": "fixture_echo", "arguments": value} for value in values([], "text=x", 0, False)]
     for params in wrong:
         reply = await either.request("tools/call", params)
         assert (reply.error["code"], reply.status) == (-32602, 200), params
@@ -120,14 +120,14 @@ async def test_an_intended_error_reaches_the_model_and_an_accident_only_the_log(
         assert await client.text("fixture_greet", name="du") == "moin du"
         await client.result("logging/setLevel", {"level": "debug"})
         for modern in (True, False):
-            for tool, arguments, said in (
+            for tool, arguments, message in (
                 ("refuse", {"reason": "too heavy"}, "refused: too heavy"),
                 ("try_again", {}, "Try it later."),
                 ("give_up", {}, "beyond repair"),
             ):
                 result = await client.call(f"fixture_{tool}", modern=modern, **arguments)
                 assert result["isError"] is True
-                assert said in text_of(result)
+                assert message in text_of(result)
                 assert CANARY not in json.dumps(result)
             for tool in ("crash", "crash_later"):
                 params = {"name": f"fixture_{tool}", "_meta": {f"{META}logLevel": "debug"}}
@@ -150,11 +150,11 @@ async def test_an_error_that_is_malformed_itself_is_answered_with_a_sound_one(ei
 
 async def test_a_call_that_blocks_threads_or_waits_delays_no_other(client: McpClient) -> None:
     blocked = [await client.begin_call("fixture_block", progress=True) for _ in range(30)]
-    for one in blocked:
-        await one.next()
+    for pending in blocked:
+        await pending.next()
     assert await client.text("fixture_echo", text="meanwhile") == "meanwhile"
     assert await client.text("fixture_open_gate") == "open"
-    assert [await one.text() for one in blocked] == ["through"] * 30
+    assert [await pending.text() for pending in blocked] == ["through"] * 30
 
 
 async def test_an_exit_in_a_task_of_a_tool_fails_that_call_at_most(tmp_path: Path) -> None:

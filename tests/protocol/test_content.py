@@ -112,7 +112,7 @@ async def test_content_is_allowed_among_values_of_any_type(every: McpClient) -> 
     """A listed schema is kept: lists of any items have none, and the other members of a dict are structured."""
     image = {"type": "image", "data": "+//+", "mimeType": "image/png"}
     result = await every.call("mixed")
-    assert [one.get("text", one) for one in result["content"]] == ["said", image, '{"a":"+w=="}', "+w==", "5"]
+    assert [item.get("text", item) for item in result["content"]] == ["said", image, '{"a":"+w=="}', "+w==", "5"]
     assert "structuredContent" not in result
     result = await every.call("members")
     assert result["content"] == [{"type": "text", "text": '{"a":"+//+"}'}, image]
@@ -155,7 +155,9 @@ async def test_definitions_are_listed_with_the_fields_of_the_revision(every: Mcp
     prompt = prompts["review"]
     assert prompt["arguments"][0] == {"name": "code", "description": "the code", "required": True}
     optional = ["language", "strict", "depth", "tone", "level", "files"]
-    assert [(one["name"], one["required"]) for one in prompt["arguments"][1:]] == [(name, False) for name in optional]
+    assert [(argument["name"], argument["required"]) for argument in prompt["arguments"][1:]] == [
+        (name, False) for name in optional
+    ]
     assert (prompt.get("icons"), prompt.get("_meta")) == (icons(every).get("icons"), meta(every).get("_meta"))
     assert prompts["raw"].keys() == {"name"}  # a prompt needs no docstring
 
@@ -234,8 +236,8 @@ async def test_prompts_convert_their_arguments_and_hold_every_kind_of_content(ev
     assert result["messages"] == [{"role": "user", "content": text}]
     result = await got("messages")
     blocks = [block(every, kind) for kind in KINDS]
-    assert [one["content"] for one in result["messages"]] == [*blocks, {"type": "text", "text": "plain"}]
-    assert {one["role"] for one in result["messages"]} == {"assistant"}
+    assert [message["content"] for message in result["messages"]] == [*blocks, {"type": "text", "text": "plain"}]
+    assert {message["role"] for message in result["messages"]} == {"assistant"}
     assert (result["description"], own_meta(result)) == ("of messages", META)
 
 
@@ -292,7 +294,7 @@ async def test_malformed_completion_is_refused(either: McpClient) -> None:
     code, name = {"name": "code", "value": ""}, {"name": "name", "value": ""}
     wrong: list[dict[str, Any]] = [
         *({}, {"ref": REVIEW}, {"argument": code}, {"ref": "review", "argument": code}),
-        *({"ref": REVIEW, "argument": one} for one in ({"name": "code"}, {"name": "code", "value": None})),
+        *({"ref": REVIEW, "argument": argument} for argument in ({"name": "code"}, {"name": "code", "value": None})),
         {"ref": REVIEW, "argument": {"name": "other", "value": ""}},
         {"ref": {"type": "ref/prompt", "name": "other"}, "argument": code},
         {"ref": {"type": "ref/tool", "name": "review"}, "argument": code},
@@ -305,9 +307,9 @@ async def test_malformed_completion_is_refused(either: McpClient) -> None:
 
 async def described(client: McpClient, name: str) -> dict[str, Any]:
     """A tool as the client sees it."""
-    (found,) = [tool for tool in (await client.result("tools/list"))["tools"] if tool["name"] == name]
-    assert isinstance(found, dict)
-    return found
+    (tool,) = [tool for tool in (await client.result("tools/list"))["tools"] if tool["name"] == name]
+    assert isinstance(tool, dict)
+    return tool
 
 
 async def test_callers_of_a_deprecated_tool_are_told_each_time_and_the_operator_once(sites: dict[str, Path]) -> None:
@@ -318,8 +320,8 @@ async def test_callers_of_a_deprecated_tool_are_told_each_time_and_the_operator_
             for modern in (False, True):
                 meta = {f"{OWN}logLevel": "warning"} if modern else {}
                 reply = await client.request("tools/call", {"name": name, "_meta": meta}, modern=modern)
-                told = [told["params"] for told in reply.told if told["params"]["data"] == text]
-                assert told == [{"level": "warning", "logger": name, "data": text}]
+                warnings = [notice["params"] for notice in reply.told if notice["params"]["data"] == text]
+                assert warnings == [{"level": "warning", "logger": name, "data": text}]
             listed = await described(client, name)
             assert listed["description"] == "[DEPRECATED: use somewhere instead] Be old."
             assert server.stderr.count(f"{name} is deprecated") == 1

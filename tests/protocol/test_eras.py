@@ -132,16 +132,16 @@ async def test_every_result_is_complete_names_its_server_and_may_be_cached_if_it
 
 
 def meta(**changes: Any) -> dict[str, Any]:
-    """The `_meta` of a request with some of the protocol's own members changed; None removes one."""
+    """The `_meta` of a request with some of the protocol's own members changed; None removes a member."""
     changed = modern_meta() | {f"{META}{name}": value for name, value in changes.items()}
     return {"_meta": {name: value for name, value in changed.items() if value is not None}}
 
 
 @pytest.mark.requirement("ASK-27", "ERA-15", "ERA-18", "MSG-19", "MSG-25")
 async def test_each_request_alone_says_who_calls_and_unknown_members_are_ignored(modern: McpClient) -> None:
-    asked = {"name": "fixture_about", "arguments": {}}
+    params = {"name": "fixture_about", "arguments": {}}
     for name, info in (("first", {"name": "first", "version": "1"}), ("", None)):
-        result = await modern.result("tools/call", asked | meta(clientInfo=info))
+        result = await modern.result("tools/call", params | meta(clientInfo=info))
         assert result["structuredContent"]["client"] == name
     for key in ("traceparent", "com.example/anything", "future", f"{META}future"):
         assert "tools" in await modern.result("tools/list", {"_meta": {key: {"x": [None]}}})
@@ -150,17 +150,17 @@ async def test_each_request_alone_says_who_calls_and_unknown_members_are_ignored
 @pytest.mark.requirement("ERA-10", "ERA-11", "MSG-09", "UTIL-09", "UTIL-20")
 async def test_an_incomplete_or_malformed_envelope_is_refused_before_its_version(modern: McpClient) -> None:
     envelopes: list[dict[str, Any]] = [
-        *({"clientCapabilities": one} for one in values(None, [], "{}")),
-        *({"protocolVersion": one} for one in (20260728, ["2026-07-28"])),
-        *({"clientInfo": one} for one in ("me", {"name": "no version"}, {"name": 1, "version": "1"})),
-        *({"logLevel": one} for one in ("chatty", 3)),
-        *({"progressToken": one} for one in values(True, None, 1.5, {})),
+        *({"clientCapabilities": value} for value in values(None, [], "{}")),
+        *({"protocolVersion": version} for version in (20260728, ["2026-07-28"])),
+        *({"clientInfo": info} for info in ("me", {"name": "no version"}, {"name": 1, "version": "1"})),
+        *({"logLevel": level} for level in ("chatty", 3)),
+        *({"progressToken": value} for value in values(True, None, 1.5, {})),
         {"protocolVersion": "1900-01-01", "clientCapabilities": None},
     ]
     for envelope in envelopes:
         params = {"_meta": modern_meta(**envelope)} if "progressToken" in envelope else meta(**envelope)
-        one = {"jsonrpc": "2.0", "id": "e", "method": "tools/list", "params": params}
-        reply = await modern.send_raw(json.dumps(one).encode(), id="e")
+        message = {"jsonrpc": "2.0", "id": "e", "method": "tools/list", "params": params}
+        reply = await modern.send_raw(json.dumps(message).encode(), id="e")
         assert (reply.error["code"], reply.status) in ((-32602, None), (-32602, 400)), envelope
 
 
@@ -186,7 +186,7 @@ async def test_both_eras_are_served_side_by_side_each_in_its_own_words(server: M
         assert about["structuredContent"]["revision"] == revision
         error = await client.error("resources/read", {"uri": "fixture://missing"}, modern=modern)
         assert error["code"] == (-32602 if modern else -32002)
-    asked = [await client.begin("tools/list", modern=bool(turn % 2)) for turn in range(40)]
-    assert ["resultType" in await one.result() for one in asked] == [bool(turn % 2) for turn in range(40)]
+    pending = [await client.begin("tools/list", modern=bool(turn % 2)) for turn in range(40)]
+    assert ["resultType" in await request.result() for request in pending] == [bool(turn % 2) for turn in range(40)]
     envelope = {"progressToken": "p", "traceparent": "00-0-0-00"}  # without a version it is of the session
     assert "resultType" not in await client.result("tools/list", {"_meta": envelope})

@@ -74,10 +74,10 @@ async def test_the_extension_is_advertised_and_there_in_the_revisions_that_it_ex
     for revision in ("2025-03-26", "2025-06-18", MODERN[-1]):
         client = await jobs.client(revision, DECLARED)
         exists = revision >= "2025-06-18"
-        found = (await client.server())["capabilities"].get("extensions")
-        assert found == ({JOBS: {"cancel": True}} if exists else None)
+        extensions = (await client.server())["capabilities"].get("extensions")
+        assert extensions == ({JOBS: {"cancel": True}} if exists else None)
         reply = await Declaring(client).request("jobs/get", jobId="x")
-        assert (reply.error["code"], reply.status) in ((-32602 if exists else -32601, one) for one in (None, 200))
+        assert (reply.error["code"], reply.status) in ((-32602 if exists else -32601, limit) for limit in (None, 200))
         if exists:
             assert (await client.error("jobs/list", {"jobId": "x"}))["code"] == -32601
 
@@ -132,10 +132,10 @@ async def test_a_subscription_hears_of_the_extension(jobs: McpServer) -> None:
     subscription = await client.client.begin("subscriptions/listen", {"notifications": wanted})
     assert (await subscription.next())["params"]["notifications"] == {**wanted, "jobIds": [job]}
     await client.client.call("mill_open_sluice")
-    told = await subscription.next()
-    assert (told["method"], told["params"]["jobId"]) == ("notifications/jobs", job)
-    assert (told["params"]["status"], told["params"]["result"]["content"]) == ("completed", FLOUR)
-    assert told["params"]["_meta"] == {f"{META}subscriptionId": subscription.id}
+    notice = await subscription.next()
+    assert (notice["method"], notice["params"]["jobId"]) == ("notifications/jobs", job)
+    assert (notice["params"]["status"], notice["params"]["result"]["content"]) == ("completed", FLOUR)
+    assert notice["params"]["_meta"] == {f"{META}subscriptionId": subscription.id}
     refused = await client.client.error("subscriptions/listen", {"notifications": {"jobIds": "x"}})
     assert refused == {"code": -32602, "message": "jobIds must be a list"}
     client.client.capabilities = {}

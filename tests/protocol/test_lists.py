@@ -23,10 +23,10 @@ IDENTIFIERS = {"tools": "name", "resources": "uri", "prompts": "name"}
 
 async def pages(client: McpClient, method: str, modern: bool | None = None) -> list[dict[str, Any]]:
     """All pages of a list."""
-    found = [await client.result(method, modern=modern)]
-    while "nextCursor" in found[-1]:
-        found.append(await client.result(method, {"cursor": found[-1]["nextCursor"]}, modern=modern))
-    return found
+    results = [await client.result(method, modern=modern)]
+    while "nextCursor" in results[-1]:
+        results.append(await client.result(method, {"cursor": results[-1]["nextCursor"]}, modern=modern))
+    return results
 
 
 @pytest.mark.requirement("ERA-15", "ERA-17", "LIST-01", "LIST-02", "LIST-03", "LIST-04", "LIST-08")
@@ -36,10 +36,10 @@ async def test_pages_together_are_the_whole_list_on_any_instance(servers: Server
     async with short, another:
         client, other = await short.client(NEWEST[1]), await another.client(NEWEST[1])
         for method, kind in LISTS.items():
-            found = await pages(client, method)
-            assert {len(page[kind]) for page in found[:-1]} == {2}
-            assert len({page.get("cacheScope") for page in found}) == 1
-            items = [item for page in found for item in page[kind]]
+            listing = await pages(client, method)
+            assert {len(page[kind]) for page in listing[:-1]} == {2}
+            assert len({page.get("cacheScope") for page in listing}) == 1
+            items = [item for page in listing for item in page[kind]]
             assert items == (await whole.result(method))[kind]
             assert len({item[IDENTIFIERS[kind]] for item in items}) == len(items) > 2
             for cursor in values("nonsense", "MTA=!", "0", 5, False, [], {}, "\u00e9", "//79"):
@@ -93,8 +93,8 @@ async def listed(client: McpClient, kind: str, *, modern: bool | None = None) ->
 
 
 async def grow(client: McpClient, kind: str, *names: str, **more: str) -> None:
-    found = await client.call("grow", kind=kind, names=names, modern=True, **more)
-    assert found["structuredContent"] == list(names)
+    result = await client.call("grow", kind=kind, names=names, modern=True, **more)
+    assert result["structuredContent"] == list(names)
 
 
 async def shrink(client: McpClient, kind: str, *names: str) -> None:
@@ -116,7 +116,7 @@ async def test_a_list_shows_the_current_tools_though_pages_are_cached(growing: A
         for name in ("a", "grow", "never there", "\u00e9", "\x00", "zz"):  # a cursor of any name is a page
             cursor = base64.urlsafe_b64encode(f"tools:{name}".encode()).decode()
             page = await client.result("tools/list", {"cursor": cursor})
-            assert [tool["name"] for tool in page["tools"]] == [one for one in ("grow", "shrink") if one > name]
+            assert [tool["name"] for tool in page["tools"]] == [tool for tool in ("grow", "shrink") if tool > name]
         await grow(client, "tools", "c", "a", "z")
         assert await listed(client, "tools") == ["a", "c", "grow", "shrink", "z"]
         assert await client.text("z") == "z"

@@ -55,7 +55,7 @@ NO_MESSAGES: list[Any] = [
 
 @pytest.mark.requirement("ERR-01", "ERR-02", "ERR-09", "HTTP-08", "MSG-02", "MSG-03", "MSG-04")
 async def test_bytes_that_are_no_message_are_refused_without_an_id(client: McpClient) -> None:
-    cases = [(raw, -32700) for raw in NOT_JSON] + [(json.dumps(one).encode(), -32600) for one in NO_MESSAGES]
+    cases = [(raw, -32700) for raw in NOT_JSON] + [(json.dumps(message).encode(), -32600) for message in NO_MESSAGES]
     for raw, code in cases:
         reply = await client.send_raw(raw)
         assert (reply.error["code"], reply.message.get("id")) == (code, None), raw[:80]
@@ -106,8 +106,8 @@ async def test_any_text_comes_back_as_it_was_sent(client: McpClient) -> None:
 async def test_an_id_comes_back_as_it_was_sent(client: McpClient) -> None:
     for request_id in (0, -1, 2**53, 2**70, "", "0", "ünïcode", "a" * 1000, 'quo"te'):
         for _ in range(2):  # it may be used again once it is answered
-            found = (await client.request("tools/list", id=request_id)).message["id"]
-            assert (found, type(found)) == (request_id, type(request_id))
+            returned = (await client.request("tools/list", id=request_id)).message["id"]
+            assert (returned, type(returned)) == (request_id, type(request_id))
 
 
 @pytest.mark.requirement("MSG-05", "MSG-07")
@@ -128,7 +128,7 @@ async def test_notifications_get_no_answer_even_malformed_ones_and_those_with_th
     messages: list[dict[str, Any]] = [
         *({"method": f"notifications/{name}"} for name in ("unheard-of", "initialized", "cancelled")),
         {"method": "notifications/progress", "params": {"progressToken": 1, "progress": 1}},
-        *({"method": "notifications/cancelled", "params": {"requestId": one}} for one in values({}, "never-sent")),
+        *({"method": "notifications/cancelled", "params": {"requestId": value}} for value in values({}, "never-sent")),
         {"method": "tools/call", "params": {"name": "fixture_echo", "arguments": {"text": "x"}}},
         {"method": "initialize", "params": {}},
         {"method": "nonsense"},
@@ -198,15 +198,15 @@ async def test_a_batch_gets_one_batch_of_responses(batching: McpClient) -> None:
         request(7, "tools/list", _meta=modern_meta()),
         *(1, {"foo": 1}, request(None), [request(8)]),
     ]
-    found = await answer(batching, batch)
-    by_id = {one["id"]: one for one in found if one.get("id") is not None}
+    responses = await answer(batching, batch)
+    by_id = {response["id"]: response for response in responses if response.get("id") is not None}
     assert set(by_id) == {1, "2", 3, 4, 5, 6, 7}
     assert by_id[1]["result"] == {}
     assert by_id["2"]["result"]["tools"]
     assert by_id[3]["result"]["content"][0]["text"] == "x"
     assert by_id[5]["result"]["isError"] is True
     assert {number: by_id[number]["error"]["code"] for number in (4, 6, 7)} == {4: -32601, 6: INVALID, 7: INVALID}
-    assert [one["error"]["code"] for one in found if one.get("id") is None] == [INVALID] * 4
+    assert [response["error"]["code"] for response in responses if response.get("id") is None] == [INVALID] * 4
     assert await batching.settle() == []
 
 
@@ -217,11 +217,13 @@ async def test_a_call_that_its_own_batch_cancels_keeps_back_no_response(batching
 
 async def test_an_id_or_a_member_that_is_there_twice_is_refused(batching: McpClient) -> None:
     twice = await answer(batching, [call(1, "fixture_echo", text="x"), request(1)])
-    assert [one["id"] for one in twice] == [1, 1]
-    assert [one["error"]["code"] for one in twice if "error" in one] == [INVALID]
+    assert [response["id"] for response in twice] == [1, 1]
+    assert [response["error"]["code"] for response in twice if "error" in response] == [INVALID]
     raw = b'[{"jsonrpc":"2.0","id":70,"method":"ping"},{"jsonrpc":"2.0","id":71,"id":72,"method":"ping"}]'
-    found: Any = (await batching.send_raw(raw)).message
-    assert [one for one in found if "error" in one] if isinstance(found, list) else found["error"]
+    answered: Any = (await batching.send_raw(raw)).message
+    assert (
+        [response for response in answered if "error" in response] if isinstance(answered, list) else answered["error"]
+    )
 
 
 async def test_a_batch_without_requests_gets_no_response(batching: McpClient) -> None:
@@ -234,23 +236,23 @@ async def test_a_batch_without_requests_gets_no_response(batching: McpClient) ->
 async def test_a_batch_of_invalid_messages_gets_one_batch_of_errors(batching: McpClient) -> None:
     """JSON-RPC 2.0 section 6. Over HTTP the status is 200, because clients take 404 for the end of the session."""
     for batch in ([1], [{"foo": 1}, None], [[request(1)]]):
-        found: Any = await batching.send_raw(json.dumps(batch).encode())
-        assert found.status in (None, 200)
-        assert [one["error"]["code"] for one in found.message] == [INVALID] * len(batch)
+        reply: Any = await batching.send_raw(json.dumps(batch).encode())
+        assert reply.status in (None, 200)
+        assert [response["error"]["code"] for response in reply.message] == [INVALID] * len(batch)
 
 
 async def test_a_cancelled_request_is_left_out_of_the_response(batching: McpClient) -> None:
     batch = asyncio.create_task(answer(batching, [call("gone", "fixture_wait", label="in a batch"), request("stays")]))
     while not (await asyncio.wait({batch}, timeout=0.1))[0]:  # a cancellation that comes too early is ignored
         await batching.notify("notifications/cancelled", {"requestId": "gone"})
-    assert [one["id"] for one in await batch] == ["stays"]
+    assert [response["id"] for response in await batch] == ["stays"]
 
 
 @pytest.mark.requirement("SEC-03")
 async def test_a_batch_with_too_many_requests_is_refused_whole(batching: McpClient) -> None:
     for batch in ([], [request(number) for number in range(101)]):
-        found = await answer(batching, batch)
-        assert (found["error"]["code"], found.get("id")) == (INVALID, None)
+        response = await answer(batching, batch)
+        assert (response["error"]["code"], response.get("id")) == (INVALID, None)
 
 
 @pytest.mark.requirement("MSG-17")
@@ -261,6 +263,6 @@ async def test_an_array_is_refused_in_every_other_revision_and_before_the_handsh
     for revision in (LEGACY[0], *NEWEST):
         other = await server.shared(revision)
         for batch in ([request(1), request(2)], [notification("notifications/unheard-of")], []):
-            found = await answer(other, batch)
-            assert (found["error"]["code"], found.get("id")) == (INVALID, None)
+            response = await answer(other, batch)
+            assert (response["error"]["code"], response.get("id")) == (INVALID, None)
         assert await other.settle() == []

@@ -30,13 +30,13 @@ async def change(client: McpClient, *what: str) -> None:
     assert (await client.result("tools/call", params, modern=True))["isError"] is False
 
 
-async def told(stream: Pending, many: int = 1, request_id: Any = None) -> list[str]:
+async def next_changes(stream: Pending, many: int = 1, request_id: Any = None) -> list[str]:
     """The next notifications; those of a subscription name it by an id of the same type."""
-    found = [await stream.next() for _ in range(many)]
-    for one in found if request_id is not None else ():
-        given = one["params"]["_meta"][ID]
-        assert (type(given), given) == (type(request_id), request_id)
-    return [one["params"].get("uri", one["method"]) for one in found]
+    notices = [await stream.next() for _ in range(many)]
+    for notice in notices if request_id is not None else ():
+        subscription_id = notice["params"]["_meta"][ID]
+        assert (type(subscription_id), subscription_id) == (type(request_id), request_id)
+    return [notice["params"].get("uri", notice["method"]) for notice in notices]
 
 
 async def subscribe(client: McpClient, wanted: Any, request_id: Any = None) -> tuple[Pending, Any]:
@@ -44,8 +44,8 @@ async def subscribe(client: McpClient, wanted: Any, request_id: Any = None) -> t
     subscription = await client.begin("subscriptions/listen", {"notifications": wanted}, id=request_id, modern=True)
     acknowledged = await subscription.next()
     assert acknowledged["method"] == "notifications/subscriptions/acknowledged"
-    given = acknowledged["params"]["_meta"][ID]
-    assert (type(given), given) == (type(subscription.id), subscription.id)
+    subscription_id = acknowledged["params"]["_meta"][ID]
+    assert (type(subscription_id), subscription_id) == (type(subscription.id), subscription.id)
     return subscription, acknowledged["params"]["notifications"]
 
 
@@ -58,15 +58,15 @@ async def test_a_session_is_told_of_lists_and_of_resources_that_it_subscribed_to
     stream, others = await client.listen(), await other.listen()
     assert await client.result("resources/subscribe", {"uri": "x://a"}) == {}
     assert await other.result("resources/subscribe", {"uri": "x://b"}) == {}
-    for one in (client,) if server.transport == "http" else (client, other):
-        await change(one, "tools", "x://b", "tools", "x://a", "prompts", "resources", "x://a")
-    assert await told(stream, 4) == [TOOLS, "x://a", PROMPTS, RESOURCES]
-    assert await told(others, 4) == [TOOLS, "x://b", PROMPTS, RESOURCES]
+    for listener in (client,) if server.transport == "http" else (client, other):
+        await change(listener, "tools", "x://b", "tools", "x://a", "prompts", "resources", "x://a")
+    assert await next_changes(stream, 4) == [TOOLS, "x://a", PROMPTS, RESOURCES]
+    assert await next_changes(others, 4) == [TOOLS, "x://b", PROMPTS, RESOURCES]
     assert await client.result("resources/unsubscribe", {"uri": "x://a"}) == {}
     await change(client, "x://a", *["tools"] * 500)  # many changes are one notification
-    assert await told(stream) == [TOOLS]
+    assert await next_changes(stream) == [TOOLS]
     await change(client, "prompts")
-    assert await told(stream) == [PROMPTS]
+    assert await next_changes(stream) == [PROMPTS]
 
 
 @pytest.mark.requirement("SEC-03")
@@ -98,9 +98,9 @@ async def test_a_subscription_is_told_of_what_it_requested(server: McpServer) ->
         stream, promised = await subscribe(client, wanted, request_id)
         assert promised == {"toolsListChanged": True, "resourceSubscriptions": ["x://a", "x://b"]}
         await change(client, "prompts", "resources", "x://c", "tools", "x://b", "x://b", "tools")
-        assert await told(stream, 2, request_id) == [TOOLS, "x://b"]
+        assert await next_changes(stream, 2, request_id) == [TOOLS, "x://b"]
         await change(client, "x://a")
-        assert await told(stream, 1, request_id) == ["x://a"]
+        assert await next_changes(stream, 1, request_id) == ["x://a"]
 
 
 @pytest.mark.requirement("LISTEN-02", "LISTEN-03", "LISTEN-04", "LISTEN-08")
@@ -108,17 +108,17 @@ async def test_subscriptions_are_independent_and_end_silently_when_cancelled(ser
     client = await server.client(MODERN[-1])
     for wanted in ({}, {"toolsListChanged": False}, {"futureThings": True, "taskIds": ["1"]}):
         assert (await subscribe(client, wanted))[1] == {}
-    one, _ = await subscribe(client, ALL, 0)
-    other, _ = await subscribe(client, {"resourceSubscriptions": ["x://a"]}, "0")
+    first, _ = await subscribe(client, ALL, 0)
+    second, _ = await subscribe(client, {"resourceSubscriptions": ["x://a"]}, "0")
     await change(client, "tools", "x://a", "x://b", "tools")
-    found = [await one.next(), await other.next()]
-    assert [(message["method"], message["params"]["_meta"]) for message in found] == [
+    notices = [await first.next(), await second.next()]
+    assert [(message["method"], message["params"]["_meta"]) for message in notices] == [
         (TOOLS, {ID: 0}),
         ("notifications/resources/updated", {ID: "0"}),
     ]
-    await one.cancel()
+    await first.cancel()
     await change(client, "prompts", "x://a")
-    assert await told(other, 1, "0") == ["x://a"]
+    assert await next_changes(second, 1, "0") == ["x://a"]
     assert await client.settle() == []
     assert (await subscribe(client, ALL, 0))[1] == ALL  # the id is free again
 
@@ -131,17 +131,17 @@ async def test_progress_and_logs_belong_to_their_calls(server: McpServer) -> Non
     meta = {"io.modelcontextprotocol/logLevel": "debug", "progressToken": "p"}
     params = {"name": "asking_tell", "arguments": {"notifications": tell}, "_meta": meta}
     reply = await client.request("tools/call", params)
-    assert [one["method"] for one in reply.told] == ["notifications/message", "notifications/progress"]
+    assert [notice["method"] for notice in reply.told] == ["notifications/message", "notifications/progress"]
     await change(client, "tools")
-    assert await told(stream) == [TOOLS]
+    assert await next_changes(stream) == [TOOLS]
 
 
 @pytest.mark.requirement("LISTEN-12")
 async def test_malformed_subscriptions_are_refused(server: McpServer) -> None:
     client = await server.shared(MODERN[-1])
     uris = [f"x://{number}" for number in range(1001)]
-    wrong: list[Any] = [{}, *({"notifications": one} for one in values(None, [], "all"))]
-    wrong += [{"notifications": {"toolsListChanged": one}} for one in ("yes", None)]
+    wrong: list[Any] = [{}, *({"notifications": value} for value in values(None, [], "all"))]
+    wrong += [{"notifications": {"toolsListChanged": is_wanted}} for is_wanted in ("yes", None)]
     for listed in ("x://a", [5], uris, ["x://" + "x" * 4093]):
         wrong.append({"notifications": {"resourceSubscriptions": listed}})
     for params in wrong:
@@ -164,8 +164,10 @@ async def test_a_shutdown_ends_each_subscription_with_its_response(start: Start)
             assert ended.result["_meta"][ID] == stream.id
         assert await process.wait() == 0
         if server.transport == "stdio":
-            notices = [one for one in client.wire.messages if one.get("method") == "notifications/cancelled"]
-            assert sorted(repr(one["params"]["requestId"]) for one in notices) == ["'0'", "0"]
+            notices = [
+                message for message in client.wire.messages if message.get("method") == "notifications/cancelled"
+            ]
+            assert sorted(repr(notice["params"]["requestId"]) for notice in notices) == ["'0'", "0"]
         assert "Traceback" not in server.stderr
 
 
@@ -181,5 +183,5 @@ async def test_subscriptions_are_limited_and_cancelling_one_makes_room(start: St
         while "error" in (await (await client.begin("subscriptions/listen", {"notifications": {}})).next()):
             pass
         await change(client, "tools")
-        assert await told(streams[0]) == [TOOLS]
+        assert await next_changes(streams[0]) == [TOOLS]
         assert "Traceback" not in server.stderr

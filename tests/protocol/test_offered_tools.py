@@ -71,5 +71,5 @@ async def test_callers_over_http_and_the_worker_find_them(site: Path) -> None:
         async with McpServer("http", site, env=env, more="[plugins.worker]", operator=operator) as server:
             for revision in NEWEST:
                 assert await names(await server.client(revision)) == ALL
-            found = await Engine(server.served, f"Bearer {token()}").ask("GET", "tools")
-            assert [tool["name"] for tool in found.body] == ["Free", "Keyed", "Starred"]
+            answer = await Engine(server.served, f"Bearer {token()}").ask("GET", "tools")
+            assert [tool["name"] for tool in answer.body] == ["Free", "Keyed", "Starred"]

@@ -23,7 +23,7 @@ async def progress(client: McpClient, tool: str, token: Any = "token", **argumen
     reply = await called(client, f"fixture_{tool}", token, **arguments)
     assert reply.result["isError"] is False
     assert await client.settle() == []
-    return [one["params"] for one in reply.told]
+    return [notice["params"] for notice in reply.told]
 
 
 @pytest.mark.requirement("HTTP-10", "HTTP-11", "HTTP-15", "HTTP-24", "UTIL-10", "UTIL-11", "UTIL-12", "UTIL-13")
@@ -31,18 +31,18 @@ async def test_progress_comes_before_the_response_under_the_token_of_the_request
     """0 and "" are tokens like any other."""
     for token in ("token", "", 0, 2**53, "ünï"):
         heard = await progress(client, "count", token)
-        assert [(one["progress"], one["total"]) for one in heard] == [(1, 3), (2, 3), (3, 3)]
-        assert all((one["progressToken"], type(one["progressToken"])) == (token, type(token)) for one in heard)
-    assert [one["progress"] for one in await progress(client, "count_sync")] == [0.5, 1, 1.5]
-    assert [one["progress"] for one in await progress(client, "stumble")] == [1, 2]  # it stood still and went back
-    said = (await progress(client, "count", to=1, say="a\nb\r\nc\rd\u2028e\x85"))[0]["message"]
-    assert said == "a\nb\r\nc\rd\u2028e\x85"
+        assert [(report["progress"], report["total"]) for report in heard] == [(1, 3), (2, 3), (3, 3)]
+        assert all((report["progressToken"], type(report["progressToken"])) == (token, type(token)) for report in heard)
+    assert [report["progress"] for report in await progress(client, "count_sync")] == [0.5, 1, 1.5]
+    assert [report["progress"] for report in await progress(client, "stumble")] == [1, 2]  # it stood and went back
+    message = (await progress(client, "count", to=1, say="a\nb\r\nc\rd\u2028e\x85"))[0]["message"]
+    assert message == "a\nb\r\nc\rd\u2028e\x85"
     assert await progress(client, "count", None) == []
 
 
 @pytest.mark.requirement("UTIL-14")
 async def test_a_flood_of_progress_is_coalesced_up_to_its_last_value(client: McpClient) -> None:
-    heard = [one["progress"] for one in await progress(client, "count_sync", to=10_000)]
+    heard = [report["progress"] for report in await progress(client, "count_sync", to=10_000)]
     assert len(heard) < 1000
     assert heard[-1] == 5000
 
@@ -62,7 +62,7 @@ async def began(client: McpClient, tool: str, **more: Any) -> Any:
     return call
 
 
-async def ends_silently(client: McpClient, call: Any) -> None:
+async def assert_silent_end(client: McpClient, call: Any) -> None:
     """Neither a response nor anything else comes for a request: over HTTP its stream ends."""
     if hasattr(call, "line") and not client.modern:
         assert await call.next() is None
@@ -75,7 +75,7 @@ async def test_a_cancelled_call_stops_and_gets_no_response(client: McpClient) ->
         label = f"call {request_id!r} of {client.revision}"
         call = await began(client, "wait", id=request_id, label=label)
         await call.cancel()
-        await ends_silently(client, call)
+        await assert_silent_end(client, call)
         await until_cancelled(client, label)
         assert "result" in (await client.request("tools/list", id=request_id)).message  # the id is free again
 
@@ -85,13 +85,13 @@ async def test_a_cancelled_tool_that_goes_on_is_not_heard(client: McpClient) -> 
     """One that catches the cancellation, and one in a thread, which sees `context.cancelled`."""
     call = await began(client, "stubborn", label=f"stubborn {client.revision}")
     await call.cancel()
-    await ends_silently(client, call)
+    await assert_silent_end(client, call)
     await until_cancelled(client, f"stubborn {client.revision}")
 
     async def blocked_and_cancelled() -> bool:
         call = await began(client, "block", label=f"block {client.revision}")
         await call.cancel()
-        await ends_silently(client, call)
+        await assert_silent_end(client, call)
         await client.call("fixture_open_gate")  # over HTTP the server may notice the closed connection later than this
         return f"block {client.revision}" in await client.text("fixture_cancelled")
 
@@ -110,7 +110,7 @@ async def test_a_cancellation_cancels_only_the_request_in_flight_of_this_client_
     await legacy.notify("notifications/cancelled", {})
     await foreign.notify("notifications/cancelled", {"requestId": 7})
     await other.cancel()
-    await ends_silently(legacy, other)
+    await assert_silent_end(legacy, other)
     await legacy.call("fixture_release")
     assert await call.text() == "released"
 

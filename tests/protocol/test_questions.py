@@ -38,7 +38,7 @@ async def answered(client: McpClient, call: Pending, answer: Answer = willing) -
     return question
 
 
-async def played(client: McpClient, tool: str, answer: Answer = willing, **arguments: Any) -> str:
+async def play(client: McpClient, tool: str, answer: Answer = willing, **arguments: Any) -> str:
     """Answer the only question of a call, and return the text of its result."""
     call = await begin(client, tool, **arguments)
     await answered(client, call, answer)
@@ -56,13 +56,13 @@ async def test_questions_in_the_words_of_each_revision(servers: Servers, revisio
     call = await begin(client, "sample")
     params = (await answered(client, call))["params"]
     block = {"type": "text", "text": "Hm."}
-    assert [one["content"] for one in params["messages"]][1:] == [[block] if newer else block]
+    assert [message["content"] for message in params["messages"]][1:] == [[block] if newer else block]
     assert (params["maxTokens"], params["stopSequences"]) == (50, ["."])
     assert await call.text() == "m/assistant/endTurn/text: Paris"
-    assert await played(client, "roots") == '["A=file:///a","None=file:///b"]'
+    assert await play(client, "roots") == '["A=file:///a","None=file:///b"]'
     if newer:
-        assert await played(client, "sample", tools=True) == "m/assistant/endTurn/text,tool_use: Paris"
-        assert "Colour.RED" in await played(client, "several")
+        assert await play(client, "sample", tools=True) == "m/assistant/endTurn/text,tool_use: Paris"
+        assert "Colour.RED" in await play(client, "several")
     if not forms:
         assert "elicitation.form" in text_of(await client.call("asks_person"))
         return
@@ -92,10 +92,10 @@ async def test_a_page_has_an_id_and_the_person_may_refuse(client: McpClient) -> 
 @pytest.mark.requirement("ASK-07", "ASK-08")
 async def test_malformed_answers_and_errors_of_the_client_reach_the_author(client: McpClient) -> None:
     wrong: list[Any] = [{}, {"action": "maybe"}, accept(), accept(value=5), {"action": "accept", "content": "Ann"}]
-    said = "ClientError None: The client answered elicitation/create with an invalid result"
+    text = "ClientError None: The client answered elicitation/create with an invalid result"
     for answer in wrong:
-        assert (await played(client, "careful", lambda *_, answer=answer: answer, kind="form")).startswith(said)
-    for members, told in (
+        assert (await play(client, "careful", lambda *_, answer=answer: answer, kind="form")).startswith(text)
+    for members, text in (
         ({"error": {"code": -1, "message": "User rejected it"}}, "ClientError -1: User rejected it"),
         ({"error": {"code": 1.5, "message": "x"}}, "ClientError None: The client sent an invalid response."),
         ({"result": None}, "ClientError None: The client sent an invalid response."),
@@ -103,7 +103,7 @@ async def test_malformed_answers_and_errors_of_the_client_reach_the_author(clien
     ):
         call = await begin(client, "careful", kind="form")
         await client.respond(await call.next(), **members)
-        assert (await call.text()).startswith(told)
+        assert (await call.text()).startswith(text)
 
 
 @pytest.mark.requirement("UTIL-07")
@@ -123,7 +123,7 @@ async def test_questions_are_withdrawn_after_their_time_and_with_their_call(clie
     questions = [await call.next() for _ in range(3)]
     await client.respond(questions[1], error={"code": -1, "message": "no"})  # when one fails the others are withdrawn
     notices = [await call.next() for _ in range(2)]
-    assert {one["params"]["requestId"] for one in notices} == {questions[0]["id"], questions[2]["id"]}
+    assert {notice["params"]["requestId"] for notice in notices} == {questions[0]["id"], questions[2]["id"]}
     assert (await call.result())["isError"] is True
 
 
@@ -132,7 +132,7 @@ async def test_prompts_and_resources_ask_and_nothing_is_kept_for_the_next_call(c
         call = await client.begin(method, params)
         await answered(client, call, lambda *_: accept(value="Ann"))
         assert "Ann" in str(await call.result())
-    steps = [int(await played(client, "step", label="kept")) for _ in range(2)]
+    steps = [int(await play(client, "step", label="kept")) for _ in range(2)]
     assert steps[1] == steps[0] + 1  # a step runs in each call
 
 

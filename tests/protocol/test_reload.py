@@ -47,19 +47,19 @@ async def reload_command(served: Served, site: Path) -> tuple[int | None, list[s
     """Run `pegboard reload`. Return its exit code and the outcomes."""
     code, (host,) = await run(served, site, "reload")
     assert host["pid"] == served.pid
-    return code, [one["outcome"] for one in host["results"]]
+    return code, [result["outcome"] for result in host["results"]]
 
 
 async def served_by_all(served: Served, session: Session) -> set[str]:
     """Return the tools that the endpoint, a profile and the worker protocol list, in both eras."""
-    one = modern(message("tools/list"))
-    profile = await served.request("POST", "/mcp/all", mirrored(one), json.dumps(one).encode())
-    answers = [(await session.post(message("tools/list"))).result, (await ask(served, one)).result]
+    request = modern(message("tools/list"))
+    profile = await served.request("POST", "/mcp/all", mirrored(request), json.dumps(request).encode())
+    answers = [(await session.post(message("tools/list"))).result, (await ask(served, request)).result]
     lists = [[tool["name"] for tool in answer["tools"]] for answer in (*answers, profile.json["result"])]
     worker = await Engine(served, f"Bearer {token()}").ask("GET", "tools")
-    (found,) = {tuple(names) for names in lists}
-    assert [f"shop_{tool['name'].lower()}" for tool in worker.body] == [*found]
-    return set(found)
+    (served_names,) = {tuple(names) for names in lists}
+    assert [f"shop_{tool['name'].lower()}" for tool in worker.body] == [*served_names]
+    return set(served_names)
 
 
 @pytest.mark.parametrize("watches", [True, False])
@@ -69,7 +69,7 @@ async def test_a_change_of_a_toolkit_reaches_all_clients(tmp_path: Path, watches
     command = [str(PEGBOARD), "serve", *(["--reload"] if watches else [])]
     async with Served(tmp_path, SETTINGS, command=command, env={"ARCADE_WORKER_SECRET": SECRET}) as served:
 
-        async def applied(outcome: str, times: int = 1) -> None:
+        async def assert_applied(outcome: str, times: int = 1) -> None:
             if not watches:
                 code = 0 if outcome in ("reloaded", "added", "removed") else 1
                 assert await reload_command(served, tmp_path) == (code, [outcome])
@@ -82,19 +82,21 @@ async def test_a_change_of_a_toolkit_reaches_all_clients(tmp_path: Path, watches
         install(tmp_path, "two")
         if not watches:
             _, plugins = await run(served, tmp_path, "plugins")
-            assert {one["name"]: one["outdated"] for one in plugins if one["outdated"]} == {"shop": [served.pid]}
-        await applied("reloaded")
+            assert {plugin["name"]: plugin["outdated"] for plugin in plugins if plugin["outdated"]} == {
+                "shop": [served.pid]
+            }
+        await assert_applied("reloaded")
         assert (await listening.next())["method"] == CHANGED
         assert await served_by_all(served, session) == {"shop_two"}
         file.write_text("kit = (\n")
-        await applied("kept: SyntaxError" if watches else "kept")
+        await assert_applied("kept: SyntaxError" if watches else "kept")
         called = await session.post(call("shop_two"))
         assert called.result["content"][0]["text"] == "two"
         shutil.rmtree(tmp_path / "toolkit_shop-1.0.dist-info")
-        await applied("removed")
+        await assert_applied("removed")
         assert await served_by_all(served, session) == set()
         install(tmp_path, "three")
-        await applied("added")
+        await assert_applied("added")
         assert await served_by_all(served, session) == {"shop_three"}
 
 
@@ -116,7 +118,7 @@ async def test_settings_that_others_can_change_are_not_applied(tmp_path: Path) -
     served = Served(tmp_path, cwd=file.parent, env={"XDG_CONFIG_HOME": str(tmp_path), "PEGBOARD_CONFIG": ""})
 
     async def listed() -> list[str]:
-        return [one["name"] for one in (await ask(served, message("tools/list"))).result["tools"]]
+        return [tool["name"] for tool in (await ask(served, message("tools/list"))).result["tools"]]
 
     async with served:
         file.write_text(http_config(host='disabled_tools = ["shop_one"]'))
@@ -136,9 +138,9 @@ async def test_a_withdrawn_token_is_refused_at_the_next_request(tmp_path: Path) 
     config = http_config(more=f"{kept}[plugins.auth_token.callers.ann]\ntoken = '{ann}'\n")
 
     async def send(line: Line, tool: str, bearer: str) -> None:
-        one = modern(call(tool))
+        request = modern(call(tool))
         await line.ask(
-            "POST", "/mcp", [*mirrored(one), ("Authorization", f"Bearer {bearer}")], json.dumps(one).encode()
+            "POST", "/mcp", [*mirrored(request), ("Authorization", f"Bearer {bearer}")], json.dumps(request).encode()
         )
 
     async def status(line: Line, bearer: str) -> int:

@@ -37,11 +37,11 @@ async def client(servers: Servers) -> RoundsClient:
     return RoundsClient(await (await servers.get("http", "asks")).shared(MODERN[-1]))
 
 
-def refused(reply: Reply, said: str = "params.requestState") -> str:
+def refused(reply: Reply, place: str = "params.requestState") -> str:
     """Return why a request was refused: its parameters are invalid."""
     assert (reply.error["code"], reply.status) in ((-32602, 200), (-32602, 400))
     message: str = reply.error["message"]
-    assert said in message
+    assert place in message
     return message
 
 
@@ -72,12 +72,12 @@ async def test_every_kind_of_question(server: McpServer) -> None:
         ("outer", "Hi, Ann | Ho, Ann | Hello, Ann", [[ELICIT] * 2, [ELICIT]]),
     ):
         assert (await client.finish(tool)).text == text
-        assert [[one["method"] for one in asked.values()] for asked in client.rounds] == methods
+        assert [[question["method"] for question in requests.values()] for requests in client.rounds] == methods
         assert client.told == []  # nothing is sent as a request
-        for one in [one for asked in client.rounds for one in asked.values()]:
-            assert one.get("params", {}).get("includeContext", "none") == "none"
+        for question in [question for requests in client.rounds for question in requests.values()]:
+            assert question.get("params", {}).get("includeContext", "none") == "none"
             if tool == "page":
-                assert one["params"].keys() == {"mode", "message", "url"}
+                assert question["params"].keys() == {"mode", "message", "url"}
     assert (await client.finish("sample", {"tools": True})).text == "m/assistant/endTurn/text,tool_use: Paris"
     params = client.rounds[0]["question-1"]["params"]
     assert (params["tools"][0]["name"], params["maxTokens"], params["temperature"]) == ("look", 50, 0.5)
@@ -107,7 +107,7 @@ async def test_prompts_and_resources_ask_too_and_no_other_method(client: RoundsC
 @pytest.mark.requirement("ROUND-16", "ROUND-17")
 async def test_missing_answers_are_requested_again_and_unexpected_ones_ignored(client: RoundsClient) -> None:
     first = await client.call("at_once")
-    answers = {key: willing(one["method"], one["params"]) for key, one in questions(first).items()}
+    answers = {key: willing(question["method"], question["params"]) for key, question in questions(first).items()}
     capital = answers.pop("capital")
     reply = await client.call("at_once", inputResponses=answers, requestState=first.result["requestState"])
     assert list(questions(reply)) == ["capital"]
@@ -116,8 +116,8 @@ async def test_missing_answers_are_requested_again_and_unexpected_ones_ignored(c
     assert done.text == "Ann, Paris, 2 roots"
     early = await client.call("name", inputResponses={"question-1": accept(value="early"), "x": {}})
     assert list(questions(early)) == ["question-1"]  # no question had been asked
-    given = {**ANN, "question-2": accept(value="x"), "": {}, "__proto__": {"a": [1]}}
-    done = await client.call("name", inputResponses=given, requestState=early.result["requestState"])
+    responses = {**ANN, "question-2": accept(value="x"), "": {}, "__proto__": {"a": [1]}}
+    done = await client.call("name", inputResponses=responses, requestState=early.result["requestState"])
     assert done.text == "Hello, Ann"
 
 
@@ -132,9 +132,9 @@ async def test_a_state_keeps_the_answers_of_earlier_rounds(client: RoundsClient)
 
 
 MALFORMED: list[tuple[str, Any]] = [
-    *(("name", one) for one in values(None, [], {"question-1": None}, {**ANN, "other": None})),
-    *(("name", {"question-1": one}) for one in values({}, {"action": "accept"}, {"action": ["accept"]})),
-    *(("name", {"question-1": accept(value=one)}) for one in (5, None)),
+    *(("name", value) for value in values(None, [], {"question-1": None}, {**ANN, "other": None})),
+    *(("name", {"question-1": value}) for value in values({}, {"action": "accept"}, {"action": ["accept"]})),
+    *(("name", {"question-1": accept(value=answer)}) for answer in (5, None)),
     ("consent", {"question-1": {"action": "accept", "content": "yes"}}),
     ("sample", {"question-1": {"role": "assistant", "model": "m"}}),
     ("sample", {"question-1": {"role": "user", "model": "m", "content": {"type": "text", "text": 5}}}),
@@ -146,24 +146,24 @@ MALFORMED: list[tuple[str, Any]] = [
 @pytest.mark.requirement("ASK-08", "ROUND-15")
 async def test_malformed_answers_are_refused_and_better_ones_taken(client: RoundsClient) -> None:
     for tool, responses in MALFORMED:
-        given: Any = {"inputResponses": responses, "requestState": await client.state(tool)}
-        refused(await client.call(tool, **given), "inputResponses")
+        params: Any = {"inputResponses": responses, "requestState": await client.state(tool)}
+        refused(await client.call(tool, **params), "inputResponses")
         if tool == "name":
-            assert (await client.call("name", **given | {"inputResponses": ANN})).text == "Hello, Ann"
+            assert (await client.call("name", **params | {"inputResponses": ANN})).text == "Hello, Ann"
     for tool, content in (("name", {"value": "\ud800"}), ("person", {"name": "x", "age": 10**400})):
-        given = {"inputResponses": {"question-1": accept(**content)}, "requestState": await client.state(tool)}
-        assert (await client.call(tool, **given)).error["code"] in (-32602, -32700)
+        params = {"inputResponses": {"question-1": accept(**content)}, "requestState": await client.state(tool)}
+        assert (await client.call(tool, **params)).error["code"] in (-32602, -32700)
 
 
 async def test_answers_steps_and_rounds_are_limited(client: RoundsClient) -> None:
     text = "ä" * 300_000
-    given: Any = {"inputResponses": {"question-1": accept(value=text)}, "requestState": await client.state("name")}
-    assert (await client.call("name", **given)).text == f"Hello, {text}"
-    given |= {
+    params: Any = {"inputResponses": {"question-1": accept(value=text)}, "requestState": await client.state("name")}
+    assert (await client.call("name", **params)).text == f"Hello, {text}"
+    params |= {
         "inputResponses": {"question-1": accept(value="x" * 10**6)},
         "requestState": await client.state("in_turn"),
     }
-    refused(await client.call("in_turn", **given), "too large")
+    refused(await client.call("in_turn", **params), "too large")
     assert (await client.finish("large", {"size": 60_000})).text == "60000 Ann"
     assert (await client.call("large", {"size": 70_000})).result["isError"] is True
     assert (await client.finish("step", {"label": "rounds"})).text == "1"
@@ -193,8 +193,8 @@ async def test_a_client_without_a_capability_is_told_which_is_missing(client: Ro
     wrong: Any
     for wrong in (None, True, [], {"form": None}):
         assert (await client.call("name", capabilities={"elicitation": wrong})).error["code"] in (-32021, -32602)
-    given: Any = {"inputResponses": {"question-1": accept(value="a")}, "requestState": await client.state("in_turn")}
-    assert (await client.call("in_turn", **given, capabilities={})).error["code"] == -32021  # in each round
+    params: Any = {"inputResponses": {"question-1": accept(value="a")}, "requestState": await client.state("in_turn")}
+    assert (await client.call("in_turn", **params, capabilities={})).error["code"] == -32021  # in each round
 
 
 # --- the state
@@ -241,7 +241,7 @@ async def test_a_state_is_valid_for_its_method_target_and_arguments_alone(client
     def tool(name: str, **arguments: Any) -> tuple[str, dict[str, Any]]:
         return "tools/call", {"name": f"asks_{name}", "arguments": arguments}
 
-    prompts = [("prompts/get", {"name": "asks_welcome", "arguments": {"style": one}}) for one in ("plain", "grand")]
+    prompts = [("prompts/get", {"name": "asks_welcome", "arguments": {"style": style}}) for style in ("plain", "grand")]
     cards = [("resources/read", {"uri": f"asks://cards/{number}"}) for number in (7, 8)]
     own = (tool("name", greeting="Hi"), prompts[0], cards[0])
     others = [tool("name", greeting="Ho"), tool("name"), tool("name", greeting="Hi", options={}), prompts[1], cards[1]]
@@ -274,11 +274,11 @@ async def test_processes_that_share_a_key_serve_each_other_s_calls_and_outlive_o
         states = {"old": await RoundsClient(await gone.client(MODERN[-1])).state("name")}
     states["alone"] = await client.state("name")
     async with process(new, old) as both, process(new) as renewed:
-        clients = {one: RoundsClient(await one.client(MODERN[-1])) for one in (both, renewed)}
+        clients = {wire: RoundsClient(await wire.client(MODERN[-1])) for wire in (both, renewed)}
         states["new"] = await clients[both].state("name")
-        for one, opens in ((clients[both], {"old", "new"}), (clients[renewed], {"new"}), (client, {"alone"})):
+        for rounds_client, opens in ((clients[both], {"old", "new"}), (clients[renewed], {"new"}), (client, {"alone"})):
             for maker, state in states.items():
-                reply = await one.call("name", inputResponses=ANN, requestState=state)
+                reply = await rounds_client.call("name", inputResponses=ANN, requestState=state)
                 assert reply.text == "Hello, Ann" if maker in opens else refused(reply)
 
 
@@ -289,27 +289,27 @@ def call(subject: str | None, **more: Any) -> Call:
     return Call("tools/call", {"name": "x", "arguments": {}, **more}, Caller(subject))
 
 
-def resumed(trips: RoundTrips, one: Call) -> Round | None:
-    return trips.begin(one.method, one.params, one.caller)
+def resumed(trips: RoundTrips, request: Call) -> Round | None:
+    return trips.begin(request.method, request.params, request.caller)
 
 
 @pytest.mark.requirement("ASK-09", "ASK-28", "ROUND-09", "ROUND-10")
 async def test_a_state_is_for_its_caller_alone_and_until_its_last_second(monkeypatch: pytest.MonkeyPatch) -> None:
     now = 1000.0
     monkeypatch.setattr(time, "time", lambda: now)
-    trips, asked = RoundTrips([], 60), Round(1, {"q": "digest"})
+    trips, round_before = RoundTrips([], 60), Round(1, {"q": "digest"})
     question = Question("elicitation/create", {"mode": "form", "message": "x"})
     state, subjects = "", (None, "", "bo", "ann")
     for subject in subjects:
-        state = trips.result(call(subject), InputRequired({"q": question}, asked))["requestState"]
+        state = trips.result(call(subject), InputRequired({"q": question}, round_before))["requestState"]
         for other in subjects:
             if other == subject:
-                assert resumed(trips, call(other, requestState=state)) == asked
+                assert resumed(trips, call(other, requestState=state)) == round_before
             else:
                 with pytest.raises(ProtocolError, match="for this request"):
                     resumed(trips, call(other, requestState=state))
     now = 1060.0
-    assert resumed(trips, call("ann", requestState=state)) == asked
+    assert resumed(trips, call("ann", requestState=state)) == round_before
     now = 1060.001
     with pytest.raises(ProtocolError, match="expired"):
         resumed(trips, call("ann", requestState=state))

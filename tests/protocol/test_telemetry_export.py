@@ -27,9 +27,9 @@ async def test_a_process_sends_its_telemetry_before_it_ends(transport: str, site
                 server.served.signal(signal.SIGTERM)
                 assert await server.served.wait() == 0
         (span,) = collector.spans["tools/call fixture_echo"]
-    found = attributes(span.attributes)
+    members = attributes(span.attributes)
     assert (span.trace_id.hex(), span.parent_span_id.hex()) == (TRACE, PARENT)
-    assert found["network.transport"] == {"stdio": "pipe", "http": "tcp"}[transport]
-    assert ("mcp.session.id" in found) is (transport == "http")
+    assert members["network.transport"] == {"stdio": "pipe", "http": "tcp"}[transport]
+    assert ("mcp.session.id" in members) is (transport == "http")
     (session,) = collector.metrics["mcp.server.session.duration"].histogram.data_points
     assert (session.count, attributes(session.attributes)["mcp.protocol.version"]) == (1, "2025-11-25")

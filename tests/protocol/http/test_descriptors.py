@@ -32,19 +32,19 @@ async def test_connections_are_refused_while_no_descriptor_is_free(fixture_site:
         lines = [await served.connect() for _ in range(CONNECTIONS)]
         for line in lines:
             await line.send(b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n")
-        found = [await status(line) for line in lines]
-        assert set(found) == {200, None}
-        assert found.count(None) >= CONNECTIONS // 2
+        statuses = [await status(line) for line in lines]
+        assert set(statuses) == {200, None}
+        assert statuses.count(None) >= CONNECTIONS // 2
         for line in lines:
             line.abort()
         async with asyncio.timeout(WAIT):
-            while await status(await asked(served)) != 200:
+            while await status(await requested_line(served)) != 200:
                 pass
     assert "no file descriptor is free" in served.stderr
     assert len(served.stderr.splitlines()) < CONNECTIONS
 
 
-async def asked(served: Served) -> Line:
+async def requested_line(served: Served) -> Line:
     """Send a request on a new connection."""
     line = await served.connect()
     await line.ask("GET", "/healthz")

@@ -22,7 +22,7 @@ ROUTES = [
     *((method, "/mcp") for method in ("POST", "GET", "DELETE", "OPTIONS")),
     *(("GET", "/healthz"), ("HEAD", "/readyz"), ("GET", "/nothing")),
 ]
-"""Every route, and a path without one."""
+"""Every route, and a path without a route."""
 PREFLIGHT = ("Access-Control-Request-Method", "POST")
 LIST = modern(message("tools/list"))
 APP = ("Origin", "https://app.example")
@@ -60,11 +60,11 @@ async def test_a_foreign_host_or_origin_is_refused_at_every_route(served: Served
             for fields in ([("Origin", "http://evil.example")], [("Origin", "null"), PREFLIGHT]):
                 answer = await line.request(method, path, fields)
                 assert (answer.status, cors(answer)) == (403, {}), (method, path)
-    asked = [("Host", host, 421) for host in (*FOREIGN.split(), "")]
-    asked += [("Origin", origin, 403) for origin in (*NO_ORIGINS, *(f"http://{host}" for host in FOREIGN.split()))]
+    cases = [("Host", host, 421) for host in (*FOREIGN.split(), "")]
+    cases += [("Origin", origin, 403) for origin in (*NO_ORIGINS, *(f"http://{host}" for host in FOREIGN.split()))]
     async with await served.connect() as line:
-        answers = [(await line.request("GET", "/healthz", [(name, value)])).status for name, value, _ in asked]
-    assert [one for one, status in zip(asked, answers, strict=True) if status != one[2]] == []
+        answers = [(await line.request("GET", "/healthz", [(name, value)])).status for name, value, _ in cases]
+    assert [case for case, status in zip(cases, answers, strict=True) if status != case[2]] == []
     twice = await listed(served, ("Origin", "http://localhost"), ("Origin", "http://evil.example"))
     assert twice.status in {400, 403}
 
@@ -110,8 +110,8 @@ async def test_a_listed_origin_may_read_responses_errors_and_streams(strict: Ser
             "Access-Control-Expose-Headers": "Mcp-Session-Id, MCP-Protocol-Version, WWW-Authenticate",
         }
         assert answer.get("Vary") == "Origin"
-    one = modern(call("fixture_count", token="p"))
-    stream = await strict.request("POST", "/mcp", [*mirrored(one), APP], json.dumps(one).encode())
+    request = modern(call("fixture_count", token="p"))
+    stream = await strict.request("POST", "/mcp", [*mirrored(request), APP], json.dumps(request).encode())
     error = await strict.request("POST", "/mcp", [APP], b"x")
     assert (stream.get("Content-Type"), error.status) == ("text/event-stream", 415)
     assert stream.get("Access-Control-Allow-Origin") == error.get("Access-Control-Allow-Origin") == APP[1]
@@ -120,9 +120,9 @@ async def test_a_listed_origin_may_read_responses_errors_and_streams(strict: Ser
 @pytest.mark.requirement("HTTP-02")
 async def test_preflights(strict: Served) -> None:
     wanted = "content-type, mcp-param-region,Mcp-Param-X-Dry.Run, mcp-param-, x-other, mcp-param-a b"
-    asked = ("Access-Control-Request-Headers", wanted)
+    field = ("Access-Control-Request-Headers", wanted)
     for path in ("/mcp", "/nothing"):
-        answer = await strict.request("OPTIONS", path, [APP, PREFLIGHT, asked])
+        answer = await strict.request("OPTIONS", path, [APP, PREFLIGHT, field])
         assert (answer.status, answer.body) == (204, b"")
         fields = cors(answer)
         assert fields["Access-Control-Allow-Origin"] == APP[1]
@@ -135,7 +135,7 @@ async def test_preflights(strict: Served) -> None:
             assert parameters == ["mcp-param-region", "Mcp-Param-X-Dry.Run"]
         assert "x-other" not in allowed
     for origin in ("http://app.example", "https://app.example:444", "https://sub.app.example", "null"):
-        assert (await strict.request("OPTIONS", "/mcp", [("Origin", origin), PREFLIGHT, asked])).status == 403
+        assert (await strict.request("OPTIONS", "/mcp", [("Origin", origin), PREFLIGHT, field])).status == 403
 
 
 async def test_invalid_settings_are_refused() -> None:
@@ -148,8 +148,8 @@ async def test_invalid_settings_are_refused() -> None:
         ({"trusted_proxies": ["unix"]}, "socket"),
         ({"key": "key.pem"}, "certificate"),
     ]
-    for settings, said in wrong:
-        with pytest.raises(ValueError, match=said):
+    for settings, text in wrong:
+        with pytest.raises(ValueError, match=text):
             HttpConfig(**settings)
 
 
@@ -161,8 +161,8 @@ PAGE = ("Origin", "http://localhost:3000")
 
 
 async def call_tool(served: Served, name: str, *fields: tuple[str, str]) -> Any:
-    one = modern(call(name))
-    return (await served.request("POST", "/mcp", [*mirrored(one), *fields], json.dumps(one).encode())).json
+    request = modern(call(name))
+    return (await served.request("POST", "/mcp", [*mirrored(request), *fields], json.dumps(request).encode())).json
 
 
 async def peeked(served: Served, *fields: tuple[str, str]) -> str:
@@ -176,8 +176,8 @@ async def test_tools_with_secrets_are_listed_for_all_and_run_for_the_operator(va
     """A loopback port proves nothing: a silent proxy forwards requests that look like local ones."""
     async with Served(vault, http_config(), env=SECRET) as served:
         token = served.proof[1].removeprefix("Bearer ")
-        right = [("Authorization", given) for given in (f"Bearer {token}", f"bearer  {token}")]
-        wrong = [("Authorization", given) for given in (token, f"Bearer {token}x", f"Basic {token}")]
+        right = [("Authorization", credentials) for credentials in (f"Bearer {token}", f"bearer  {token}")]
+        wrong = [("Authorization", credentials) for credentials in (token, f"Bearer {token}x", f"Basic {token}")]
         for field in [*right, *wrong]:
             assert await peeked(served, field) == ("s3cret" if field in right else "unproven")
             answer = await listed(served, field)
@@ -231,7 +231,7 @@ async def test_the_nearest_trusted_proxy_names_the_host(served: Served, fixture_
     ) as proxied:
         for host, forwarded, alone, behind in cases:
             fields = [("Host", host), ("X-Forwarded-Host", forwarded)]
-            assert [(await listed(one, *fields)).status for one in (served, proxied)] == [alone, behind]
+            assert [(await listed(server, *fields)).status for server in (served, proxied)] == [alone, behind]
 
 
 PLUGIN = """\

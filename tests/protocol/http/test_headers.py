@@ -28,11 +28,11 @@ ECHO = modern(call("fixture_echo", {"text": "x"}))
 REFUSED = (400, -32020)
 
 
-async def refused(served: Served, one: dict[str, Any], **changes: str | None) -> tuple[int, int]:
+async def refused(served: Served, request: dict[str, Any], **changes: str | None) -> tuple[int, int]:
     """Return the status and code for a modern message, sent unchanged."""
     async with await served.connect() as line:
-        done = await exchange(line, json.dumps(one).encode(), mirrored(one, **changes))
-        assert done.last["id"] == one["id"]
+        done = await exchange(line, json.dumps(request).encode(), mirrored(request, **changes))
+        assert done.last["id"] == request["id"]
         assert done.answer.get("Mcp-Session-Id") is None
         return done.refused
 
@@ -56,10 +56,10 @@ async def test_the_envelope_is_checked_before_the_headers(served: Served) -> Non
     sound = modern(LIST)["params"]["_meta"]
     wrong = [LIST, {**LIST, "params": {"_meta": 5}}, {**LIST, "params": []}]
     wrong += [{**LIST, "params": {"_meta": {key: sound[key]}}} for key in (CAPABILITIES, VERSION)]
-    wrong += [modern(LIST, **one) for one in values({VERSION: 5}, {CAPABILITIES: []}, {"progressToken": 1.5})]
-    for one in wrong:
-        assert await refused(served, one) == (400, -32602)
-        assert await refused(served, one, MCP_Protocol_Version="2025-11-25") in ((400, -32602), (400, -32600))
+    wrong += [modern(LIST, **meta) for meta in values({VERSION: 5}, {CAPABILITIES: []}, {"progressToken": 1.5})]
+    for request in wrong:
+        assert await refused(served, request) == (400, -32602)
+        assert await refused(served, request, MCP_Protocol_Version="2025-11-25") in ((400, -32602), (400, -32600))
 
 
 @pytest.mark.requirement("ERA-12", "ERA-14", "HEAD-02")
@@ -67,10 +67,10 @@ async def test_the_revision_is_checked_before_the_other_headers(served: Served) 
     """A client that does not know our headers must still learn what is served."""
     supported = (await ask(served, message("server/discover"))).result["supportedVersions"]
     for version in ("2025-11-25", "2099-01-01", "DRAFT"):
-        one = modern(LIST, **{VERSION: version})
+        request = modern(LIST, **{VERSION: version})
         async with await served.connect() as line:
-            fields = mirrored(one, MCP_Protocol_Version=version, Mcp_Method=None)
-            done = await exchange(line, json.dumps(one).encode(), fields)
+            fields = mirrored(request, MCP_Protocol_Version=version, Mcp_Method=None)
+            done = await exchange(line, json.dumps(request).encode(), fields)
         assert done.refused == (400, -32022)
         assert done.last["error"]["data"] == {"supported": supported, "requested": version}
 
@@ -103,9 +103,9 @@ async def test_names_of_tools_prompts_and_uris_may_be_in_canonical_base64(served
         assert (await ask(served, call(name), Mcp_Name=header_value(name))).refused == (200, -32602)
     raw = "fixture_größe".encode().decode("latin-1")  # it could be read in more than one way
     assert (await ask(served, call("fixture_größe"), Mcp_Name=raw)).refused == REFUSED
-    one = modern(call("fixture_echo1"))
-    assert (await ask(served, one, Mcp_Name="=?base64?Zml4dHVyZV9lY2hvMQ==?=")).last["error"]["code"] == -32602
-    assert await refused(served, one, Mcp_Name="=?base64?Zml4dHVyZV9lY2hvMR==?=") == REFUSED
+    request = modern(call("fixture_echo1"))
+    assert (await ask(served, request, Mcp_Name="=?base64?Zml4dHVyZV9lY2hvMQ==?=")).last["error"]["code"] == -32602
+    assert await refused(served, request, Mcp_Name="=?base64?Zml4dHVyZV9lY2hvMR==?=") == REFUSED
     for method, params in (("resources/read", {"uri": "fixture://text"}), ("prompts/get", {"name": "fixture_review"})):
         assert (await ask(served, message(method, params))).status == 200
         assert await refused(served, modern(message(method, params)), Mcp_Name="fixture://bytes") == REFUSED
@@ -117,12 +117,12 @@ async def test_unknown_methods_are_404_and_errors_of_handlers_are_responses(serv
     params = {"uri": "fixture://text", "protocolVersion": "2025-11-25", "capabilities": {}}
     for method in ("initialize", "ping", "resources/subscribe", "nonsense", "", "tools/callx"):
         assert await refused(served, modern(message(method, params))) == (404, -32601), method
-    for one in (
+    for request in (
         call("fixture_unknown"),
         message("resources/read", {"uri": "fixture://none"}),
         message("tools/list", {"cursor": "!"}),
     ):
-        assert (await ask(served, one)).refused == (200, -32602)
+        assert (await ask(served, request)).refused == (200, -32602)
 
 
 # --- parameters
@@ -136,10 +136,10 @@ async def server(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Serv
 
 async def send(server: Served, tool: str, arguments: Any, *fields: tuple[str, str], **changes: str | None) -> Exchanged:
     """Call a tool with further header fields."""
-    one = modern(call(tool, arguments) if arguments is not None else message("tools/call", {"name": tool}))
+    request = modern(call(tool, arguments) if arguments is not None else message("tools/call", {"name": tool}))
     async with await server.connect() as line:
-        done = await exchange(line, json.dumps(one).encode(), [*mirrored(one, **changes), *fields])
-        assert done.last["id"] == one["id"]
+        done = await exchange(line, json.dumps(request).encode(), [*mirrored(request, **changes), *fields])
+        assert done.last["id"] == request["id"]
         return done
 
 
@@ -179,13 +179,16 @@ ACCEPTED: list[tuple[Any, Fields]] = [
 ]
 DIFFERENT: list[tuple[Any, Fields]] = [
     # missing
-    *((one, []) for one in ({"region": ""}, {"limit": 0}, {"dry": False}, {"where": {"tenant": "a"}})),
+    *((arguments, []) for arguments in ({"region": ""}, {"limit": 0}, {"dry": False}, {"where": {"tenant": "a"}})),
     ({"region": "eu", "limit": 1}, [param("Region", "eu")]),
     ({"region": "eu"}, [("Mcp-Param", "eu"), ("Region", "eu"), ("Mcp-Param_Region", "eu")]),
     # given without an argument
     *(({}, [param("Region", value)]) for value in ("eu", "", "null")),
     *regions((None, "null")),
-    *((one, [param("Tenant", "a")]) for one in ({"where": {"tenant": None}}, {"where": "a"}, {"tenant": "a"})),
+    *(
+        (arguments, [param("Tenant", "a")])
+        for arguments in ({"where": {"tenant": None}}, {"where": "a"}, {"tenant": "a"})
+    ),
     (None, [param("Region", "eu")]),
     # of another value
     *regions(*(("eu", value) for value in ("us", "EU", '"eu"', "eu, eu", "\xa0eu", encoded("us")))),
@@ -248,8 +251,8 @@ async def test_schemas_of_the_author_are_listed_unchanged_and_enforced(server: S
     assert "mirrored_wrong" not in tools
     assert json.dumps(tools["mirrored_old"]["inputSchema"]) == json.dumps(mirrored_kit.DRAFT_07)
     done = await send(server, "mirrored_old", {"pair": [1, 2]})
-    told = "Invalid arguments:\npair.1: must be a string, got an integer\nwhy is required"
-    assert done.result["content"][0]["text"] == told
+    text = "Invalid arguments:\npair.1: must be a string, got an integer\nwhy is required"
+    assert done.result["content"][0]["text"] == text
     assert (await send(server, "mirrored_old", {})).result["structuredContent"] == [1]
     broken = (await send(server, "mirrored_old", {"pair": [1, "x"], "why": 0})).result
     assert (broken["isError"], "structuredContent" in broken) == (True, False)

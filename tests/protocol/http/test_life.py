@@ -31,8 +31,8 @@ LIST = message("tools/list")
 
 async def release(line: Line) -> None:
     """Let waiting calls go on, over a connection that is open."""
-    one = modern(call("fixture_release"))
-    assert (await line.request("POST", "/mcp", mirrored(one), json.dumps(one).encode())).status == 200
+    request = modern(call("fixture_release"))
+    assert (await line.request("POST", "/mcp", mirrored(request), json.dumps(request).encode())).status == 200
 
 
 async def stopping(probe: Line) -> None:
@@ -62,8 +62,8 @@ async def test_a_signal_lets_calls_in_flight_finish(fixture_site: Path) -> None:
         assert (await probe.request("GET", "/readyz")).status == 200
         wait = call("fixture_wait", token="p")
         streams = [await stream(served, wait), await session.begin(wait)]
-        one = modern(call("fixture_wait"))
-        await silent.ask("POST", "/mcp", mirrored(one), json.dumps(one).encode())
+        request = modern(call("fixture_wait"))
+        await silent.ask("POST", "/mcp", mirrored(request), json.dumps(request).encode())
         await ask(served, LIST)
         served.signal(signal.SIGINT)
         await stopping(probe)
@@ -87,9 +87,9 @@ async def test_sigterm_drains_first_and_a_second_one_ends_at_once(fixture_site: 
         assert (await kept.request("GET", "/healthz")).get("Connection") is None
         served.signal(signal.SIGTERM)
         await stopping(probe)
-        one = modern(call("fixture_echo", {"text": "x"}))
+        request = modern(call("fixture_echo", {"text": "x"}))
         for line in (kept, await served.connect()):
-            answer = await line.request("POST", "/mcp", mirrored(one), json.dumps(one).encode())
+            answer = await line.request("POST", "/mcp", mirrored(request), json.dumps(request).encode())
             assert (answer.status, answer.get("Connection")) == (200, "close")
             assert await line.rest() == b""
         served.signal(signal.SIGTERM)
@@ -119,8 +119,8 @@ async def test_calls_are_cut_after_the_grace_period(fixture_site: Path) -> None:
         await session.open()
         in_session, lost = [await session.begin(call("fixture_wait", token=token)) for token in "pq"]
         resumed = await session.listen(lost.events[-1].id)
-        one = modern(call("fixture_wait", id=1))
-        await silent.ask("POST", "/mcp", mirrored(one), json.dumps(one).encode())
+        request = modern(call("fixture_wait", id=1))
+        await silent.ask("POST", "/mcp", mirrored(request), json.dumps(request).encode())
         same = await served.connect()
         await same.ask("POST", "/mcp", session.fields(), json.dumps(call("fixture_wait", id=1)).encode())
         await ask(served, LIST)
@@ -134,8 +134,8 @@ async def test_calls_are_cut_after_the_grace_period(fixture_site: Path) -> None:
             assert (answer.status, answer.get("Retry-After"), answer.json["id"]) == (503, None, 1)
             assert answer.json["error"]["message"].startswith("The server is stopping")
         assert await served.wait() == 0
-        (told,) = re.findall(r"WARNING.* (6 calls were cut .*)", served.stderr)
-        assert told.endswith(": fixture_block, fixture_wait (5)")
+        (warning,) = re.findall(r"WARNING.* (6 calls were cut .*)", served.stderr)
+        assert warning.endswith(": fixture_block, fixture_wait (5)")
         assert "Traceback" not in served.stderr
 
 
@@ -148,9 +148,9 @@ async def test_a_response_that_is_being_read_arrives_whole(
     async with Served(fixture_site, config) as served, await served.connect(tls=context) as line:
         probe = await served.connect(tls=context)
         line.writer.transport.pause_reading()  # type: ignore[attr-defined]  # it is the transport of a socket
-        one = modern(call("fixture_large", {"size": 9_000_000}, token="p" if streams else None))
-        fields = mirrored(one, Accept="text/event-stream") if streams else mirrored(one)
-        await line.ask("POST", "/mcp", fields, json.dumps(one).encode())
+        request = modern(call("fixture_large", {"size": 9_000_000}, token="p" if streams else None))
+        fields = mirrored(request, Accept="text/event-stream") if streams else mirrored(request)
+        await line.ask("POST", "/mcp", fields, json.dumps(request).encode())
         await probe.request("GET", "/healthz")
         served.signal(signal.SIGTERM)
         await served.wait_for_stderr("until clients have read their responses")
@@ -164,12 +164,12 @@ async def test_connections_that_wait_to_be_accepted_are_served(
     fixture_site: Path, tmp_path: Path, is_fast: bool
 ) -> None:
     """The server begins to end when it has not yet read their requests. uvloop is fast."""
-    one = modern(call("fixture_echo", {"text": "x"}))
+    request = modern(call("fixture_echo", {"text": "x"}))
     async with Served(make_fixture_site(tmp_path) if is_fast else fixture_site) as served:
         served.signal(signal.SIGSTOP)
         lines = [await served.connect() for _ in range(50)]
         for line in lines:
-            await line.ask("POST", "/mcp", mirrored(one), json.dumps(one).encode())
+            await line.ask("POST", "/mcp", mirrored(request), json.dumps(request).encode())
         served.signal(signal.SIGTERM)
         served.signal(signal.SIGCONT)
         for line in lines:
@@ -179,7 +179,7 @@ async def test_connections_that_wait_to_be_accepted_are_served(
 
 
 def wait_until_caught(pid: int, number: signal.Signals) -> None:
-    """Wait until a process has no handler for a signal any more (Linux): it has caught the first one."""
+    """Wait until a process has no handler for a signal any more (Linux): it has caught the first signal."""
     caught = 1 << number - 1
     while caught & int(re.findall(r"SigCgt:\s*(\w+)", Path(f"/proc/{pid}/status").read_text())[0], 16):
         time.sleep(0.01)
@@ -188,9 +188,9 @@ def wait_until_caught(pid: int, number: signal.Signals) -> None:
 async def test_a_second_signal_ends_a_process_whose_event_loop_is_blocked(tmp_path: Path) -> None:
     site = make_site(tmp_path, {"unruly": unruly_kit})
     async with Served(site, http_config(host="blocked_loop_seconds = 0.1\n")) as served:
-        one = modern(call("unruly_block", {"how": "busy"}))
+        request = modern(call("unruly_block", {"how": "busy"}))
         line = await served.connect()
-        await line.ask("POST", "/mcp", mirrored(one), json.dumps(one).encode())
+        await line.ask("POST", "/mcp", mirrored(request), json.dumps(request).encode())
         await served.wait_for_stderr("blocked the event loop")
         served.signal(signal.SIGTERM)
         await asyncio.to_thread(wait_until_caught, served.pid, signal.SIGTERM)
@@ -368,7 +368,7 @@ async def test_the_end_does_not_wait_for_a_tls_client_that_has_its_response(cert
 
 
 @pytest.mark.parametrize(
-    ("name", "is_trusted", "told"),
+    ("name", "is_trusted", "verdict"),
     [
         ("localhost", True, "fixture_echo"),
         ("127.0.0.1", True, "certificate is not valid for '127.0.0.1'"),
@@ -376,7 +376,7 @@ async def test_the_end_does_not_wait_for_a_tls_client_that_has_its_response(cert
     ],
 )
 async def test_a_client_checks_the_certificate(
-    fixture_site: Path, certificate: Path, name: str, is_trusted: bool, told: str
+    fixture_site: Path, certificate: Path, name: str, is_trusted: bool, verdict: str
 ) -> None:
     tls, _ = with_tls(certificate)
     async with Served(fixture_site, http_config(f"port = 0\n{tls}")) as served:
@@ -388,4 +388,4 @@ async def test_a_client_checks_the_certificate(
             stderr=asyncio.subprocess.STDOUT,
         )
         output, _ = await asyncio.wait_for(listing.communicate(), WAIT)
-        assert told in " ".join(output.decode().split())
+        assert verdict in " ".join(output.decode().split())

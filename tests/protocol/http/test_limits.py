@@ -21,20 +21,20 @@ LIMIT = 65536
 ECHO = call("fixture_echo", {"text": "x"})
 
 
-async def alive(served: Served) -> None:
+async def assert_alive(served: Served) -> None:
     assert (await ask(served, ECHO)).result["isError"] is False
 
 
-async def post(served: Served, one: dict[str, Any]) -> Answer:
+async def post(served: Served, request: dict[str, Any]) -> Answer:
     """Send a modern request on a new connection, and return the HTTP response."""
-    one = modern(one)
-    return await served.request("POST", "/mcp", mirrored(one), json.dumps(one).encode())
+    request = modern(request)
+    return await served.request("POST", "/mcp", mirrored(request), json.dumps(request).encode())
 
 
-async def sent(line: Line, one: dict[str, Any]) -> None:
+async def sent(line: Line, request: dict[str, Any]) -> None:
     """Send a modern request on a connection."""
-    one = modern(one)
-    await line.ask("POST", "/mcp", mirrored(one), json.dumps(one).encode())
+    request = modern(request)
+    await line.ask("POST", "/mcp", mirrored(request), json.dumps(request).encode())
 
 
 # --- size
@@ -56,7 +56,7 @@ async def test_a_body_beyond_the_limit_is_refused_before_it_is_sent_or_when_it_g
     for encoding in ("gzip", "identity, gzip"):
         answer = await strict.request("POST", "/mcp", [*JSON_FIELDS, ("Content-Encoding", encoding)], b"\x1f\x8b")
         assert answer.status == 415
-    await alive(strict)
+    await assert_alive(strict)
 
 
 async def test_a_transfer_coding_other_than_chunked_is_refused(strict: Served) -> None:
@@ -73,11 +73,11 @@ async def test_a_transfer_coding_other_than_chunked_is_refused(strict: Served) -
 
 
 async def test_a_body_of_exactly_the_limit_is_served_in_chunks(strict: Served) -> None:
-    one = modern(call("fixture_length", {"text": ""}))
-    one["params"]["arguments"]["text"] = "x" * (LIMIT - len(json.dumps(one)))
-    body = json.dumps(one).encode()
+    request = modern(call("fixture_length", {"text": ""}))
+    request["params"]["arguments"]["text"] = "x" * (LIMIT - len(json.dumps(request)))
+    body = json.dumps(request).encode()
     async with await strict.connect() as line:
-        await line.ask("POST", "/mcp", [*mirrored(one), CHUNKED])
+        await line.ask("POST", "/mcp", [*mirrored(request), CHUNKED])
         for part in (body[:1], body[1:40000], body[40000:]):
             await line.send(b"%x\r\n%b\r\n" % (len(part), part))
         await line.send(b"0\r\n\r\n")
@@ -89,7 +89,7 @@ async def test_large_bodies_share_a_limit_of_memory(fixture_site: Path) -> None:
     """512 MiB. Clients that announce large bodies and send nothing do not block small ones; a flood is not kept."""
     large = [*JSON_FIELDS, ("Content-Length", str(10 * 2**20)), ("Expect", "100-continue")]
     async with Served(fixture_site) as served:
-        await alive(served)
+        await assert_alive(served)
         before = served.memory()
         async with await served.connect() as line:
             await line.ask("POST", "/mcp", [*JSON_FIELDS, CHUNKED])
@@ -98,7 +98,7 @@ async def test_large_bodies_share_a_limit_of_memory(fixture_site: Path) -> None:
                     await line.send(b"100000\r\n" + b" " * 2**20 + b"\r\n")
             except ConnectionError:
                 pass
-        await alive(served)
+        await assert_alive(served)
         assert served.memory() - before < 30 * 2**20
         lines = [await served.connect() for _ in range(52)]
         answers = []
@@ -107,7 +107,7 @@ async def test_large_bodies_share_a_limit_of_memory(fixture_site: Path) -> None:
             answers.append(await line.head())
         assert [answer.status for answer in answers] == [100] * 51 + [503]
         assert (answers[-1].get("Retry-After"), answers[-1].get("Connection")) == ("1", "close")
-        await alive(served)
+        await assert_alive(served)
         for line in lines:
             line.abort()
         async with asyncio.timeout(WAIT):
@@ -201,7 +201,7 @@ async def test_requests_and_streams_have_limits_of_their_own(fixture_site: Path)
                 pass
         for _ in range(4):
             await stream(served, call("fixture_wait", token="p"))
-            await alive(served)
+            await assert_alive(served)
         refused = await post(served, call("fixture_wait", {"label": "one-too-many"}, token="p"))
         assert (refused.status, refused.get("Retry-After")) == (503, "1")
         async with asyncio.timeout(WAIT):  # that call is cancelled
@@ -243,7 +243,7 @@ async def test_bytes_that_are_no_http_are_refused_and_the_connection_closed(stri
             assert (answer.status, answer.get("Server")) == (400, "pegboard"), name
             assert not [leak for leak in LEAKS if leak in answer.text + str(answer.fields)], name
             assert b"200" not in await line.rest(), name
-    await alive(strict)
+    await assert_alive(strict)
     assert "aiohttp" not in strict.stderr  # no traceback of the HTTP library
 
 
@@ -267,7 +267,7 @@ async def test_malformed_chunks_are_refused_at_any_moment(strict: Served) -> Non
         await sent(line, call("fixture_wait", {"label": "before-broken"}, token="p"))
         assert (await line.head()).status == 200
         await line.ask("POST", "/mcp", [*JSON_FIELDS, CHUNKED])
-        await alive(strict)  # a round trip, by which the head has come
+        await assert_alive(strict)  # a round trip, by which the head has come
         await line.send(b"zz\r\n")
         await ask(strict, call("fixture_release"))
         while await line.chunk():

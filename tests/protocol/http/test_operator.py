@@ -82,9 +82,9 @@ async def knock(path: Path, *fields: tuple[str, str], user: int | None = None) -
     finally:
         if user is not None:
             os.seteuid(0)
-    one = modern(call("vault_peek"))
+    request = modern(call("vault_peek"))
     async with Line(*await asyncio.open_unix_connection(sock=peer, limit=LIMIT)) as line:
-        done = await exchange(line, json.dumps(one).encode(), [*mirrored(one), *fields])
+        done = await exchange(line, json.dumps(request).encode(), [*mirrored(request), *fields])
     return done.result["isError"] is False
 
 
@@ -154,7 +154,7 @@ async def test_routes_stay_closed_while_their_authenticator_is_disabled(
     command: list[str | Path] = [PEGBOARD, "serve", *arguments]
     async with Served(fixture_site, http_config(host=host, more=DOOR), command=command) as served:
         refused = await served.request("POST", "/mcp")
-        told = "This is closed because an authenticator is disabled: auth_token. Its operator can enable it.\n"
-        assert (refused.status, refused.text) == (403, told)
+        message = "This is closed because an authenticator is disabled: auth_token. Its operator can enable it.\n"
+        assert (refused.status, refused.text) == (403, message)
         assert (await served.request("POST", "/mcp", [served.proof])).status == 415  # the operator gets as far as MCP
         assert "it may authenticate callers of the policy 'mcp', which does not open without it" in served.stderr

@@ -44,7 +44,7 @@ class Proxy:
         self.learns = False
         self.used = Counter[str]()
         self.served = copy(processes[0])
-        self._turns = cycle(one.url.removesuffix("/mcp") for one in processes)
+        self._turns = cycle(process.url.removesuffix("/mcp") for process in processes)
         self._owners: dict[str | None, str] = {}
 
     async def pass_on(self, request: web.BaseRequest) -> web.Response:
@@ -82,12 +82,12 @@ async def test_requests_of_2026_07_28_need_no_routing(proxy: Proxy) -> None:
     """Each round of a call may reach another process."""
     first, second = [(await ask(proxy.served, message("tools/list"))).result["tools"] for _ in range(2)]
     assert first == second != []
-    asked: dict[str, Any] = call("asks_name")
-    asked["params"]["_meta"] = {CAPABILITIES: ABLE}
-    question = (await ask(proxy.served, asked)).result
+    request: dict[str, Any] = call("asks_name")
+    request["params"]["_meta"] = {CAPABILITIES: ABLE}
+    question = (await ask(proxy.served, request)).result
     (key,) = question["inputRequests"]
-    asked["params"] |= {"requestState": question["requestState"], "inputResponses": {key: accept(value="Ann")}}
-    assert "Ann" in (await ask(proxy.served, asked)).result["content"][0]["text"]
+    request["params"] |= {"requestState": question["requestState"], "inputResponses": {key: accept(value="Ann")}}
+    assert "Ann" in (await ask(proxy.served, request)).result["content"][0]["text"]
 
 
 async def test_calls_of_the_worker_need_no_routing(proxy: Proxy) -> None:

@@ -33,16 +33,16 @@ def config(more: str, http: str = "port = 0") -> str:
 
 def log(*texts: str, **arguments: Any) -> dict[str, Any]:
     """A call that logs these texts."""
-    said = [["notifications/message", {"level": "error", "data": text}] for text in texts]
-    return call("asking_tell", {"notifications": said, **arguments})
+    notifications = [["notifications/message", {"level": "error", "data": text}] for text in texts]
+    return call("asking_tell", {"notifications": notifications, **arguments})
 
 
-def said(messages: list[Any]) -> list[Any]:
-    return [one["params"]["data"] if "params" in one else one["result"]["content"][0]["text"] for one in messages]
+def texts_of(messages: list[Any]) -> list[Any]:
+    return [item["params"]["data"] if "params" in item else item["result"]["content"][0]["text"] for item in messages]
 
 
 async def rest(streaming: Streaming) -> list[Any]:
-    return said([one async for one in streaming.rest()])
+    return texts_of([received async for received in streaming.rest()])
 
 
 async def let_go(session: Session) -> None:
@@ -55,9 +55,9 @@ async def change(served: Served, *what: str) -> None:
     assert (await ask(served, call("asking_change", {"what": list(what)}))).result["isError"] is False
 
 
-async def told(streaming: Streaming, many: int = 1) -> list[str]:
-    found = [await streaming.next() for _ in range(many)]
-    return [one["params"].get("uri", one["method"]) for one in found]
+async def next_changes(streaming: Streaming, many: int = 1) -> list[str]:
+    notices = [await streaming.next() for _ in range(many)]
+    return [notice["params"].get("uri", notice["method"]) for notice in notices]
 
 
 LOST = (200, -32603)
@@ -65,10 +65,10 @@ LOST = (200, -32603)
 
 
 async def refused(session: Session, *last: str) -> tuple[int, int]:
-    fields = [*session.fields(("Accept", "text/event-stream")), *(("Last-Event-ID", one) for one in last)]
+    fields = [*session.fields(("Accept", "text/event-stream")), *(("Last-Event-ID", event_id) for event_id in last)]
     answer = await session.served.request("GET", "/mcp", fields)
-    found = answer.json if answer.status != 200 else json.loads(*events(answer.body))
-    return answer.status, found["error"]["code"]
+    body = answer.json if answer.status != 200 else json.loads(*events(answer.body))
+    return answer.status, body["error"]["code"]
 
 
 # --- resuming the stream of a call
@@ -80,8 +80,8 @@ async def test_events_have_unique_ids_from_which_a_stream_is_resumed(asking: Ser
     """In 2025-11-25 the first event is empty, and says when to come back. Modern streams have neither."""
     session = await opened(asking, revision)
     first, second = await session.begin(log("a", "b", "c")), await session.begin(log("d"))
-    assert [said([first.first]), await rest(first)] == [["a"], ["b", "c", "told"]]
-    assert [said([second.first]), await rest(second)] == [["d"], ["told"]]
+    assert [texts_of([first.first]), await rest(first)] == [["a"], ["b", "c", "told"]]
+    assert [texts_of([second.first]), await rest(second)] == [["d"], ["told"]]
     everything = first.events + second.events
     assert len({event.id for event in everything} - {None, ""}) == len(everything)
     primed = [(event.data, event.retry) for event in (first.events[0], second.events[0])]
@@ -91,11 +91,11 @@ async def test_events_have_unique_ids_from_which_a_stream_is_resumed(asking: Ser
     for place, event in enumerate(first.events):
         again = await session.listen(event.id)
         assert await rest(again) == texts[place:]
-        assert [one.id for one in again.events] == [one.id for one in first.events[place + 1 :]]
+        assert [event.id for event in again.events] == [event.id for event in first.events[place + 1 :]]
     lost = await session.begin(log("a", "b", stay=True))
     lost.abort()  # the call goes on without its client
     back = await session.listen(lost.events[-1].id)
-    assert said([await back.next()]) == ["b"]
+    assert texts_of([await back.next()]) == ["b"]
     last = await session.listen(back.events[-1].id)  # a client need not wait for the server to notice a loss
     assert await back.next() is None
     await let_go(session)
@@ -113,13 +113,13 @@ async def test_the_stream_of_a_cancelled_call_ends_with_an_error_that_names_the_
 ) -> None:
     """The repetition of a call that may have had effects is not advised."""
     session = await opened(asking)
-    asked = log("a", stay=True)
-    asked["params"]["name"] = tool
-    gone = await session.begin({**asked, "id": "gone"})
+    request = log("a", stay=True)
+    request["params"]["name"] = tool
+    gone = await session.begin({**request, "id": "gone"})
     await session.post({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": "gone"}})
-    assert [one async for one in gone.rest()] == []
+    assert [received async for received in gone.rest()] == []
     back = await session.listen(gone.events[-1].id)
-    [error] = [one["error"]["message"] async for one in back.rest()]
+    [error] = [received["error"]["message"] async for received in back.rest()]
     assert error.startswith("There is no response: the call was cancelled, ")
     assert f" stored. {advice}" in error
 
@@ -150,10 +150,10 @@ async def test_a_deleted_session_ends_its_streams_and_cannot_be_resumed(asking: 
     done = await session.begin(log("a"))
     await rest(done)
     running, apart = await session.begin(log("b", stay=True)), await session.listen()
-    asked = await session.begin(call("asking_ask", {"label": "deleted"}))
+    question = await session.begin(call("asking_ask", {"label": "deleted"}))
     assert (await asking.request("DELETE", "/mcp", session.fields())).status == 204
-    assert (await asked.next())["method"] == "notifications/cancelled"
-    for streaming in (running, asked):
+    assert (await question.next())["method"] == "notifications/cancelled"
+    for streaming in (running, question):
         assert (await streaming.next())["error"]["code"] == -32600
         assert await streaming.next() is None
     assert await apart.next() is None
@@ -202,12 +202,12 @@ async def test_a_server_may_end_streams_of_calls_early_in_the_newest_revision(as
         assert await rest(await session.listen(last)) == []
         back = await session.listen(last)
         await let_go(session)
-        while not (found := await rest(back)):
+        while not (more := await rest(back)):
             back = await session.listen(last)
-        assert texts + found == ["a", "told"]
+        assert texts + more == ["a", "told"]
         assert await rest(whole) == ["told"]
         await change(served, "tools")
-        assert await told(apart) == [TOOLS]
+        assert await next_changes(apart) == [TOOLS]
 
 
 # --- GET streams
@@ -220,10 +220,10 @@ async def test_a_change_is_told_on_the_latest_of_few_streams(asking: Served) -> 
     assert await streams[0].next() is None
     first, second = streams[-2:]
     await change(asking, "tools")
-    assert await told(second) == [TOOLS]
+    assert await next_changes(second) == [TOOLS]
     second.abort()
     async with asyncio.timeout(WAIT):
-        waiting = asyncio.create_task(told(first))
+        waiting = asyncio.create_task(next_changes(first))
         while not waiting.done():
             await change(asking, "prompts")
             await asyncio.wait((waiting,), timeout=0.1)
@@ -244,5 +244,5 @@ async def test_subscriptions_are_streams_kept_alive_that_tell_slow_readers_each_
         for _ in range(10):
             await change(served, *uris)
         assert served.memory() - before < 16 * 2**20
-        assert await told(streams[1]) == [uris[0]]
+        assert await next_changes(streams[1]) == [uris[0]]
         assert all(event.id is None and event.retry is None for event in streams[1].events)

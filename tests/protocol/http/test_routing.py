@@ -20,9 +20,9 @@ TAKES = ("Accept", "text/event-stream")
 LIST = message("tools/list", {})
 
 
-async def post(served: Served, one: Any, *fields: tuple[str, str]) -> Any:
+async def post(served: Served, payload: Any, *fields: tuple[str, str]) -> Any:
     async with await served.connect() as line:
-        return await exchange(line, json.dumps(one).encode(), [*JSON_FIELDS, *fields])
+        return await exchange(line, json.dumps(payload).encode(), [*JSON_FIELDS, *fields])
 
 
 # --- POST
@@ -46,7 +46,7 @@ async def test_the_header_or_a_version_in_meta_makes_a_request_modern(served: Se
         assert done.refused == (400, -32602)  # it lacks its `_meta`
         error = done.last["error"]
         assert error["data"]["supported"] == [MODERN[-1], *reversed(LEGACY)]
-        assert all(one in error["message"] for one in LEGACY) == (header != MODERN[-1])
+        assert all(revision in error["message"] for revision in LEGACY) == (header != MODERN[-1])
         assert (await session.post(LIST, (PV, header))).refused == (400, -32602)
     for header in (*LEGACY, "2025-11-25 "):  # any of the era is served in the session's own revision
         assert (await session.post(LIST, (PV, header))).status == 200
@@ -56,9 +56,9 @@ async def test_the_header_or_a_version_in_meta_makes_a_request_modern(served: Se
         for first, second in (("2025-11-25", "2025-11-25"), ("2025-11-25", "2025-06-18"), ("2025-11-25", MODERN[-1])):
             fields = [*bare, (PV, first), (PV, second)]  # intermediaries may read the one or the other
             assert (await exchange(line, json.dumps(LIST).encode(), fields)).refused == (400, -32602)
-        one = modern(LIST)
-        fields = mirrored(one, MCP_Protocol_Version="2025-11-25")
-        assert (await exchange(line, json.dumps(one).encode(), fields)).refused == (400, -32020)
+        request = modern(LIST)
+        fields = mirrored(request, MCP_Protocol_Version="2025-11-25")
+        assert (await exchange(line, json.dumps(request).encode(), fields)).refused == (400, -32020)
     assert (await session.post(message("tools/list", {"_meta": {"progressToken": 1}}))).status == 200
     half = {"_meta": {key: value for key, value in modern_meta().items() if key.endswith("Version")}}
     assert (await session.post(message("tools/list", half))).refused == (400, -32602)
@@ -70,18 +70,18 @@ async def test_modern_notifications_are_ignored_and_responses_and_batches_refuse
 ) -> None:
     """A request is cancelled by closing its connection, never by its id."""
     streaming = await session.begin(call("fixture_wait", {"label": "modern-cancel"}, token="t", id=77))
-    one = {"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 77}}
+    notification = {"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 77}}
     for fields in ([(PV, MODERN[-1])], [(PV, MODERN[-1]), ("Mcp-Session-Id", session.id)]):
-        done = await post(served, one, *fields)
+        done = await post(served, notification, *fields)
         assert (done.status, done.answer.body) == (202, b"")
-    in_meta = {**one, "params": {"requestId": 77, "_meta": modern_meta()}}
+    in_meta = {**notification, "params": {"requestId": 77, "_meta": modern_meta()}}
     assert (await post(served, in_meta, ("Mcp-Session-Id", session.id))).status == 202
-    assert (await post(served, one, (PV, "2099-01-01"))).refused == (400, -32600)
+    assert (await post(served, notification, (PV, "2099-01-01"))).refused == (400, -32600)
     await session.post(call("fixture_release"))
     assert (await streaming.next())["result"]["content"][0]["text"] == "released"
     done = await post(served, {"jsonrpc": "2.0", "id": 5, "result": {}}, (PV, MODERN[-1]))
     assert (done.refused, done.last.get("id")) == ((400, -32600), None)
-    for fields in ([], *([(PV, one)] for one in ("2025-11-25", MODERN[-1], "2025-03-26"))):
+    for fields in ([], *([(PV, revision)] for revision in ("2025-11-25", MODERN[-1], "2025-03-26"))):
         for batch in ([], [modern(LIST)], [message("initialize", INITIALIZE)]):
             assert (await post(served, batch, *fields)).refused == (400, -32600)
 
@@ -112,7 +112,7 @@ async def test_get_and_delete_belong_to_sessions(served: Served, session: Sessio
         assert (await served.request("GET", "/mcp", fields)).status == status
     unknown = await served.request("GET", "/mcp", [sid, TAKES, (PV, "2099-01-01")])
     assert unknown.status == 400
-    assert all(one in unknown.json["error"]["message"] for one in (*LEGACY, *MODERN))
+    assert all(revision in unknown.json["error"]["message"] for revision in (*LEGACY, *MODERN))
     assert (await served.request("DELETE", "/mcp", [sid, (PV, "2099-01-01")])).status == 400
     assert (await served.request("DELETE", "/mcp")).status == 400
     assert (await session.post(message("ping"))).status == 200
@@ -160,13 +160,16 @@ NOT_ACCEPTED = ["text/html", "application/json;q=0", "*/*;q=0.000", "image/png, 
 
 @pytest.mark.requirement("HTTP-06")
 async def test_a_client_must_accept_json_or_a_stream(served: Served) -> None:
-    for accept, status in [*((one, 200) for one in ACCEPTED), *((one, 406) for one in NOT_ACCEPTED)]:
+    for accept, status in [
+        *((media_range, 200) for media_range in ACCEPTED),
+        *((media_range, 406) for media_range in NOT_ACCEPTED),
+    ]:
         assert (await ask(served, LIST, Accept=accept)).status == status, accept
-    one = modern(LIST)
+    request = modern(LIST)
     async with await served.connect() as line:  # several fields are one list
         for accepted, status in (("application/json", 200), ("image/png", 406)):
-            fields = [*mirrored(one, Accept="text/html"), ("Accept", accepted)]
-            assert (await line.request("POST", "/mcp", fields, json.dumps(one).encode())).status == status
+            fields = [*mirrored(request, Accept="text/html"), ("Accept", accepted)]
+            assert (await line.request("POST", "/mcp", fields, json.dumps(request).encode())).status == status
 
 
 @pytest.mark.requirement("HTTP-10")
@@ -177,11 +180,11 @@ async def test_a_client_gets_the_form_that_it_accepts(served: Served, session: S
         ("text/event-stream", True, 4),
         (ACCEPT, True, 4),
     ):
-        one = call("fixture_count", token="p")
-        for done in (await ask(served, one, Accept=accept), await session.post(one, ("Accept", accept))):
+        request = call("fixture_count", token="p")
+        for done in (await ask(served, request, Accept=accept), await session.post(request, ("Accept", accept))):
             assert (done.streamed, len(done.messages)) == (streamed, messages)
             assert done.result["content"][0]["text"] == "counted"
     for token in (None, 0):
-        one = call("fixture_echo", {"text": "x"}, token=token)
-        for done in (await ask(served, one), await session.post(one)):
+        request = call("fixture_echo", {"text": "x"}, token=token)
+        for done in (await ask(served, request), await session.post(request)):
             assert (done.streamed, done.answer.get("Content-Length")) == (False, str(len(done.answer.body)))

@@ -41,10 +41,10 @@ async def cancelled(served: Served) -> str:
 @pytest.mark.requirement("SESS-01")
 async def test_ids_are_random_and_never_the_client_s(served: Served) -> None:
     """192 random bits: 6 in each of 32 characters."""
-    found = [(await opened(served)).id for _ in range(40)]
-    assert len(set(found)) == len(found)
-    assert all(re.fullmatch(r"[A-Za-z0-9_-]{32}", one) for one in found)
-    assert min(len(set(place)) for place in zip(*found, strict=True)) > 8  # it is 30 of 64 on average
+    ids = [(await opened(served)).id for _ in range(40)]
+    assert len(set(ids)) == len(ids)
+    assert all(re.fullmatch(r"[A-Za-z0-9_-]{32}", session_id) for session_id in ids)
+    assert min(len(set(place)) for place in zip(*ids, strict=True)) > 8  # it is 30 of 64 on average
     session = Session(served)
     assert (await session.open(**{"Mcp-Session-Id": "x" * 32})).status == 200
     assert session.id != "x" * 32
@@ -62,8 +62,8 @@ async def test_an_unknown_session_is_404_and_a_missing_one_400(session: Session)
 async def test_a_session_is_for_its_caller_alone(served: Served, session: Session) -> None:
     other = served.proof  # the operator is another caller than an unknown one
     streaming = await session.begin(call("fixture_wait", {"label": "owned"}, token="p", id=1))
-    for one in (PING, cancelling(1), {"jsonrpc": "2.0", "id": 1, "result": {}}):
-        assert (await session.post(one, other)).status == 404
+    for payload in (PING, cancelling(1), {"jsonrpc": "2.0", "id": 1, "result": {}}):
+        assert (await session.post(payload, other)).status == 404
     for more in ((), (("Last-Event-ID", str(streaming.events[0].id)),)):
         fields = [*session.fields(("Accept", "text/event-stream")), *more, other]
         assert (await served.request("GET", "/mcp", fields)).status == 404
@@ -82,10 +82,10 @@ async def in_flight(session: Session, request_id: Any) -> None:
             pass
 
 
-async def begun(session: Session, line: Line, one: dict[str, Any]) -> None:
+async def begun(session: Session, line: Line, request: dict[str, Any]) -> None:
     """Send a request that sends nothing, and wait until it has begun."""
-    await line.ask("POST", "/mcp", session.fields(), json.dumps(one).encode())
-    await in_flight(session, one["id"])
+    await line.ask("POST", "/mcp", session.fields(), json.dumps(request).encode())
+    await in_flight(session, request["id"])
 
 
 @pytest.mark.requirement("HTTP-19", "UTIL-02")
@@ -133,8 +133,8 @@ async def test_a_session_has_a_limit_of_calls_in_flight(fixture_site: Path) -> N
         for batch in range(10):  # one after the other, so that the last is the last to begin
             waiting = [call("fixture_wait", id=f"{batch}-{number}") for number in range(100)]
             await (await served.connect()).ask("POST", "/mcp", mine.fields(), json.dumps(waiting).encode())
-        for one in waiting:
-            await in_flight(mine, one["id"])
+        for request in waiting:
+            await in_flight(mine, request["id"])
         answer = (await mine.post(call("fixture_nothing"))).last
         assert answer["error"]["code"] == -32603
         assert "1000 requests are in flight" in answer["error"]["message"]

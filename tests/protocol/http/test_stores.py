@@ -52,7 +52,7 @@ async def test_sessions_and_streams_survive_a_crash_of_the_server(kept_site: Pat
         await session.post({**message("logging/setLevel", {"level": "error"}), "id": "level"})
         await session.post(message("resources/subscribe", {"uri": "x://a"}))
         done = await session.begin(call("asking_tell", {"notifications": SAID}))
-        assert [one async for one in done.rest()]
+        assert [received async for received in done.rest()]
         stay = {"notifications": SAID[:1], "stay": True}
         ids: list[int | str] = [7, "r", "r" * 400]
         lost = [await session.begin(call("asking_tell", stay, id=request_id)) for request_id in ids]
@@ -66,12 +66,12 @@ async def test_sessions_and_streams_survive_a_crash_of_the_server(kept_site: Pat
         assert (await session.post(message("tools/list"))).result["tools"]
         assert (await session.post(call("asking_keep", {"value": "b"}))).result["content"][0]["text"] == "a"
         again = await session.listen(done.events[0].id)
-        assert [one.get("method") async for one in again.rest()] == ["notifications/message", None]
+        assert [received.get("method") async for received in again.rest()] == ["notifications/message", None]
         assert await (await session.listen(done.events[-1].id)).next() is None
         for streaming, request_id, seen in zip(lost, ids[:2], (0, 1), strict=False):
-            found = [one async for one in (await session.listen(streaming.events[seen].id)).rest()]
-            assert [one.get("method") for one in found[:-1]] == ["notifications/message"][seen:]
-            assert (found[-1]["id"], found[-1]["error"]["code"]) == (request_id, -32603)
+            messages = [received async for received in (await session.listen(streaming.events[seen].id)).rest()]
+            assert [received.get("method") for received in messages[:-1]] == ["notifications/message"][seen:]
+            assert (messages[-1]["id"], messages[-1]["error"]["code"]) == (request_id, -32603)
         assert lost[2].events[0].id is None  # no id of an event could carry such an id
         changes = await session.listen()
         await session.post(call("asking_change", {"what": ["x://b", "x://a"]}))
@@ -85,8 +85,8 @@ async def test_an_answer_that_reaches_another_process_is_refused(kept_site: Path
     async with serve(kept_site, tmp_path) as first, serve(kept_site, tmp_path) as second:
         session = Session(first, capabilities={"sampling": {}})
         await session.open()
-        asked = await session.begin(call("asking_ask", {}))
-        answer = {"jsonrpc": "2.0", "id": asked.first["id"], "result": {"model": "m"}}
+        asking = await session.begin(call("asking_ask", {}))
+        answer = {"jsonrpc": "2.0", "id": asking.first["id"], "result": {"model": "m"}}
         session.served = second
         refused = await session.post(answer)
         assert refused.refused == (404, -32600)
@@ -94,7 +94,7 @@ async def test_an_answer_that_reaches_another_process_is_refused(kept_site: Path
         await second.wait_for_stderr("refused: a response to a request of another process")
         session.served = first
         assert (await session.post(answer)).status == 202
-        assert (await asked.next())["result"]
+        assert (await asking.next())["result"]
         assert (await session.post(answer)).status == 202  # it is late, and was asked here
         first.process.kill()
         await first.wait()
@@ -138,9 +138,9 @@ async def test_a_process_that_may_not_use_a_store_exits_with_3_and_names_the_own
 async def test_clients_over_stdio_start_side_by_side(kept_site: Path, tmp_path: Path) -> None:
     """Desktop clients start the same configuration at once: `pegboard stdio` opens no store."""
     config = CONFIG + ASKING + stores(tmp_path, more=CLAIMS)
-    one, other = (Wire(config=config, site=kept_site) for _ in range(2))
-    async with serve(kept_site, tmp_path, CLAIMS), one, other:
-        for wire in (one, other):
+    first, second = (Wire(config=config, site=kept_site) for _ in range(2))
+    async with serve(kept_site, tmp_path, CLAIMS), first, second:
+        for wire in (first, second):
             assert (await wire.initialize())["serverInfo"]
         assert (tmp_path / "notes").read_text().count("sessions opened") == 1
 

@@ -19,8 +19,8 @@ pytestmark = pytest.mark.asyncio(loop_scope="session")
 UNLIMITED = "max_result_bytes = 0"
 
 
-def as_bytes(one: dict[str, Any], *more: tuple[str, str]) -> bytes:
-    return request_bytes("POST", "/mcp", [*mirrored(one), *more], json.dumps(one).encode())
+def as_bytes(request: dict[str, Any], *more: tuple[str, str]) -> bytes:
+    return request_bytes("POST", "/mcp", [*mirrored(request), *more], json.dumps(request).encode())
 
 
 async def cancelled(served: Served, label: str) -> None:
@@ -45,8 +45,8 @@ async def fewer_descriptors(served: Served, many: int, *, tls: ssl.SSLContext | 
 @pytest.mark.requirement("ERA-16", "ERR-08", "HTTP-14", "HTTP-15", "HTTP-24")
 async def test_the_bytes_of_responses(served: Served, session: Session) -> None:
     echo, count = call("fixture_echo", {"text": "x"}), call("fixture_count", token="p")
-    for one in (echo, call("fixture_echo", {"text": "x" * 100_000})):  # written in one piece, and by the HTTP library
-        answer = (await ask(served, one)).answer
+    for request in (echo, call("fixture_echo", {"text": "x" * 100_000})):  # in one piece, and by the HTTP library
+        answer = (await ask(served, request)).answer
         assert int(answer.get("Content-Length") or 0) == len(answer.body)
         assert parsedate_to_datetime(answer.get("Date") or "").tzinfo is not None
         rest = {name: value for name, value in answer.fields if name not in ("Content-Length", "Date")}
@@ -64,9 +64,9 @@ async def test_the_bytes_of_responses(served: Served, session: Session) -> None:
             assert await line.rest() == b""
     wanted = [modern(count), *(modern(call("fixture_echo", {"text": "x"})) for _ in range(20))]
     async with await served.connect() as line:  # all are sent before the first is answered
-        await line.send(b"".join(as_bytes(one) for one in wanted))
+        await line.send(b"".join(as_bytes(request) for request in wanted))
         assert (await line.answer()).get("Content-Type") == "text/event-stream"
-        assert [(await line.answer()).json["id"] for _ in wanted[1:]] == [one["id"] for one in wanted[1:]]
+        assert [(await line.answer()).json["id"] for _ in wanted[1:]] == [request["id"] for request in wanted[1:]]
 
 
 @pytest.mark.requirement("HTTP-14", "HTTP-25")
@@ -76,7 +76,7 @@ async def test_a_stream_begins_before_its_call_ends_and_is_kept_alive(strict: Se
     for _ in range(2):
         assert await streaming.line.chunk() == b": ping\n\n"
     await ask(strict, call("fixture_release"))
-    assert [one["result"]["isError"] async for one in streaming.rest()] == [False]
+    assert [received["result"]["isError"] async for received in streaming.rest()] == [False]
 
 
 @pytest.mark.requirement("HTTP-25")
@@ -98,9 +98,9 @@ async def test_each_silent_stream_is_kept_alive_whether_others_end(strict: Serve
 async def test_leaving_before_the_response_cancels_the_call(served: Served) -> None:
     debug = {"io.modelcontextprotocol/logLevel": "debug"}  # the response might have become a stream
     for label, meta in (("gone-json", {}), ("gone-half-closed", {}), ("gone-unsaid", debug)):
-        one = modern(call("fixture_wait", {"label": label}), **meta)
+        request = modern(call("fixture_wait", {"label": label}), **meta)
         line = await served.connect()
-        await line.send(as_bytes(one))
+        await line.send(as_bytes(request))
         await ask(served, call("fixture_nothing"))
         if label.endswith("closed"):
             line.writer.close()

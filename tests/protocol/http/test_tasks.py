@@ -50,9 +50,9 @@ def served(tmp_path: Path) -> Served:
 
 
 async def result(line: Line, tool: str, session: Session | None) -> Any:
-    one = call(tool) if session else modern(call(tool))
-    fields = session.fields() if session else mirrored(one)
-    return (await exchange(line, json.dumps(one).encode(), fields)).result["content"][0]["text"] == "true"
+    request = call(tool) if session else modern(call(tool))
+    fields = session.fields() if session else mirrored(request)
+    return (await exchange(line, json.dumps(request).encode(), fields)).result["content"][0]["text"] == "true"
 
 
 @pytest.mark.parametrize("era", ["session", "2026-07-28"])

@@ -130,8 +130,8 @@ async def test_prints_of_tools_stay_off_the_channel_and_are_logged_with_the_tool
     for tool in PRINTING:
         assert not (await wire.call(f"hostile_{tool}")).get("isError")
     names = [f"hostile_{PRINTING[turn % 3]}" for turn in range(30)]
-    asked = [await wire.begin("tools/call", {"name": name, "arguments": {}}) for name in names]
-    for request_id in asked:
+    request_ids = [await wire.begin("tools/call", {"name": name, "arguments": {}}) for name in names]
+    for request_id in request_ids:
         assert "result" in await wire.answer(request_id)
     assert await wire.settle() == []
     await wire.close()
@@ -141,9 +141,9 @@ async def test_prints_of_tools_stay_off_the_channel_and_are_logged_with_the_tool
 
 async def test_tools_read_nothing_from_the_channel(wire: Wire) -> None:
     for tool in ("read_input", "child_reads_input"):
-        asked = await wire.begin("tools/call", {"name": f"hostile_{tool}", "arguments": {}})
+        request_id = await wire.begin("tools/call", {"name": f"hostile_{tool}", "arguments": {}})
         following = await wire.begin("tools/call", {"name": "fixture_echo", "arguments": {"text": "mine"}})
-        assert (await wire.answer(asked))["result"]["content"][0]["text"] == "''"
+        assert (await wire.answer(request_id))["result"]["content"][0]["text"] == "''"
         assert (await wire.answer(following))["result"]["content"][0]["text"] == "mine"
 
 
@@ -186,7 +186,7 @@ async def test_the_end_of_a_connection_ends_its_subscriptions() -> None:
     line = MemoryLine([request("l", "subscriptions/listen", notifications=wanted, _meta=modern_meta())])
     async with waiting() as host:
         await host.serve(line, line.incoming(), caller=LOCAL)
-        assert [one.get("method", one.get("id")) for one in line.sent] == [
+        assert [line_sent.get("method", line_sent.get("id")) for line_sent in line.sent] == [
             "notifications/subscriptions/acknowledged",
             "l",
             "notifications/cancelled",

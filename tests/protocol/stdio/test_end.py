@@ -75,7 +75,7 @@ async def test_dropped_calls_of_input_that_nobody_answers_to_fail(
 ) -> None:
     """All of the input arrived before the first response, so no client read it."""
     calls = [modern(call("fixture_nothing", id=1)), modern(call("fixture_wait", id=2))]
-    (tmp_path / "requests").write_text("".join(f"{json.dumps(one)}\n" for one in calls))
+    (tmp_path / "requests").write_text("".join(f"{json.dumps(request)}\n" for request in calls))
     shell = ["sh", "-c", f'{source} "$0" "$@"', *map(str, command)]
     (tmp_path / "hostconfig.toml").write_text(CONFIG)
     env = client_environment(tmp_path, {**naming_config(tmp_path), "PYTHONPATH": str(sites["fixture"])})

@@ -124,19 +124,19 @@ def test_a_client_that_sends_and_never_reads_is_not_served_without_end(unread: C
 @pytest.mark.requirement("UTIL-14")
 def test_unread_progress_is_dropped_and_responses_are_not(unread: Callable[..., Any]) -> None:
     """Of 100 MB of progress no more waits than a client may leave unread; every call gets its response."""
-    asked = [call(number, "large", size=20_000) for number in range(1, 50)]
-    with unread(*asked, call(50, "chatter", steps=50_000, text="x" * 2000)) as process:
+    calls = [call(number, "large", size=20_000) for number in range(1, 50)]
+    with unread(*calls, call(50, "chatter", steps=50_000, text="x" * 2000)) as process:
         assert b"chatter is over\n" in process.stderr  # nothing was read so far
-        missing, told = set(range(1, 51)), []
+        missing, progresses = set(range(1, 51)), []
         while missing:
             message = json.loads(process.stdout.readline())
             if "id" in message:
                 missing.remove(message["id"])
             else:
-                told.append(message["params"]["progress"])
+                progresses.append(message["params"]["progress"])
         assert memory(process, "VmHWM") < 100
         process.stdin.close()
         assert process.wait(WAIT) == 0
-    assert told == sorted(told)
-    assert told[-1] == 49_999  # the oldest are dropped
-    assert len(told) < 3000
+    assert progresses == sorted(progresses)
+    assert progresses[-1] == 49_999  # the oldest are dropped
+    assert len(progresses) < 3000
