@@ -181,8 +181,8 @@ def review(book: str, tone: str = "kind") -> list[UserMessage | AssistantMessage
 async def complete(reference: Any, argument: Any, context: Any) -> Completion | None:
     is_tone = isinstance(reference, PromptReference) and argument.name == "tone"
     known = context.arguments if context else {}
-    found = [f"{argument.value}ind {known}"]
-    return Completion(values=found, hasMore=True) if is_tone else None  # type: ignore[call-arg]
+    values = [f"{argument.value}ind {known}"]
+    return Completion(values=values, hasMore=True) if is_tone else None  # type: ignore[call-arg]
 
 
 @mcp.custom_route("/health", methods=["GET"])

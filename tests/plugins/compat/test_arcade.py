@@ -68,23 +68,23 @@ def test_its_context_has_the_values_of_the_call(client: PlainClient) -> None:
 
 
 def test_its_context_uses_the_host(client: PlainClient) -> None:
-    found = json.loads(client.call("ToolShed_Chain").text)
-    assert found["added"] == [False, {"result": 3}, "3"]
-    assert found["swept"] == [False, {}, "{}"]
-    assert found["wrong"] == [True, None, "Try again\n\nlater"]
-    assert {"ToolShed_Ask", "ToolShed_Chain"} <= set(found["tools"])
-    assert {"shed://blob", "shed://file", "shed://text"} <= set(found["resources"])
-    assert found["templates"] == ["shed://files/{+path}", "shed://saws/{number}"]
-    assert (found["read"], found["blob"]) == ("shed://saws/3 has 3 saws", "AP8=")
-    assert (found["prompts"], found["prompt"]) == ([True], "[('topic', 'saws')] ada")
+    report = json.loads(client.call("ToolShed_Chain").text)
+    assert report["added"] == [False, {"result": 3}, "3"]
+    assert report["swept"] == [False, {}, "{}"]
+    assert report["wrong"] == [True, None, "Try again\n\nlater"]
+    assert {"ToolShed_Ask", "ToolShed_Chain"} <= set(report["tools"])
+    assert {"shed://blob", "shed://file", "shed://text"} <= set(report["resources"])
+    assert report["templates"] == ["shed://files/{+path}", "shed://saws/{number}"]
+    assert (report["read"], report["blob"]) == ("shed://saws/3 has 3 saws", "AP8=")
+    assert (report["prompts"], report["prompt"]) == ([True], "[('topic', 'saws')] ada")
     assert client.logs[0][:2] == ("info", {"message": "chaining", "extra": {"step": 1}})
-    assert (1, 2, "half") in [one[:3] for one in client.progress]
+    assert (1, 2, "half") in [event[:3] for event in client.progress]
 
 
 def test_its_context_asks(client: PlainClient) -> None:
     client.answer(accept(name="Ada"), accept(), reply("brief"), ["file:///shed"])
-    asked = json.loads(client.call("ToolShed_Ask").text)
-    assert asked == ["accept", "Ada", "accept", "brief", "file:///shed"]
+    answers = json.loads(client.call("ToolShed_Ask").text)
+    assert answers == ["accept", "Ada", "accept", "brief", "file:///shed"]
 
 
 def test_its_resources_and_prompts(client: PlainClient) -> None:
@@ -112,7 +112,7 @@ def test_a_running_app_changes() -> None:
         await app.tools.remove("Shed_Old")
         await context.notifications.tools.list_changed()
         listed = [*await app.tools.list(), *await app.prompts.list(), *await app.resources.list()]
-        return [one.name for one in listed]
+        return [item.name for item in listed]
 
     with connect(app) as client:
         assert json.loads(client.call("Shed_Restock").text) == ["Shed_Restock", "Shed_Later", "fresh", "fresh"]
@@ -126,7 +126,7 @@ def test_prompt_handlers_run_in_threads_and_their_arguments_have_any_name() -> N
     arguments = [PromptArgument(name="file-name", description="a file", required=True), PromptArgument(name="class")]
     app = MCPApp("shed")
     app.add_prompt(
-        Prompt(name="review", arguments=arguments), lambda given: [UserMessage(f"{in_a_thread()} {sorted(given)}")]
+        Prompt(name="review", arguments=arguments), lambda values: [UserMessage(f"{in_a_thread()} {sorted(values)}")]
     )
     with connect(app) as client:
         [prompt] = client.prompts()
@@ -223,7 +223,7 @@ def test_it_serves_the_worker_protocol(tmp_path: Path) -> None:
             with urllib.request.urlopen(urllib.request.Request(f"{address}/worker/{path}", data, headers)) as response:
                 return json.loads(response.read())
 
-        tools = {one["fully_qualified_name"]: one for one in ask("tools")}
+        tools = {tool["fully_qualified_name"]: tool for tool in ask("tools")}
         sweep = {"tool": {"name": "Sweep", "toolkit": "ToolShed"}}
         swept = ask("tools/invoke", sweep)["output"]["value"]
         server.terminate()
@@ -236,7 +236,7 @@ def test_it_serves_the_worker_protocol(tmp_path: Path) -> None:
         "version": "1.2.0",
     }
     outputs = {name: tools[f"ToolShed.{name}"]["output"] for name in ("Add", "Greeting", "Sweep", "Fail")}
-    assert {name: (one["description"], one["available_modes"]) for name, one in outputs.items()} == {
+    assert {name: (output["description"], output["available_modes"]) for name, output in outputs.items()} == {
         "Add": ("The sum", ["value", "error"]),
         "Greeting": ("The greeting", ["value", "error"]),
         "Sweep": ("No description provided.", ["null"]),

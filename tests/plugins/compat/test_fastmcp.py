@@ -87,8 +87,8 @@ def test_its_context_asks_logs_and_reads(client: PlainClient) -> None:
     client.answer(accept(copies=4), decline())
     assert client.call("order", {"title": "Dune"}).text == "Book Shop: 4"
     assert client.call("order", {"title": "Dune"}).text == "Book Shop: decline"
-    assert ("info", "ordering Dune") in [one[:2] for one in client.logs]
-    assert (1, 2) in [one[:2] for one in client.progress]
+    assert ("info", "ordering Dune") in [log[:2] for log in client.logs]
+    assert (1, 2) in [report[:2] for report in client.progress]
     client.answer(reply("first"), reply("second"))
     assert client.call("blurb", {"title": "Dune"}).text == '{"number":1} first second'
 
@@ -116,12 +116,12 @@ def test_dependencies_fill_in_parameters_and_state_lasts_as_long_as_the_session(
 def test_resources_prompts_and_completions(client: PlainClient) -> None:
     assert client.read("books://7").text == '{"number":7}'
     prompt = client.prompt("review", {"book": "Dune"})
-    assert [(one["role"], one["content"]["text"]) for one in prompt.raw["messages"]] == [
+    assert [(message["role"], message["content"]["text"]) for message in prompt.raw["messages"]] == [
         ("user", "Review Dune"),
         ("assistant", '{"tone":"kind"}'),
     ]
-    found = client.complete("review", "tone", "k", {"book": "Dune"})
-    assert (found.values, found.has_more) == (("kind {'book': 'Dune'}",), True)
+    completion = client.complete("review", "tone", "k", {"book": "Dune"})
+    assert (completion.values, completion.has_more) == (("kind {'book': 'Dune'}",), True)
 
 
 def test_a_running_server_changes() -> None:
@@ -319,7 +319,7 @@ def test_it_serves_http_with_custom_routes(tmp_path: Path) -> None:
     command = [executable(environment), Path(__file__).with_name("bookshop.py")]
     with subprocess.Popen(command, cwd=tmp_path, stderr=subprocess.PIPE, text=True) as server:
         assert server.stderr is not None
-        address = next(found[0] for line in server.stderr if (found := re.search(r"http://[\w.:]+", line)))
+        address = next(match[0] for line in server.stderr if (match := re.search(r"http://[\w.:]+", line)))
         with urllib.request.urlopen(f"{address}/health?q=a+b") as response:
             assert (response.read(), response.headers["X-Shop"]) == (b"GET a b", "books")
         with urllib.request.urlopen(f"{address}/cart?book=Dune&book=Emma&empty=") as response:

@@ -91,12 +91,12 @@ async def chain(context: Context) -> dict[str, Any]:
         "added": [added.isError, added.structuredContent, added.content[0].text],
         "swept": [swept.isError, swept.structuredContent, swept.content[0].text],
         "wrong": [wrong.isError, wrong.structuredContent, wrong.content[0].text],
-        "tools": {one.name for one in await context.tools.list() if one.inputSchema["properties"] == {}},
-        "resources": [one.uri for one in await context.resources.list()],
-        "templates": [one.uriTemplate for one in await context.resources.list_templates()],
+        "tools": {listed.name for listed in await context.tools.list() if listed.inputSchema["properties"] == {}},
+        "resources": [listed.uri for listed in await context.resources.list()],
+        "templates": [template.uriTemplate for template in await context.resources.list_templates()],
         "read": (await context.resources.get("shed://saws/3")).text,
         "blob": (await context.resources.read("shed://blob"))[0].blob,
-        "prompts": [one.arguments[0].required for one in await context.prompts.list() if one.arguments],
+        "prompts": [listed.arguments[0].required for listed in await context.prompts.list() if listed.arguments],
         "prompt": prompt.messages[0].content.text,
     }
 

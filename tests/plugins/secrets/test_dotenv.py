@@ -51,7 +51,7 @@ def test_a_file_that_others_can_change_must_be_named(
     path.chmod(file)
     project.chmod(folder)
     assert DotenvStore(path, named=named).get("API_KEY") == ("x" if named else None)
-    (record,) = [one for one in caplog.records if one.levelname == "WARNING"]
+    (record,) = [record for record in caplog.records if record.levelname == "WARNING"]
     assert "other users can write" in record.getMessage()
 
 

@@ -22,25 +22,25 @@ class Fields(list[tuple[str, str]]):
         return [value for name, value in self if name == key] or default
 
 
-def asked(*values: str, **query: str) -> Request:
+def request_with(*values: str, **query: str) -> Request:
     return Request("GET", "/mcp", query, Fields(("Authorization", value) for value in values))
 
 
 @pytest.mark.parametrize("value", ["Bearer t", "bearer  t ", " BEARER t"])
 def test_a_token_is_read(value: str) -> None:
-    assert BearerScheme().token(asked(value)) == "t"
+    assert BearerScheme().token(request_with(value)) == "t"
 
 
 @pytest.mark.parametrize(
     ("request_", "status"),
     [
-        (asked(), 401),
-        (asked("Bearer"), 401),
-        (asked("Basic x"), 401),
-        (asked("Bearer\tx"), 401),
-        (asked("Bearer a", "Bearer a"), 400),
-        (asked("Bearer a", access_token="a"), 400),
-        (asked(access_token=""), 400),
+        (request_with(), 401),
+        (request_with("Bearer"), 401),
+        (request_with("Basic x"), 401),
+        (request_with("Bearer\tx"), 401),
+        (request_with("Bearer a", "Bearer a"), 400),
+        (request_with("Bearer a", access_token="a"), 400),
+        (request_with(access_token=""), 400),
     ],
 )
 def test_a_request_without_one_token_is_refused(request_: Request, status: int) -> None:

@@ -16,9 +16,9 @@ VARIABLE: ContextVar[str] = ContextVar("VARIABLE", default="")
 
 async def outside(work: Any) -> Any:
     """Begin a coroutine outside any task."""
-    found: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
-    asyncio.get_running_loop().call_soon(lambda: found.set_result(begin(work)))
-    return await found
+    future: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
+    asyncio.get_running_loop().call_soon(lambda: future.set_result(begin(work)))
+    return await future
 
 
 async def test_a_coroutine_that_does_not_wait_ends_in_its_first_step() -> None:

@@ -36,7 +36,7 @@ kit = Toolkit("t", prefix=False)
 
 @kit.tool(requires_auth=GitHub(scopes=["read"]))
 def use(context: Context) -> bool:
-    """Return True if the token is the one of the cloud."""
+    """Return True if the token is that of the cloud."""
     return context.get_auth_token_or_empty() == "token-of-ann-canary"
 '''
 
@@ -105,17 +105,17 @@ async def test_a_client_of_each_era_authorizes_over_standard_input(tmp_path: Pat
         environment = {"ARCADE_API_KEY": API_KEY, "ARCADE_API_URL": cloud.url, "ARCADE_USER_ID": "ann"}
         command = ["-m", "pegboard", "stdio", str(tmp_path / "kit.py"), "--config", str(tmp_path / "host.toml")]
         capabilities: Mapping[str, Any] = {"elicitation": {"url": {}}} if asks else {}
-        told: list[str] = []
-        program = Program(sys.executable, command, env=environment, stderr=told.append)
+        lines: list[str] = []
+        program = Program(sys.executable, command, env=environment, stderr=lines.append)
         async with Client(program, revision=revision, ask=ask, capabilities=capabilities) as client:
             result = await client.call("use", {})
             if not asks:
                 await person.open(result["_meta"]["pegboard/error"]["authorizationRequired"]["url"])
                 result = await client.call("use", {})
         assert result["content"][0]["text"] == "true"
-        assert all(int(one["wait"]) <= 59 for one in cloud.waits)
-        assert "canary" not in json.dumps(result) + "".join(told)
-        assert "ARCADE_API" not in "".join(told)  # a variable that is used causes no warning
+        assert all(int(wait["wait"]) <= 59 for wait in cloud.waits)
+        assert "canary" not in json.dumps(result) + "".join(lines)
+        assert "ARCADE_API" not in "".join(lines)  # a variable that is used causes no warning
 
 
 @pytest.mark.parametrize(
@@ -132,7 +132,7 @@ async def test_a_client_of_each_era_authorizes_over_standard_input(tmp_path: Pat
 async def test_callers_from_the_network(settings: dict[str, Any], caller: Caller, user: str | None) -> None:
     async with ArcadeCloud() as cloud, cloud_host(cloud, **settings) as host:
         assert ((await refusal(host, caller=caller)).url is None) == (user is None)
-        assert [one["user_id"] for one in cloud.asked] == [user] * (user is not None)
+        assert [request["user_id"] for request in cloud.asked] == [user] * (user is not None)
 
 
 async def test_a_program_that_names_a_user_receives_no_token() -> None:

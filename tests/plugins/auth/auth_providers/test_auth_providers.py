@@ -22,17 +22,22 @@ NAMED = {
 
 
 def test_there_is_a_class_for_each_name() -> None:
-    assert {one.__name__: one.provider.id for one in PROVIDERS} == {**NAMED, "OAuth2": None}
+    assert {auth.__name__: auth.provider.id for auth in PROVIDERS} == {**NAMED, "OAuth2": None}
     for name, provider_id in NAMED.items():
-        one = getattr(auth_providers, name)(id="mine", scopes=["a"])
-        assert (one.provider_id, one.provider_type, one.id, one.scopes) == (provider_id, "oauth2", "mine", ("a",))
+        requirement = getattr(auth_providers, name)(id="mine", scopes=["a"])
+        assert (requirement.provider_id, requirement.provider_type, requirement.id, requirement.scopes) == (
+            provider_id,
+            "oauth2",
+            "mine",
+            ("a",),
+        )
     assert issubclass(MicrosoftPowerBI, Microsoft)
     own = OAuth2(id="intranet", scopes=["read"])
     assert (own.provider_id, own.name, own.scopes) == (None, "intranet", ("read",))
-    for one in PROVIDERS:
-        assert str(one.provider.documentation).startswith("https://")
-        assert one.provider.title
-        assert one.__doc__
+    for auth in PROVIDERS:
+        assert str(auth.provider.documentation).startswith("https://")
+        assert auth.provider.title
+        assert auth.__doc__
 
 
 def kit_of(*required: ToolAuthorization) -> Toolkit:
@@ -41,8 +46,8 @@ def kit_of(*required: ToolAuthorization) -> Toolkit:
     def work() -> None:
         """Work."""
 
-    for number, one in enumerate(required):
-        kit.tool(name=f"tool_{number}", requires_auth=one)(work)
+    for number, requirement in enumerate(required):
+        kit.tool(name=f"tool_{number}", requires_auth=requirement)(work)
     return kit
 
 

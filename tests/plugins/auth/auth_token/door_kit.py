@@ -28,8 +28,8 @@ def guarded() -> str:
 @kit.tool
 def who(context: Context) -> str:
     """Return the caller."""
-    found = context.auth_info
-    return "nobody" if found is None else f"{found.subject} {sorted(found.scopes)}"
+    caller = context.auth_info
+    return "nobody" if caller is None else f"{caller.subject} {sorted(caller.scopes)}"
 
 
 @kit.tool

@@ -36,9 +36,9 @@ async def test_a_token_has_a_subject_and_scopes(served: Served) -> None:
     ):
         done = await ask(served, call("door_who"), Authorization=f"{scheme} {token}")
         assert done.result["content"][0]["text"] == who
-    for token, found, status in ((ADA, GUARDED, 200), (BEN, ["door_secretive"], 403)):
+    for token, allowed, status in ((ADA, GUARDED, 200), (BEN, ["door_secretive"], 403)):
         tools = (await ask(served, message("tools/list"), Authorization=f"Bearer {token}")).result["tools"]
-        assert [tool["name"] for tool in tools if tool["name"] in GUARDED] == found
+        assert [tool["name"] for tool in tools if tool["name"] in GUARDED] == allowed
         assert (await ask(served, call("door_secretive"), Authorization=f"Bearer {token}")).status == 200
         assert (await ask(served, call("door_guarded"), Authorization=f"Bearer {token}")).status == status
 
@@ -50,12 +50,12 @@ UNKNOWN = 'Bearer error="invalid_token", error_description="The token is not kno
 
 @pytest.mark.parametrize("method", ["POST", "GET", "DELETE"])
 async def test_other_tokens_are_refused(served: Served, method: str) -> None:
-    for given in NONE:
-        answer = await served.request(method, "/mcp", [] if given is None else [("Authorization", given)])
+    for credentials in NONE:
+        answer = await served.request(method, "/mcp", [] if credentials is None else [("Authorization", credentials)])
         assert (answer.status, answer.get("WWW-Authenticate")) == (401, "Bearer")
         assert answer.text == "A bearer token is needed here.\n"
-    for given in WRONG:
-        answer = await served.request(method, "/mcp", [field(given)])
+    for credentials in WRONG:
+        answer = await served.request(method, "/mcp", [field(credentials)])
         assert (answer.status, answer.get("WWW-Authenticate")) == (401, UNKNOWN)
         assert answer.text == "The token is not known here.\n"
     path = f"/mcp?access_token={ADA}"
@@ -69,17 +69,17 @@ async def test_other_tokens_are_refused(served: Served, method: str) -> None:
 async def test_every_token_is_compared_as_a_digest_in_steady_time(monkeypatch: pytest.MonkeyPatch) -> None:
     seen: list[tuple[bytes, bytes]] = []
 
-    def compare(one: bytes, other: bytes) -> bool:
-        seen.append((one, other))
-        return compare_digest(one, other)
+    def compare(left: bytes, right: bytes) -> bool:
+        seen.append((left, right))
+        return compare_digest(left, right)
 
     monkeypatch.setattr("hmac.compare_digest", compare)
     config = AuthTokenConfig.model_validate({"callers": {"ada": {"token": ADA}, "ben": {"token": BEN}}})
     door = StaticBearer(config)
     for token, subject in ((ADA, "ada"), (BEN, "ben"), ("x", None)):
         seen.clear()
-        found = await door.authenticate(Request("GET", "/mcp", {}, Fields([field(token)])))
-        assert isinstance(found, Response) if subject is None else found == Caller(subject)
+        caller = await door.authenticate(Request("GET", "/mcp", {}, Fields([field(token)])))
+        assert isinstance(caller, Response) if subject is None else caller == Caller(subject)
         assert len(seen) == 2
         assert {len(part) for pair in seen for part in pair} == {32}
 

@@ -43,8 +43,8 @@ def kit() -> Toolkit:
     @made.tool
     def who(context: Context) -> str:
         """Return the caller."""
-        found = context.auth_info
-        return "nobody" if found is None else f"{found.subject} {sorted(found.scopes)} {dict(found.extra or {})}"
+        caller = context.auth_info
+        return "nobody" if caller is None else f"{caller.subject} {sorted(caller.scopes)} {dict(caller.extra or {})}"
 
     @made.tool(scopes=["work"])
     def guarded() -> str:
@@ -134,7 +134,7 @@ class Front:
         return str((await self.register()).json["client_id"])
 
     def page(self, client: str, **changes: str) -> str:
-        """Return the path of the authorization endpoint with the parameters of a client; "" removes one."""
+        """Return the path of the authorization endpoint with the parameters of a client; "" removes a parameter."""
         query = {
             "response_type": "code",
             "client_id": client,

@@ -41,7 +41,7 @@ async def test_mixed_up_issuer(front: Front, provider: IdentityServer, answer: d
 
 
 @pytest.mark.parametrize(
-    ("claims", "said"),
+    ("claims", "message"),
     [
         ({"nonce": "other"}, "nonce belongs to another login"),
         ({"aud": "other"}, "aud is 'other'"),
@@ -58,15 +58,15 @@ async def test_mixed_up_issuer(front: Front, provider: IdentityServer, answer: d
     ],
 )
 async def test_invalid_id_token(
-    front: Front, provider: IdentityServer, caplog: pytest.LogCaptureFixture, claims: dict[str, Any], said: str
+    front: Front, provider: IdentityServer, caplog: pytest.LogCaptureFixture, claims: dict[str, Any], message: str
 ) -> None:
     provider.claims = claims
     assert (await front.log_in(await front.client()))["error"] == "access_denied"
-    assert said in caplog.text
+    assert message in caplog.text
 
 
 @pytest.mark.parametrize(
-    ("algorithm", "key", "said"),
+    ("algorithm", "key", "message"),
     [
         ("none", "", "alg is 'none'. Let the provider sign with RS256"),
         ("HS256", "secret-canary-0123456789-0123456789", "alg is 'HS256'"),
@@ -75,11 +75,11 @@ async def test_invalid_id_token(
     ],
 )
 async def test_an_id_token_that_the_issuer_has_not_signed(
-    front: Front, provider: IdentityServer, caplog: pytest.LogCaptureFixture, algorithm: str, key: Any, said: str
+    front: Front, provider: IdentityServer, caplog: pytest.LogCaptureFixture, algorithm: str, key: Any, message: str
 ) -> None:
     provider.algorithm, provider.key = algorithm, key
     assert (await front.log_in(await front.client()))["error"] == "access_denied"
-    assert said in caplog.text
+    assert message in caplog.text
 
 
 async def test_an_id_token_for_several_clients(front: Front, provider: IdentityServer) -> None:
@@ -157,8 +157,8 @@ async def test_two_logins_at_once_in_one_browser(front: Front) -> None:
     client = await front.client()
     async with Person() as person:
         callback = f"{front.url}/login/callback"
-        waiting = [await person.open(front.url + front.page(client, state=one), until=callback) for one in "ab"]
-        ends = [await person.open(one, until=BACK) for one in waiting]
+        waiting = [await person.open(front.url + front.page(client, state=state), until=callback) for state in "ab"]
+        ends = [await person.open(page, until=BACK) for page in waiting]
     for state, end in zip("ab", ends, strict=True):
         assert "code=" in end
         assert f"state={state}&" in end
@@ -173,9 +173,9 @@ async def test_two_users_in_one_session(front: Front, provider: IdentityServer) 
     session = (await front.initialize(tokens[0])).headers["Mcp-Session-Id"]
     statuses = [
         (
-            await front._send("DELETE", "/mcp", headers={"Authorization": f"Bearer {one}", "Mcp-Session-Id": session})
+            await front._send("DELETE", "/mcp", headers={"Authorization": f"Bearer {token}", "Mcp-Session-Id": session})
         ).status
-        for one in reversed(tokens)
+        for token in reversed(tokens)
     ]
     assert statuses == [404, 204]
 

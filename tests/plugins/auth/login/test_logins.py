@@ -66,10 +66,11 @@ async def test_a_response_names_its_issuer_and_repeats_the_state(front: Front) -
 
 
 @pytest.mark.parametrize(
-    ("asked", "granted"), [("", "work"), ("other", "other"), ("work other openid", "work other"), ("work work", "work")]
+    ("requested", "granted"),
+    [("", "work"), ("other", "other"), ("work other openid", "work other"), ("work work", "work")],
 )
-async def test_granted_scopes(front: Front, asked: str, granted: str) -> None:
-    assert (await front.tokens(await front.client(), scope=asked))["scope"] == granted
+async def test_granted_scopes(front: Front, requested: str, granted: str) -> None:
+    assert (await front.tokens(await front.client(), scope=requested))["scope"] == granted
 
 
 async def test_scopes_of_groups(provider: IdentityServer) -> None:

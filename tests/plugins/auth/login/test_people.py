@@ -50,8 +50,8 @@ async def people(state: Path, *arguments: str) -> tuple[int | None, str, str]:
 async def test_the_operator_lists_and_ends_logins(provider: IdentityServer, state: Path) -> None:
     async with Front(provider.url, checked_seconds=0) as front:
         first = await front.tokens(await front.client())
-        code, out, said = await people(state, "--json")
-        assert code == 0, said
+        code, out, errors = await people(state, "--json")
+        assert code == 0, errors
         (row,) = json.loads(out)
         assert (row["person"], row["client"], row["destination"]) == ("ann@example.com", "desk", "127.0.0.1:1")
         assert f"{row['id']} ann@example.com: desk at 127.0.0.1:1; work; until " in (await people(state))[1]
@@ -64,9 +64,9 @@ async def test_the_operator_lists_and_ends_logins(provider: IdentityServer, stat
             "ended": 1,
             "refused_within_seconds": 30,
         }
-        code, _, said = await people(state, "--end", row["id"])
+        code, _, errors = await people(state, "--end", row["id"])
         assert code == 1
-        assert "there is no login of" in said
+        assert "there is no login of" in errors
 
 
 async def test_the_streams_of_a_login_end_with_it(
@@ -75,10 +75,10 @@ async def test_the_streams_of_a_login_end_with_it(
     monkeypatch.setattr("pegboard_plugins.protocols.mcp.admitted_streams.CHECK_SECONDS", 0.01)
     async with Front(provider.url, checked_seconds=0) as front:
         token = (await front.tokens(await front.client()))["access_token"]
-        one = modern(message("subscriptions/listen", {"notifications": {"toolsListChanged": True}}))
+        request = modern(message("subscriptions/listen", {"notifications": {"toolsListChanged": True}}))
         async with Line(*await asyncio.open_connection("127.0.0.1", front.port)) as line:
             streaming = Streaming(line)
-            await streaming.begin(one, mirrored(one, Authorization=f"Bearer {token}"))
+            await streaming.begin(request, mirrored(request, Authorization=f"Bearer {token}"))
             assert (await people(state, "--end", "ann@example.com"))[0] == 0
             assert [last["result"]["resultType"] async for last in streaming.rest()] == ["complete"]
 
@@ -91,7 +91,7 @@ async def test_a_person_ends_the_own_logins(provider: IdentityServer) -> None:
         provider.claims |= {"sub": "7", "email": "ann@example.com"}
         await ann.open(f"{front.url}/login/programs")  # submits the page, as long as it has a form
         assert "No program has access" in ann.shown[1]
-        assert [await front.status(one["access_token"]) for one in (*of_ann, of_bob)] == [401, 401, 200]
+        assert [await front.status(login["access_token"]) for login in (*of_ann, of_bob)] == [401, 401, 200]
 
 
 @pytest.mark.parametrize("form", [{"key": ""}, {"key": "another"}, {"end": "all"}])

@@ -60,19 +60,19 @@ class Door:
         return await self.authenticator.authenticate(Request("POST", "/mcp", {}, fields, peer=peer))
 
     async def caller(self, token: str) -> Caller:
-        found = await self.ask(token)
-        assert isinstance(found, Caller), found
-        return found
+        answer = await self.ask(token)
+        assert isinstance(answer, Caller), answer
+        return answer
 
     async def refusal(self, token: str) -> Response:
-        found = await self.ask(token)
-        assert isinstance(found, Response), found
-        return found
+        answer = await self.ask(token)
+        assert isinstance(answer, Response), answer
+        return answer
 
     async def status(self, token: str, peer: str = "127.0.0.1") -> int:
         """Return 200 for a caller, or the status of the refusal."""
-        found = await self.ask(token, peer)
-        return 200 if isinstance(found, Caller) else found.status
+        answer = await self.ask(token, peer)
+        return 200 if isinstance(answer, Caller) else answer.status
 
     async def until(self, token: str, status: int) -> None:
         """Ask until the response has this status."""
@@ -100,9 +100,11 @@ def serve(
 
 async def listed(served: Served, token: str | None, **fields: str) -> Answer:
     """List the tools, with more headers."""
-    one = modern(message("tools/list"))
+    request = modern(message("tools/list"))
     bearer = None if token is None else f"Bearer {token}"
-    return await served.request("POST", "/mcp", mirrored(one, Authorization=bearer, **fields), json.dumps(one).encode())
+    return await served.request(
+        "POST", "/mcp", mirrored(request, Authorization=bearer, **fields), json.dumps(request).encode()
+    )
 
 
 @pytest_asyncio.fixture(scope="session", loop_scope="session")

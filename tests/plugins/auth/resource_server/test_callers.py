@@ -46,11 +46,11 @@ class OwnSession(Session):
 class Two:
     """A server with two issuers. One issues tokens for `ann` and `ben`, the other for another `ann`, the `namesake`."""
 
-    def __init__(self, served: Served, one: Issuer, other: Issuer) -> None:
+    def __init__(self, served: Served, first: Issuer, second: Issuer) -> None:
         self.served = served
-        self.issuers = one, other
-        namesake = other.token(key=OTHER_RSA_KEY, scope="other")
-        tokens = {"ann": one.token(), "ben": one.token(sub="ben", scope="other"), "namesake": namesake}
+        self.issuers = first, second
+        namesake = second.token(key=OTHER_RSA_KEY, scope="other")
+        tokens = {"ann": first.token(), "ben": first.token(sub="ben", scope="other"), "namesake": namesake}
         self.bearers = {name: f"Bearer {token}" for name, token in tokens.items()}
 
     def field(self, name: str) -> tuple[str, str]:
@@ -79,10 +79,10 @@ async def two(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Two]:
     site = make_asking_site(tmp_path_factory.mktemp("both"))
     files = {"door_kit.py": inspect.getsource(door_kit)}
     make_distribution(site, "door-kit", "1", {"pegboard.toolkits": {"door": "door_kit:kit"}}, files)
-    async with Issuer() as one, Issuer("/other") as other:
-        other.keys = [public(OTHER_RSA_KEY, "one", "RS256")]
-        async with serve(site, one, other, env=ENV) as served:
-            yield Two(served, one, other)
+    async with Issuer() as first, Issuer("/other") as second:
+        second.keys = [public(OTHER_RSA_KEY, "one", "RS256")]
+        async with serve(site, first, second, env=ENV) as served:
+            yield Two(served, first, second)
 
 
 STRANGERS = pytest.mark.parametrize("stranger", ["ben", "namesake"])
@@ -100,8 +100,8 @@ async def test_a_session_of_another_caller_is_unknown_and_the_attempt_is_logged(
         {"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 1}},
         {"jsonrpc": "2.0", "id": 1, "result": {}},
     ]
-    found = [await session.post(one, field) for one in messages]
-    assert [one.status for one in found] == [404] * 3
+    answers = [await session.post(payload, field) for payload in messages]
+    assert [refusal.status for refusal in answers] == [404] * 3
     for more in ((), (("Last-Event-ID", str(first.id)),)):
         answer = await two.served.request("GET", "/mcp", session.fields(field, EVENTS, *more))
         assert (answer.status, answer.get("WWW-Authenticate")) == (404, None)
@@ -119,7 +119,7 @@ async def test_a_session_of_another_caller_is_unknown_and_the_attempt_is_logged(
     assert two.served.stderr.count(line) == 6
     real, session.id = session.id, "x" * len(session.id)
     gone = await session.post(messages[0], field)
-    assert (gone.status, gone.answer.body) == (404, found[0].answer.body)  # the response does not tell them apart
+    assert (gone.status, gone.answer.body) == (404, answers[0].answer.body)  # the response does not tell them apart
     for hidden in (real, two.bearers[stranger].rpartition(".")[2]):
         assert hidden not in two.served.stderr
 
@@ -136,25 +136,25 @@ async def test_events_and_questions_belong_to_their_session(two: Two, stranger: 
     assert b"ann [" not in answer.body
     asking = Streaming(await two.served.connect(), session.conversation)
     await asking.begin(call("door_name", token="p"), session.fields())
-    for who, given in ((own, "Eve"), (session, "Ann")):
-        result = {"action": "accept", "content": {"value": given}}
+    for who, name in ((own, "Eve"), (session, "Ann")):
+        result = {"action": "accept", "content": {"value": name}}
         assert (await who.post({"jsonrpc": "2.0", "id": asking.first["id"], "result": result})).status == 202
-    done = [one async for one in asking.rest()][-1]
+    done = [received async for received in asking.rest()][-1]
     assert done["result"]["content"][0]["text"] == "Hello, Ann"
 
 
 @STRANGERS
 @pytest.mark.requirement("ROUND-08")
 async def test_state_of_a_call_belongs_to_its_caller(two: Two, stranger: str) -> None:
-    one = call("door_name")
-    one["params"]["_meta"] = {**modern_meta(), "io.modelcontextprotocol/clientCapabilities": ABLE}
-    asked = (await ask(two.served, one, Authorization=two.bearers["ann"])).result
-    answers = {name: {"action": "accept", "content": {"value": "Ann"}} for name in asked["inputRequests"]}
-    one["params"] |= {"inputResponses": answers, "requestState": asked["requestState"]}
-    refused = await ask(two.served, one, Authorization=two.bearers[stranger])
+    request = call("door_name")
+    request["params"]["_meta"] = {**modern_meta(), "io.modelcontextprotocol/clientCapabilities": ABLE}
+    question = (await ask(two.served, request, Authorization=two.bearers["ann"])).result
+    answers = {name: {"action": "accept", "content": {"value": "Ann"}} for name in question["inputRequests"]}
+    request["params"] |= {"inputResponses": answers, "requestState": question["requestState"]}
+    refused = await ask(two.served, request, Authorization=two.bearers[stranger])
     assert refused.refused[1] == -32602
     assert refused.last["error"]["message"].startswith("params.requestState")
-    done = await ask(two.served, one, Authorization=two.bearers["ann"])
+    done = await ask(two.served, request, Authorization=two.bearers["ann"])
     assert done.result["content"][0]["text"] == "Hello, Ann"
 
 
@@ -166,9 +166,9 @@ async def test_subscriptions_belong_to_their_session_or_request(two: Two, strang
         assert "result" in (await session.post(message("resources/subscribe", {"uri": f"x://{name}"}))).last
         streams[name] = await listening(session)
         wanted = {"notifications": {"resourceSubscriptions": [f"x://{name}"]}}
-        one = modern(message("subscriptions/listen", wanted, id=7))
+        request = modern(message("subscriptions/listen", wanted, id=7))
         requests[name] = Streaming(await two.served.connect())
-        await requests[name].begin(one, mirrored(one, Authorization=two.bearers[name]))
+        await requests[name].begin(request, mirrored(request, Authorization=two.bearers[name]))
     assert "result" in (await sessions[stranger].post(message("resources/unsubscribe", {"uri": "x://ann"}))).last
     await two.change("x://ann", f"x://{stranger}")
     for name in streams:

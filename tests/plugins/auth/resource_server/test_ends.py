@@ -48,15 +48,15 @@ async def change(door: Served, issuer: Issuer) -> None:
 
 
 async def subscribed(door: Served, bearer: str) -> Streaming:
-    one = modern(message("subscriptions/listen", {"notifications": {"resourceSubscriptions": ["x://a"]}}))
+    request = modern(message("subscriptions/listen", {"notifications": {"resourceSubscriptions": ["x://a"]}}))
     streaming = Streaming(await door.connect())
-    await streaming.begin(one, mirrored(one, Authorization=bearer))
+    await streaming.begin(request, mirrored(request, Authorization=bearer))
     return streaming
 
 
 async def test_a_subscription_ends_with_its_response(door: Served, issuer: Issuer) -> None:
     going, ending = await subscribed(door, f"Bearer {issuer.token()}"), await subscribed(door, ended(issuer))
-    assert [one["result"]["resultType"] async for one in ending.rest()] == ["complete"]
+    assert [received["result"]["resultType"] async for received in ending.rest()] == ["complete"]
     await change(door, issuer)
     assert (await going.next())["params"]["uri"] == "x://a"
 
@@ -74,7 +74,7 @@ async def test_a_stream_of_a_session_ends_and_is_resumed_with_a_new_token(door: 
         return streaming
 
     begun = await listening(("Authorization", ended(issuer)))
-    assert [one async for one in begun.rest()] == []
+    assert [received async for received in begun.rest()] == []
     last = ("Last-Event-ID", str(begun.events[0].id))
     await change(door, issuer)
     assert (await (await listening(last, renewed)).next())["params"]["uri"] == "x://a"

@@ -32,14 +32,14 @@ def asking(*issuers: Issuer, settings: Mapping[str, Any] | None = None, **login:
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="session")
-async def asked() -> AsyncIterator[Issuer]:
+async def opaque_issuer() -> AsyncIterator[Issuer]:
     async with Issuer() as issuer:
         yield issuer
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="session")
-async def door(asked: Issuer) -> AsyncIterator[Door]:
-    async with asking(asked, settings={"leeway_seconds": 60}) as door:
+async def door(opaque_issuer: Issuer) -> AsyncIterator[Door]:
+    async with asking(opaque_issuer, settings={"leeway_seconds": 60}) as door:
         yield door
 
 
@@ -94,14 +94,16 @@ def make_opaque(issuer: Issuer, token: str, changes: Mapping[str, Any]) -> str:
 
 
 @pytest.mark.parametrize(("changes", "who"), GOOD.values(), ids=GOOD)
-async def test_active_tokens_are_accepted(door: Door, asked: Issuer, changes: dict[str, Any], who: str) -> None:
-    caller = await door.caller(make_opaque(asked, f"good-{len(asked.known)}", changes))
-    assert (caller.subject, caller.issuer, sorted(caller.scopes)) == (who, asked.url, ["other", "work"])
+async def test_active_tokens_are_accepted(door: Door, opaque_issuer: Issuer, changes: dict[str, Any], who: str) -> None:
+    caller = await door.caller(make_opaque(opaque_issuer, f"good-{len(opaque_issuer.known)}", changes))
+    assert (caller.subject, caller.issuer, sorted(caller.scopes)) == (who, opaque_issuer.url, ["other", "work"])
 
 
 @pytest.mark.parametrize(("changes", "reason"), BAD.values(), ids=BAD)
-async def test_other_tokens_are_refused(door: Door, asked: Issuer, changes: dict[str, Any], reason: str) -> None:
-    refused = await door.refusal(make_opaque(asked, f"bad-{len(asked.known)}", changes))
+async def test_other_tokens_are_refused(
+    door: Door, opaque_issuer: Issuer, changes: dict[str, Any], reason: str
+) -> None:
+    refused = await door.refusal(make_opaque(opaque_issuer, f"bad-{len(opaque_issuer.known)}", changes))
     challenge = refused.headers["WWW-Authenticate"]
     assert refused.status == 401
     assert challenge.startswith('Bearer error="invalid_token", error_description="The ')
@@ -109,12 +111,12 @@ async def test_other_tokens_are_refused(door: Door, asked: Issuer, changes: dict
     assert challenge.endswith(f'resource_metadata="{METADATA}"')
 
 
-async def test_malformed_tokens_are_sent_to_no_server_and_long_ones_are(door: Door, asked: Issuer) -> None:
-    before = len(asked.questions)
+async def test_malformed_tokens_are_sent_to_no_server_and_long_ones_are(door: Door, opaque_issuer: Issuer) -> None:
+    before = len(opaque_issuer.questions)
     for token in ("two words", "a,b", "=", "\x80", 'quoted"', "a=b"):
         assert await door.status(token) == 401
-    assert len(asked.questions) == before
-    assert await door.status(asked.opaque("x" * 32_000)) == 200
+    assert len(opaque_issuer.questions) == before
+    assert await door.status(opaque_issuer.opaque("x" * 32_000)) == 200
 
 
 async def test_a_server_may_prove_the_audience_itself() -> None:
@@ -218,15 +220,15 @@ async def test_a_flood_of_invented_tokens_keeps_no_valid_caller_out(peer: str) -
             asyncio.create_task(door.ask(f"invented-{number}", peer.format(number=number))) for number in range(100)
         ]
         turned: list[Any] = [
-            await one for one in itertools.islice(asyncio.as_completed(flood), 100 - MAX_ASKED_PER_PEER)
+            await waiting for waiting in itertools.islice(asyncio.as_completed(flood), 100 - MAX_ASKED_PER_PEER)
         ]
-        assert {(one.status, one.headers["Retry-After"]) for one in turned} == {(503, "1")}
+        assert {(response.status, response.headers["Retry-After"]) for response in turned} == {(503, "1")}
         await issuer.until_asked(1 + MAX_CONCURRENT_PER_PEER)
         assert await door.status("known", peer.format(number=1)) == 200
         assert await door.status("new", "192.0.2.2") == 200
         issuer.gate.set()
         done: list[Any] = await asyncio.gather(*flood)
-        assert [one.status for one in done].count(401) == MAX_ASKED_PER_PEER
+        assert [response.status for response in done].count(401) == MAX_ASKED_PER_PEER
         assert issuer.most <= MAX_CONCURRENT_PER_PEER + 1
 
 
@@ -235,12 +237,12 @@ async def test_a_flood_of_invented_tokens_keeps_no_valid_caller_out(peer: str) -
 
 async def test_a_token_is_shown_to_its_own_server_only() -> None:
     def header(**changes: Any) -> str:
-        given = json.dumps({"alg": "RS256", "kid": "one", **changes}).encode()
-        return urlsafe_b64encode(given).rstrip(b"=").decode()
+        members = json.dumps({"alg": "RS256", "kid": "one", **changes}).encode()
+        return urlsafe_b64encode(members).rstrip(b"=").decode()
 
-    async with Issuer() as signing, Issuer("/asked") as asked:
+    async with Issuer() as signing, Issuer("/asked") as introspected:
         login = {"client_id": "x", "client_secret": SECRET}
-        servers = [{"issuer": asked.url, "introspection": login}, {"issuer": signing.url}]
+        servers = [{"issuer": introspected.url, "introspection": login}, {"issuer": signing.url}]
         async with Door(authorization_servers=servers) as door:
             assert await door.status(signing.token()) == 200
             head, claims, signature = signing.token().split(".")
@@ -248,12 +250,12 @@ async def test_a_token_is_shown_to_its_own_server_only() -> None:
             foreign = [signing.token(key=OTHER_RSA_KEY), signing.token(iss="https://evil.example")]
             for token in (*foreign, *odd, f"{head}.{claims}.!"):
                 assert await door.status(token) == 401
-            assert not asked.questions
-            assert await door.status(asked.opaque(asked.token(key=OTHER_RSA_KEY))) == 200
-            assert await door.status(asked.opaque("opaque")) == 200
-            assert await door.status(asked.token()) == 401  # its signature does not count
-            assert len(asked.questions) == 3
-            assert await door.status(asked.opaque("its", iss=signing.url)) == 401
+            assert not introspected.questions
+            assert await door.status(introspected.opaque(introspected.token(key=OTHER_RSA_KEY))) == 200
+            assert await door.status(introspected.opaque("opaque")) == 200
+            assert await door.status(introspected.token()) == 401  # its signature does not count
+            assert len(introspected.questions) == 3
+            assert await door.status(introspected.opaque("its", iss=signing.url)) == 401
 
 
 async def test_servers_are_asked_about_an_opaque_token_in_turn() -> None:

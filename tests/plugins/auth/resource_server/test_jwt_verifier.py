@@ -52,8 +52,8 @@ def unchecked(issuer: Issuer, **changes: Any) -> str:
 def confused(issuer: Issuer) -> str:
     """Return a token that is signed with the public key as if it were a shared secret."""
     pem = RSA_KEY.public_key().public_bytes(serialization.Encoding.PEM, serialization.PublicFormat.SubjectPublicKeyInfo)
-    one = jwt.encode(issuer.claims(), "x" * 32, algorithm="HS256", headers={"kid": "one"}).rpartition(".")[0]
-    return f"{one}.{encoded(jwt.algorithms.HMACAlgorithm(jwt.algorithms.HMACAlgorithm.SHA256).sign(one.encode(), pem))}"
+    raw = jwt.encode(issuer.claims(), "x" * 32, algorithm="HS256", headers={"kid": "one"}).rpartition(".")[0]
+    return f"{raw}.{encoded(jwt.algorithms.HMACAlgorithm(jwt.algorithms.HMACAlgorithm.SHA256).sign(raw.encode(), pem))}"
 
 
 def tampered(issuer: Issuer, claims: Any) -> str:
@@ -67,42 +67,45 @@ def now() -> int:
 
 Made = Callable[[Issuer], str]
 GOOD: dict[str, Made] = {
-    "default": lambda one: one.token(),
-    "one of several audiences": lambda one: one.token(aud=["https://other.example", RESOURCE]),
-    "an audience in capitals": lambda one: one.token(aud="HTTPS://Tools.Example.COM/mcp"),
-    "typ in full": lambda one: one.token(header={"typ": "application/at+JWT"}),
-    "no typ": lambda one: one.token(header={"typ": None}),
-    "no kid": lambda one: one.token(header={"kid": None}),
+    "default": lambda issuer: issuer.token(),
+    "one of several audiences": lambda issuer: issuer.token(aud=["https://other.example", RESOURCE]),
+    "an audience in capitals": lambda issuer: issuer.token(aud="HTTPS://Tools.Example.COM/mcp"),
+    "typ in full": lambda issuer: issuer.token(header={"typ": "application/at+JWT"}),
+    "no typ": lambda issuer: issuer.token(header={"typ": None}),
+    "no kid": lambda issuer: issuer.token(header={"kid": None}),
 }
 ALGORITHM, ORDER, AUDIENCE = "an algorithm that is not allowed", "The token is invalid.", "for another audience"
 BAD: dict[str, tuple[Made, str]] = {
-    "no JWT": (lambda one: "x", "The token is not a JWT."),
-    "too deep": (lambda one: tampered(one, b"[" * 4000), "The token is not a JWT."),
-    "no signature": (lambda one: unsigned(one, "none"), ALGORITHM),
-    "no signature, capitals": (lambda one: unsigned(one, "nOnE"), ALGORITHM),
+    "no JWT": (lambda issuer: "x", "The token is not a JWT."),
+    "too deep": (lambda issuer: tampered(issuer, b"[" * 4000), "The token is not a JWT."),
+    "no signature": (lambda issuer: unsigned(issuer, "none"), ALGORITHM),
+    "no signature, capitals": (lambda issuer: unsigned(issuer, "nOnE"), ALGORITHM),
     "the public key as secret": (confused, ALGORITHM),
-    "another algorithm": (lambda one: one.token(algorithm="RS512"), ALGORITHM),
-    "another algorithm of the key": (lambda one: one.token(algorithm="PS256"), "does not have the key"),
-    "another key": (lambda one: one.token(key=OTHER_RSA_KEY), "The signature of the token is wrong."),
-    "changed claims": (lambda one: tampered(one, one.claims(sub="root")), "The signature of the token is wrong."),
-    "a number as kid": (lambda one: signed(one, kid=1), ORDER),
-    "an unknown kid": (lambda one: one.token(header={"kid": "two"}), "does not have the key"),
-    "no exp": (lambda one: one.token(exp=None), "The token lacks exp."),
-    "a string as exp": (lambda one: one.token(exp="soon"), ORDER),
-    "a huge exp": (lambda one: one.token(exp=10**400), ORDER),
-    "another audience": (lambda one: one.token(aud="https://tools.example.com/"), AUDIENCE),
-    "an object as aud": (lambda one: one.token(aud={RESOURCE: 1}), AUDIENCE),
-    "no aud": (lambda one: one.token(aud=None), "The token lacks aud."),
-    "another issuer": (lambda one: one.token(iss="https://evil.example"), "from another issuer"),
-    "the issuer with a slash": (lambda one: one.token(iss=one.url + "/"), "from another issuer"),
-    "the issuer without its end": (lambda one: one.token(iss=one.url[:-1]), "from another issuer"),
-    "no iss": (lambda one: one.token(iss=None), "from another issuer"),
-    "no sub": (lambda one: one.token(sub=None), "The token lacks sub."),
-    "a number as sub": (lambda one: unchecked(one, sub=7), ORDER),
-    "bound to a key": (lambda one: one.token(cnf={"jkt": "x"}), "The token is bound to a key"),
-    "an ID token": (lambda one: one.token(header={"typ": "id+jwt"}), "is not of an accepted type"),
-    "b64": (lambda one: signed(one, b64=True), "(crit)"),
-    "crit": (lambda one: one.token(header={"crit": ["x"], "x": 1}), "(crit)"),
+    "another algorithm": (lambda issuer: issuer.token(algorithm="RS512"), ALGORITHM),
+    "another algorithm of the key": (lambda issuer: issuer.token(algorithm="PS256"), "does not have the key"),
+    "another key": (lambda issuer: issuer.token(key=OTHER_RSA_KEY), "The signature of the token is wrong."),
+    "changed claims": (
+        lambda issuer: tampered(issuer, issuer.claims(sub="root")),
+        "The signature of the token is wrong.",
+    ),
+    "a number as kid": (lambda issuer: signed(issuer, kid=1), ORDER),
+    "an unknown kid": (lambda issuer: issuer.token(header={"kid": "two"}), "does not have the key"),
+    "no exp": (lambda issuer: issuer.token(exp=None), "The token lacks exp."),
+    "a string as exp": (lambda issuer: issuer.token(exp="soon"), ORDER),
+    "a huge exp": (lambda issuer: issuer.token(exp=10**400), ORDER),
+    "another audience": (lambda issuer: issuer.token(aud="https://tools.example.com/"), AUDIENCE),
+    "an object as aud": (lambda issuer: issuer.token(aud={RESOURCE: 1}), AUDIENCE),
+    "no aud": (lambda issuer: issuer.token(aud=None), "The token lacks aud."),
+    "another issuer": (lambda issuer: issuer.token(iss="https://evil.example"), "from another issuer"),
+    "the issuer with a slash": (lambda issuer: issuer.token(iss=issuer.url + "/"), "from another issuer"),
+    "the issuer without its end": (lambda issuer: issuer.token(iss=issuer.url[:-1]), "from another issuer"),
+    "no iss": (lambda issuer: issuer.token(iss=None), "from another issuer"),
+    "no sub": (lambda issuer: issuer.token(sub=None), "The token lacks sub."),
+    "a number as sub": (lambda issuer: unchecked(issuer, sub=7), ORDER),
+    "bound to a key": (lambda issuer: issuer.token(cnf={"jkt": "x"}), "The token is bound to a key"),
+    "an ID token": (lambda issuer: issuer.token(header={"typ": "id+jwt"}), "is not of an accepted type"),
+    "b64": (lambda issuer: signed(issuer, b64=True), "(crit)"),
+    "crit": (lambda issuer: issuer.token(header={"crit": ["x"], "x": 1}), "(crit)"),
 }
 
 
@@ -166,12 +169,12 @@ async def test_clocks_may_differ_by_the_leeway(issuer: Issuer, frozen: None, own
     edges = [("exp", -leeway + 1, 200), ("exp", -leeway, 401), ("exp", -leeway - 1, 401)]
     edges += [(claim, leeway + more, 401 if more > 0 else 200) for claim in ("nbf", "iat") for more in (-1, 0, 1)]
     login = {"client_id": "tools", "client_secret": "s"}
-    async with Issuer("/asked") as asked:
-        servers = [{"issuer": issuer.url, **own}, {"issuer": asked.url, "introspection": login, **own}]
+    async with Issuer("/asked") as introspected:
+        servers = [{"issuer": issuer.url, **own}, {"issuer": introspected.url, "introspection": login, **own}]
         async with Door(authorization_servers=servers, leeway_seconds=LEEWAY) as door:
             for claim, offset, status in edges:
                 claims: dict[str, Any] = {"exp": NOW + 600, "iat": NOW, claim: NOW + offset}
-                for token in (issuer.token(**claims), asked.opaque(f"{claim}.{offset}", **claims)):
+                for token in (issuer.token(**claims), introspected.opaque(f"{claim}.{offset}", **claims)):
                     assert [await door.status(token) for _ in range(2)] == [status] * 2, (claim, offset)
 
 
@@ -201,7 +204,12 @@ async def test_ed25519_has_two_names(listed_as: str, of_key: str | None) -> None
         mixed = newer.encode(claims, key, "Ed25519", {"kid": "rsa"})
         older = issuer.token(key=key, algorithm="EdDSA")
         async with Door(issuer, server={"algorithms": [listed_as]}) as door:
-            assert [await door.status(one) for one in (token, older, forged, mixed)] == [200, 200, 401, 401]
+            assert [await door.status(credential) for credential in (token, older, forged, mixed)] == [
+                200,
+                200,
+                401,
+                401,
+            ]
         async with Door(issuer, server={"algorithms": ["RS256"]}) as door:
             assert ALGORITHM in str(await door.refusal(token))
 

@@ -47,19 +47,22 @@ def answer(body: bytes, status: int = 200) -> Mapping[str, Any]:
 
 
 FAULTS: dict[str, tuple[Callable[[Issuer], Mapping[str, Any]], str]] = {
-    "an error": (lambda one: answer(b"", 500), "returned status 500"),
-    "a redirect": (lambda one: {"redirects": {"/keys": f"{one.origin}/elsewhere"}}, "returned status 302"),
-    "too large": (lambda one: answer(json.dumps({"keys": [ONE]}).encode() + b" " * MAX_DOCUMENT_BYTES), "is larger"),
-    "not JSON": (lambda one: answer(b"<html>"), "is not JSON"),
-    "too deep": (lambda one: answer(b"[" * 100_000), "is not JSON"),
-    "no keys": (lambda one: answer(b'{"keys": []}'), "has no signature key"),
-    "no response": (lambda one: {"silent": True}, "no response within 0.2 seconds"),
-    "another issuer": (lambda one: {"metadata": one.metadata | {"issuer": "https://evil.example"}}, "another issuer"),
+    "an error": (lambda issuer: answer(b"", 500), "returned status 500"),
+    "a redirect": (lambda issuer: {"redirects": {"/keys": f"{issuer.origin}/elsewhere"}}, "returned status 302"),
+    "too large": (lambda issuer: answer(json.dumps({"keys": [ONE]}).encode() + b" " * MAX_DOCUMENT_BYTES), "is larger"),
+    "not JSON": (lambda issuer: answer(b"<html>"), "is not JSON"),
+    "too deep": (lambda issuer: answer(b"[" * 100_000), "is not JSON"),
+    "no keys": (lambda issuer: answer(b'{"keys": []}'), "has no signature key"),
+    "no response": (lambda issuer: {"silent": True}, "no response within 0.2 seconds"),
+    "another issuer": (
+        lambda issuer: {"metadata": issuer.metadata | {"issuer": "https://evil.example"}},
+        "another issuer",
+    ),
     "keys in a private network": (
-        lambda one: {"metadata": one.metadata | {"jwks_uri": "http://169.254.169.254/keys"}},
+        lambda issuer: {"metadata": issuer.metadata | {"jwks_uri": "http://169.254.169.254/keys"}},
         "that is safe to use",
     ),
-    "keys in a file": (lambda one: {"metadata": one.metadata | {"jwks_uri": "file:///x"}}, "that is safe to use"),
+    "keys in a file": (lambda issuer: {"metadata": issuer.metadata | {"jwks_uri": "file:///x"}}, "that is safe to use"),
 }
 
 
@@ -124,9 +127,9 @@ def keys(source: Source) -> KeySet:
 
 
 async def test_the_set_is_fetched_once_per_interval(source: Source, keys: KeySet) -> None:
-    found = await asyncio.gather(*(keys.find("one", "RS256") for _ in range(20)))
+    results = await asyncio.gather(*(keys.find("one", "RS256") for _ in range(20)))
     assert source.asked == 1
-    assert all(one[0] is found[0][0] for one in found)
+    assert all(result[0] is results[0][0] for result in results)
     source.keys = [ONE, TWO]
     source.now += 9.9
     assert await keys.find("two", "RS256") == []
@@ -173,8 +176,8 @@ async def test_keys_without_an_id_may_have_changed(source: Source, keys: KeySet)
     source.keys = [OTHER_BARE]
     assert await keys.find_newer("any", "RS256", keys.generation) == []
     source.now += 10
-    (found,) = await keys.find_newer("any", "RS256", keys.generation)
-    assert found.key.public_numbers() == OTHER_RSA_KEY.public_key().public_numbers()
+    (newer,) = await keys.find_newer("any", "RS256", keys.generation)
+    assert newer.key.public_numbers() == OTHER_RSA_KEY.public_key().public_numbers()
     source.keys = None
     source.now += 10
     with pytest.raises(CheckUnavailableError):

@@ -20,11 +20,11 @@ OTHER = f"{RESOURCE}/read"
 
 
 async def answered(host: Host, method: str, path: str, token: str = "") -> Response:
-    one = modern(message("tools/list"))
-    fields = CIMultiDict([*mirrored(one), *([("Authorization", f"Bearer {token}")] if token else [])])
-    found = await host.respond(Request(method, path, {}, fields, json.dumps(one).encode()))
-    assert isinstance(found, Response)
-    return found
+    request = modern(message("tools/list"))
+    fields = CIMultiDict([*mirrored(request), *([("Authorization", f"Bearer {token}")] if token else [])])
+    response = await host.respond(Request(method, path, {}, fields, json.dumps(request).encode()))
+    assert isinstance(response, Response)
+    return response
 
 
 async def test_a_profile_has_its_own_tokens_and_metadata() -> None:

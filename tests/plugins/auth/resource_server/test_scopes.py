@@ -29,12 +29,12 @@ class Peer:
         self.bearer = f"Bearer {token}"
         self.session = None if era == "2026-07-28" else Session(served, era)
 
-    async def ask(self, one: dict[str, object], accept: str = ACCEPT) -> Exchanged:
+    async def ask(self, request: dict[str, object], accept: str = ACCEPT) -> Exchanged:
         if self.session is None:
-            return await ask(self.served, one, Authorization=self.bearer, Accept=accept)
+            return await ask(self.served, request, Authorization=self.bearer, Accept=accept)
         if not self.session.id:
             await self.session.open(Authorization=self.bearer)
-        return await self.session.post(one, ("Authorization", self.bearer), ("Accept", accept))
+        return await self.session.post(request, ("Authorization", self.bearer), ("Accept", accept))
 
 
 @ERAS
@@ -43,8 +43,8 @@ async def test_missing_scopes_are_refused_before_a_stream_opens(served: Served, 
     peer = Peer(served, era, issuer.token(scope="other"))
     scope = "work" if era in MODERN else "other work"  # clients of sessions are told the scopes that they have
     for accept in (ACCEPT, "application/json", EVENTS):
-        for one in (call("door_guarded"), call("door_guarded", token="p")):
-            done = await peer.ask(one, accept)
+        for request in (call("door_guarded"), call("door_guarded", token="p")):
+            done = await peer.ask(request, accept)
             assert done.refused == (403, -32602)
             assert done.last["error"]["data"] == {"requiredScopes": ["work"]}
             assert done.answer.get("WWW-Authenticate") == (
@@ -52,8 +52,8 @@ async def test_missing_scopes_are_refused_before_a_stream_opens(served: Served, 
                 f'scope="{scope}", resource_metadata="{METADATA}"'
             )
     peer.bearer = f"Bearer {issuer.token()}"  # the step up, in the same session
-    for one in (call("door_guarded"), call("door_guarded", token="p"), message("tools/list")):
-        done = await peer.ask(one, EVENTS)
+    for request in (call("door_guarded"), call("door_guarded", token="p"), message("tools/list")):
+        done = await peer.ask(request, EVENTS)
         assert done.streamed
         assert "result" in done.last
 

@@ -33,9 +33,9 @@ def checked(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """The tokens whose signatures were checked."""
     decode, tokens = jwt.decode, []
 
-    def counted(token: str, *given: Any, **more: Any) -> Any:
+    def counted(token: str, *arguments: Any, **more: Any) -> Any:
         tokens.append(token)
-        return decode(token, *given, **more)
+        return decode(token, *arguments, **more)
 
     monkeypatch.setattr(jwt, "decode", counted)
     return tokens
@@ -68,14 +68,14 @@ async def test_a_response_counts_no_longer_than_its_token(issuer: Issuer, monkey
     start = time()
     soon, late = issuer.opaque("soon", exp=int(start) + 15), issuer.opaque("late")
     async with Door(issuer, server=ASKING, introspected_seconds=30, max_verified=2) as door:
-        for later, asked in ((0, 2), (10, 2), (20, 3), (25, 4), (31, 6)):
+        for later, count in ((0, 2), (10, 2), (20, 3), (25, 4), (31, 6)):
             for module in (token_authenticator, introspection):
                 monkeypatch.setattr(module, "time", lambda later=later: start + later)
             assert [await door.status(token) for token in (soon, late)] == [200, 200]
-            assert len(issuer.questions) == asked
+            assert len(issuer.questions) == count
         others = [issuer.opaque(str(number)) for number in range(2)]
         assert [await door.status(token) for token in (*others, *others, late)] == [200] * 5
-        assert len(issuer.questions) == asked + 3
+        assert len(issuer.questions) == count + 3
 
 
 async def test_the_caller_has_the_facts_of_the_response(issuer: Issuer) -> None:

@@ -43,9 +43,9 @@ async def test_neither_token_reaches_the_other_side(tmp_path: Path) -> None:
             session = Session(served)
             await session.open(**dict([bearer]))
             for path in ("/accept", "/refuse"):
-                one = call("upstream_reach", {"url": service.origin + path})
-                modern = await ask(served, one, Authorization=bearer[1], **others)
-                legacy = await session.post(one, bearer, *((name, OTHER_CANARY) for name in upstream_kit.WITHHELD))
+                request = call("upstream_reach", {"url": service.origin + path})
+                modern = await ask(served, request, Authorization=bearer[1], **others)
+                legacy = await session.post(request, bearer, *((name, OTHER_CANARY) for name in upstream_kit.WITHHELD))
                 for done in (modern, legacy):
                     assert done.result["isError"] is (path == "/refuse")
                     assert CANARY not in str((done.answer, done.messages))

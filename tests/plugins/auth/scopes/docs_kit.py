@@ -28,8 +28,8 @@ def make_kit(name: str = "docs") -> Toolkit:
     @kit.tool
     async def show(context: Context, uri: str) -> Any:
         """Show a resource."""
-        found = await context.resources.read(uri)
-        return found.contents[0].content
+        result = await context.resources.read(uri)
+        return result.contents[0].content
 
     kit.resource(f"{name}://secret", name="secret")(lambda: "hush")
     kit.resource(f"{name}://plain", name="plain")(lambda: "plain")

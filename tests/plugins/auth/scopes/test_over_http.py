@@ -64,15 +64,15 @@ async def served(site: Path, issuer: Issuer) -> AsyncIterator[Served]:
 @ERAS
 @pytest.mark.requirement("AUTH-03", "RES-08")
 async def test_a_challenge_names_every_scope_of_the_request(served: Served, issuer: Issuer, era: str) -> None:
-    for one, needed in REQUESTS:
-        done = await Peer(served, era, issuer.token(scope="docs m")).ask(one)
+    for request, needed in REQUESTS:
+        done = await Peer(served, era, issuer.token(scope="docs m")).ask(request)
         assert done.refused == (403, -32602)
         assert done.last["error"]["data"] == {"requiredScopes": needed.split()}
         challenge = done.answer.get("WWW-Authenticate") or ""
         scope = needed if era in MODERN else " ".join(sorted({"docs", "m", *needed.split()}))
         assert challenge.startswith('Bearer error="insufficient_scope", ')
         assert challenge.endswith(f'scope="{scope}", resource_metadata="{METADATA}"')
-        assert "result" in (await Peer(served, era, issuer.token(scope=needed)).ask(one)).last
+        assert "result" in (await Peer(served, era, issuer.token(scope=needed)).ask(request)).last
 
 
 def subscribing(uri: Any) -> dict[str, Any]:
@@ -97,15 +97,15 @@ async def test_in_a_batch_a_missing_scope_is_an_error_among_others(served: Serve
     await session.open(**dict([bearer]))
     body = json.dumps([subscribing("docs://secret"), subscribing("docs://plain")]).encode()
     answer = await served.request("POST", "/mcp", session.fields(bearer), body)
-    data = [one.get("result", one.get("error", {}).get("data")) for one in answer.json]
+    data = [reply.get("result", reply.get("error", {}).get("data")) for reply in answer.json]
     assert (answer.status, data) == (200, [{"requiredScopes": ["docs", "s"]}, {}])
 
 
 async def test_a_subscription_request_gets_what_its_token_allows(served: Served, issuer: Issuer) -> None:
     uris = ["docs://secret", "docs://plain", "docs://none", "other://of/me"]
     for scope, honoured in (("docs", ["docs://plain", "other://of/me"]), ("docs s", [*uris[:2], uris[3]])):
-        one = modern(message("subscriptions/listen", {"notifications": {"resourceSubscriptions": uris}}))
+        request = modern(message("subscriptions/listen", {"notifications": {"resourceSubscriptions": uris}}))
         listening = Streaming(await served.connect())
-        await listening.begin(one, mirrored(one, Authorization=f"Bearer {issuer.token(scope=scope)}"))
+        await listening.begin(request, mirrored(request, Authorization=f"Bearer {issuer.token(scope=scope)}"))
         assert listening.first["params"]["notifications"] == {"resourceSubscriptions": honoured}
         listening.abort()

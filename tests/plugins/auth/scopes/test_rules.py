@@ -90,8 +90,8 @@ async def test_the_scopes_of_all_matching_rules_are_required(call: Call, needed:
     worker = {"caller": Caller(client_id="worker"), "supplied": Supplied()}
     async with host_of() as host:
         for missing in scopes:
-            given = " ".join(one for one in scopes if one != missing) + " beside"
-            error = await refused(host, call._replace(caller=ann(given)))
+            granted = " ".join(scope for scope in scopes if scope != missing) + " beside"
+            error = await refused(host, call._replace(caller=ann(granted)))
             assert error.scopes == tuple(sorted(scopes))
         for fields in ({"caller": ann(f"{needed} beside")}, {"caller": LOCAL}, worker):
             assert not isinstance(await host.dispatch(call._replace(**fields)), Failure)
@@ -140,7 +140,7 @@ async def listed(host: Host, kind: str, caller: Caller, **fields: Any) -> list[s
     listing = await host.dispatch(Call(METHODS.get(kind, "prompts/list"), caller=caller, **fields))
     assert isinstance(listing, Listing)
     assert listing.private
-    return [getattr(one, "uri", None) or getattr(one, "uri_template", None) or one.name for one in listing.items]
+    return [getattr(item, "uri", None) or getattr(item, "uri_template", None) or item.name for item in listing.items]
 
 
 OTHERS = "other_both other_read other_show"
@@ -162,8 +162,8 @@ FOUND: dict[str, dict[str, str]] = {
 async def test_lists_show_what_a_caller_may_use() -> None:
     worker = Caller(client_id="worker")
     async with host_of() as host:
-        for scopes, found in FOUND.items():
-            for kind, names in found.items():
+        for scopes, expected in FOUND.items():
+            for kind, names in expected.items():
                 assert await listed(host, kind, ann(scopes)) == names.split()
                 assert await listed(host, kind, ann(scopes + " other")) == names.split()
         for kind, number in {"tools": 8, "resources": 4, "templates": 2, "prompts": 2}.items():
@@ -184,10 +184,10 @@ WRONG: list[tuple[dict[str, Any], str]] = [
 ]
 
 
-@pytest.mark.parametrize(("settings", "told"), WRONG, ids=str)
-def test_invalid_settings(settings: dict[str, Any], told: str) -> None:
+@pytest.mark.parametrize(("settings", "message"), WRONG, ids=str)
+def test_invalid_settings(settings: dict[str, Any], message: str) -> None:
     assert ScopesConfig.model_validate({"tools": {"a": "b c"}}).tools == {"a": ("b", "c")}
-    with pytest.raises(ValidationError, match=told):
+    with pytest.raises(ValidationError, match=message):
         ScopesConfig.model_validate(settings)
 
 
@@ -202,8 +202,8 @@ def test_invalid_settings(settings: dict[str, Any], told: str) -> None:
 )
 async def test_rules_that_match_nothing_are_warned_of(settings: dict[str, Any], problem: str | None) -> None:
     async with host_of(settings) as host:
-        problems = [one for one in host.problems if "asks" in str(one)]
-        assert [one.level for one in problems] == ([] if problem is None else ["warning"])
+        problems = [problem for problem in host.problems if "asks" in str(problem)]
+        assert [problem.level for problem in problems] == ([] if problem is None else ["warning"])
         assert problem is None or str(problems[0]).endswith(problem)
 
 

@@ -108,8 +108,8 @@ async def test_without_settings_a_token_is_the_secret_of_the_providers_name() ->
             await required(host, unknown)
     tokens = {"my-own": "written down", "gitlab": {"secret": "MY_OWN_TOKEN"}}
     async with hosting("github", "gitlab", "my-own", store=store, tokens=tokens, users=["ann"]) as host:
-        found = [await value(host, name) for name in ("github", "gitlab", "my_own")]
-        assert found == ["of the name", "mine", "written down"]
+        values = [await value(host, name) for name in ("github", "gitlab", "my_own")]
+        assert values == ["of the name", "mine", "written down"]
         assert await value(host, "gitlab", caller=Caller("ann")) == "mine"
         for caller in (Caller("ann"), Caller("ann", trusted=True), Caller("bob"), ANONYMOUS):
             assert "of the name" not in str(await failure(host, "github", caller=caller))
@@ -119,15 +119,15 @@ async def test_without_settings_a_token_is_the_secret_of_the_providers_name() ->
 async def test_a_missing_secret_is_named_at_the_start_and_to_the_operator(caplog: pytest.LogCaptureFixture) -> None:
     unset = "the secret INTRANET is not set: set it in test"
     async with hosting("intranet", tokens={"intranet": {"secret": "INTRANET"}}) as host:
-        told = [record.getMessage() for record in caplog.records]
+        lines = [record.getMessage() for record in caplog.records]
         error = await required(host, "intranet")
         assert f"not_started; {unset}" in caplog.text
         caplog.clear()
         others = (Caller("bob"), Caller("bob", trusted=True), ANONYMOUS)  # it would not be for them
-        told += [str((await failure(host, "intranet", caller=caller)).error) for caller in others]
+        lines += [str((await failure(host, "intranet", caller=caller)).error) for caller in others]
     assert unset not in caplog.text
     way = f"{unset}, or log in: `pegboard login intranet`"
-    assert [text for text in told if "INTRANET" in text] == [
+    assert [text for text in lines if "INTRANET" in text] == [
         f"toolkit 't', secrets: 1 tool needs INTRANET and is not offered over stdio: 'intranet'; {way}"
     ]
     assert error.status == "not_started"
@@ -162,16 +162,16 @@ async def test_secrets_of_the_host_and_of_a_broken_store_are_no_tokens(
 async def test_a_subject_of_another_issuer_gets_no_token(tmp_path: Path) -> None:
     assert CANARY not in repr(StaticTokensConfig.model_validate({"tokens": {"github": CANARY}}))
     make_distribution(tmp_path, "repos", "1", {"pegboard.toolkits": {"repos": "repos_kit:kit"}}, {"repos_kit.py": KIT})
-    async with Issuer() as one, Issuer("/other") as other:
-        users = f'users = [{{ subject = "ann", issuer = "{one.url}" }}]\ntokens = {{ github = {{ env = "GITHUB" }} }}'
-        table = f'[[plugins.resource_server.authorization_servers]]\nissuer = "{other.url}"'
+    async with Issuer() as first, Issuer("/other") as second:
+        users = f'users = [{{ subject = "ann", issuer = "{first.url}" }}]\ntokens = {{ github = {{ env = "GITHUB" }} }}'
+        table = f'[[plugins.resource_server.authorization_servers]]\nissuer = "{second.url}"'
         settings = f"{table}\n[plugins.static_tokens]\n{users}\n"
-        async with serve(tmp_path, one, server=settings, env={"GITHUB": CANARY}) as served:
-            found = {}
-            for issuer in (one, other):
+        async with serve(tmp_path, first, server=settings, env={"GITHUB": CANARY}) as served:
+            texts = {}
+            for issuer in (first, second):
                 done = await ask(served, call("repos_known"), Authorization=f"Bearer {issuer.token()}")
-                found[issuer.path] = done.result["content"][0]["text"]
+                texts[issuer.path] = done.result["content"][0]["text"]
                 assert CANARY not in str(done)
-            assert found[""] == "true"
-            assert found["/other"].startswith("Authorization required")
+            assert texts[""] == "true"
+            assert texts["/other"].startswith("Authorization required")
             assert CANARY not in served.stderr

@@ -22,5 +22,5 @@ def whoami(context: Context) -> str | None:
 def claims(context: Context) -> dict[str, Any]:
     """Return the claims of the token."""
     token = context.get_auth_token_or_empty()
-    found: dict[str, Any] = jwt.decode(token, options={"verify_signature": False})
-    return {name: found.get(name) for name in ("iss", "sub", "aud", "scope")}
+    payload: dict[str, Any] = jwt.decode(token, options={"verify_signature": False})
+    return {name: payload.get(name) for name in ("iss", "sub", "aud", "scope")}

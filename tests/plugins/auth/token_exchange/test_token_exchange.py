@@ -52,8 +52,8 @@ def source(settings: dict[str, Any]) -> ExchangedTokens:
 def request(token: str, issuer: str, *scopes: str, **fields: Any) -> TokenRequest:
     """Return the request for a token of a caller with an access token."""
     made = {"caller": Caller("ann", issuer=issuer), "headers": Fields([("Authorization", f"Bearer {token}")])}
-    one = Call("tools/call", {"name": "t"}, **{**made, **fields})
-    return TokenRequest(OAuth2(id="orders", scopes=scopes), "t", one.caller.subject, one)
+    tool_call = Call("tools/call", {"name": "t"}, **{**made, **fields})
+    return TokenRequest(OAuth2(id="orders", scopes=scopes), "t", tool_call.caller.subject, tool_call)
 
 
 @pytest.mark.parametrize("is_chained", [False, True])
@@ -67,14 +67,14 @@ async def test_a_tool_receives_a_token_of_the_caller_for_its_upstream(tmp_path: 
             token = server.token()
             session = Session(served)
             await session.open(Authorization=f"Bearer {token}")
-            one = call("exchanging_claims", {})
-            found = [
-                (await ask(served, one, Authorization=f"Bearer {token}")).result,
-                (await session.post(one, ("Authorization", f"Bearer {token}"))).result,
+            tool_call = call("exchanging_claims", {})
+            results = [
+                (await ask(served, tool_call, Authorization=f"Bearer {token}")).result,
+                (await session.post(tool_call, ("Authorization", f"Bearer {token}"))).result,
             ]
             issuer = (upstream if is_chained else server).url
             expected = {"iss": issuer, "sub": "ann", "aud": UPSTREAM, "scope": "orders.read"}
-            assert [one["structuredContent"] for one in found] == [expected] * 2
+            assert [result["structuredContent"] for result in results] == [expected] * 2
             assert len(server.forms) == 1  # the second call uses the kept token
             assert token not in served.stderr
 
@@ -130,10 +130,10 @@ async def test_a_refusal_is_reported_without_tokens(caplog: pytest.LogCaptureFix
         with pytest.raises(AuthorizationRequiredError) as caught:
             await tokens.token(request(token, server.url))
         await tokens.close()
-        said = f"{caught.value} {caught.value.developer_message} {caplog.text}"
-        assert "refuses the exchange of a token: invalid_request" in said
-        assert token not in said
-        assert HOST_SECRET not in said
+        text = f"{caught.value} {caught.value.developer_message} {caplog.text}"
+        assert "refuses the exchange of a token: invalid_request" in text
+        assert token not in text
+        assert HOST_SECRET not in text
 
 
 @pytest.mark.parametrize("endpoint", ["http://127.0.0.1:9/token", "http://localhost/token", "http://a.example/token"])
@@ -185,9 +185,9 @@ async def test_a_token_is_kept_while_both_tokens_are_valid(
         tokens = source(section(server))
         ends = None if caller_ends is None else time() + caller_ends
         caller = Caller("ann", issuer=server.url, expires_at=ends)
-        one = request(server.token(), server.url, caller=caller)
+        token_request = request(server.token(), server.url, caller=caller)
         for _ in range(2):
-            await tokens.token(one)
+            await tokens.token(token_request)
         assert len(server.forms) == exchanges
         await tokens.token(request(server.token(jti="another"), server.url, caller=caller))
         assert len(server.forms) == exchanges + 1
@@ -207,7 +207,7 @@ async def test_a_mounted_server_receives_an_exchanged_token(tmp_path: Path) -> N
             await host.dispatch(by_ann._replace(method="tools/list", params={}))
             outcome = await host.dispatch(by_ann)
             assert "ann" in str(outcome)
-        assert {one["scope"] for one in server.forms} == {"mcp"}
+        assert {form["scope"] for form in server.forms} == {"mcp"}
 
 
 @pytest.mark.parametrize(

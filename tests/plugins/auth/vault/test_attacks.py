@@ -135,11 +135,11 @@ async def test_no_secret_is_in_an_error_or_log(error: str, caplog: pytest.LogCap
         provider.replies = [(400, {"error": error, "error_description": text}) for text in heard]
         flow = await flows.start(KEY, [])
         await person.open(flow.url)
-        said = await outcome(flow) + person.shown[1]
-        assert "***" in said
+        shown = await outcome(flow) + person.shown[1]
+        assert "***" in shown
         await flows.tokens.save(KEY, VaultToken("access-0-canary", "refresh-0-canary", 0.0))
         (failed,) = await asyncio.gather(flows.tokens.fresh(KEY), return_exceptions=True)
-        assert "canary" not in said + str(failed) + caplog.text
+        assert "canary" not in shown + str(failed) + caplog.text
 
 
 @pytest.mark.parametrize("name", ["authorization_endpoint", "token_endpoint"])
@@ -153,13 +153,13 @@ async def test_metadata_must_name_addresses_with_https(name: str, url: str) -> N
             await flows.start(KEY, [])
 
 
-@pytest.mark.parametrize("said", ["{}", "https%3A%2F%2Fa%3Ftoken%3D{}", "{:z<30}", "x" * 190 + " {}"])
-async def test_a_token_in_a_description_is_masked(said: str) -> None:
+@pytest.mark.parametrize("description", ["{}", "https%3A%2F%2Fa%3Ftoken%3D{}", "{:z<30}", "x" * 190 + " {}"])
+async def test_a_token_in_a_description_is_masked(description: str) -> None:
     """The description is shortened, and may quote the token."""
     secret = "refresh/0+canary=="
     async with ProviderServer() as provider:
         for text in (secret, quote(secret, safe="")):
-            answer = {"error": "invalid_request", "error_description": said.format(text)}
+            answer = {"error": "invalid_request", "error_description": description.format(text)}
             provider.replies = [(400, answer), (400, {"error": text, "error_description": "no"})]
             flows = logins(provider.settings())
             await flows.tokens.save(KEY, VaultToken("access-0-canary", secret, 0.0))

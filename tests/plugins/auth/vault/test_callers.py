@@ -51,8 +51,8 @@ class Network(NamedTuple):
 
 @pytest.fixture
 async def network(tmp_path: Path) -> AsyncIterator[Network]:
-    async with running(tmp_path) as found:
-        yield found
+    async with running(tmp_path) as started:
+        yield started
 
 
 @asynccontextmanager
@@ -89,8 +89,8 @@ async def test_each_caller_logs_in_and_receives_the_own_token(network: Network) 
     session = Session(network.served)
     bearer = f"Bearer {network.issuer.token()}"
     await session.open(Authorization=bearer)
-    found = await session.post(USE, ("Authorization", bearer))
-    assert found.result["content"][0]["text"] == "access-1-canary"
+    done = await session.post(USE, ("Authorization", bearer))
+    assert done.result["content"][0]["text"] == "access-1-canary"
     assert "canary" not in network.served.stderr
 
 

@@ -58,25 +58,25 @@ async def test_a_login_from_its_begin_to_its_end(tmp_path: Path) -> None:
     async with ProviderServer() as provider, Person() as person:
         lines = [f"{name} = {json.dumps(value)}" for name, value in provider.settings().items()]
         (tmp_path / "hostconfig.toml").write_text(CONFIG.format(settings="\n".join(lines)), "utf-8")
-        code, out, said = await pegboard(tmp_path, "login", "acme", "--scopes", "read", person=person)
-        assert (code, out) == (0, "You are logged in at acme.\n"), said
-        code, listed, said = await pegboard(tmp_path, "logins", "--json")
-        assert code == 0, said
-        assert [(one["provider"], one["account"], one["scopes"]) for one in json.loads(listed)] == [
+        code, out, errors = await pegboard(tmp_path, "login", "acme", "--scopes", "read", person=person)
+        assert (code, out) == (0, "You are logged in at acme.\n"), errors
+        code, listed, errors = await pegboard(tmp_path, "logins", "--json")
+        assert code == 0, errors
+        assert [(login["provider"], login["account"], login["scopes"]) for login in json.loads(listed)] == [
             ("acme", "7", ["read"])
         ]
-        told = await pegboard(tmp_path, "whoami")
-        assert told[:2] == (0, "acme: 7\n")
+        account = await pegboard(tmp_path, "whoami")
+        assert account[:2] == (0, "acme: 7\n")
         gone = await pegboard(tmp_path, "logout", "acme")
         assert gone[:2] == (0, "The token of acme is removed.\n")
         assert provider.revoked == ["refresh-1-canary"]
-        assert "canary" not in out + said + listed + str(told) + str(gone)
-        code, _, said = await pegboard(tmp_path, "logout", "acme")
+        assert "canary" not in out + errors + listed + str(account) + str(gone)
+        code, _, errors = await pegboard(tmp_path, "logout", "acme")
         assert code == 1
-        assert "there is no login at 'acme'" in said
-        code, _, said = await pegboard(tmp_path, "login", "gitlab")
+        assert "there is no login at 'acme'" in errors
+        code, _, errors = await pegboard(tmp_path, "login", "gitlab")
         assert code == 1
-        assert "add [plugins.vault.providers.gitlab] with its client_id" in said
+        assert "add [plugins.vault.providers.gitlab] with its client_id" in errors
 
 
 async def test_each_command_prints_json(tmp_path: Path) -> None:
@@ -85,7 +85,10 @@ async def test_each_command_prints_json(tmp_path: Path) -> None:
         (tmp_path / "hostconfig.toml").write_text(CONFIG.format(settings="\n".join(lines)), "utf-8")
         lines = ["login acme --scopes read --json", "logins --json", "whoami --json", "logout acme --json"]
         persons = [person, None, None, None]
-        done = [await pegboard(tmp_path, *line.split(), person=one) for line, one in zip(lines, persons, strict=True)]
+        done = [
+            await pegboard(tmp_path, *line.split(), person=browser)
+            for line, browser in zip(lines, persons, strict=True)
+        ]
     login, listed, account, end = (json.loads(out) for _, out, _ in done)
     assert listed == [login]
     assert (login["account"], login["scopes"], login["expires_at"][-1]) == ("7", ["read"], "Z")
@@ -102,8 +105,8 @@ async def test_one_damaged_token_does_not_hide_the_others(tmp_path: Path) -> Non
         other = VaultStore(tmp_path / "vault.db", ["0123456789abcdef-lost-lost-lost-lost"])
         other.save(KEY._replace(provider="other"), VaultToken("access-1-canary"))
         for command in ("logins", "whoami"):
-            code, out, said = await pegboard(tmp_path, command)
-            assert code == 0, said
+            code, out, errors = await pegboard(tmp_path, command)
+            assert code == 0, errors
             assert [line.partition(":")[0] for line in out.splitlines()] == ["acme", "other"]
             assert "pegboard logout other" in out.splitlines()[1]
 
@@ -116,12 +119,12 @@ async def test_a_call_without_a_token_names_the_command_for_the_login(tmp_path: 
         (tmp_path / "hostconfig.toml").write_text(CONFIG.format(settings="\n".join(lines)), "utf-8")
         (tmp_path / "kit.py").write_text(KIT, "utf-8")
         call = ["call", "use", "--file", str(tmp_path / "kit.py"), *["--json"] * is_json]
-        code, out, said = await pegboard(tmp_path, *call)
-        told = json.loads(out)["error"]["message"] if is_json else said
+        code, out, errors = await pegboard(tmp_path, *call)
+        message = json.loads(out)["error"]["message"] if is_json else errors
         assert code == 1
         command = f"pegboard login acme --scopes read write --config {tmp_path / 'hostconfig.toml'}"
-        assert f"log in with `{command}`" in told
-        assert "127.0.0.1" not in out + said
+        assert f"log in with `{command}`" in message
+        assert "127.0.0.1" not in out + errors
 
 
 REMOVE = "remove this program from the connected applications of your account there."
@@ -141,7 +144,7 @@ REMOVE = "remove this program from the connected applications of your account th
 async def test_a_logout_revokes_all_that_it_can_and_names_the_rest(
     tmp_path: Path, name: str, reply: tuple[int, dict[str, Any]] | None, revoked: list[str], rest: str
 ) -> None:
-    """Some providers revoke only access tokens, and only valid ones."""
+    """Some providers revoke only access tokens, and only valid tokens."""
     async with ProviderServer() as provider:
         settings = provider.settings(provider=name)
         if name == "github":
@@ -150,7 +153,7 @@ async def test_a_logout_revokes_all_that_it_can_and_names_the_rest(
         (tmp_path / "hostconfig.toml").write_text(CONFIG.format(settings="\n".join(lines)), "utf-8")
         await logins(settings).tokens.save(KEY, VaultToken("access-0-canary", "refresh-0-canary", expires_at=1))
         provider.replies = [] if reply is None else [reply]
-        code, out, said = await pegboard(tmp_path, "logout", "acme")
-        assert (code, out) == (0, f"The token of acme is removed. {rest}".rstrip() + "\n"), said
+        code, out, errors = await pegboard(tmp_path, "logout", "acme")
+        assert (code, out) == (0, f"The token of acme is removed. {rest}".rstrip() + "\n"), errors
         sent = [form[member] for form, member in zip(provider.revocations, revoked, strict=True)]
         assert sent == ["refresh-0-canary" if name == "reddit" else "access-1-canary"] * len(revoked)

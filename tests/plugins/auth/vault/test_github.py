@@ -37,7 +37,7 @@ async def test_a_user_installs_logs_in_and_calls(tmp_path: Path) -> None:
     async with GitHubServer() as github, Person() as person:
         (tmp_path / "hostconfig.toml").write_text(CONFIG + ELSEWHERE.format(origin=github.origin), "utf-8")
         env = client_environment(tmp_path, {"GITHUB_CLIENT_SECRET": github.SECRET})
-        said = []
+        outputs = []
         for line in COMMANDS.splitlines():
             name, *arguments = line.split()
             process = await asyncio.create_subprocess_exec(
@@ -60,8 +60,8 @@ async def test_a_user_installs_logs_in_and_calls(tmp_path: Path) -> None:
                 await person.open(messages.decode().split()[-1])
             out, wrong = await process.communicate()
             assert process.returncode == 0, (messages + wrong).decode()
-            said.append(out.decode())
+            outputs.append(out.decode())
             assert github.TOKEN not in (out + messages + wrong).decode()
-        assert said[1] == "You are logged in at GitHub.\n"
-        assert json.loads(said[2])["login"] == "octocat"
+        assert outputs[1] == "You are logged in at GitHub.\n"
+        assert json.loads(outputs[2])["login"] == "octocat"
         assert github.scopes == ["repo"]

@@ -75,17 +75,17 @@ async def test_a_rejected_token_is_renewed_where_it_comes_from(
 
 
 async def test_a_session_is_asked_to_open_the_page() -> None:
-    asked: list[dict[str, Any]] = []
+    questions: list[dict[str, Any]] = []
 
     async with ProviderServer() as provider, vault_host(provider.settings(), "read") as host, Person() as person:
 
         async def ask(method: str, params: dict[str, Any], **_: Any) -> dict[str, Any]:
-            asked.append({"method": method, **params})
+            questions.append({"method": method, **params})
             await person.open(params["url"])
             return {"action": "accept"}
 
         assert await value(host, "use", client=SESSION, ask=ask) == "access-1-canary"
-        assert [(one["method"], one["mode"]) for one in asked] == [("elicitation/create", "url")]
+        assert [(question["method"], question["mode"]) for question in questions] == [("elicitation/create", "url")]
 
 
 async def test_a_call_in_rounds_ends_with_the_page() -> None:
@@ -98,9 +98,9 @@ async def test_a_call_in_rounds_ends_with_the_page() -> None:
         await asyncio.sleep(0)
         await person.open(question.params["url"])
         async with asyncio.timeout(WAIT):
-            found = await repeated
-        assert isinstance(found, ToolResult)
-        assert found.value == "access-1-canary"
+            result = await repeated
+        assert isinstance(result, ToolResult)
+        assert result.value == "access-1-canary"
 
 
 async def test_a_declined_page_fails_the_call() -> None:
@@ -117,9 +117,11 @@ async def test_other_callers_than_the_operator_receive_no_token_and_no_link(capl
     async with ProviderServer() as provider, vault_host(provider.settings()) as host, Person() as person:
         await person.open(await link(host))
         others = [Caller("ann"), Caller("ann", issuer="https://auth.example"), Caller("ann", trusted=True)]
-        fields: list[dict[str, Any]] = [{"caller": one} for one in others] + [{"supplied": Supplied(user_id="ann")}]
-        for one in fields:
-            error = (await failure(host, "use", **one)).error
+        fields: list[dict[str, Any]] = [{"caller": caller} for caller in others] + [
+            {"supplied": Supplied(user_id="ann")}
+        ]
+        for options in fields:
+            error = (await failure(host, "use", **options)).error
             assert isinstance(error, AuthorizationRequiredError)
             assert error.url is None
         assert caplog.text.count("a section [plugins.vault.callers] adds users of the host") == len(fields)
@@ -154,18 +156,18 @@ async def test_more_scopes_start_another_login_with_all_scopes() -> None:
 async def test_a_scope_that_was_not_granted_starts_no_endless_logins() -> None:
     async with ProviderServer() as provider, Person() as person:
         provider.reply = {"scope": "read"}
-        asked = 0
+        count = 0
 
         async def ask(method: str, params: dict[str, Any], **_: Any) -> dict[str, Any]:
-            nonlocal asked
-            asked += 1
+            nonlocal count
+            count += 1
             await person.open(params["url"])
             return {"action": "accept"}
 
         async with vault_host(provider.settings(), "read", "write") as host:
             error = (await failure(host, "use", client=SESSION, ask=ask)).error
             assert isinstance(error, AuthorizationRequiredError)
-            assert asked == 1
+            assert count == 1
             assert "did not grant write" in person.shown[1]
 
 

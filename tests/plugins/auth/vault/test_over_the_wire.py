@@ -23,7 +23,7 @@ kit = Toolkit("t", prefix=False)
 
 @kit.tool(requires_auth=OAuth2(id="acme", scopes=["read"]))
 def use(context: Context) -> bool:
-    """Return True if the token is the one of the provider."""
+    """Return True if the token is that of the provider."""
     return context.get_auth_token_or_empty() == "access-1-canary"
 '''
 
@@ -34,10 +34,10 @@ async def test_a_call_logs_the_user_in(tmp_path: Path, revision: str, asks: bool
         config = [f"{name} = {json.dumps(value)}" for name, value in provider.settings().items()]
         (tmp_path / "kit.py").write_text(KIT, "utf-8")
         (tmp_path / "host.toml").write_text("\n".join(["[plugins.vault.providers.acme]", *config]), "utf-8")
-        asked: list[Asked] = []
+        questions: list[Asked] = []
 
         async def ask(question: Asked) -> Mapping[str, Any]:
-            asked.append(question)
+            questions.append(question)
             await person.open(question.params["url"])
             return {"action": "accept"}
 
@@ -53,6 +53,6 @@ async def test_a_call_logs_the_user_in(tmp_path: Path, revision: str, asks: bool
                 await person.open(url)
                 result = await client.call("use", {})
         assert result["content"][0]["text"] == "true"
-        assert len(asked) == asks
-        assert all(one.params["mode"] == "url" for one in asked)
-        assert "canary" not in str(result) + str([one.params for one in asked])
+        assert len(questions) == asks
+        assert all(question.params["mode"] == "url" for question in questions)
+        assert "canary" not in str(result) + str([question.params for question in questions])

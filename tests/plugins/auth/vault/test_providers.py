@@ -28,16 +28,16 @@ SLACK = {"ok": True, "access_token": "xoxb-bot", "scope": "bot", "authed_user": 
 
 
 def test_every_described_provider_has_its_addresses() -> None:
-    described = {one.provider.id: one.provider for one in auth_providers.PROVIDERS if one.provider.id}
-    assert {name: one.documentation for name, one in NAMED_PROVIDERS.items()} == {
-        name: one.documentation for name, one in described.items()
+    described = {auth.provider.id: auth.provider for auth in auth_providers.PROVIDERS if auth.provider.id}
+    assert {name: provider.documentation for name, provider in NAMED_PROVIDERS.items()} == {
+        name: provider.documentation for name, provider in described.items()
     }
-    assert {name: one.title for name, one in NAMED_PROVIDERS.items()} == {
-        name: one.title for name, one in described.items()
+    assert {name: provider.title for name, provider in NAMED_PROVIDERS.items()} == {
+        name: provider.title for name, provider in described.items()
     }
-    for one in NAMED_PROVIDERS.values():
-        fields = (one.revocation_endpoint, one.device_endpoint, one.account_endpoint)
-        for url in (one.authorization_endpoint, one.token_endpoint, *filter(None, fields)):
+    for provider in NAMED_PROVIDERS.values():
+        fields = (provider.revocation_endpoint, provider.device_endpoint, provider.account_endpoint)
+        for url in (provider.authorization_endpoint, provider.token_endpoint, *filter(None, fields)):
             assert url.startswith("https://")
 
 
@@ -167,7 +167,7 @@ async def test_requests_have_the_headers_of_a_provider(name: str, header: str, v
     async with ProviderServer() as provider:
         client = logins(provider.settings(provider=name)).clients["acme"]
         await client.revoke(await client.refresh(EXPIRED))
-        assert [one.headers[header] for one in provider.requests] == [value, value]
+        assert [request.headers[header] for request in provider.requests] == [value, value]
 
 
 async def test_figma_renews_at_its_own_address() -> None:
@@ -175,7 +175,7 @@ async def test_figma_renews_at_its_own_address() -> None:
         provider.reply = {"refresh_token": None}
         settings = provider.settings(provider="figma", refresh_endpoint=f"{provider.url}/refresh")
         fresh = await logins(settings).clients["acme"].refresh(EXPIRED)
-        assert [one.path for one in provider.requests] == ["/refresh"]
+        assert [request.path for request in provider.requests] == ["/refresh"]
         assert (fresh.access_token, fresh.refresh_token) == ("access-1-canary", "refresh-0-canary")
 
 

@@ -70,8 +70,8 @@ async def renewing(provider: ProviderServer) -> asyncio.subprocess.Process:
 async def test_concurrent_calls_share_one_renewal() -> None:
     async with ProviderServer() as provider:
         flows = await expired(provider)
-        found = await asyncio.gather(*(flows.tokens.fresh(KEY, ["read"]) for _ in range(10)))
-        assert {one.access_token for one in found if one} == {"access-1-canary"}
+        tokens = await asyncio.gather(*(flows.tokens.fresh(KEY, ["read"]) for _ in range(10)))
+        assert {token.access_token for token in tokens if token} == {"access-1-canary"}
         assert [form["refresh_token"] for form in provider.forms] == ["refresh-0-canary"]
 
 
@@ -178,6 +178,6 @@ async def test_processes_renew_once_and_a_killed_one_loses_nothing() -> None:
         async with asyncio.timeout(WAIT):
             await asked.wait()
         goes_on.set()
-        said = [await one.communicate() for one in (first, second)]
-        assert [out for out, _ in said] == [b"access-2-canary\n", b"access-2-canary\n"]
+        outputs = [await process.communicate() for process in (first, second)]
+        assert [out for out, _ in outputs] == [b"access-2-canary\n", b"access-2-canary\n"]
         assert [form["refresh_token"] for form in provider.forms] == ["refresh-0-canary"] * 2

@@ -36,9 +36,9 @@ def test_an_unusable_setting_is_refused(more: dict[str, Any], problem: str) -> N
 
 
 def test_the_problem_of_a_provider_names_its_section() -> None:
-    with pytest.raises(ValidationError, match="acme is not a named provider") as found:
+    with pytest.raises(ValidationError, match="acme is not a named provider") as caught:
         VaultConfig.model_validate({"providers": {"acme": {"client_id": "x"}}})
-    assert found.value.errors()[0]["loc"] == ("providers",)
+    assert caught.value.errors()[0]["loc"] == ("providers",)
     with pytest.raises(ValidationError, match="githb is not a named provider: did you mean github"):
         VaultConfig.model_validate({"providers": {"githb": {"client_id": "x"}}})
 

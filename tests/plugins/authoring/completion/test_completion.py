@@ -83,8 +83,8 @@ def test_a_shell_offers_commands_options_and_tools(
         timeout=WAIT,
         check=True,
     )
-    found = {one.split("\t")[0] for one in done.stdout.splitlines()}
-    assert (done.returncode, offered <= found, found & left_out, done.stderr) == (0, True, set(), "")
+    words = {row.split("\t")[0] for row in done.stdout.splitlines()}
+    assert (done.returncode, offered <= words, words & left_out, done.stderr) == (0, True, set(), "")
 
 
 def test_the_script_has_the_commands_of_enabled_plugins(pegboard: Command) -> None:

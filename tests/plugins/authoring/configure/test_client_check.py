@@ -11,7 +11,9 @@ def test_a_client_with_a_missing_command_is_found(pegboard: Command) -> None:
     entry = {"mcpServers": {"mine": {"command": "/none/pegboard", "args": ["stdio"]}, "other": {"command": "/none/x"}}}
     pegboard.write(json.dumps(entry), ".mcp.json")
     done = pegboard("doctor", "--json")
-    (one,) = [one for one in done.data["findings"] if one["check"] == "clients"]
+    (finding,) = [finding for finding in done.data["findings"] if finding["check"] == "clients"]
     assert done.code == 3
-    assert one["message"].startswith("Claude Code starts the server 'mine' with /none/pegboard, which does not exist")
-    assert one["fix"] == "write the entry again: pegboard configure claude-code --name mine"
+    assert finding["message"].startswith(
+        "Claude Code starts the server 'mine' with /none/pegboard, which does not exist"
+    )
+    assert finding["fix"] == "write the entry again: pegboard configure claude-code --name mine"

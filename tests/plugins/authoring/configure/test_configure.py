@@ -36,8 +36,8 @@ def home(bare: Command) -> Path:
 
 
 def entries(home: Path) -> dict[str, Any]:
-    found: dict[str, Any] = json.loads((home / ".cursor" / "mcp.json").read_text())["mcpServers"]
-    return found
+    servers: dict[str, Any] = json.loads((home / ".cursor" / "mcp.json").read_text())["mcpServers"]
+    return servers
 
 
 def test_a_file_is_served_from_another_folder_with_the_configuration_of_this_one(bare: Command, home: Path) -> None:
@@ -125,9 +125,9 @@ def test_the_tools_for_files_get_a_folder_that_a_person_chose_or_are_left_out(ba
     args, done = entry()
     assert (args, "ERROR" in done.out) == (left_out, False)
     assert "the tools for files are left out; to add them, run: pegboard configure cursor --root FOLDER" in done.err
-    for answer, given in (("y\n", [*own, "--root", str(home)]), ("\n", left_out)):
+    for answer, arguments in (("y\n", [*own, "--root", str(home)]), ("\n", left_out)):
         args, done = entry("--no-check", place=other_home, typed=answer, terminal=(0, 2))
-        assert (args, question in done.err) == (given, True)
+        assert (args, question in done.err) == (arguments, True)
     args, done = entry("--no-check", typed="y\n", terminal=(0, 2))
     assert (args, question in done.err) == (left_out, False)  # the working directory is the home directory
     bare.write(f"{off}[toolkits.files]\nroots = ['work']\n")
@@ -167,8 +167,8 @@ def test_values_in_a_file_that_others_can_read_are_reported(bare: Command, home:
     assert (new.code, "other users can read" in new.err) == (0, False)  # only its owner can read a new file
     file = home / ".cursor" / "mcp.json"
     file.chmod(0o644)
-    said = f"pegboard: other users can read {file}, which has the values that you gave: run chmod 600 {file}"
-    assert said in bare("configure", "cursor", *values, "--no-check").err
+    warning = f"pegboard: other users can read {file}, which has the values that you gave: run chmod 600 {file}"
+    assert warning in bare("configure", "cursor", *values, "--no-check").err
     assert "other users" not in bare("configure", "cursor", "--no-check").err
 
 

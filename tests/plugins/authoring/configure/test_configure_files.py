@@ -87,10 +87,10 @@ def test_any_jsonc_file_keeps_its_bytes(start: str, document: str, end: str, mar
         file.write_bytes(text.encode())
         assert add("cursor", file) == 0
         changed = file.read_bytes()
-        found = parse_jsonc(changed.decode()).value
-        entry = found["mcpServers"].pop("pegboard")
+        tree = parse_jsonc(changed.decode()).value
+        entry = tree["mcpServers"].pop("pegboard")
         assert entry["args"] == ARGUMENTS
-        assert found == {"mcpServers": {}} | expected
+        assert tree == {"mcpServers": {}} | expected
         assert sorted(COMMENT.findall(changed.decode())) == sorted(COMMENT.findall(text))
         if is_json(text):
             json.loads(changed.decode("utf-8-sig"))
@@ -232,8 +232,8 @@ def test_a_file_of_each_client_gets_its_entry_and_its_bytes_back(client: str, te
         changed = file.read_bytes()
         assert add(client, file, *options) == 0
         assert file.read_bytes() == changed
-        found = document(changed.decode(), client)
-        entry = found[key].pop("pegboard")
+        tree = document(changed.decode(), client)
+        entry = tree[key].pop("pegboard")
         if options[0] == "--url":
             assert (entry[CLIENTS[client].url], entry[CLIENTS[client].headers]) == ("https://b.example/mcp", {"A": "b"})
             assert "command" not in entry
@@ -243,7 +243,7 @@ def test_a_file_of_each_client_gets_its_entry_and_its_bytes_back(client: str, te
                 {"KEY": "1"},
                 True,
             )
-        assert found == {key: {}} | document(text, client)
+        assert tree == {key: {}} | document(text, client)
     assert configure("remove", client, "--path", str(file)) == 0
     assert file.read_bytes() == text.encode()
     assert list(tmp_path.iterdir()) == [file]
@@ -283,8 +283,8 @@ def test_a_new_file_is_removed_again_and_a_dry_run_writes_nothing(
 ) -> None:
     file = tmp_path / "mcp.json"
     assert add("cursor", file, "--dry-run", "--env", "KEY=hidden-value") == 0
-    told = capsys.readouterr().out
-    assert (f'+   "args": {json.dumps(ARGUMENTS)}' in told, '"KEY": "***"' in told, "hidden-value" in told) == (
+    output = capsys.readouterr().out
+    assert (f'+   "args": {json.dumps(ARGUMENTS)}' in output, '"KEY": "***"' in output, "hidden-value" in output) == (
         True,
         True,
         False,
@@ -305,10 +305,10 @@ def test_a_difference_has_the_form_of_the_file_and_no_values(
     file = tmp_path / "config.toml"
     for value in ("hidden-one", "hidden-two"):
         add("codex", file, "--env", f"KEY={value}")
-    told = capsys.readouterr().out
-    assert "  + [mcp_servers.pegboard]\n" in told
-    assert '  - env = { KEY = "***" }\n  + env = { KEY = "*** (changed)" }\n' in told
-    assert "hidden" not in told
+    output = capsys.readouterr().out
+    assert "  + [mcp_servers.pegboard]\n" in output
+    assert '  - env = { KEY = "***" }\n  + env = { KEY = "*** (changed)" }\n' in output
+    assert "hidden" not in output
 
 
 def test_a_command_in_the_cache_of_uv_is_reported(
@@ -378,11 +378,11 @@ def test_a_file_that_cannot_be_changed_stays_and_has_one_clear_message(
         content(file)
     before = contents(tmp_path)
     assert add("codex" if name.endswith("toml") else "cursor", file) == 1
-    told = capsys.readouterr().err
-    assert problem in told
-    assert (told.count("\n"), str(tmp_path) in told) == (1, True)
+    errors = capsys.readouterr().err
+    assert problem in errors
+    assert (errors.count("\n"), str(tmp_path) in errors) == (1, True)
     if isinstance(content, str):
-        assert "name another with --path. The file is unchanged." in told
+        assert "name another with --path. The file is unchanged." in errors
     assert {
         path: path.is_file() and path.read_bytes() for path in tmp_path.iterdir() if not path.is_symlink()
     } == before

@@ -11,11 +11,11 @@ from tests.support.command_line import Command
 def test_the_cost_is_compared_with_the_budget(budget: int, code: int, pegboard: Command) -> None:
     done = pegboard("cost", "--budget", str(budget))
     assert done.code == code
-    told = pegboard("cost", "--budget", str(budget), "--json").data
-    assert told["ok"] is (code == 0)
-    assert told["tokens"] == sum(one["tokens"] for one in told["tools"]) == told["toolkits"]["demo"]
-    assert done.out.splitlines()[-1].split() == ["total", str(told["tokens"])]
-    largest = told["tools"][0]
+    report = pegboard("cost", "--budget", str(budget), "--json").data
+    assert report["ok"] is (code == 0)
+    assert report["tokens"] == sum(tool["tokens"] for tool in report["tools"]) == report["toolkits"]["demo"]
+    assert done.out.splitlines()[-1].split() == ["total", str(report["tokens"])]
+    largest = report["tools"][0]
     warned = f"  {largest['name']} ({largest['tokens']}): {largest['longest_part']}"
     assert (warned in done.err) is (code == 1)
-    assert largest["tokens"] >= told["tools"][1]["tokens"]
+    assert largest["tokens"] >= report["tools"][1]["tokens"]

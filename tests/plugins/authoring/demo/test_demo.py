@@ -32,7 +32,7 @@ def test_its_messages_are_those_of_the_protocol_and_its_steps_work(bare: Command
     ]
     assert {json.loads(message)["jsonrpc"] for message in shown} == {"2.0"}
     recorded = bare("demo", "--json").data
-    assert [one["message"]["jsonrpc"] for one in recorded["messages"]] == ["2.0"] * len(shown)
+    assert [message["message"]["jsonrpc"] for message in recorded["messages"]] == ["2.0"] * len(shown)
     assert recorded["messages"][0]["sender"] == "client"
     assert "ConnectionError" in recorded["log"][0]
     bare.write(bare("demo", "--code").out, "shop.py")

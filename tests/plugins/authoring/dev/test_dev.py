@@ -93,8 +93,8 @@ def test_lines_of_a_pipe_print_results(bare: Command) -> None:
     shown = "shop_price\n\nTell the price.\n\n  product  tea|honey  required\n  amount   integer    =1\n"
     refused = "Invalid arguments:\nproduct: must be 'tea' or 'honey'\n"
     assert (done.code, done.out) == (1, f"12\n4\npacked\ncups\n{shown}{refused}4\n")
-    told = [line.removeprefix("pegboard: ") for line in done.err.splitlines()]
-    assert told == [
+    messages = [line.removeprefix("pegboard: ") for line in done.err.splitlines()]
+    assert messages == [
         "shop.py serves 4 tools, and each save reloads it; `help` shows the commands, and Ctrl-D ends",
         "info: begun",
         "the server has no tool, resource or resource template 'prize'; did you mean 'shop_price'?",
@@ -111,10 +111,10 @@ def test_each_line_prints_one_line_of_json(bare: Command) -> None:
     bare.write(SHOP, "shop.py")
     lines = ["list", "shop_price product=tea", "prize", '"', "shop_leave", "show shop_pack", "help"]
     done = bare("dev", "shop.py", "--json", typed="\n".join(lines))
-    found = [json.loads(line) for line in done.out.splitlines()]
-    assert ["error" in one for one in found] == [False, False, True, True, True, False, False]
-    assert [one["error"]["exit_code"] for one in found if "error" in one] == [1, 1, 1]
-    assert found[1]["structuredContent"] == {"result": 4}
+    results = [json.loads(line) for line in done.out.splitlines()]
+    assert ["error" in result for result in results] == [False, False, True, True, True, False, False]
+    assert [result["error"]["exit_code"] for result in results if "error" in result] == [1, 1, 1]
+    assert results[1]["structuredContent"] == {"result": 4}
 
 
 def test_an_error_of_a_tool_shows_the_frames_of_its_author(bare: Command) -> None:
@@ -135,12 +135,18 @@ def test_a_docstring_with_an_unknown_parameter_is_a_warning(bare: Command) -> No
         SHOP.replace('"""Tell the price."""', '"""Tell the price.\n\n    Args:\n        produkt: tea\n    """'),
         "shop.py",
     )
-    told = "its docstring describes 'produkt', which is not a parameter"
+    problem = "its docstring describes 'produkt', which is not a parameter"
     first, _ = bare("dev", "shop.py", typed="shop_price product=tea").err.splitlines()
-    assert re.fullmatch(rf"pegboard: warning: tool 'price' \(.*shop\.py:\d+\): {told}; did you mean 'product'\?", first)
+    assert re.fullmatch(
+        rf"pegboard: warning: tool 'price' \(.*shop\.py:\d+\): {problem}; did you mean 'product'\?", first
+    )
     findings = bare("doctor", "--file", "shop.py", "--json").data["findings"]
-    (found,) = [one for one in findings if one["check"] == "docstrings"]
-    assert (found["level"], told in found["message"], found["fix"]) == ("warning", True, "did you mean 'product'?")
+    (finding,) = [finding for finding in findings if finding["check"] == "docstrings"]
+    assert (finding["level"], problem in finding["message"], finding["fix"]) == (
+        "warning",
+        True,
+        "did you mean 'product'?",
+    )
 
 
 def test_wrong_arguments_lead_to_the_parameters(bare: Command) -> None:
@@ -222,7 +228,7 @@ def test_a_file_that_is_broken_at_the_start_can_be_corrected(bare: Command) -> N
 
 
 @pytest.mark.parametrize(
-    ("before", "text", "found"),
+    ("before", "text", "expected"),
     [
         ([], "sh", ["show ", "shop_add "]),
         (["call"], "sh", ["shop_add "]),
@@ -234,7 +240,7 @@ def test_a_file_that_is_broken_at_the_start_can_be_corrected(bare: Command) -> N
         (["none"], "", []),
     ],
 )
-def test_completions(before: list[str], text: str, found: list[str]) -> None:
+def test_completions(before: list[str], text: str, expected: list[str]) -> None:
     sizes = {"name": {"type": "string"}, "count": {"type": "integer"}, "size": {"enum": ["s", "m"]}}
     lists: dict[str, list[dict[str, Any]]] = {
         "tools": [{"name": "shop_add", "inputSchema": {"properties": sizes}}],
@@ -244,4 +250,4 @@ def test_completions(before: list[str], text: str, found: list[str]) -> None:
     served = ServedFile(options, None, {})
     assert PromptCommands(served, options).completions([], "li") == ["list "]
     served.version = FileVersion(cast(Any, None), lists, AsyncExitStack())
-    assert PromptCommands(served, options).completions(before, text) == found
+    assert PromptCommands(served, options).completions(before, text) == expected

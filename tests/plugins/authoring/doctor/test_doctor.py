@@ -48,14 +48,14 @@ provider = { issuer = "https://a.example", client_id = "x", client_secret = "012
 """
 
 
-def found(
+def findings_of(
     pegboard: Command, check: str, *options: str, env: dict[str, str | None] | None = None
 ) -> list[dict[str, Any]]:
     """Return the findings of a check."""
     state: dict[str, str | None] = {"XDG_STATE_HOME": str(pegboard.folder / "state")}
     done = pegboard("doctor", "--json", *options, env={**state, **(env or {})})
     assert done.code == (0 if done.data["ok"] else 3)
-    return [one for one in done.data["findings"] if one["check"] == check]
+    return [finding for finding in done.data["findings"] if finding["check"] == check]
 
 
 def certificate(file: Path, days: int) -> None:
@@ -71,7 +71,7 @@ def certificate(file: Path, days: int) -> None:
 
 
 @pytest.mark.parametrize(
-    ("check", "host", "sections", "env", "level", "told"),
+    ("check", "host", "sections", "env", "level", "message"),
     [
         ("configuration", "nmae = 1", "", {}, "error", "host.nmae"),
         ("environment", "", "", {"MCP_SERVER_NAM": "x"}, "warning", "MCP_SERVER_NAME"),
@@ -90,56 +90,56 @@ def certificate(file: Path, days: int) -> None:
     ],
 )
 def test_a_problem_of_the_settings_is_found(
-    check: str, host: str, sections: str, env: dict[str, str | None], level: str, told: str, pegboard: Command
+    check: str, host: str, sections: str, env: dict[str, str | None], level: str, message: str, pegboard: Command
 ) -> None:
-    assert found(pegboard, check) == []
+    assert findings_of(pegboard, check) == []
     pegboard.configure(host, sections)
-    (one,) = found(pegboard, check, env=env)
-    assert (one["level"], told in one["message"]) == (level, True), one["message"]
+    (finding,) = findings_of(pegboard, check, env=env)
+    assert (finding["level"], message in finding["message"]) == (level, True), finding["message"]
 
 
 def test_the_server_that_issued_a_client_secret_replaces_it(pegboard: Command) -> None:
     provider = 'provider = { issuer = "https://a.example", client_id = "x", client_secret = "weak" }'
     login = f'[plugins.login]\nresource = "https://b.example/mcp"\neveryone = true\n{provider}'
     pegboard.configure(sections=login)
-    (one,) = found(pegboard, "tokens")
-    assert one["fix"] == "create a new secret at the server that issued it"
+    (finding,) = findings_of(pegboard, "tokens")
+    assert finding["fix"] == "create a new secret at the server that issued it"
 
 
 def test_a_port_in_use_is_found(pegboard: Command) -> None:
     with socket.create_server(("127.0.0.1", 0)) as server:
         port = server.getsockname()[1]
         pegboard.configure(sections=f"[plugins.http]\nport = {port}")
-        (one,) = found(pegboard, "ports")
+        (finding,) = findings_of(pegboard, "ports")
     owner = f"(process {os.getpid()})" if sys.platform == "linux" else "a process"
-    assert f"{owner} listens at 127.0.0.1:{port}" in one["message"]
-    assert found(pegboard, "ports") == []
+    assert f"{owner} listens at 127.0.0.1:{port}" in finding["message"]
+    assert findings_of(pegboard, "ports") == []
 
 
 @pytest.mark.parametrize(("days", "level"), [(-1, "error"), (7, "warning"), (90, None)])
 def test_the_expiry_of_a_certificate_is_found(days: int, level: str | None, pegboard: Command) -> None:
     certificate(pegboard.folder / "tls.pem", days)
     pegboard.configure(sections="[plugins.http]\nport = 0\ncertificate = 'tls.pem'")
-    assert [one["level"] for one in found(pegboard, "certificates")] == ([level] if level else [])
+    assert [finding["level"] for finding in findings_of(pegboard, "certificates")] == ([level] if level else [])
 
 
 def test_names_and_schemas_that_clients_reject_are_found_with_their_source(pegboard: Command) -> None:
     pegboard.install("odd", TOOLS)
-    rules = found(pegboard, "clients' rules")
-    assert [one["message"].partition(" may reject the tool ")[0] for one in rules] == [
+    rules = findings_of(pegboard, "clients' rules")
+    assert [rule["message"].partition(" may reject the tool ")[0] for rule in rules] == [
         "clients of models of Anthropic and OpenAI",
         "Visual Studio Code",
         "Claude Code",
         "Cursor",
     ]
-    assert all(one["source"].startswith("https://") and one["fix"] for one in rules)
+    assert all(rule["source"].startswith("https://") and rule["fix"] for rule in rules)
 
 
 def test_too_many_tools_and_a_slow_import_are_found(pegboard: Command) -> None:
     more = "\nfor number in range(101):\n    kit.tool(name=f't{number}', description='One.')(lambda: 'x')\n"
     pegboard.install("slow", SLOW + more)
-    assert "takes" in found(pegboard, "import times")[0]["message"]
-    assert [one["message"].split()[0] for one in found(pegboard, "clients' rules")] == ["Windsurf"]
+    assert "takes" in findings_of(pegboard, "import times")[0]["message"]
+    assert [finding["message"].split()[0] for finding in findings_of(pegboard, "clients' rules")] == ["Windsurf"]
 
 
 def test_a_store_that_cannot_be_opened_is_found(pegboard: Command) -> None:
@@ -150,14 +150,14 @@ def test_a_store_that_cannot_be_opened_is_found(pegboard: Command) -> None:
     )
     pegboard.install("broken", store, group="pegboard.plugins", target="P")
     pegboard.configure('plugins = ["broken"]')
-    (one,) = found(pegboard, "stores")
-    assert "the disk is away" in one["message"]
+    (finding,) = findings_of(pegboard, "stores")
+    assert "the disk is away" in finding["message"]
 
 
 def test_a_plugin_that_fails_is_found(pegboard: Command) -> None:
     pegboard.install("broken", "1 / 0")
-    (one,) = found(pegboard, "plugins")
-    assert "ZeroDivisionError" in one["message"]
+    (finding,) = findings_of(pegboard, "plugins")
+    assert "ZeroDivisionError" in finding["message"]
 
 
 def test_built_in_plugins_change_no_process(pegboard: Command) -> None:
@@ -175,9 +175,9 @@ def test_a_damaged_operator_token_is_found_before_the_start(damage: bytes, pegbo
     file.parent.mkdir(parents=True)
     file.write_bytes(damage)
     file.chmod(0o600)
-    told = [pegboard(*command.split()) for command in ("serve", "config check", "doctor")]
-    assert [one.code for one in told] == [3, 3, 3]
-    assert all(DAMAGED in " ".join((one.out + one.err).split()) for one in told)
+    runs = [pegboard(*command.split()) for command in ("serve", "config check", "doctor")]
+    assert [run.code for run in runs] == [3, 3, 3]
+    assert all(DAMAGED in " ".join((run.out + run.err).split()) for run in runs)
 
 
 @pytest.mark.skipif(os.name != "posix", reason="other systems have no limit for files")
@@ -185,12 +185,12 @@ def test_a_full_state_directory_is_found_before_the_start_and_named(pegboard: Co
     """A limit of 0 bytes for new files acts like a full disk."""
     state = pegboard.folder / ".local/state/pegboard"
     state.mkdir(parents=True, mode=0o700)
-    told = {
+    expected = {
         "serve --host 192.0.2.1": f"there is no operator token: {state}: ",
         "config check": f"there is no operator token: {state}: ",
         "doctor": f"the state directory {state} cannot be written: ",
     }
-    for command, words in told.items():
+    for command, words in expected.items():
         line = ["sh", "-c", f"ulimit -f 0; exec {' '.join(pegboard.arguments(command))}"]
         process = subprocess.run(
             line, capture_output=True, cwd=pegboard.folder, env=pegboard.environment(), check=False
@@ -202,19 +202,19 @@ def test_a_full_state_directory_is_found_before_the_start_and_named(pegboard: Co
 
 def test_modes_and_the_state_directory_are_fixed(pegboard: Command) -> None:
     state = pegboard.folder / "state" / "pegboard"
-    (missing,) = found(pegboard, "state directory")
+    (missing,) = findings_of(pegboard, "state directory")
     assert (missing["fixable"], missing["fixed"], state.exists()) == (True, "", False)
-    assert found(pegboard, "state directory", "--fix")[0]["fixed"] == f"created {state}"
+    assert findings_of(pegboard, "state directory", "--fix")[0]["fixed"] == f"created {state}"
     file = state / "token"
     file.write_text("x")
     file.chmod(0o644)
     state.chmod(0o755)
     config = pegboard.folder / "hostconfig.toml"
     config.chmod(0o666)
-    assert [one["level"] for one in found(pegboard, "file modes")] == ["error"]
-    assert [one["fixed"] != "" for one in found(pegboard, "state directory", "--fix")] == [True, True]
+    assert [finding["level"] for finding in findings_of(pegboard, "file modes")] == ["error"]
+    assert [finding["fixed"] != "" for finding in findings_of(pegboard, "state directory", "--fix")] == [True, True]
     assert [oct(path.stat().st_mode & 0o777) for path in (file, state, config)] == ["0o600", "0o700", "0o644"]
-    assert found(pegboard, "state directory") + found(pegboard, "file modes") == []
+    assert findings_of(pegboard, "state directory") + findings_of(pegboard, "file modes") == []
 
 
 def test_a_state_directory_that_every_user_can_write_is_an_error_and_one_of_a_group_a_warning(
@@ -224,20 +224,20 @@ def test_a_state_directory_that_every_user_can_write_is_an_error_and_one_of_a_gr
     state.mkdir(parents=True)
     for mode, level in ((0o777, "error"), (0o770, "warning")):
         state.chmod(mode)
-        (one,) = found(pegboard, "state directory")
-        assert (one["level"], one["fixable"]) == (level, True)
-        assert f"(mode {mode:04o})" in one["message"]
+        (finding,) = findings_of(pegboard, "state directory")
+        assert (finding["level"], finding["fixable"]) == (level, True)
+        assert f"(mode {mode:04o})" in finding["message"]
     if os.geteuid() == 0:
         os.chown(state, 65532, -1)  # a volume of a container belongs to another user
-        (one,) = found(pegboard, "state directory")
-        assert (one["level"], one["fixable"]) == ("warning", False)
+        (finding,) = findings_of(pegboard, "state directory")
+        assert (finding["level"], finding["fixable"]) == ("warning", False)
 
 
 def test_a_file_of_secrets_that_others_can_read_is_fixed(pegboard: Command) -> None:
     file = pegboard.write("DEMO_KEY=x\n", ".env")
     file.chmod(0o644)
-    (one,) = found(pegboard, "file modes", "--fix", env={"DEMO_KEY": None})
-    assert (one["level"], file.stat().st_mode & 0o777) == ("warning", 0o600)
+    (finding,) = findings_of(pegboard, "file modes", "--fix", env={"DEMO_KEY": None})
+    assert (finding["level"], file.stat().st_mode & 0o777) == ("warning", 0o600)
 
 
 def test_the_text_names_each_check_and_the_fix(pegboard: Command) -> None:

@@ -49,7 +49,7 @@ def test_a_terminal_is_asked_for_the_rest(bare: Command) -> None:
 
 
 @pytest.mark.parametrize(
-    ("line", "told"),
+    ("line", "message"),
     [
         ("", "toolkit, plugin or server? Write `pegboard new toolkit weather`"),
         ("toolkitt weather", "'toolkitt' is unknown: did you mean 'toolkit'? Write toolkit, plugin or server, as in "),
@@ -72,10 +72,10 @@ def test_a_terminal_is_asked_for_the_rest(bare: Command) -> None:
         ),
     ],
 )
-def test_an_invalid_line_is_refused_and_nothing_is_written(line: str, told: str, bare: Command) -> None:
+def test_an_invalid_line_is_refused_and_nothing_is_written(line: str, message: str, bare: Command) -> None:
     done = bare("new", *line.split())
     assert (done.code, done.out) == (2, "")
-    assert told in done.err
+    assert message in done.err
     assert len(done.err.splitlines()) == 1
     assert os.listdir(bare.folder) == ["hostconfig.toml"]
 
@@ -103,13 +103,13 @@ def test_a_name_may_contain_that_of_the_example() -> None:
 
 
 @pytest.mark.parametrize(
-    ("shell", "told"), [("ulimit -f 0", "cannot be written"), ("rmdir ../gone", "cannot be created")]
+    ("shell", "message"), [("ulimit -f 0", "cannot be written"), ("rmdir ../gone", "cannot be created")]
 )
-def test_a_project_is_written_as_a_whole_or_not_at_all(shell: str, told: str, bare: Command) -> None:
+def test_a_project_is_written_as_a_whole_or_not_at_all(shell: str, message: str, bare: Command) -> None:
     (bare.folder / "gone").mkdir()
     line = f"cd gone; {shell}; exec {shlex.join(bare.arguments('new', 'toolkit', 'weather'))}"
     done = bare.run(["sh", "-c", line])
-    assert (done.code, done.out, told in done.err) == (1, "", True)
+    assert (done.code, done.out, message in done.err) == (1, "", True)
     assert "Traceback" not in done.err
     assert not list(bare.folder.rglob("toolkit-weather"))
 

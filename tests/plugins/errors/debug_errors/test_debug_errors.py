@@ -86,8 +86,8 @@ async def test_details_are_masked_and_those_missing_are_not_shown() -> None:
         assert (await failure(host, "x_fall")).debug == f"[DEBUG] developer_message: {CANARY}"
     async with host_with({MESSAGE: ACKNOWLEDGEMENT, TRACE: ACKNOWLEDGEMENT}) as host:
         assert (await failure(host, "x_refuse")).debug == UNAVAILABLE
-        given = await failure(host, "x_refuse", {"detail": "the disk is full"})
-        assert given.debug == f"[DEBUG] developer_message: the disk is full\n\n{UNAVAILABLE}"
+        outcome = await failure(host, "x_refuse", {"detail": "the disk is full"})
+        assert outcome.debug == f"[DEBUG] developer_message: the disk is full\n\n{UNAVAILABLE}"
         leaked = await failure(host, "x_fall", supplied=Supplied(secrets={"TOKEN": CANARY}))
     assert "developer_message: ValueError:" in (leaked.debug or "")
     assert CANARY not in (leaked.debug or "")

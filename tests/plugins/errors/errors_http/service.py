@@ -24,8 +24,8 @@ MAX_SECONDS = 10.0
 
 def answer(status: int, headers: Mapping[str, str] | None = None, body: bytes = CANARY.encode()) -> bytes:
     """Return a response with the canary in its reason phrase, a header and its body."""
-    given = {"Content-Length": str(len(body)), "X-Canary": CANARY, "Connection": "close", **(headers or {})}
-    lines = "".join(f"{name}: {value}\r\n" for name, value in given.items())
+    fields = {"Content-Length": str(len(body)), "X-Canary": CANARY, "Connection": "close", **(headers or {})}
+    lines = "".join(f"{name}: {value}\r\n" for name, value in fields.items())
     return f"HTTP/1.1 {status} {CANARY}\r\n{lines}\r\n".encode() + body
 
 

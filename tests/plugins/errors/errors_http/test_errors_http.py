@@ -89,7 +89,7 @@ async def test_a_status_becomes_an_upstream_error(
     status: int, headers: dict[str, str], kind: ErrorKind, text: str, wait: int | None, service: Service, host: Host
 ) -> None:
     service.answers["/status"] = answer(status, headers)
-    for name in (one for one in NAMES if one != "with_urllib3"):  # urllib3 raises for no status
+    for name in (client for client in NAMES if client != "with_urllib3"):  # urllib3 raises for no status
         error = error_of(await failure(host, name, {"url": service.url("/status")}))
         assert type(error) is (UpstreamRateLimitError if kind is LIMIT else UpstreamError), name
         assert (error.kind, error.can_retry, error.retry_after_ms) == (kind, kind in (LIMIT, BROKEN), wait), name

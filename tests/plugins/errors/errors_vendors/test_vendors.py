@@ -194,7 +194,7 @@ def google_reason(code: int, kind: str, reason: str) -> Case:
 
 
 def google_details(*details: Any, code: int = 429, status: str = "RESOURCE_EXHAUSTED") -> bytes:
-    return google(code, status=status, details=[{**INFO, **one} for one in details])
+    return google(code, status=status, details=[{**INFO, **detail} for detail in details])
 
 
 GOOGLE_CASES = [
@@ -321,10 +321,10 @@ def test_a_failure_becomes_a_typed_error(case: Case, program: Program, service: 
         if case.sent == "held":
             arguments["timeout"] = 1 if case.tool == "slack" else 0.05  # Slack's client takes whole seconds
         failure = program.fail(case.tool, **arguments)
-    found = {**failure["extra"], **failure}
-    if "endpoint" in found:
-        found["endpoint"] = found["endpoint"].rpartition(service.place)[2]
-    assert {name: found.get(name) for name in case.failure} == case.failure
+    fields = {**failure["extra"], **failure}
+    if "endpoint" in fields:
+        fields["endpoint"] = fields["endpoint"].rpartition(service.place)[2]
+    assert {name: fields.get(name) for name in case.failure} == case.failure
 
 
 def test_adapters_import_no_library_and_run_only_for_imported_ones(program: Program, tmp_path: Path) -> None:

@@ -107,7 +107,7 @@ async def test_a_line_has_the_facts_of_a_call_without_arguments_and_result(file:
 
 
 @pytest.mark.parametrize(
-    ("one", "middleware", "outcome", "error"),
+    ("dispatched", "middleware", "outcome", "error"),
     [
         (Call("tools/call", {"name": "x_none"}), None, "refused", "NotFoundError"),
         (Call("tools/call", {"name": "x_work", "arguments": {"no": 1}}), None, "error", "TOOL_RUNTIME_BAD_INPUT_VALUE"),
@@ -117,14 +117,14 @@ async def test_a_line_has_the_facts_of_a_call_without_arguments_and_result(file:
     ids=["unknown tool", "wrong arguments", "rate", "resource"],
 )
 async def test_each_outcome_is_recorded(
-    file: Path, one: Call, middleware: Any, outcome: str, error: str | None
+    file: Path, dispatched: Call, middleware: Any, outcome: str, error: str | None
 ) -> None:
     plugins = {"a": plugin_of(middleware=[middleware])} if middleware else {}
     async with audited(file, plugins=plugins) as host:
-        await host.dispatch(one)
+        await host.dispatch(dispatched)
     (line,) = lines_of(file)
     assert (line["outcome"], line.get("error")) == (outcome, error)
-    assert line["name"] == one.params.get("name", one.params.get("uri"))
+    assert line["name"] == dispatched.params.get("name", dispatched.params.get("uri"))
     assert CANARY not in text_of(file)
 
 
@@ -140,8 +140,8 @@ async def test_a_cancelled_call_is_recorded(file: Path) -> None:
 
 
 async def test_digests_depend_on_arguments_and_key(file: Path, state: Path) -> None:
-    given: list[dict[str, Any]] = [{}, {}, {"key": "k" * 32}]
-    for settings in given:
+    all_settings: list[dict[str, Any]] = [{}, {}, {"key": "k" * 32}]
+    for settings in all_settings:
         async with audited(file, **settings) as host:
             for text in ("a", "b"):
                 await call(host, "x_work", {"text": text})

@@ -87,11 +87,11 @@ def hosting(calls: Calls, **settings: Any) -> Host:
 
 async def counts(host: Host, name: str, *fields: dict[str, Any]) -> list[Any]:
     """Return the results of one call for each set of fields."""
-    found = []
-    for one in fields:
-        arguments = one.pop("arguments", {})
-        found.append(await value(host, name, arguments, **one))
-    return found
+    results = []
+    for options in fields:
+        arguments = options.pop("arguments", {})
+        results.append(await value(host, name, arguments, **options))
+    return results
 
 
 async def test_equal_calls_of_a_caller_share_a_result() -> None:
@@ -103,7 +103,7 @@ async def test_equal_calls_of_a_caller_share_a_result() -> None:
 
 
 @pytest.mark.parametrize(
-    ("one", "other"),
+    ("first", "second"),
     [
         ({"caller": ANN}, {"caller": BOB}),
         ({"caller": ANN}, {"caller": ANN._replace(scopes=frozenset("a"))}),
@@ -117,9 +117,9 @@ async def test_equal_calls_of_a_caller_share_a_result() -> None:
         ({"arguments": {"what": 1}}, {"arguments": {"what": "1"}}),
     ],
 )
-async def test_different_calls_share_nothing(one: dict[str, Any], other: dict[str, Any]) -> None:
+async def test_different_calls_share_nothing(first: dict[str, Any], second: dict[str, Any]) -> None:
     async with hosting(Calls()) as host:
-        assert await counts(host, "safe", {**one}, {**other}, {**one}, {**other}) == [1, 2, 1, 2]
+        assert await counts(host, "safe", {**first}, {**second}, {**first}, {**second}) == [1, 2, 1, 2]
 
 
 @pytest.mark.parametrize(

@@ -227,10 +227,10 @@ async def test_settings_of_a_lazy_toolkit_are_shown_as_settings_that_may_widen_a
 
 async def test_a_toolkit_with_other_hooks_is_not_lazy(site: Path) -> None:
     async with host_of(site, lazy=False) as host:
-        found = lock_of(host)
+        current = lock_of(host)
     forget()
-    owner = found.owners["toolkit:shop"]._replace(hooks=("lifespan", "register_commands"))
-    write_lock(found._replace(owners={"toolkit:shop": owner}), site / LOCK_FILE_NAME, None)
+    owner = current.owners["toolkit:shop"]._replace(hooks=("lifespan", "register_commands"))
+    write_lock(current._replace(owners={"toolkit:shop": owner}), site / LOCK_FILE_NAME, None)
     async with host_of(site) as host:
         assert remarks(host) == ["imported at the start: it has hooks that run at the start (register_commands)"]
 
@@ -267,18 +267,18 @@ async def test_a_lazy_tool_keeps_its_requirements_without_being_compiled(
     )
     await lock(site)
     monkeypatch.delenv("SHOP_KEY")
-    found = []
+    facts = []
     for lazy in (False, True):
         async with host_of(site, lazy=lazy) as host:
             required = host.assembly.tools["shop_count"].requirements
             assert required is not None
             assert required.authorization is not None
             token = (required.authorization.name, required.authorization.scopes)
-            found.append((token, required._replace(authorization=None), [str(one) for one in host.problems]))
+            facts.append((token, required._replace(authorization=None), [str(problem) for problem in host.problems]))
         forget()
         monkeypatch.setattr(binding, "compile_tool", None)
-    assert found[0] == found[1]
-    assert len(found[0][2]) == 2  # SHOP_KEY and the token are not set
+    assert facts[0] == facts[1]
+    assert len(facts[0][2]) == 2  # SHOP_KEY and the token are not set
 
 
 async def test_a_changed_definition_is_rejected_and_clients_are_notified(
@@ -322,10 +322,10 @@ async def test_many_first_calls_import_once_and_block_no_other_toolkit(site: Pat
         async with host_of(site, toolkits=both) as host:
             waiting = [asyncio.create_task(call(host, "bad_twice", {"a": number})) for number in range(100)]
             assert await value(host, "shop_twice", {"a": 1}) == 2
-            assert not [one.result() for one in waiting if one.done()]
+            assert not [task.result() for task in waiting if task.done()]
             gate.set()
             results = await asyncio.gather(*waiting)
-            assert [one.value for one in results if isinstance(one, ToolResult)] == [2 * n for n in range(100)]
+            assert [result.value for result in results if isinstance(result, ToolResult)] == [2 * n for n in range(100)]
             assert sys.lazy_imports == 1  # type: ignore[attr-defined]  # counted by the toolkit
     finally:
         gate.set()
@@ -349,8 +349,8 @@ async def test_a_failed_import_answers_each_call_with_one_error(
     install(site, KIT + broken)
     async with host_of(site) as host:
         results = await asyncio.gather(*(failure(host, "shop_twice", {"a": 1}) for _ in range(20)))
-    assert {type(one.error) for one in results} == {LateLoadError}
-    assert {one.error.message for one in results} == {
+    assert {type(result.error) for result in results} == {LateLoadError}
+    assert {result.error.message for result in results} == {
         "The toolkit shop cannot be loaded. The log of the host has the reason."
     }
     assert caplog.text.count(logged) == 1
@@ -369,9 +369,9 @@ async def test_an_imported_toolkit_outlives_a_reload_that_fails(site: Path) -> N
     async with host_of(site) as host:
         assert await value(host, "shop_twice", {"a": 1}) == 2
         config = replace(host.config, host=host.config.host.model_copy(update={"plugins": ("nothing",)}))
-        assert [one.outcome for one in await host.reload("shop", config=config)] == ["kept"]
+        assert [result.outcome for result in await host.reload("shop", config=config)] == ["kept"]
         assert await value(host, "shop_twice", {"a": 1}) == 2
-        assert [one.outcome for one in await host.reload("shop")] == ["reloaded"]
+        assert [result.outcome for result in await host.reload("shop")] == ["reloaded"]
         assert await value(host, "shop_twice", {"a": 1}) == 2
 
 
@@ -381,7 +381,7 @@ async def test_a_reload_of_a_lazy_toolkit_serves_its_new_code(site: Path, *, imp
         if imported:
             assert await value(host, "shop_twice", {"a": 1}) == 2
         (site / "shop_kit.py").write_text(KIT.replace("2 * a", "3 * a"))
-        assert [one.outcome for one in await host.reload()] == (["reloaded"] if imported else [])
+        assert [result.outcome for result in await host.reload()] == (["reloaded"] if imported else [])
         assert await value(host, "shop_twice", {"a": 1}) == 3
 
 
@@ -392,7 +392,7 @@ async def test_a_reload_of_a_locked_host_does_not_serve_a_changed_definition(
     async with host_of(site, locked=True, lazy=["shop"] if lazy else []) as host:
         assert await value(host, "shop_twice", {"a": 1}) == 2
         (site / "shop_kit.py").write_text(KIT.replace("Double.", "Triple."))
-        assert [one.outcome for one in await host.reload()] == ["reloaded"]
+        assert [result.outcome for result in await host.reload()] == ["reloaded"]
         await call(host, "shop_twice", {"a": 1})
         assert "Unknown tool" in (await failure(host, "shop_twice", {"a": 1})).error.message
         assert await value(host, "shop_count") == 3
@@ -432,9 +432,9 @@ async def test_a_toolkit_with_a_damaged_definition_is_not_lazy(
         assert problem in remark
         assert "restore the file, or remove it and run `pegboard lock`" in remark
         assert len([*host.assembly.tools, *host.assembly.resources]) == 3 - locked
-        refused = [str(one) for one in host.problems]
+        refused = [str(item) for item in host.problems]
         assert len(refused) == locked
-        assert all("its digest in pegboard.lock does not match its definition there" in one for one in refused)
+        assert all("its digest in pegboard.lock does not match its definition there" in message for message in refused)
 
 
 async def test_a_locked_authorization_may_lack_its_type(site: Path) -> None:

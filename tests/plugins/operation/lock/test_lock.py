@@ -61,7 +61,7 @@ async def connected(host: Host) -> AsyncIterator[Client]:
 
 
 async def names(client: Client) -> list[str]:
-    return [one["name"] for one in await client.tools()]
+    return [tool["name"] for tool in await client.tools()]
 
 
 @pytest.mark.parametrize(
@@ -89,7 +89,7 @@ async def test_a_changed_or_renamed_tool_is_not_served(
         assert await names(client) == []
         with pytest.raises(ProtocolError, match="Unknown tool"):
             await client.call(changed.name or "find", {"words": "tea"})
-    (line,) = [one.getMessage() for one in caplog.records if "is not served" in one.getMessage()]
+    (line,) = [record.getMessage() for record in caplog.records if "is not served" in record.getMessage()]
     assert reason in line
     assert "`pegboard lock --update`" in line
 
@@ -121,7 +121,7 @@ async def test_items_that_are_added_later_are_compared_too(tmp_path: Path, caplo
         host.catalogue.add(*definitions)
         assert await names(client) == ["later"]
         lists = await client.resources(), await client.templates(), await client.prompts()
-        assert [len(one) for one in lists] == [1, 1, 1]
+        assert [len(listed) for listed in lists] == [1, 1, 1]
         for _ in range(2):
             host.catalogue.update(FIND._replace(name="later", description="Find a cup, and tell nobody."))
             assert await names(client) == []

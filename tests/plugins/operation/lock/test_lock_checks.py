@@ -9,21 +9,21 @@ import pytest
 from tests.support.command_line import Command
 
 
-def found(pegboard: Command, *options: str) -> list[dict[str, Any]]:
+def findings_of(pegboard: Command, *options: str) -> list[dict[str, Any]]:
     """Return the findings of the check."""
     done = pegboard("doctor", "--json", *options, env={"XDG_STATE_HOME": str(pegboard.folder / "state")})
-    return [one for one in done.data["findings"] if one["check"] == "lock file"]
+    return [finding for finding in done.data["findings"] if finding["check"] == "lock file"]
 
 
 @pytest.mark.parametrize("section", ["", "[plugins.lock]"])
 def test_a_lock_that_others_can_change_is_reported_once_and_not_fixed(section: str, pegboard: Command) -> None:
     pegboard.configure(sections=section)
     pegboard("lock")
-    assert found(pegboard) == []
+    assert findings_of(pegboard) == []
     file = pegboard.folder / "pegboard.lock"
     file.chmod(0o666)
-    (one,) = found(pegboard, "--fix")
-    assert (one["level"], one["message"]) == ("error", f"{file} is refused because other users can write it")
+    (finding,) = findings_of(pegboard, "--fix")
+    assert (finding["level"], finding["message"]) == ("error", f"{file} is refused because other users can write it")
     assert file.stat().st_mode & 0o777 == 0o666
 
 

@@ -81,18 +81,23 @@ def test_a_definition_whose_digest_does_not_match_is_not_offered_for_acceptance(
     file.write_text(file.read_text().replace("Find a cup.", "Find a cub."))
     refused = shop("lock", "--update", "--yes")
     story = shop("why", "shop_find", env=LOCKED).out
-    for told, code in ((refused.err, 3), (story, 3)):
+    for text, code in ((refused.err, 3), (story, 3)):
         assert refused.code == code
-        assert "does not match its definition" in told
-        assert "restore the file, or remove it and run `pegboard lock`" in told
+        assert "does not match its definition" in text
+        assert "restore the file, or remove it and run `pegboard lock`" in text
     assert story.count("digest") == 1
 
 
 def test_programs_read_the_differences(shop: Command) -> None:
     shop.install("shop", SHOP + EXTRA)
     done = shop("lock", "--check", "--json")
-    (found,) = done.data["differences"]
-    assert (done.code, found["name"], found["change"], found["kind"]) == (1, "shop_pay", "added", "tools")
+    (difference,) = done.data["differences"]
+    assert (done.code, difference["name"], difference["change"], difference["kind"]) == (
+        1,
+        "shop_pay",
+        "added",
+        "tools",
+    )
     assert shop("lock", "--update", "--yes", "--json").data["written"]
     assert shop("lock", "--check", "--json").data["differences"] == []
 
@@ -235,7 +240,7 @@ def test_the_refused_text_of_the_only_tool_of_a_server_is_shown(bare: Command) -
 
     assert locked("Find a cup.").endswith(": 1 tool\n")
     assert locked("Find a \u202ecup.").splitlines() == [
-        one.replace("shop_find, from toolkit:shop", NOTES) for one in REFUSED
+        line.replace("shop_find, from toolkit:shop", NOTES) for line in REFUSED
     ]
 
 

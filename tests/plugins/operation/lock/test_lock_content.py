@@ -36,9 +36,9 @@ def shop(*, lasting: bool = False) -> Toolkit:
 
 
 def locked(kit: Toolkit, settings: dict[str, Any] | None = None, **host: Any) -> CatalogueLock:
-    found = make_host(kit, config={"toolkits": {"shop": settings or {}}}, **host)
-    found.load()
-    return lock_of(found)
+    made = make_host(kit, config={"toolkits": {"shop": settings or {}}}, **host)
+    made.load()
+    return lock_of(made)
 
 
 def owner(lock: CatalogueLock) -> LockedOwner:
@@ -46,18 +46,18 @@ def owner(lock: CatalogueLock) -> LockedOwner:
 
 
 def test_requirements_hooks_and_the_schema_of_settings_are_recorded() -> None:
-    found = owner(locked(shop()))
-    tool = found.tools["shop_find"]
-    assert (found.description, found.hooks, tool.digest) == ("A shop.", (), digest_of(tool.definition))
+    recorded = owner(locked(shop()))
+    tool = recorded.tools["shop_find"]
+    assert (recorded.description, recorded.hooks, tool.digest) == ("A shop.", (), digest_of(tool.definition))
     assert (tool.definition["requires"], tool.definition["version"]) == ({"secrets": ["SHOP_KEY"]}, "1.2.0")
-    assert dict(found.settings_schema or {})["properties"].keys() == {"word", "api_key"}
+    assert dict(recorded.settings_schema or {})["properties"].keys() == {"word", "api_key"}
     assert owner(locked(shop(lasting=True))).hooks == ("lifespan",)
 
 
 def test_settings_are_recorded_as_a_digest_without_secrets() -> None:
-    plain, other, secret = (locked(shop(), one) for one in ({}, {"word": "milk"}, {"api_key": "canary"}))
+    plain, other, secret = (locked(shop(), settings) for settings in ({}, {"word": "milk"}, {"api_key": "canary"}))
     changed = locked(shop(), {"api_key": "another"})
-    assert len({owner(one).settings_digest for one in (plain, other, secret)}) == 3
+    assert len({owner(lock).settings_digest for lock in (plain, other, secret)}) == 3
     assert owner(secret).settings_digest == owner(changed).settings_digest
     assert b"canary" not in lock_text(secret)
     assert locked(shop(), tool_names="pascal").host_digest != plain.host_digest == locked(shop(), name="x").host_digest

@@ -40,7 +40,7 @@ def shuffled(value: Any) -> Any:
 
 
 def lock_of(**tools: dict[str, Any]) -> CatalogueLock:
-    owner = LockedOwner("dist", "1.0", tools={name: locked_definition(one) for name, one in tools.items()})
+    owner = LockedOwner("dist", "1.0", tools={name: locked_definition(tool) for name, tool in tools.items()})
     return CatalogueLock({"toolkit:shop": owner})
 
 
@@ -55,9 +55,9 @@ def test_different_values_have_different_digests(other: Any) -> None:
 
 
 def test_values_are_locked_as_clients_receive_them() -> None:
-    given = {"a": (1, date(2026, 1, 2), b"b"), "b": {3}, "c": {4: {}}, "d": "\ud800"}
+    definition = {"a": (1, date(2026, 1, 2), b"b"), "b": {3}, "c": {4: {}}, "d": "\ud800"}
     locked = {"a": [1, "2026-01-02", "Yg=="], "b": [3], "c": {"4": {}}, "d": "\ufffd"}
-    assert locked_definition(given) == (digest_of(locked), locked)
+    assert locked_definition(definition) == (digest_of(locked), locked)
     with pytest.raises(TypeError):
         digest_of({"default": object()})
 
@@ -97,14 +97,14 @@ def test_differences_show_every_change() -> None:
     changed = {**TOOL, "description": "Find a cub.\nThen pay.\u200b", "--a": "b", "inputSchema": schema}
     old = lock_of(find=TOOL, gone={**TOOL, "title": "Gone"}, old_name={**TOOL, "title": "Same", "name": "old_name"})
     new = lock_of(find=changed, fresh={**TOOL, "title": "Fresh"}, a_name={**TOOL, "title": "Same", "name": "a_name"})
-    found = lock_differences(old, new)
-    assert [(one.name, one.change, one.former) for one in found] == [
+    differences = lock_differences(old, new)
+    assert [(difference.name, difference.change, difference.former) for difference in differences] == [
         ("a_name", "renamed", "old_name"),
         ("find", "changed", ""),
         ("fresh", "added", ""),
         ("gone", "removed", ""),
     ]
-    assert found[1].lines == (
+    assert differences[1].lines == (
         "-description: Find a cup.",
         "+--a: b",
         "+description: Find a cub.",
@@ -113,7 +113,7 @@ def test_differences_show_every_change() -> None:
         '+inputSchema.properties."b.x".enum[1]: {}',
         '-inputSchema.required[1]: "b"',
     )
-    assert "+title: Fresh" in found[2].lines
+    assert "+title: Fresh" in differences[2].lines
     assert lock_differences(old, old) == []
 
 

@@ -18,9 +18,9 @@ from opentelemetry.proto.trace.v1.trace_pb2 import Span
 from tests.support.loopback_server import LoopbackServer
 
 
-def attributes(given: Iterable[KeyValue]) -> dict[str, Any]:
+def attributes(pairs: Iterable[KeyValue]) -> dict[str, Any]:
     """Return attributes by their keys."""
-    return {one.key: getattr(one.value, one.value.WhichOneof("value") or "string_value") for one in given}
+    return {pair.key: getattr(pair.value, pair.value.WhichOneof("value") or "string_value") for pair in pairs}
 
 
 class OtlpReceiver(LoopbackServer):
@@ -41,7 +41,9 @@ class OtlpReceiver(LoopbackServer):
 
     def application(self) -> web.Application:
         app = web.Application()
-        app.add_routes([web.post(f"/v1/{one}", getattr(self, f"_{one}")) for one in ("traces", "metrics", "logs")])
+        app.add_routes(
+            [web.post(f"/v1/{signal}", getattr(self, f"_{signal}")) for signal in ("traces", "metrics", "logs")]
+        )
         return app
 
     def started(self) -> None:

@@ -69,11 +69,11 @@ def work(**fields: Any) -> Call:
 
 
 async def test_a_span_has_the_attributes_of_the_conventions(monkeypatch: pytest.MonkeyPatch) -> None:
-    asked = work(
+    request = work(
         client=Client("c", "1", "2025-11-25"), request_id=7, session_id="s-1", transport="http", peer="192.0.2.1"
     )
     async with collecting(monkeypatch, env={"OTEL_RESOURCE_ATTRIBUTES": "team=red"}) as (host, collector):
-        await host.dispatch(asked)
+        await host.dispatch(request)
         await host.stop()
         (span,) = collector.spans[SPAN]
     assert (span.kind, span.status.code) == (Span.SPAN_KIND_SERVER, Status.STATUS_CODE_UNSET)
@@ -92,7 +92,7 @@ async def test_a_span_has_the_attributes_of_the_conventions(monkeypatch: pytest.
 
 
 @pytest.mark.parametrize(
-    ("asked", "name", "expected", "message"),
+    ("arguments", "name", "expected", "message"),
     [
         (("tools/call", {"name": "x_work", "arguments": {"fail": True}}), SPAN, "tool_error", ""),
         (("tools/call", {"name": "none"}), "tools/call", "-32602", "Unknown tool: none"),
@@ -102,15 +102,15 @@ async def test_a_span_has_the_attributes_of_the_conventions(monkeypatch: pytest.
     ],
 )
 async def test_a_failed_request_has_its_error(
-    asked: tuple[str, dict[str, Any]], name: str, expected: str, message: str, monkeypatch: pytest.MonkeyPatch
+    arguments: tuple[str, dict[str, Any]], name: str, expected: str, message: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async with collecting(monkeypatch) as (host, collector):
-        await host.dispatch(Call(*asked))
+        await host.dispatch(Call(*arguments))
         await host.stop()
         (span,) = collector.spans[name]
-    found = attributes(span.attributes)
+    members = attributes(span.attributes)
     code = {} if expected == "tool_error" else {"rpc.response.status_code": expected}
-    assert {key: value for key, value in found.items() if key in ("error.type", "rpc.response.status_code")} == {
+    assert {key: value for key, value in members.items() if key in ("error.type", "rpc.response.status_code")} == {
         "error.type": expected,
         **code,
     }
@@ -150,7 +150,7 @@ async def test_calls_of_tools_and_log_records_belong_to_the_span_of_their_reques
         assert not trace.get_current_span().get_span_context().is_valid
         await host.stop()
         (outer,), (inner,) = collector.spans["tools/call x_outer"], collector.spans[SPAN]
-        record = next(one for one in collector.logs if "working" in one.body.string_value)
+        record = next(log for log in collector.logs if "working" in log.body.string_value)
     assert inner.parent_span_id == outer.span_id
     assert (record.trace_id, record.span_id, record.severity_text) == (inner.trace_id, inner.span_id, "WARNING")
 
@@ -161,10 +161,10 @@ async def test_the_log_record_of_a_failure_belongs_to_the_span_of_its_request(mo
         logging.getLogger("pegboard").error("later", extra={"call": work()})
         await host.stop()
         (span,) = collector.spans[SPAN]
-        found, later = (
-            next(one for one in collector.logs if text in one.body.string_value) for text in ("It broke.", "later")
+        record, later = (
+            next(log for log in collector.logs if text in log.body.string_value) for text in ("It broke.", "later")
         )
-    assert (found.trace_id, found.span_id, later.trace_id) == (span.trace_id, span.span_id, b"")
+    assert (record.trace_id, record.span_id, later.trace_id) == (span.trace_id, span.span_id, b"")
 
 
 async def test_a_request_to_a_mounted_server_continues_its_trace(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -175,7 +175,7 @@ async def test_a_request_to_a_mounted_server_continues_its_trace(monkeypatch: py
 
             async def mounted_tools() -> list[str]:
                 await host.dispatch(Call("tools/list"))
-                return [one for one in host.assembly.tools if one.endswith("x_work")]
+                return [tool for tool in host.assembly.tools if tool.endswith("x_work")]
 
             await until(mounted_tools)
             (name,) = await mounted_tools()
@@ -183,14 +183,17 @@ async def test_a_request_to_a_mounted_server_continues_its_trace(monkeypatch: py
             await call(host, name, {"fail": True})
         received = collector.spans[f"tools/call {name}"][0]
         of_server = collector.spans[SPAN]
-        sent = next(one for one in of_server if one.kind == Span.SPAN_KIND_CLIENT)
-        mounted = next(one for one in of_server if one.kind == Span.SPAN_KIND_SERVER)
+        sent = next(span for span in of_server if span.kind == Span.SPAN_KIND_CLIENT)
+        mounted = next(span for span in of_server if span.kind == Span.SPAN_KIND_SERVER)
     assert (sent.parent_span_id, mounted.parent_span_id) == (received.span_id, sent.span_id)
     points = collector.metrics["mcp.client.operation.duration"].histogram.data_points
-    for one in (sent, *points):
-        found = attributes(one.attributes)
-        assert (found["gen_ai.tool.name"], found["service.peer.name"]) == ("x_work", "shop")
-    assert {attributes(one.attributes).get("error.type"): one.count for one in points} == {None: 1, "tool_error": 1}
+    for item in (sent, *points):
+        members = attributes(item.attributes)
+        assert (members["gen_ai.tool.name"], members["service.peer.name"]) == ("x_work", "shop")
+    assert {attributes(point.attributes).get("error.type"): point.count for point in points} == {
+        None: 1,
+        "tool_error": 1,
+    }
 
 
 @pytest.mark.parametrize("shown", [False, True])
@@ -204,9 +207,9 @@ async def test_arguments_and_results_are_recorded_on_request_without_secrets(
         await host.stop()
         (span,) = collector.spans[SPAN]
     own = {"gen_ai.tool.call.arguments", "gen_ai.tool.call.result"}
-    found = {key: value for key, value in attributes(span.attributes).items() if key in own}
-    assert bool(found) is shown
-    assert all(len(value) == 30 for value in found.values())
+    recorded = {key: value for key, value in attributes(span.attributes).items() if key in own}
+    assert bool(recorded) is shown
+    assert all(len(value) == 30 for value in recorded.values())
     assert SECRET not in f"{span} {collector.logs}"
 
 
@@ -219,12 +222,12 @@ async def test_durations_and_gauges_are_exported(monkeypatch: pytest.MonkeyPatch
         await host.stop()
         metrics = collector.metrics
     points = metrics["mcp.server.operation.duration"].histogram.data_points
-    assert {attributes(one.attributes).get("error.type"): one.count for one in points} == {None: 1, "-32602": 1}
+    assert {attributes(point.attributes).get("error.type"): point.count for point in points} == {None: 1, "-32602": 1}
     assert list(points[0].explicit_bounds) == [0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 30, 60, 120, 300]
     (session,) = metrics["mcp.server.session.duration"].histogram.data_points
     assert attributes(session.attributes) == {"mcp.protocol.version": "2025-11-25", "network.transport": "pipe"}
     items = metrics["pegboard.items"].gauge.data_points
-    assert {attributes(one.attributes)["kind"]: one.as_double or one.as_int for one in items}["tools"] == 2
+    assert {attributes(item.attributes)["kind"]: item.as_double or item.as_int for item in items}["tools"] == 2
 
 
 @pytest.mark.parametrize("off", ["TRACES", "METRICS", "LOGS"])
@@ -233,7 +236,7 @@ async def test_each_signal_can_be_turned_off(off: str, monkeypatch: pytest.Monke
         await call(host, "x_work")
         await host.stop()
         received = {"TRACES": collector.spans, "METRICS": collector.metrics, "LOGS": collector.logs}
-    assert {name: bool(one) for name, one in received.items()} == {name: name != off for name in received}
+    assert {name: bool(batch) for name, batch in received.items()} == {name: name != off for name in received}
 
 
 async def test_a_collector_that_does_not_answer_fails_no_call_and_delays_the_stop_only_briefly(

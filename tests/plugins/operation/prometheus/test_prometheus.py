@@ -56,22 +56,26 @@ def host_of(*, idle_seconds: float = 60, **prometheus: Any) -> Host:
 @pytest.fixture(autouse=True)
 def port(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     """Return the port of the metrics."""
-    found: list[int] = []
+    ports: list[int] = []
     listen = MetricsEndpoint.listen
 
     def noting(self: MetricsEndpoint) -> Any:
         close = listen(self)
-        found.append(self.port)
+        ports.append(self.port)
         return close
 
     monkeypatch.setattr(MetricsEndpoint, "listen", noting)
-    return found
+    return ports
 
 
 def read(text: str) -> dict[tuple[str, ...], float]:
     """Return the samples of a scrape without buckets, by the name and the values of the sorted labels."""
-    samples = (one for family in text_string_to_metric_families(text) for one in family.samples)
-    return {(one.name, *one.labels.values()): one.value for one in samples if not one.name.endswith("_bucket")}
+    samples = (sample for family in text_string_to_metric_families(text) for sample in family.samples)
+    return {
+        (sample.name, *sample.labels.values()): sample.value
+        for sample in samples
+        if not sample.name.endswith("_bucket")
+    }
 
 
 async def open_session(app: AsgiCallable) -> str:
@@ -97,9 +101,9 @@ async def test_requests_are_counted_by_the_names_of_the_catalogue_and_kinds_of_e
         await host.dispatch(Call("tools/call", {"name": ["not", "a", "name"]}))
         await host.dispatch(Call("prompts/get", {"name": "x_p"}))
         await host.dispatch(Call("resources/read", {"uri": "x://none"}))
-        found = await scrape(port[0])
-        counts = {key[1:]: value for key, value in found.items() if key[0] == "pegboard_call_duration_seconds_count"}
-        errors = {key[1:]: value for key, value in found.items() if key[0] == "pegboard_call_errors_total"}
+        samples = await scrape(port[0])
+        counts = {key[1:]: value for key, value in samples.items() if key[0] == "pegboard_call_duration_seconds_count"}
+        errors = {key[1:]: value for key, value in samples.items() if key[0] == "pegboard_call_errors_total"}
         assert counts == {
             ("tools/call", "x_work"): 3,
             ("tools/call", ""): 2,
@@ -113,7 +117,7 @@ async def test_requests_are_counted_by_the_names_of_the_catalogue_and_kinds_of_e
             ("-32602", "tools/call", ""): 1,
             ("NotFoundError", "resources/read", ""): 1,
         }
-        assert found["pegboard_items", "tools"] == 1
+        assert samples["pegboard_items", "tools"] == 1
     with pytest.raises(URLError):
         await scrape(port[0])
 
@@ -155,8 +159,8 @@ async def test_open_streams_are_counted(port: list[int]) -> None:
         named = ("Mcp-Session-Id", await open_session(app))
         listening = send(app, "GET", "/mcp", [("Accept", "text/event-stream"), named])
         await listening.head()
-        found = await scrape(port[0])
-        assert (found["pegboard_http_requests",], found["pegboard_http_streams",]) == (0, 1)
+        samples = await scrape(port[0])
+        assert (samples["pegboard_http_requests",], samples["pegboard_http_streams",]) == (0, 1)
         listening.tell("http.disconnect")
         await listening.ended()
         assert (await scrape(port[0]))["pegboard_http_streams",] == 0
@@ -166,11 +170,11 @@ async def test_sessions_are_counted_until_they_end(port: list[int]) -> None:
     async with host_of() as host:
         app = host.asgi()
         named = ("Mcp-Session-Id", await open_session(app))
-        found = await scrape(port[0])
-        assert (found["pegboard_sessions",], found["pegboard_sessions_started_total", "http"]) == (1, 1)
+        samples = await scrape(port[0])
+        assert (samples["pegboard_sessions",], samples["pegboard_sessions_started_total", "http"]) == (1, 1)
         await send(app, "DELETE", "/mcp", [named]).answer()
-        found = await scrape(port[0])
-        assert (found["pegboard_sessions",], found["pegboard_session_duration_seconds_count", "http"]) == (0, 1)
+        samples = await scrape(port[0])
+        assert (samples["pegboard_sessions",], samples["pegboard_session_duration_seconds_count", "http"]) == (0, 1)
 
 
 async def test_an_expired_session_is_no_longer_counted(port: list[int]) -> None:
@@ -179,10 +183,11 @@ async def test_an_expired_session_is_no_longer_counted(port: list[int]) -> None:
         expired = await open_session(app)
         while (await send(app, "DELETE", "/mcp", [("Mcp-Session-Id", expired)]).answer()).status != 404:
             expired = await open_session(app)  # the clock is coarse
-        found = await scrape(port[0])
-        assert found["pegboard_sessions",] == 0
+        samples = await scrape(port[0])
+        assert samples["pegboard_sessions",] == 0
         assert (
-            found["pegboard_session_duration_seconds_count", "http"] == found["pegboard_sessions_started_total", "http"]
+            samples["pegboard_session_duration_seconds_count", "http"]
+            == samples["pegboard_sessions_started_total", "http"]
         )
 
 

@@ -116,7 +116,7 @@ async def test_completions_have_their_own_limit() -> None:
     clock = Clock()
     async with limited(clock, completions_per_minute=60, completion_burst=2) as host:
         outcomes = [await host.dispatch(Call("completion/complete", COMPLETE, ANN)) for _ in range(3)]
-        assert [isinstance(one, Failure) for one in outcomes] == [False, False, True]
+        assert [isinstance(outcome, Failure) for outcome in outcomes] == [False, False, True]
         assert not isinstance(await host.dispatch(Call("completion/complete", COMPLETE, BEN)), Failure)
         assert await allowed(host, "x_a", ANN, 1) == [True]
         clock.now += 1
@@ -134,7 +134,7 @@ async def test_the_plugin_is_enabled_by_default(monkeypatch: pytest.MonkeyPatch)
         assert await allowed(host, "x_a", ANONYMOUS, burst + 1) == [True] * burst + [False]
         assert await allowed(host, "x_a", LOCAL, burst + 1) == [True] * (burst + 1)
         done = [await host.dispatch(Call("completion/complete", COMPLETE, ANONYMOUS)) for _ in range(burst + 1)]
-        assert [isinstance(one, Failure) for one in done] == [False] * burst + [True]
+        assert [isinstance(outcome, Failure) for outcome in done] == [False] * burst + [True]
 
 
 async def test_names_and_users_of_any_length_take_little_memory() -> None:

@@ -53,6 +53,6 @@ async def test_a_result_beyond_the_limit_is_logged(limit: int, caplog: pytest.Lo
     async with make_host(kit, plugins={"size_of_test": ResponseSizePlugin}, config=config) as host:
         for method, params, _ in requests:
             assert not isinstance(await host.dispatch(Call(method, params)), Failure)
-    logged = [one.getMessage() for one in caplog.records if one.levelno >= logging.WARNING]
+    logged = [record.getMessage() for record in caplog.records if record.levelno >= logging.WARNING]
     expected = [f"the result of {method} {name} is large: 10 bytes" for method, _, name in requests]
     assert logged == (expected if limit < 10 else [])

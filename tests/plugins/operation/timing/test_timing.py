@@ -44,7 +44,7 @@ READ = Call("resources/read", {"uri": "x://r"})
 
 
 def lines(caplog: pytest.LogCaptureFixture) -> list[str]:
-    return [one.getMessage() for one in caplog.records if one.name == "pegboard.timing"]
+    return [record.getMessage() for record in caplog.records if record.name == "pegboard.timing"]
 
 
 async def test_slow_requests_are_logged_with_their_names(caplog: pytest.LogCaptureFixture) -> None:

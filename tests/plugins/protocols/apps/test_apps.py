@@ -153,10 +153,10 @@ async def test_the_extension_is_enabled_while_a_tool_or_resource_uses_it() -> No
 
 async def test_reading_an_interface_returns_its_meta() -> None:
     async with make_host(kit_with(VIEW, ResourceUi(prefers_border=True)), plugins={"interfaces": AppsPlugin}) as host:
-        found = [await read(host, uri) for uri in (VIEW, "docs://readme")]
+        results = [await read(host, uri) for uri in (VIEW, "docs://readme")]
         assert isinstance(await read(host, "ui://kit/nowhere"), Failure)
     meta = {"ui": {"prefersBorder": True}}
-    assert found == [
+    assert results == [
         ResourceResult((ResourceContents(VIEW, "<!doctype html>", UI_MIME_TYPE, meta),)),
         ResourceResult((ResourceContents("docs://readme", "# x", "text/markdown"),)),
     ]

@@ -91,8 +91,8 @@ class Here:
         listening = Streaming(await self.connect(), session.conversation, session.seen)
         own = session.fields(("Accept", "text/event-stream"), *fields.items())
         await listening.open([field for field in own if field[0] != "Content-Type"])
-        one = modern(message("subscriptions/listen", {"notifications": {"toolsListChanged": True}}))
-        await subscription.begin(one, mirrored(one, **fields))
+        request = modern(message("subscriptions/listen", {"notifications": {"toolsListChanged": True}}))
+        await subscription.begin(request, mirrored(request, **fields))
         return listening, subscription
 
 
@@ -104,14 +104,14 @@ def config_of(**plugins: Any) -> HostConfig:
 
 async def ended(streams: tuple[Streaming, Streaming]) -> bool:
     listening, subscription = streams
-    assert [one async for one in listening.rest()] == []
-    assert [one["result"]["resultType"] async for one in subscription.rest()] == ["complete"]
+    assert [received async for received in listening.rest()] == []
+    assert [received["result"]["resultType"] async for received in subscription.rest()] == ["complete"]
     return True
 
 
 async def is_open(host: Host, streams: tuple[Streaming, Streaming]) -> bool:
     host.emit(Change("tools"))
-    assert [(await one.next())["method"] for one in streams] == [CHANGED] * 2
+    assert [(await stream.next())["method"] for stream in streams] == [CHANGED] * 2
     return True
 
 
@@ -166,7 +166,7 @@ async def test_a_check_that_hangs_does_not_stop_the_others(monkeypatch: pytest.M
     async with Here({}, door).serving() as here:
         listening, subscription = await here.streams()
         door.answer = Response(401)
-        assert [one["result"]["resultType"] async for one in subscription.rest()] == ["complete"]
+        assert [received["result"]["resultType"] async for received in subscription.rest()] == ["complete"]
         here.host.emit(Change("tools"))
         assert (await listening.next())["method"] == CHANGED
 

@@ -34,10 +34,10 @@ class Store(MemorySessionStore):
         self.may_give.set()
 
     async def get(self, session_id: str) -> SessionRecord | None:
-        found = await super().get(session_id)
+        record = await super().get(session_id)
         self.asked.set()
         await self.may_give.wait()
-        return found
+        return record
 
     async def remove(self, session_id: str) -> None:
         self.asked.set()
@@ -73,11 +73,13 @@ async def test_a_call_that_ends_in_the_turn_of_its_timer_is_answered(json: bool)
     await asyncio.sleep(0)
     may_end.set()
     await ready
-    found = call.ready_response(json=json) or call.stream(repeatable=False)
-    if isinstance(found, EventStream):
-        assert [one.data async for one in found.messages if isinstance(one, ServerSentEvent) and one.data] == [b"{}"]
+    result = call.ready_response(json=json) or call.stream(repeatable=False)
+    if isinstance(result, EventStream):
+        assert [event.data async for event in result.messages if isinstance(event, ServerSentEvent) and event.data] == [
+            b"{}"
+        ]
     else:
-        assert (found, json) == (Response(body=b"{}"), True)
+        assert (result, json) == (Response(body=b"{}"), True)
 
 
 async def test_data_of_tools_is_stored_before_the_response() -> None:
@@ -155,10 +157,10 @@ class SlowStore(MemorySessionStore):
         self.fails = False
 
     async def get(self, session_id: str) -> SessionRecord | None:
-        found = await super().get(session_id)
+        record = await super().get(session_id)
         if self.reads:
             await self.reads.pop(0).wait()
-        return found
+        return record
 
     async def update(self, record: SessionRecord) -> bool:
         if self.writes:

@@ -37,8 +37,8 @@ class TestMemorySessionStore(SessionStoreContract):
 
 async def kept(store: EventStore, session_id: str, stream: str, number: int) -> int | None:
     """Return how many messages follow a number, None if some are not kept."""
-    found = await store.after(session_id, stream, number)
-    return None if found is None else len(found)
+    events = await store.after(session_id, stream, number)
+    return None if events is None else len(events)
 
 
 async def fill(store: EventStore, session_id: str, stream: str, *numbers: int, size: int = 100) -> None:
@@ -54,9 +54,9 @@ class TestMemoryEventStore(EventStoreContract):
         store = MemoryEventStore(500, 500, 60)
         for number in range(10):
             await fill(store, f"s{number}", "a", 0)
-        found = [await kept(store, f"s{number}", "a", 0) for number in range(10)]
-        assert found[0] is None
-        assert found[-1] == 0
+        counts = [await kept(store, f"s{number}", "a", 0) for number in range(10)]
+        assert counts[0] is None
+        assert counts[-1] == 0
 
     async def test_old_streams_are_forgotten_and_leave_nothing(self) -> None:
         clock = Clock()

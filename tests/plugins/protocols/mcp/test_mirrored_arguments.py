@@ -21,7 +21,7 @@ def read(**properties: Any) -> tuple[MirroredArgument, ...]:
 
 
 def at(path: str, annotated: Any) -> dict[str, Any]:
-    """Return a schema with another one at a path."""
+    """Return a schema with another schema at a path."""
     schema = annotated
     for part in reversed(path.split(".")):
         schema = [schema] if part == "[]" else {part: schema}
@@ -35,8 +35,14 @@ def text(name: Any = "Region") -> dict[str, Any]:
 @pytest.mark.requirement("HEAD-18", "HEAD-20")
 def test_properties_of_three_types_are_mirrored() -> None:
     nested = {"properties": {"properties": {"properties": {"b": text("Deep")}}}}
-    found = read(b=text(), a={"type": "integer", "x-mcp-header": "a"}, c={"type": "boolean", "x-mcp-header": "C"}, d={})
-    assert found == (MirroredArgument("a", ("a",)), MirroredArgument("C", ("c",)), MirroredArgument("Region", ("b",)))
+    arguments = read(
+        b=text(), a={"type": "integer", "x-mcp-header": "a"}, c={"type": "boolean", "x-mcp-header": "C"}, d={}
+    )
+    assert arguments == (
+        MirroredArgument("a", ("a",)),
+        MirroredArgument("C", ("c",)),
+        MirroredArgument("Region", ("b",)),
+    )
     assert read(a=nested) == (MirroredArgument("Deep", ("a", "properties", "b")),)
     assert read(a={"type": "string"}) == ()
 

@@ -87,7 +87,7 @@ def broadcast(
 
 
 @pytest.mark.parametrize(
-    ("delay", "interval", "changes", "told"),
+    ("delay", "interval", "changes", "expected"),
     [
         (0.05, 0, [(0, TOOLS), (0.04, BOOK), (0.049, TOOLS)], [(0.05, [TOOLS, BOOK])]),
         (0.05, 0, [(0, TOOLS), (1, TOOLS)], [(0.05, [TOOLS]), (1.05, [TOOLS])]),
@@ -97,9 +97,9 @@ def broadcast(
     ],
 )
 def test_changes_are_gathered_and_limited_for_each_list_and_resource(
-    delay: float, interval: float, changes: list[tuple[float, Change]], told: list[tuple[float, list[Change]]]
+    delay: float, interval: float, changes: list[tuple[float, Change]], expected: list[tuple[float, list[Change]]]
 ) -> None:
-    assert broadcast(delay, interval, changes) == told
+    assert broadcast(delay, interval, changes) == expected
 
 
 @pytest.mark.parametrize(
@@ -108,9 +108,9 @@ def test_changes_are_gathered_and_limited_for_each_list_and_resource(
 def test_the_effect_of_the_rates_is_as_documented(delay: float, per_minute: float, notifications: int) -> None:
     """See docs/dynamic-tools.md."""
     changes = [(number / 100, TOOLS) for number in range(1000)]
-    told = broadcast(delay, 60 / per_minute if per_minute else 0, changes)
-    assert len(told) == notifications
-    assert told[-1][0] >= changes[-1][0]
+    sent = broadcast(delay, 60 / per_minute if per_minute else 0, changes)
+    assert len(sent) == notifications
+    assert sent[-1][0] >= changes[-1][0]
 
 
 @pytest.mark.parametrize(("per_second", "sent"), [(20, 10), (0, 100)])
@@ -152,4 +152,4 @@ async def test_a_client_receives_log_messages_at_the_rate_of_the_settings(revisi
     plugins = {"mcp": {"logs_per_second": 0.001}}
     async with connect(kit, plugins=plugins, revision=revision) as client:
         await client.call("talk")
-        assert [one.data for one in client.logs] == ["0"]
+        assert [log.data for log in client.logs] == ["0"]

@@ -106,10 +106,10 @@ async def test_a_session_over_http_ends_when_the_client_deletes_it(host: Host) -
 
 
 async def test_a_stateless_request_has_a_transport_and_no_session(host: Host) -> None:
-    one = modern(CALL)
+    request = modern(CALL)
 
     async def messages() -> AsyncIterator[bytes]:
-        yield json.dumps(one).encode()
+        yield json.dumps(request).encode()
 
     await host.serve(Client(), messages())
     assert SEEN == [("tools/call", "stdio")]

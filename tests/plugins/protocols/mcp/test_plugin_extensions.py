@@ -34,9 +34,9 @@ async def answer(call: Call) -> Outcome:
 
 def contributed(*extensions: Extension, methods: Any = (), topics: Any = ()) -> Contributions:
     return Contributions(
-        extensions={one.identifier: one for one in extensions},
-        methods={one.name: one for one in methods},
-        topics={one.name: one for one in topics},
+        extensions={extension.identifier: extension for extension in extensions},
+        methods={method.name: method for method in methods},
+        topics={topic.name: topic for topic in topics},
     )
 
 

@@ -44,9 +44,9 @@ def make_kit() -> Toolkit:
     @kit.tool(annotations=READ_ONLY)
     async def change(context: Context, outside: bool, own: bool) -> str:
         """Add a tool outside the profile, and one inside it."""
-        found = await context.tools.call("kit_write", {"what": "nested"})
+        text = await context.tools.call("kit_write", {"what": "nested"})
         if outside:
-            context.catalogue.add(tool(name=f"more{found}")(work).definition)
+            context.catalogue.add(tool(name=f"more{text}")(work).definition)
         if own:
             context.catalogue.add(tool(name="own", annotations=READ_ONLY)(work).definition)
         context.catalogue.update(tool(name="write")(work).definition)
@@ -68,11 +68,11 @@ def serving(profile: Mapping[str, Any], revision: str = MODERN[-1]) -> connect:
 
 async def listed(client: TestClient) -> list[str]:
     """Return the names of all items. Lists of kinds that the profile never has do not exist."""
-    found: list[str] = []
+    shown: list[str] = []
     for kind in (client.tools, client.resources, client.templates, client.prompts):
         with suppress(ProtocolError):
-            found += [one.get("uri") or one.get("uriTemplate") or one["name"] for one in await kind()]
-    return found
+            shown += [item.get("uri") or item.get("uriTemplate") or item["name"] for item in await kind()]
+    return shown
 
 
 RESOURCES = ["kit://closed", "kit://open", "kit://{name}"]
@@ -200,7 +200,9 @@ async def test_notifications_are_about_the_profile(revision: str) -> None:
         await client.listen()
         assert (await client.call("kit_change", outside=True, own=False)).text == "changed"
         await client.heard("notifications/prompts/list_changed")
-        assert "notifications/tools/list_changed" not in [one["method"] for one in client.notifications]
+        assert "notifications/tools/list_changed" not in [
+            notification["method"] for notification in client.notifications
+        ]
         await client.call("kit_change", outside=False, own=True)
         await client.heard("notifications/tools/list_changed")
         assert "kit_own" in await listed(client)
@@ -244,12 +246,12 @@ async def test_methods_of_plugins_are_not_served() -> None:
 # --- over HTTP
 
 
-async def posted(host: Host, path: str, one: dict[str, Any], session: str | None = None) -> Response:
-    fields = CIMultiDict(mirrored(one, **({} if session is None else {"MCP_Protocol_Version": LEGACY[-1]})))
+async def posted(host: Host, path: str, request: dict[str, Any], session: str | None = None) -> Response:
+    fields = CIMultiDict(mirrored(request, **({} if session is None else {"MCP_Protocol_Version": LEGACY[-1]})))
     fields["Accept"] = "application/json, text/event-stream"
     if session:
         fields["Mcp-Session-Id"] = session
-    answer = await host.respond(Request("POST", path, {}, fields, json.dumps(one).encode(), LOCAL))
+    answer = await host.respond(Request("POST", path, {}, fields, json.dumps(request).encode(), LOCAL))
     assert isinstance(answer, Response), answer
     return answer
 
@@ -262,7 +264,7 @@ def hosting(**mcp: Any) -> Host:
 
 async def names(host: Host, path: str) -> list[str]:
     answer = await posted(host, path, modern(message("tools/list")))
-    return [one["name"] for one in json.loads(answer.body)["result"]["tools"]]
+    return [entry["name"] for entry in json.loads(answer.body)["result"]["tools"]]
 
 
 async def test_each_profile_has_an_endpoint() -> None:
@@ -284,8 +286,8 @@ async def test_a_session_belongs_to_one_endpoint() -> None:
         for path in paths:
             opened = await posted(host, path, message("initialize", start), "")
             session = opened.headers["Mcp-Session-Id"]
-            statuses = {one: (await posted(host, one, message("tools/list"), session)).status for one in paths}
-            assert statuses == {one: 200 if one == path else 404 for one in paths}
+            statuses = {other: (await posted(host, other, message("tools/list"), session)).status for other in paths}
+            assert statuses == {other: 200 if other == path else 404 for other in paths}
 
 
 @pytest.mark.parametrize(("policy", "hint"), [("worker", ""), ("mpc", "; did you mean 'mcp'?")])
@@ -330,9 +332,9 @@ def test_each_wrong_setting_is_reported_with_its_line(tmp_path: Path) -> None:
     (tmp_path / "hostconfig.toml").write_text(WRONG)
     host = Host(HostConfig.load(tmp_path / "hostconfig.toml", environ={}, directory=tmp_path))
     host.load()
-    found = [line for problem in host.problems for line in str(problem).splitlines() if "hostconfig.toml:" in line]
-    assert len(found) == len(COMPLAINTS), found
-    for line, complaint in zip(found, COMPLAINTS, strict=True):
+    lines = [line for problem in host.problems for line in str(problem).splitlines() if "hostconfig.toml:" in line]
+    assert len(lines) == len(COMPLAINTS), lines
+    for line, complaint in zip(lines, COMPLAINTS, strict=True):
         assert f"hostconfig.toml:{complaint}" in line
 
 
@@ -349,10 +351,10 @@ async def test_names_that_match_nothing_are_reported() -> None:
         hostconfig={"plugins": {"mcp": {"profiles": {"part": {"tools": ["kti_*"], "tags": ["b"]}}}}},
         strict=False,
     ) as client:
-        found = [str(problem) for problem in client.problems]
-        assert len(found) == 2
-        assert "profiles.part.tools: 'kti_*' matches nothing" in found[0]
-        assert "profiles.part.tags: 'b' matches nothing" in found[1]
+        problems = [str(problem) for problem in client.problems]
+        assert len(problems) == 2
+        assert "profiles.part.tools: 'kti_*' matches nothing" in problems[0]
+        assert "profiles.part.tags: 'b' matches nothing" in problems[1]
 
 
 async def test_no_page_is_empty_before_the_last() -> None:

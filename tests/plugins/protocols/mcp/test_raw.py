@@ -89,7 +89,7 @@ async def test_raw_definitions_and_results_pass_unchanged(revision: str) -> None
     is_new, structured = revision == "2026-07-28", revision >= "2025-06-18"
     async with connected(revision) as client:
         listed = (await client.request("tools/list"))["tools"][0]
-        expected = {name: one for name, one in TOOL.items() if name not in ("execution", "icons")}
+        expected = {name: member for name, member in TOOL.items() if name not in ("execution", "icons")}
         wrapped: dict[str, Any] = {"$schema": "urn:unknown", "type": "object", "required": ["result"]}
         wrapped["properties"] = {"result": {"anyOf": TOOL["outputSchema"]["anyOf"]}}
         if not structured:
@@ -129,8 +129,8 @@ async def test_raw_resources_templates_and_prompts(revision: str) -> None:
             ({"type": "ref/prompt", "name": "p"}, "topic"),
             ({"type": "ref/resource", "uri": "m://{+rest}"}, "rest"),
         ):
-            asked = {"ref": ref, "argument": {"name": name, "value": "v"}, "context": {"arguments": {"o": "1"}}}
-            completed = await client.request("completion/complete", asked)
+            params = {"ref": ref, "argument": {"name": name, "value": "v"}, "context": {"arguments": {"o": "1"}}}
+            completed = await client.request("completion/complete", params)
             assert completed["completion"]["values"] == ["v, {'o': '1'}"]
 
 
@@ -148,10 +148,10 @@ async def test_the_host_limits_the_size_of_raw_results() -> None:
     ],
 )
 def test_types_that_a_revision_lacks_become_text(block: dict[str, Any], revision: str, sent: str) -> None:
-    (found,) = raw_result({"content": [block]}, revision, is_wrapped=False)["content"]
-    assert (found["type"], found["text"].startswith(sent)) == ("text", True)
+    (text_block,) = raw_result({"content": [block]}, revision, is_wrapped=False)["content"]
+    assert (text_block["type"], text_block["text"].startswith(sent)) == ("text", True)
     (message,) = raw_result({"messages": [{"content": block}]}, revision, is_wrapped=False)["messages"]
-    assert message["content"] == found
+    assert message["content"] == text_block
 
 
 def test_a_result_that_an_old_revision_would_lose_becomes_text() -> None:

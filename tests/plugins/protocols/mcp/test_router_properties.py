@@ -91,9 +91,9 @@ class Running:
 @pytest.fixture(scope="module")
 def running() -> Iterator[Running]:
     with asyncio.Runner() as runner:
-        one = Running(runner)
-        yield one
-        runner.run(one.host.stop())
+        router = Running(runner)
+        yield router
+        runner.run(router.host.stop())
 
 
 @pytest.fixture(autouse=True)
@@ -156,7 +156,7 @@ def is_request(message: Any) -> bool:
 
 def flattened(messages: list[Any]) -> list[Any]:
     """Return messages, with those of batches."""
-    return [one for message in messages for one in (message if isinstance(message, list) else [message])]
+    return [item for message in messages for item in (message if isinstance(message, list) else [message])]
 
 
 def check_error(answer: Any) -> None:
@@ -171,21 +171,29 @@ def check_error(answer: Any) -> None:
 @example([[{"jsonrpc": "2.0", "id": 1, "method": "ping"}]], True)
 @example([{"jsonrpc": "2.0", "id": 1, "method": "subscriptions/listen", "params": {"_meta": modern_meta()}}], False)
 def test_on_a_stream_each_request_has_one_answer(running: Running, messages: list[Any], opened: bool) -> None:
-    for number, one in enumerate(flattened(messages)):
-        if is_request(one):
-            one["id"] = number if type(one["id"]) is int else f"{one['id']}-{number}"  # ids are unique in a session
+    for number, item in enumerate(flattened(messages)):
+        if is_request(item):
+            item["id"] = number if type(item["id"]) is int else f"{item['id']}-{number}"  # ids are unique in a session
     opening = [{"jsonrpc": "2.0", "id": "open", "method": "initialize", "params": OPENING}] if opened else []
-    answers = running.stream([json.dumps(one).encode() for one in [*opening, *messages]])
+    answers = running.stream([json.dumps(item).encode() for item in [*opening, *messages]])
     responses = [answer for answer in flattened(answers) if "method" not in answer]
     for answer in responses:
         check_error(answer)
     given_ids = Counter(json.dumps(answer.get("id")) for answer in responses)
     flat = flattened(messages) if opened else messages
-    asked = [json.dumps(one["id"]) for one in flat if is_request(one)]
-    cancellations = [one for one in flat if isinstance(one, dict) and one.get("method") == "notifications/cancelled"]
-    gone = {json.dumps(one["params"].get("requestId")) for one in cancellations if isinstance(one.get("params"), dict)}
-    listening = {json.dumps(one["id"]) for one in flat if is_request(one) and one["method"] == "subscriptions/listen"}
-    for key in set(asked) - gone - listening:
+    requested = [json.dumps(item["id"]) for item in flat if is_request(item)]
+    cancellations = [
+        item for item in flat if isinstance(item, dict) and item.get("method") == "notifications/cancelled"
+    ]
+    gone = {
+        json.dumps(cancellation["params"].get("requestId"))
+        for cancellation in cancellations
+        if isinstance(cancellation.get("params"), dict)
+    }
+    listening = {
+        json.dumps(item["id"]) for item in flat if is_request(item) and item["method"] == "subscriptions/listen"
+    }
+    for key in set(requested) - gone - listening:
         assert given_ids[key] == 1, (key, answers)
 
 

@@ -84,8 +84,8 @@ async def test_messages_of_a_stream_wait_for_its_client(host: Host, sent: list[d
     client, reached = SlowClient(), []
 
     async def messages() -> AsyncIterator[bytes]:
-        for one in sent:
-            yield json.dumps(one).encode()
+        for item in sent:
+            yield json.dumps(item).encode()
         host.catalogue.add(later)
         for number in (waiting, 0):
             await until_waiting(number)
@@ -101,8 +101,8 @@ async def test_a_response_that_waits_at_the_end_counts_as_dropped(host: Host) ->
     client.finishes = False
 
     async def messages() -> AsyncIterator[bytes]:
-        for one in (INITIALIZE, CALL):
-            yield json.dumps(one).encode()
+        for item in (INITIALIZE, CALL):
+            yield json.dumps(item).encode()
         await until_waiting(2)
 
     assert await host.serve(client, messages()) == 1

@@ -37,8 +37,8 @@ class Reply(NamedTuple):
 def claims(**changes: Any) -> dict[str, Any]:
     """Return the claims of a valid token with changes; None removes a claim."""
     now = int(time())
-    given = {"aud": "worker", "ver": "1", "iat": now, "exp": now + 600} | changes
-    return {name: value for name, value in given.items() if value is not None}
+    members = {"aud": "worker", "ver": "1", "iat": now, "exp": now + 600} | changes
+    return {name: value for name, value in members.items() if value is not None}
 
 
 def token(secret: str = SECRET, algorithm: str = "HS256", **changes: Any) -> str:
@@ -67,12 +67,12 @@ class Engine:
             fields.append(("Content-Type", "application/json"))
         answer = await self._served.request(method, f"/worker/{path}", fields, sent)
         try:
-            told = json.loads(answer.body)
+            content = json.loads(answer.body)
         except ValueError:
-            told = answer.body.decode()
+            content = answer.body.decode()
         if method == METHODS.get(path):
-            shapes.check(path, answer.status, told)
-        return Reply(answer.status, told, {name.lower(): value for name, value in answer.fields})
+            shapes.check(path, answer.status, content)
+        return Reply(answer.status, content, {name.lower(): value for name, value in answer.fields})
 
     async def invoke(self, tool: str, inputs: Any = None, *, toolkit: str = "DemoKit", **more: Any) -> Any:
         """Call a tool and return its ToolCallResponse."""

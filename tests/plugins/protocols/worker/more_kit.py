@@ -44,8 +44,8 @@ def number(kind: Literal["nan", "large", "half"]) -> float | int:
 @kit.tool
 def text(of: str) -> str:
     """Return something else than the declared string."""
-    given: Any = {"list": ["a", 1], "nothing": None}[of]
-    return given  # type: ignore[no-any-return]  # that is the point
+    value: Any = {"list": ["a", 1], "nothing": None}[of]
+    return value  # type: ignore[no-any-return]  # that is the point
 
 
 @kit.tool

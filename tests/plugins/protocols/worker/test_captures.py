@@ -47,8 +47,8 @@ def comparable(response: Any) -> Any:
 
 
 async def test_definitions(engine: Engine) -> None:
-    recorded = {one["name"]: one for one in CAPTURES["worker_tools"]["body"]}
-    ours = {one["name"]: one for one in (await engine.ask("GET", "tools")).body}
+    recorded = {tool["name"]: tool for tool in CAPTURES["worker_tools"]["body"]}
+    ours = {tool["name"]: tool for tool in (await engine.ask("GET", "tools")).body}
     both = sorted(recorded.keys() & ours.keys())
     assert len(both) == 19
     assert [ours[name] for name in both] == [recorded[name] for name in both]
@@ -101,8 +101,8 @@ async def test_every_difference(site: Path, served: Served, *, back: bool) -> No
         assert done["output"]["value"] == ("" if back else None)
         assert (datetime.fromisoformat(done["finished_at"]).tzinfo is None) is back
         retry = (await engine.invoke("RaiseErr", {"which": "retry"}))["output"]["error"]
-        told = "[TOOL_RUNTIME_RETRY] RetryableToolError during execution of tool 'raise_err': dev"
-        assert retry["developer_message"] == (told if back else None)
+        message = "[TOOL_RUNTIME_RETRY] RetryableToolError during execution of tool 'raise_err': dev"
+        assert retry["developer_message"] == (message if back else None)
         context = {"secrets": [{"key": "PASSWORD", "value": "pw=hunter2"}]}
         lost = (await engine.invoke("RaiseErr", {"which": "unhandled"}, context=context))["output"]["error"]
         assert ("ValueError: secret **********" in (lost["stacktrace"] or "")) is back

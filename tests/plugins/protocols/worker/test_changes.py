@@ -48,7 +48,7 @@ async def test_changes_of_tools_are_seen_at_once_and_resources_are_listed_in_pag
     async with make_host(kit, plugins=plugins, page_size=1) as host:
 
         async def names() -> list[str]:
-            listed = [one["name"] for one in await handle(handlers, host, "tools")]
+            listed = [tool["name"] for tool in await handle(handlers, host, "tools")]
             assert (await handle(handlers, host, "health"))["tool_count"] == str(len(listed))
             return listed
 
@@ -64,13 +64,13 @@ async def test_changes_of_tools_are_seen_at_once_and_resources_are_listed_in_pag
         host.catalogue.remove("tools", "first")
         assert await handle(handlers, host, "tools") == []
         assert await names() == ["Second"]
-        found: list[str] = []
+        uris: list[str] = []
         body: dict[str, Any] = {}
         for _ in range(3):
             page = await handle(handlers, host, "list_resources", body)
-            found += [one["uri"] for one in page["resources"]]
+            uris += [resource["uri"] for resource in page["resources"]]
             body = {"cursor": page.pop("nextCursor", None)}
-        assert (found, body) == (["kit://a", "kit://b", "kit://c"], {"cursor": None})
+        assert (uris, body) == (["kit://a", "kit://b", "kit://c"], {"cursor": None})
 
 
 async def test_rates_are_limited_per_user_and_for_services_only_by_their_own_limit() -> None:

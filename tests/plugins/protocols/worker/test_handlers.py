@@ -158,7 +158,7 @@ async def test_values(engine: Engine, tool: str, inputs: Any, value: Any) -> Non
 
 
 async def test_definitions_have_requirements_interfaces_and_metadata(engine: Engine) -> None:
-    listed = {one["name"]: one for one in (await engine.ask("GET", "tools")).body}
+    listed = {tool["name"]: tool for tool in (await engine.ask("GET", "tools")).body}
     google = {"provider_id": "google", "provider_type": "oauth2", "id": None, "oauth2": {"scopes": ["a"]}}
     secrets, metadata = [{"key": "One"}, {"key": "two"}], [{"key": "team"}]  # each once, in its first spelling
     requirements = {"authorization": google, "secrets": secrets, "metadata": metadata}
@@ -208,7 +208,9 @@ async def test_requests_share_no_context(engine: Engine) -> None:
         return {**CONTEXT, "user_id": f"u{number}", "authorization": {"token": f"t{number}"}}
 
     done = await asyncio.gather(*(output(engine, "Everything", context=context(number)) for number in range(20)))
-    assert [(one["value"]["user"], one["value"]["token"]) for one in done] == [(f"u{n}", f"t{n}") for n in range(20)]
+    assert [(result["value"]["user"], result["value"]["token"]) for result in done] == [
+        (f"u{n}", f"t{n}") for n in range(20)
+    ]
     assert "MY_SECRET" in str(await output(engine, "NeedsSecret", None, "DemoKit"))
 
 
@@ -223,7 +225,7 @@ async def test_the_context_works_but_for_requests_to_the_client(engine: Engine) 
 
 async def test_log_messages_and_progress_are_logs_of_one_of_four_levels(engine: Engine) -> None:
     done = await output(engine, "TalkMuch")
-    assert [(one["level"], one["message"]) for one in done["logs"]] == [
+    assert [(log["level"], log["message"]) for log in done["logs"]] == [
         ("debug", "debug"),
         ("info", "info"),
         ("info", "notice"),
@@ -313,7 +315,7 @@ async def test_credentials_of_a_request_reach_neither_log_nor_response(site: Pat
             body = {"tool": reference("Leak", "MoreKit"), "inputs": {"how": how}, "context": CANARIES}
             reply = await Engine(served, f"Bearer {bearer}").ask("POST", "tools/invoke", body)
             text = json.dumps(reply.body)
-            for told in (text, served.stderr):
-                assert not [one for one in ("canary-of", bearer, bearer.rpartition(".")[2]) if one in told]
+            for place in (text, served.stderr):
+                assert not [canary for canary in ("canary-of", bearer, bearer.rpartition(".")[2]) if canary in place]
             if not internals:
                 assert not [leak for leak in (*LEAKS, "/", "pydantic", "Traceback", "File") if leak in text]

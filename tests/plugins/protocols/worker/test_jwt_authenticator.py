@@ -58,17 +58,17 @@ BAD: dict[str, tuple[Callable[[], str], str]] = {
 
 
 async def test_valid_tokens_are_accepted(engine: Engine) -> None:
-    for given in (token(), token(aud=["other", "worker"]), token(nbf=now() - 60)):
+    for text in (token(), token(aud=["other", "worker"]), token(nbf=now() - 60)):
         for scheme in ("Bearer", "bearer"):
-            assert (await engine.ask("GET", "tools", bearer=f"{scheme} {given}")).status == 200
+            assert (await engine.ask("GET", "tools", bearer=f"{scheme} {text}")).status == 200
     bearer = f"Bearer {token(iss='engine', sub='ada', jti='1')}"
-    said = await engine.ask("POST", "tools/invoke", {"tool": reference("Talk")}, bearer=bearer)
-    assert said.body["output"]["value"] == "None"  # the subject of a token is not the user
+    reply = await engine.ask("POST", "tools/invoke", {"tool": reference("Talk")}, bearer=bearer)
+    assert reply.body["output"]["value"] == "None"  # the subject of a token is not the user
 
 
-@pytest.mark.parametrize(("given", "reason"), BAD.values(), ids=BAD)
-async def test_invalid_tokens_are_refused(engine: Engine, given: Callable[[], str], reason: str) -> None:
-    bearer = f"Bearer {given()}"
+@pytest.mark.parametrize(("make", "reason"), BAD.values(), ids=BAD)
+async def test_invalid_tokens_are_refused(engine: Engine, make: Callable[[], str], reason: str) -> None:
+    bearer = f"Bearer {make()}"
     for path, method in METHODS.items():
         if path != "health":
             reply = await engine.ask(method, path, {} if method == "POST" else None, bearer=bearer)
@@ -99,15 +99,15 @@ class Counting:
         self.checked = 0
         monkeypatch.setattr(jwt, "decode", self._counted)
 
-    def _counted(self, *given: Any, **options: Any) -> Any:
+    def _counted(self, *arguments: Any, **options: Any) -> Any:
         self.checked += 1
-        return self._decode(*given, **options)
+        return self._decode(*arguments, **options)
 
-    async def accepts(self, given: str) -> bool:
-        request = Request("GET", "/worker/tools", {}, Fields([("Authorization", f"Bearer {given}")]))
-        found = await self._authenticator.authenticate(request)
-        assert found == Caller(client_id="worker", service=True) or isinstance(found, Response)
-        return isinstance(found, Caller)
+    async def accepts(self, text: str) -> bool:
+        request = Request("GET", "/worker/tools", {}, Fields([("Authorization", f"Bearer {text}")]))
+        caller = await self._authenticator.authenticate(request)
+        assert caller == Caller(client_id="worker", service=True) or isinstance(caller, Response)
+        return isinstance(caller, Caller)
 
 
 async def test_clocks_may_differ_by_the_leeway(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -115,8 +115,8 @@ async def test_clocks_may_differ_by_the_leeway(monkeypatch: pytest.MonkeyPatch) 
     for claim, sign in (("exp", -1), ("nbf", 1), ("iat", 1)):
         for door, seconds, accepted in ((strict, 30, False), (lenient, 30, True), (lenient, 90, False)):
             changed: dict[str, Any] = {claim: now() + sign * seconds}
-            given = token(**changed)
-            assert [await door.accepts(given) for _ in range(2)] == [accepted] * 2
+            text = token(**changed)
+            assert [await door.accepts(text) for _ in range(2)] == [accepted] * 2
     assert not await lenient.accepts(token(exp=None))
 
 
@@ -124,11 +124,11 @@ async def test_a_remembered_token_is_checked_again_once_it_has_expired(monkeypat
     leeway = 60
     door = Counting(monkeypatch, leeway_seconds=leeway)
     end = now() + 600
-    given = token(exp=end + 0.9)  # the library rounds it down
-    assert await door.accepts(given)
+    text = token(exp=end + 0.9)  # the library rounds it down
+    assert await door.accepts(text)
     for at, checked in ((end + leeway - 0.01, 1), (end + leeway, 2)):
         monkeypatch.setattr(jwt_authenticator, "time", lambda at=at: at)
-        assert await door.accepts(given)
+        assert await door.accepts(text)
         assert door.checked == checked
 
 
@@ -136,8 +136,8 @@ async def test_a_limited_number_of_valid_tokens_is_remembered(monkeypatch: pytes
     monkeypatch.setattr(jwt_authenticator, "_MAX_KEPT_TOKENS", 2)
     door = Counting(monkeypatch, require_exp=False)
     first, second, third = (token(jti=name) for name in ("1", "2", "3"))
-    for given, checked in ((first, 1), (second, 2), (first, 2), (third, 3), (second, 3), (third, 3), (first, 4)):
-        assert await door.accepts(given)
+    for text, checked in ((first, 1), (second, 2), (first, 2), (third, 3), (second, 3), (third, 3), (first, 4)):
+        assert await door.accepts(text)
         assert door.checked == checked
 
 
@@ -168,8 +168,8 @@ async def test_weak_secrets_and_no_tokens_are_for_the_operator_unless_configured
     assert ("without a token" in caplog.text and "from anywhere" in caplog.text) is (
         "auth_disabled_anywhere" in settings
     )
-    found = await door.authenticate(Request("GET", "/worker/tools", {}, Fields()))
-    assert found == Caller(client_id="worker") if settings.get("auth_disabled") else isinstance(found, Response)
+    caller = await door.authenticate(Request("GET", "/worker/tools", {}, Fields()))
+    assert caller == Caller(client_id="worker") if settings.get("auth_disabled") else isinstance(caller, Response)
 
 
 async def test_other_addresses_are_refused_without_tokens(site: Path) -> None:

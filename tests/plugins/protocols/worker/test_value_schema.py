@@ -33,34 +33,34 @@ REFERENCES = [
 ]
 
 
-def is_valid(validator: Any, given: Any) -> bool:
+def is_valid(validator: Any, item: Any) -> bool:
     """Return True if a value fits a schema. No value fits endless or unknown references."""
     try:
-        return bool(validator.is_valid(given))
+        return bool(validator.is_valid(item))
     except (Unresolvable, RecursionError):
         return False
 
 
-def accepts(value: ValueSchema, given: Any) -> bool:
+def accepts(value: ValueSchema, item: Any) -> bool:
     """Return True if a value schema accepts a value."""
-    if given is None and value.nullable:
+    if item is None and value.nullable:
         return True
     if value.type == "json":
-        return value.properties is None or (isinstance(given, dict) and has_members(value, given))
+        return value.properties is None or (isinstance(item, dict) and has_members(value, item))
     if value.type == "array":
-        return isinstance(given, list) and all(accepts(value.items or ANY_JSON, one) for one in given)
+        return isinstance(item, list) and all(accepts(value.items or ANY_JSON, member) for member in item)
     if value.type == "string":
-        return isinstance(given, str) and (value.enum is None or given in value.enum)
+        return isinstance(item, str) and (value.enum is None or item in value.enum)
     if value.type == "boolean":
-        return isinstance(given, bool)
-    whole = isinstance(given, int) or (isinstance(given, float) and given.is_integer())
-    return not isinstance(given, bool) and (whole if value.type == "integer" else isinstance(given, int | float))
+        return isinstance(item, bool)
+    whole = isinstance(item, int) or (isinstance(item, float) and item.is_integer())
+    return not isinstance(item, bool) and (whole if value.type == "integer" else isinstance(item, int | float))
 
 
-def has_members(value: ValueSchema, given: dict[str, Any]) -> bool:
+def has_members(value: ValueSchema, members_by_name: dict[str, Any]) -> bool:
     members = value.properties or {}
-    return set(value.required) <= given.keys() and all(
-        accepts(members[name], one) for name, one in given.items() if name in members
+    return set(value.required) <= members_by_name.keys() and all(
+        accepts(members[name], member) for name, member in members_by_name.items() if name in members
     )
 
 
@@ -73,8 +73,8 @@ EACH: list[Any] = [
     *({"$ref": place, **more} for place in REFERENCES for more in ({}, {"type": "string"})),
     *({"type": "array", "prefixItems": [one], "items": two} for one in INNER for two in (*INNER, False, True)),
     *({"type": "array", "prefixItems": INNER, "maxItems": most} for most in (0, 2, 4)),
-    *({"type": "object", "properties": {"a": one}, "required": ["a", "z"]} for one in (*INNER, False, True)),
-    *({"type": "object", "properties": {}, "additionalProperties": one} for one in (*INNER, False, True)),
+    *({"type": "object", "properties": {"a": inner}, "required": ["a", "z"]} for inner in (*INNER, False, True)),
+    *({"type": "object", "properties": {}, "additionalProperties": inner} for inner in (*INNER, False, True)),
     *({key: [one, two]} for key in ("anyOf", "oneOf", "allOf") for one in INNER for two in (*INNER, {"type": "null"})),
     *({"type": "array", "items": {key: INNER}} for key in ("anyOf", "oneOf", "allOf")),
     {"anyOf": [{"const": None}, {"enum": ["x", None]}]},
@@ -86,11 +86,11 @@ POOL: list[Any] = [
     *SCALARS,
     [],
     {},
-    *([one] for one in (*SCALARS, ["x"], {"a": 1})),
+    *([item] for item in (*SCALARS, ["x"], {"a": 1})),
     *([one, two] for one in ("x", 1, None, ["x"]) for two in ("x", 1, None, ["x"])),
     ["x", None, ["x"], "x"],
-    *({"a": one} for one in (*SCALARS, ["x"], {"a": "x"}, {"a": None}, [{"a": "x"}])),
-    *({"a": one, "z": 1} for one in ("x", 1, None, ["x"])),
+    *({"a": item} for item in (*SCALARS, ["x"], {"a": "x"}, {"a": None}, [{"a": "x"}])),
+    *({"a": item, "z": 1} for item in ("x", 1, None, ["x"])),
     {"a": "x", "b": [{"a": "y", "b": []}]},
     {"other": 1},
 ]
@@ -109,12 +109,12 @@ def nested(schema: Any) -> Iterator[Any]:
 
 
 def test_a_value_schema_accepts_every_value_that_the_json_schema_accepts() -> None:
-    for schema in (*EACH, *(inner for one in EACH[::4] for inner in nested(one))):
+    for schema in (*EACH, *(inner for each in EACH[::4] for inner in nested(each))):
         root = {"type": "object", "properties": {"it": schema, "other": {"type": "string"}}, "$defs": DEFINED}
         value = value_schema_of(schema, root)
         shapes.check_value_schema(value.to_json())
         validator = Draft202012Validator(root)
-        assert [one for one in POOL if is_valid(validator, {"it": one}) and not accepts(value, one)] == [], schema
+        assert [item for item in POOL if is_valid(validator, {"it": item}) and not accepts(value, item)] == [], schema
 
 
 @pytest.mark.parametrize(

@@ -192,8 +192,8 @@ def test_a_person_is_told_of_a_server_that_responds_late(
     shared: dict[str, Any] = {"config": None, "only": [], "file": [], "json": True}
     options = Namespace(url=own[1], stdio=None, header=headers, login=False, **shared)
     other_server.list_server(CommandContext(options, print))
-    said = f"waiting for the first response of {own[1]}; stop with Ctrl-C"
-    assert (said in capfd.readouterr().err) is is_terminal
+    message = f"waiting for the first response of {own[1]}; stop with Ctrl-C"
+    assert (message in capfd.readouterr().err) is is_terminal
 
 
 def test_a_command_is_started_and_ended(bare: Command) -> None:
@@ -262,8 +262,8 @@ async def foreign(results: dict[str, Any]) -> AsyncIterator[tuple[str, list[Got]
     def respond(got: Got) -> bytes | Awaitable[bytes]:
         if got.method == "initialize":
             info = {"name": "s", "version": "1"}
-            given = {"protocolVersion": REVISION, "capabilities": results["initialize"], "serverInfo": info}
-            return got.result(given, "Mcp-Session-Id: s1")
+            result = {"protocolVersion": REVISION, "capabilities": results["initialize"], "serverInfo": info}
+            return got.result(result, "Mcp-Session-Id: s1")
         return got.result(results[got.method]) if got.method in results else whole(400, b"")
 
     def handshake(got: Got) -> bytes | Awaitable[bytes]:
@@ -309,7 +309,9 @@ async def test_headers_are_sent(bare: Command) -> None:
         headers = ["--header", "Authorization: Bearer abc", "--header", "X-Team:cups"]
         done = await asyncio.to_thread(bare, "list", "--url", url, *headers)
     assert (done.code, done.err) == (0, "pegboard: the server has no tools, prompts and resources\n")
-    assert {(one.headers["authorization"], one.headers["x-team"]) for one in got} == {("Bearer abc", "cups")}
+    assert {(request.headers["authorization"], request.headers["x-team"]) for request in got} == {
+        ("Bearer abc", "cups")
+    }
 
 
 # --- login

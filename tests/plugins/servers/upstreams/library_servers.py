@@ -49,7 +49,7 @@ def low_level() -> Any:
     from mcp import types  # type: ignore[import-not-found]
     from mcp.server.lowlevel import Server  # type: ignore[import-not-found]
 
-    def said(arguments: Any) -> list[Any]:
+    def text_content(arguments: Any) -> list[Any]:
         return [types.TextContent(type="text", text=add(**arguments))]
 
     tool = types.Tool.model_validate({"name": "add", "inputSchema": {"type": "object"}})
@@ -59,7 +59,7 @@ def low_level() -> Any:
             return types.ListToolsResult(tools=[tool])
 
         async def called(context: Any, params: Any) -> Any:
-            return types.CallToolResult(content=said(params.arguments))
+            return types.CallToolResult(content=text_content(params.arguments))
 
         return Server("shop", on_list_tools=listed, on_call_tool=called)
     server = Server("shop")
@@ -68,7 +68,7 @@ def low_level() -> Any:
         return [tool]
 
     async def call(name: str, arguments: Any) -> Any:
-        return said(arguments)
+        return text_content(arguments)
 
     server.list_tools()(tools)
     server.call_tool()(call)
@@ -97,9 +97,9 @@ async def main(kind: str) -> None:
     config = {"servers": {"shop": section}, "first_list_seconds": 30}
     async with connect("upstreams", config=config, answers=[{"name": "Ann"}]) as client:
         names = sorted(tool["name"] for tool in await client.tools())
-        asked = (await client.call("shop_ask")).text if "shop_ask" in names else None
-        said = {"tools": names, "sum": (await client.call("shop_add", a=1, b=2)).text, "asked": asked}
-    print(json.dumps(said))
+        answer = (await client.call("shop_ask")).text if "shop_ask" in names else None
+        report = {"tools": names, "sum": (await client.call("shop_add", a=1, b=2)).text, "asked": answer}
+    print(json.dumps(report))
 
 
 if __name__ == "__main__":

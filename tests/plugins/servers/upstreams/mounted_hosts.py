@@ -1,4 +1,4 @@
-"""Hosts in this process that are mounted in another one, in either era."""
+"""Hosts in this process that are mounted in another host, in either era."""
 
 from __future__ import annotations
 

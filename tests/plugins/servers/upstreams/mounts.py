@@ -52,4 +52,4 @@ async def mounting(
 
 async def names(client: Any) -> list[str]:
     """Return the names of the tools that a client sees."""
-    return [one["name"] for one in await client.tools()]
+    return [listed["name"] for listed in await client.tools()]

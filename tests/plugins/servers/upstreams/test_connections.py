@@ -118,8 +118,8 @@ async def test_a_server_that_does_not_respond_at_all_is_started_again(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     monkeypatch.setattr(link, "MAX_CHECK_SECONDS", 1)
-    found = {"supportedVersions": [revision], "capabilities": {"tools": {}}} if revision == ERAS[0] else None
-    script = {**tools("env"), "server/discover": found, "tools/call": [fault, None]}
+    discovery = {"supportedVersions": [revision], "capabilities": {"tools": {}}} if revision == ERAS[0] else None
+    script = {**tools("env"), "server/discover": discovery, "tools/call": [fault, None]}
     async with mounting({"one": scripted(tmp_path, script, timeout=1, revision=revision)}) as client:
         for _ in range(2 if restarts else 1):  # the second process blocks too
             assert "did not respond in time. The call may have had effects" in (await client.call("one_env")).text

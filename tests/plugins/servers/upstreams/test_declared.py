@@ -48,8 +48,8 @@ async def seen(host: Host, capabilities: Any, caller: Caller = LOCAL, *, lists: 
     if lists:
         await host.dispatch(Call("tools/list", caller=caller, client=client))
     outcome: Any = await host.dispatch(Call("tools/call", {"name": "declared"}, caller=caller, client=client))
-    found = outcome.value["structuredContent"]
-    return found["capabilities"], found["session"]
+    result = outcome.value["structuredContent"]
+    return result["capabilities"], result["session"]
 
 
 @pytest.mark.parametrize("start", ["eager", "required"])
@@ -63,15 +63,15 @@ async def test_the_only_client_of_a_host_decides(start: str, capabilities: Any, 
 
 async def test_clients_that_share_a_session_decide_nothing() -> None:
     async with mounting(["http"]) as host:
-        assert [(await seen(host, one))[0] for one in ({}, MORE)] == [ALLOWED, ALLOWED]
+        assert [(await seen(host, capabilities))[0] for capabilities in ({}, MORE)] == [ALLOWED, ALLOWED]
 
 
 async def test_the_client_of_each_user_decides() -> None:
     async with mounting(["http"], identity="user") as host:
         clients = [(ANN, {}), (BOB, MORE), (ANN, FORMS), (ANN, {})]
-        found = [await seen(host, capabilities, caller) for caller, capabilities in clients]
-        assert [one for one, _ in found] == [{}, ALLOWED, FORMS, {}]
-        sessions = [session for _, session in found]
+        answers = [await seen(host, capabilities, caller) for caller, capabilities in clients]
+        assert [capabilities for capabilities, _ in answers] == [{}, ALLOWED, FORMS, {}]
+        sessions = [session for _, session in answers]
         assert (len(set(sessions)), sessions[3]) == (3, sessions[0])
 
 
@@ -84,5 +84,5 @@ async def test_a_client_over_stdio_decides(tmp_path: Path) -> None:
     )
     program = Program(str(PEGBOARD), ["stdio", "--config", str(config)])
     async with Client(program, capabilities=FORMS) as client:
-        assert "declared" in [one["name"] for one in await client.tools()]
+        assert "declared" in [tool["name"] for tool in await client.tools()]
         assert (await client.call("declared"))["structuredContent"] == FORMS

@@ -45,7 +45,7 @@ async def test_a_server_that_hangs_does_not_delay_the_lists_for_other_hosts(
     script = {"tools/list": [tools("a")["tools/list"], "hang"]}
     async with mounting({"one": scripted(tmp_path, script), "two": scripted(tmp_path, tools("b"))}) as client:
         listed = await client.request("tools/list", {"_meta": {VIA: ["other"]}})
-        assert [one["name"] for one in listed["tools"]] == ["one_a", "two_b"]
+        assert [tool["name"] for tool in listed["tools"]] == ["one_a", "two_b"]
 
 
 async def test_calls_do_not_wait_for_endless_lists(
@@ -86,8 +86,8 @@ async def test_a_connection_that_the_host_has_closed_stays_closed() -> None:
 
 
 async def test_a_server_announces_only_resources_that_were_asked_for() -> None:
-    told: list[str] = []
-    context = SimpleNamespace(notifications=SimpleNamespace(resources=SimpleNamespace(updated=told.append)))
+    updated: list[str] = []
+    context = SimpleNamespace(notifications=SimpleNamespace(resources=SimpleNamespace(updated=updated.append)))
 
     async def use(*_: Any) -> None:
         await asyncio.Event().wait()
@@ -96,7 +96,7 @@ async def test_a_server_announces_only_resources_that_were_asked_for() -> None:
     updates.follow("x://own", context)  # type: ignore[arg-type]
     for uri in ("x://of-another-server", "x://own", None):
         updates.updated(uri)
-    assert told == ["x://own"]
+    assert updated == ["x://own"]
     await updates.close()
 
 
@@ -117,7 +117,7 @@ def test_log_messages_pass_without_meta_of_their_connection_and_at_a_limited_rat
 
 def test_numbers_beyond_json_are_not_reported() -> None:
     reported: list[Any] = []
-    context = SimpleNamespace(progress=SimpleNamespace(report=lambda *given: reported.append(given)))
+    context = SimpleNamespace(progress=SimpleNamespace(report=lambda *arguments: reported.append(arguments)))
     for done, total in ((inf, 1), (1, inf), (10**400, None)):
         _report(context, {"progress": done, "total": total})  # type: ignore[arg-type]
     assert reported == [(1, None, None), (10**400, None, None)]
@@ -125,7 +125,7 @@ def test_numbers_beyond_json_are_not_reported() -> None:
 
 def test_invisible_characters_are_not_reported_as_progress() -> None:
     reported: list[Any] = []
-    context = SimpleNamespace(progress=SimpleNamespace(report=lambda *given: reported.append(given)))
+    context = SimpleNamespace(progress=SimpleNamespace(report=lambda *arguments: reported.append(arguments)))
     for message in ("half", "\x1b[2Jpegboard: done"):
         _report(context, {"progress": 1, "message": message})  # type: ignore[arg-type]
     assert reported == [(1, None, "half"), (1, None, None)]

@@ -65,7 +65,7 @@ async def test_a_host_is_mounted_in_another(revision: str) -> None:
     async with mounting({"shop": {"object": host, "revision": revision}}, answers=[{"name": "Ann"}]) as client:
         assert await names(client) == ["shop_add", "shop_large", "shop_name", "shop_wait"]
         sums = await asyncio.gather(*(client.call("shop_add", a=number, b=1) for number in range(20)))
-        assert [one.text for one in sums] == [str(number + 1) for number in range(20)]
+        assert [result.text for result in sums] == [str(number + 1) for number in range(20)]
         assert "Ann" in (await client.call("shop_name")).text
         assert len((await client.call("shop_large")).text) == 4_000_000
         waiting = asyncio.ensure_future(
@@ -141,7 +141,7 @@ async def test_a_program_mounts_servers_beside_their_sections() -> None:
 
 
 @pytest.mark.parametrize(
-    ("section", "told"),
+    ("section", "message"),
     [
         ({"object": 5}, "5 is not a server: use a server of FastMCP"),
         ({"object": Host}, "is not a server"),
@@ -150,9 +150,9 @@ async def test_a_program_mounts_servers_beside_their_sections() -> None:
         ({"url": "http://x/", "path": "/x"}, "path has no meaning with url"),
     ],
 )
-async def test_a_wrong_section_is_reported(section: dict[str, Any], told: str) -> None:
+async def test_a_wrong_section_is_reported(section: dict[str, Any], message: str) -> None:
     host = Host({**QUIET, "plugins": {"upstreams": {"servers": {"shop": section}}}})
-    with pytest.raises(ConfigError, match=told):
+    with pytest.raises(ConfigError, match=message):
         await host.start()
 
 
@@ -183,8 +183,8 @@ def test_servers_of_other_libraries_are_mounted(library: str, kinds: str) -> Non
         done = subprocess.run([python, SCRIPT, kind], capture_output=True, text=True, check=False, timeout=60)
         assert done.returncode == 0, done.stderr
         assert "Traceback" not in done.stderr
-        said = json.loads(done.stdout)
-        assert said == {
+        report = json.loads(done.stdout)
+        assert report == {
             "tools": ["shop_add", "shop_ask"] if kind != "low" else ["shop_add"],
             "sum": "3",
             "asked": "Hello, Ann" if kind != "low" else None,

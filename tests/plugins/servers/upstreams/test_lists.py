@@ -44,7 +44,7 @@ class Serving(Plugin):
 async def listed(host: Any, cursor: str | None = None) -> list[str]:
     page = await host.dispatch(Call("tools/list", {} if cursor is None else {"cursor": cursor}))
     more = await listed(host, page.next_cursor) if page.next_cursor else []
-    return [*(one.name for one in page.items), *more]
+    return [*(item.name for item in page.items), *more]
 
 
 def lists(order: str) -> UpstreamLists:
@@ -99,6 +99,6 @@ async def test_templates_without_a_scheme_are_served(template: str, uri: str, tm
         "resources/read": {"contents": contents},
     }
     async with mounting({"one": scripted(tmp_path, script)}, listed=False) as client:
-        (found,) = (await client.request("resources/templates/list"))["resourceTemplates"]
-        assert found["uriTemplate"] == template
+        (served,) = (await client.request("resources/templates/list"))["resourceTemplates"]
+        assert served["uriTemplate"] == template
         assert (await client.request("resources/read", {"uri": uri}))["contents"] == contents

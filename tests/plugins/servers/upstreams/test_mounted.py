@@ -50,7 +50,9 @@ def without_ids(message: Any) -> Any:
     if isinstance(message, ProtocolError):
         return message.code, message.message
     members = message.get("_meta", {}).items()
-    meta = {name: one for name, one in members if not name.endswith("serverInfo") and not name.startswith("pegboard/")}
+    meta = {
+        name: member for name, member in members if not name.endswith("serverInfo") and not name.startswith("pegboard/")
+    }
     return {**message, "_meta": meta}
 
 
@@ -63,28 +65,32 @@ async def answered(client: TestClient, method: str, params: dict[str, Any]) -> A
 
 @both
 async def test_items_and_results_are_those_of_the_server(revision: str) -> None:
-    found = []
+    answers = []
     for kit in (content_kit.kit, mounting_host(revision, content_kit.kit)):
         async with connect(kit, revision=revision) as client:
             requests = [*((method, {}) for method in LISTS), *REQUESTS]
-            found.append({f"{method} {params}": await answered(client, method, params) for method, params in requests})
-    for request, direct in found[0].items():
-        assert found[1][request] == direct, request
-    assert sum(isinstance(one, dict) for one in found[0].values()) == len(found[0]) - 2
+            answers.append(
+                {f"{method} {params}": await answered(client, method, params) for method, params in requests}
+            )
+    for request, direct in answers[0].items():
+        assert answers[1][request] == direct, request
+    assert sum(isinstance(answer, dict) for answer in answers[0].values()) == len(answers[0]) - 2
 
 
 @both
 @far
 async def test_arguments_are_completed(revision: str, far: str) -> None:
-    found = []
+    completions = []
     for kit in (content_kit.kit, mounting_host(far, content_kit.kit)):
         async with connect(kit, revision=revision) as client:
             prompts = [
-                (one["name"], part["name"]) for one in await client.prompts() for part in one.get("arguments", [])
+                (prompt["name"], part["name"])
+                for prompt in await client.prompts()
+                for part in prompt.get("arguments", [])
             ]
-            found.append([(await client.complete(*one, "p", {"code": "x"})).values for one in prompts])
-    assert found[0] == found[1]
-    assert any(found[0])
+            completions.append([(await client.complete(*prompt, "p", {"code": "x"})).values for prompt in prompts])
+    assert completions[0] == completions[1]
+    assert any(completions[0])
 
 
 # --- calls
@@ -95,7 +101,7 @@ async def test_arguments_are_completed(revision: str, far: str) -> None:
 async def test_progress_is_reported(revision: str, far: str) -> None:
     async with connect(mounting_host(far, fixture_kit.kit), revision=revision) as client:
         assert (await client.call("fixture_count", {"to": 2, "say": "on"})).text == "counted"
-        assert [tuple(one) for one in client.progress] == [(1, 2, "on"), (2, 2, "on")]
+        assert [tuple(report) for report in client.progress] == [(1, 2, "on"), (2, 2, "on")]
 
 
 @both
@@ -130,15 +136,15 @@ async def test_log_messages_reach_the_client_of_the_call(revision: str, far: str
         for invalid in ({"level": [1]}, {"level": "info", "data": "x" * 2**17}, {}):
             server.on_notification(server.client, "notifications/message", invalid)
         await client.call("far_chat")
-        assert [(one.level, one.data, one.logger) for one in client.logs] == [("warning", "careful", "far_chat")]
+        assert [(log.level, log.data, log.logger) for log in client.logs] == [("warning", "careful", "far_chat")]
 
 
 async def test_log_messages_of_a_connection_with_several_users_reach_no_client() -> None:
     server: Any = OneServer(ServerConfig(command="x"))
-    calls, found = UpstreamCalls(server), list[Any]()
+    calls, running = UpstreamCalls(server), list[Any]()
 
     async def exchange(*_: Any, **__: Any) -> dict[str, Any]:
-        found.append(calls.running(server.client))
+        running.append(calls.running(server.client))
         return {}
 
     class OneClient:
@@ -150,11 +156,11 @@ async def test_log_messages_of_a_connection_with_several_users_reach_no_client()
         SimpleNamespace(caller=Caller(name), meta={}, client=SimpleNamespace(revision="", capabilities={}))
         for name in ("ann", "ann", "bob", "ann", None)
     ]
-    for one in contexts:
-        await calls.result(one, UpstreamRequest("tools/call", {}))
+    for context in contexts:
+        await calls.result(context, UpstreamRequest("tools/call", {}))
     server.client = OneClient()
     await calls.result(contexts[-1], UpstreamRequest("tools/call", {}))
-    assert found == [contexts[0], contexts[1], None, None, None, None]
+    assert running == [contexts[0], contexts[1], None, None, None, None]
 
 
 async def test_a_mounted_tool_is_called_over_the_worker_protocol() -> None:
@@ -164,8 +170,8 @@ async def test_a_mounted_tool_is_called_over_the_worker_protocol() -> None:
         assert (described["fully_qualified_name"], described["toolkit"]["name"]) == ("Far.Text", "Far")
         responses = CallResponses(WorkerConfig(auth_disabled=True))
         outcomes = [await call(client.host, f"far_{name}") for name in ("text", "failed")]
-        said, failed = (responses.response(tool, one, None, 1, None)["output"] for one in outcomes)
-        assert said["value"] == "said"
+        succeeded, failed = (responses.response(tool, outcome, None, 1, None)["output"] for outcome in outcomes)
+        assert succeeded["value"] == "said"
         assert "tired" in failed["error"]["message"]
 
 
@@ -269,9 +275,9 @@ async def test_unknown_members_and_uncompilable_schemas_pass(tmp_path: Path) -> 
     result = {"content": [{"type": "hologram", "rays": [1]}], "later": {"a": 1}, "_meta": {"b": 2}}
     script = {"tools/list": {"tools": [listed]}, "tools/call": result}
     async with mounting({"one": scripted(tmp_path, script)}) as client:
-        (found,) = [tool for tool in await client.tools() if tool["name"].startswith("one_")]
-        assert found == {**listed, "name": wire_form("one_look.up")}
-        called = await client.request("tools/call", {"name": found["name"], "arguments": {"a": 5}})
+        (tool,) = [tool for tool in await client.tools() if tool["name"].startswith("one_")]
+        assert tool == {**listed, "name": wire_form("one_look.up")}
+        called = await client.request("tools/call", {"name": tool["name"], "arguments": {"a": 5}})
         assert (called["content"], called["later"]) == (result["content"], result["later"])
         assert called["_meta"]["b"] == 2
 

@@ -26,7 +26,7 @@ from tests.support.wire import PEGBOARD
 def toml(name: str, section: dict[str, Any]) -> str:
     """Return a section for a configuration file."""
     return f"[plugins.upstreams.servers.{name}]\n" + "".join(
-        f"{key} = {json.dumps(one)}\n" for key, one in section.items()
+        f"{key} = {json.dumps(value)}\n" for key, value in section.items()
     )
 
 
@@ -86,8 +86,8 @@ async def test_hosts_that_mount_each_other_do_not_list_their_own_items(tmp_path:
         async with Client(urls["a"]) as client:
             await seen(urls["a"], "b_grow")
             assert (await client.call("b_grow", {"name": "grown"}))["content"][0]["text"] == "grown"
-            found = await seen(urls["a"], "b_grown")  # read after b has listed the tools of a
-            assert not {name for name in found if name.startswith("b_a_")}
+            names = await seen(urls["a"], "b_grown")  # read after b has listed the tools of a
+            assert not {name for name in names if name.startswith("b_a_")}
 
 
 async def seen(url: str, name: str) -> set[str]:
@@ -98,9 +98,9 @@ async def seen(url: str, name: str) -> set[str]:
         Client(url, on_notification=lambda method, _: changes.put_nowait(method)) as client,
     ):
         await client.listen()
-        while name not in (found := {str(tool["name"]) for tool in await client.tools()}):
+        while name not in (names := {str(tool["name"]) for tool in await client.tools()}):
             await changes.get()
-        return found
+        return names
 
 
 async def test_a_request_passes_a_limited_number_of_hosts(tmp_path: Path) -> None:

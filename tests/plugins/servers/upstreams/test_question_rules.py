@@ -23,7 +23,7 @@ ELICIT, SAMPLE = "elicitation/create", "sampling/createMessage"
 ALL: dict[str, Any] = {"elicitation": {"form": {}, "url": {}}, "sampling": {"tools": {}, "context": {}}, "roots": {}}
 
 
-def said(text: str, **more: Any) -> dict[str, Any]:
+def sample_params(text: str, **more: Any) -> dict[str, Any]:
     return {"messages": [{"role": "user", "content": {"type": "text", "text": text}}], "maxTokens": 9, **more}
 
 
@@ -65,24 +65,24 @@ async def declared(context: Context[Any]) -> dict[str, Any]:
 @both
 @far
 @pytest.mark.parametrize(
-    ("asked", "seen", "answer"),
+    ("question", "seen", "answer"),
     [
         (("elicitation.form", ELICIT, {"message": "Who?", **FORM}), {"message": "far asks: Who?"}, {"name": "Ann"}),
         (("elicitation.url", ELICIT, page("https://a.example/")), {"message": "far asks: Open this"}, True),
         (
-            ("sampling", SAMPLE, said("Hi", systemPrompt="Be brief.", includeContext="allServers")),
+            ("sampling", SAMPLE, sample_params("Hi", systemPrompt="Be brief.", includeContext="allServers")),
             {"systemPrompt": "far asks: Be brief.", "includeContext": None},
             "Paris",
         ),
-        (("sampling", SAMPLE, said("Hi")), {"systemPrompt": "far asks this."}, "Paris"),
+        (("sampling", SAMPLE, sample_params("Hi")), {"systemPrompt": "far asks this."}, "Paris"),
     ],
 )
-async def test_a_question_names_its_server(revision: str, far: str, asked: Any, seen: Any, answer: Any) -> None:
+async def test_a_question_names_its_server(revision: str, far: str, question: Any, seen: Any, answer: Any) -> None:
     capabilities: dict[str, Any] = {"elicitation": {"form": {}, "url": {}}, "sampling": {}}
     names = ("capability", "method", "params")
     plugin = mounting_host(far, kit, sampling=True)
     async with connect(plugin, revision=revision, capabilities=capabilities, answers=[answer]) as client:
-        await client.call("ask", dict(zip(names, asked, strict=True)))
+        await client.call("ask", dict(zip(names, question, strict=True)))
         assert {name: client.asked[0].params.get(name) for name in seen} == seen
 
 
@@ -116,9 +116,9 @@ def client_with(revision: str = "2025-11-25", capabilities: Any = None) -> Any:
         (ELICIT, {"message": "m", "requestedSchema": {"properties": {"\u2066": {"type": "string"}}}}),
         (ELICIT, {"message": "m", "requestedSchema": {"properties": {"a": {"type": "string", "enum": ["\x07"]}}}}),
         (ELICIT, page("https://a.example", "\u202e")),
-        (SAMPLE, said("\x1b[2J")),
-        (SAMPLE, said("m", systemPrompt="\u202e")),
-        (SAMPLE, said("m", systemPrompt=5)),
+        (SAMPLE, sample_params("\x1b[2J")),
+        (SAMPLE, sample_params("m", systemPrompt="\u202e")),
+        (SAMPLE, sample_params("m", systemPrompt=5)),
         *(
             (ELICIT, page(url))
             for url in (
@@ -158,8 +158,10 @@ def test_a_person_may_open_pages_with_https_and_of_this_machine(url: str) -> Non
 
 @pytest.mark.parametrize("capabilities", [{"sampling": {}}, {"sampling": {"context": {}}}])
 def test_context_of_the_client_is_requested_only_if_the_client_declares_it(capabilities: Any) -> None:
-    found = rules().question(client_with(capabilities=capabilities), SAMPLE, said("m", includeContext="thisServer"))
-    assert ("includeContext" in found.params) == ("context" in capabilities["sampling"])
+    question = rules().question(
+        client_with(capabilities=capabilities), SAMPLE, sample_params("m", includeContext="thisServer")
+    )
+    assert ("includeContext" in question.params) == ("context" in capabilities["sampling"])
 
 
 @pytest.mark.parametrize("era", ERAS)
@@ -180,7 +182,7 @@ async def test_only_questions_that_the_operator_allows_are_declared(era: str, co
 
 
 @pytest.mark.parametrize(
-    ("method", "params"), [(ELICIT, page("https://a.example")), (SAMPLE, said("m")), ("roots/list", {})]
+    ("method", "params"), [(ELICIT, page("https://a.example")), (SAMPLE, sample_params("m")), ("roots/list", {})]
 )
 def test_a_question_that_the_operator_forbids_names_the_setting(method: str, params: dict[str, Any]) -> None:
     with pytest.raises(ProtocolError, match=r"true in \[plugins\.upstreams\.servers\.weather\]"):
@@ -199,8 +201,8 @@ def requires(*pages: Any) -> ProtocolError:
 
 
 def test_an_error_that_requires_pages_names_the_server() -> None:
-    given = {**page("https://a.example"), "elicitationId": "1"}
-    assert failed(requires(given)).data == {"elicitations": [{**given, "message": "weather asks: Open this"}]}
+    params = {**page("https://a.example"), "elicitationId": "1"}
+    assert failed(requires(params)).data == {"elicitations": [{**params, "message": "weather asks: Open this"}]}
 
 
 @pytest.mark.parametrize(

@@ -43,13 +43,13 @@ QUESTIONS: list[tuple[str, list[Any]]] = [
 @far
 @pytest.mark.parametrize(("tool", "answers"), QUESTIONS)
 async def test_questions_reach_the_person(revision: str, far: str, tool: str, answers: list[Any]) -> None:
-    found = []
+    seen = []
     for kit in (asks_kit.kit, mounting_host(far, asks_kit.kit, sampling=True)):
         async with connect(kit, revision=revision, answers=answers) as client:
             result = await client.call(tool)
-            texts = [str(one.params.get("message")).removeprefix("far asks: ") for one in client.asked]
-            found.append((result.content, [one.method for one in client.asked], texts))
-    assert found[0] == found[1]
+            texts = [str(request.params.get("message")).removeprefix("far asks: ") for request in client.asked]
+            seen.append((result.content, [request.method for request in client.asked], texts))
+    assert seen[0] == seen[1]
 
 
 @both
@@ -82,9 +82,9 @@ async def asks_url(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[st
 async def test_questions_of_several_calls_over_http_reach_their_own_calls(
     revision: str, far: str, asks_url: str
 ) -> None:
-    async with connect(mounting_host(far, url=asks_url), revision=revision, answers=lambda asked: "Ann") as client:
+    async with connect(mounting_host(far, url=asks_url), revision=revision, answers=lambda request: "Ann") as client:
         calls = [client.call("asks_name", {"greeting": greeting}) for greeting in ("Hi", "Good day")]
-        assert [one.text for one in await asyncio.gather(*calls)] == ["Hi, Ann", "Good day, Ann"]
+        assert [result.text for result in await asyncio.gather(*calls)] == ["Hi, Ann", "Good day, Ann"]
 
 
 @both
@@ -109,7 +109,7 @@ async def test_a_server_may_use_one_key_in_several_rounds(revision: str) -> None
 @both
 async def test_an_answer_that_the_server_refuses_fails_the_call(revision: str) -> None:
     async with connect(
-        mounting_host(NEW, asks_kit.kit), revision=revision, answers=lambda asked: {"value": 5}
+        mounting_host(NEW, asks_kit.kit), revision=revision, answers=lambda request: {"value": 5}
     ) as client:
         if revision == NEW:
             with pytest.raises(ProtocolError, match="inputResponses"):
@@ -136,21 +136,21 @@ async def test_a_tool_that_calls_a_mounted_tool_may_ask_too(revision: str) -> No
 # --- calls that wait in this process
 
 
-async def asked(client: Any, **more: Any) -> Any:
+async def unanswered_result(client: Any, **more: Any) -> Any:
     return await client.request("tools/call", {"name": "asks_name", "arguments": {}, **more})
 
 
 def answer(result: Any, name: str = "Ann") -> dict[str, Any]:
     (key,) = result["inputRequests"]
-    given = {key: {"action": "accept", "content": {"value": name}}}
-    return {"requestState": result["requestState"], "inputResponses": given}
+    responses = {key: {"action": "accept", "content": {"value": name}}}
+    return {"requestState": result["requestState"], "inputResponses": responses}
 
 
 async def test_a_waiting_call_continues_once() -> None:
     async with connect(mounting_host(OLD, asks_kit.kit)) as client:
-        retry = answer(await asked(client))
-        assert (await asked(client, **retry))["content"][0]["text"] == "Hello, Ann"
-        again = await asked(client, **retry)
+        retry = answer(await unanswered_result(client))
+        assert (await unanswered_result(client, **retry))["content"][0]["text"] == "Hello, Ann"
+        again = await unanswered_result(client, **retry)
         assert (again["isError"], "no longer waits" in again["content"][0]["text"]) == (True, True)
 
 
@@ -159,21 +159,21 @@ async def test_waiting_calls_are_limited(limit: str, monkeypatch: pytest.MonkeyP
     monkeypatch.setattr(parked_calls, limit, 0)
     plugin = mounting_host(OLD, asks_kit.kit)
     async with connect(plugin) as client:
-        refused = await asked(client)
+        refused = await unanswered_result(client)
         assert (refused["isError"], "Too many calls" in refused["content"][0]["text"]) == (True, True)
         await until(lambda: not plugin.instances[0].server.client._connection.incoming.in_flight)
 
 
 @pytest.mark.parametrize(
-    ("one", "other"),
+    ("first", "second"),
     [
         ({"caller": Caller("ann")}, {"caller": Caller("bob")}),
         [{"caller": Caller("s", service=True), "user_id": name} for name in ("ann", "bob")],
     ],
 )
-async def test_waiting_calls_belong_to_their_users(one: Any, other: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_waiting_calls_belong_to_their_users(first: Any, second: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(parked_calls, "MAX_PARKED_CALLS_PER_USER", 1)
-    calls, ann, bob = parked_calls.ParkedCalls(), SimpleNamespace(**one), cast(Any, SimpleNamespace(**other))
+    calls, ann, bob = parked_calls.ParkedCalls(), SimpleNamespace(**first), cast(Any, SimpleNamespace(**second))
 
     async def exchange(call: Any) -> dict[str, Any]:
         return dict(await call.ask(Asked("q", {})))
@@ -201,22 +201,22 @@ async def test_log_messages_of_a_continued_call_reach_its_present_request() -> N
     async with connect(mounting_host(OLD, kit), answers=["Ann"]) as client:
         client.meta.update({"io.modelcontextprotocol/logLevel": "info"})
         await client.call("far_greet")
-        assert [one.data for one in client.logs] == ["Ann"]
+        assert [log.data for log in client.logs] == ["Ann"]
 
 
 async def test_a_waiting_call_ends_after_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(parked_calls, "MAX_PARKED_SECONDS", 0.01)
     plugin = mounting_host(OLD, asks_kit.kit)
     async with connect(plugin) as client:
-        result = await asked(client)
+        result = await unanswered_result(client)
         await until(lambda: not plugin.instances[0].server.client._connection.incoming.in_flight)
-        late = await asked(client, **answer(result))
+        late = await unanswered_result(client, **answer(result))
         assert "no longer waits" in late["content"][0]["text"]
 
 
 async def test_waiting_calls_end_with_the_host() -> None:
     async with connect(mounting_host(OLD, asks_kit.kit)) as client:
-        await asked(client)
+        await unanswered_result(client)
     assert [task for task in asyncio.all_tasks() if "ParkedCall" in repr(task)] == []
 
 
@@ -238,11 +238,11 @@ async def test_only_open_questions_are_asked() -> None:
     context: Any = SimpleNamespace(caller=LOCAL)
     calls = parked_calls.ParkedCalls()
     parked: Any = await calls.begin(context, exchange)
-    assert [one["method"] for one in parked.questions.values()] == ["first"]
+    assert [question["method"] for question in parked.questions.values()] == ["first"]
     more.set()
     await until(lambda: len(made[0]._open) == 2)
     parked = await calls.resume(parked.key, {key: {"a": 1} for key in parked.questions}, context)
-    assert [one["method"] for one in parked.questions.values()] == ["second"]
+    assert [question["method"] for question in parked.questions.values()] == ["second"]
     with pytest.raises(RetryableToolError, match="no longer waits"):
         await calls.resume(parked.key, {}, cast(Any, SimpleNamespace(caller=Caller("eve"))))
     result = await calls.resume(parked.key, {key: {"b": 2} for key in parked.questions}, context)

@@ -52,19 +52,19 @@ def test_problems_name_the_file_and_the_line(section: str, problem: str, tmp_pat
     text = f"[host]\nautoload = false\n[plugins.upstreams.servers.one]\n{section}\n"
     host = Host(load(tmp_path, text, defaults=defaults()))
     host.load()
-    (found,) = [str(one) for one in host.problems if one.fatal]
-    assert problem in found
-    assert "hostconfig.toml:" in found
-    assert "plugins.upstreams.servers.one" in found
+    (message,) = [str(item) for item in host.problems if item.fatal]
+    assert problem in message
+    assert "hostconfig.toml:" in message
+    assert "plugins.upstreams.servers.one" in message
 
 
 def test_an_auth_provider_that_no_plugin_describes_is_reported(tmp_path: Path) -> None:
     section = 'url = "http://127.0.0.1:1/mcp"\nidentity = "user"\nauth = "githup"'
     host = Host(load(tmp_path, f"[plugins.upstreams.servers.one]\n{section}\n", defaults=defaults()))
     host.load()
-    (found,) = [one for one in host.problems if "githup" in str(one)]
-    assert found.level == "warning"
-    assert str(found).endswith(
+    (problem,) = [problem for problem in host.problems if "githup" in str(problem)]
+    assert problem.level == "warning"
+    assert str(problem).endswith(
         "hostconfig.toml:4: plugins.upstreams.servers.one.auth: "
         "no running plugin describes the auth provider 'githup'; did you mean \"github\"?"
     )
@@ -86,9 +86,9 @@ def test_relative_paths_start_at_the_configuration_file(tmp_path: Path) -> None:
     text = '[plugins.upstreams.servers.one]\ncommand = "bin/server"\ncwd = "data"\n'
     host = Host(load(tmp_path, text, defaults=defaults()))
     host.load()
-    (config,) = [one.context.config for one in host.report.plugins if one.origin.name == "upstreams"]
-    one = config.servers["one"]
-    assert (one.command, one.cwd) == (str(tmp_path / "bin/server"), tmp_path / "data")
+    (config,) = [plugin.context.config for plugin in host.report.plugins if plugin.origin.name == "upstreams"]
+    server = config.servers["one"]
+    assert (server.command, server.cwd) == (str(tmp_path / "bin/server"), tmp_path / "data")
 
 
 @pytest.mark.parametrize(
@@ -112,15 +112,15 @@ def test_a_password_in_an_environment_is_not_shown() -> None:
 
 async def test_the_command_shows_each_server(tmp_path: Path) -> None:
     hidden = tool("hidden", description="hid\u200bden")
-    one = scripted(tmp_path, {"tools/list": {"tools": [tool("search"), tool("files.read"), hidden]}})
+    server = scripted(tmp_path, {"tools/list": {"tools": [tool("search"), tool("files.read"), hidden]}})
     text = (
-        f'[plugins.upstreams.servers.one]\ncommand = "{one["command"]}"\nargs = {json.dumps(one["args"])}\n'
+        f'[plugins.upstreams.servers.one]\ncommand = "{server["command"]}"\nargs = {json.dumps(server["args"])}\n'
         '[plugins.upstreams.servers.dead]\ncommand = "/bin/false"\n'
         '[plugins.upstreams.servers.personal]\nurl = "http://127.0.0.1:9/mcp"\nidentity = "user"\n'
     )
-    code, said, _ = await ran(text, "upstreams")
+    code, out, _ = await ran(text, "upstreams")
     assert code == 1
-    assert said == (
+    assert out == (
         "dead: failed: /bin/false ended with code 1\n"
         "one: connected to scripted 1 (2025-06-18), 3 tools, 0 resources, 0 prompts\n"
         f"  one_search\n  {wire_form('one_files.read')}\n  one_hidden\n"
@@ -130,14 +130,14 @@ async def test_the_command_shows_each_server(tmp_path: Path) -> None:
     )
     for command in ("list", "cost"):
         for options in (("--json",), ("--budget", "9999") if command == "cost" else ()):
-            code, said, told = await ran(text, command, *options)
-            assert (code, "one_search" in said) == (1, True)
-            assert "the list is incomplete: the tools of dead are not available now" in told
-            assert options != ("--json",) or command == "list" or json.loads(said)["ok"] is False
+            code, out, errors = await ran(text, command, *options)
+            assert (code, "one_search" in out) == (1, True)
+            assert "the list is incomplete: the tools of dead are not available now" in errors
+            assert options != ("--json",) or command == "list" or json.loads(out)["ok"] is False
     assert "\n  tools of upstreams are not included: `pegboard cost` counts them\n" in await output(text)
-    _, _, told = await ran(f'[host]\ndisabled_tools = ["none"]\n{text}', "list")
-    assert told.count('"none" matches nothing') == 1
-    assert "dead: cannot connect" in told
+    _, _, errors = await ran(f'[host]\ndisabled_tools = ["none"]\n{text}', "list")
+    assert errors.count('"none" matches nothing') == 1
+    assert "dead: cannot connect" in errors
     because = "its tools are unknown because dead is not available now; the log has the reason\n"
     assert await output(text, "why", "dead_tool") == because
     assert "one_search\n" in await output(text, "show", "one_search")
@@ -146,9 +146,9 @@ async def test_the_command_shows_each_server(tmp_path: Path) -> None:
         == "tool one_search: served; it comes from the toolkit one of upstreams\n"
     )
     for command, problem in (("call", "there is no tool"), ("show", "there is no tool"), ("why", "is not installed")):
-        said = (await ran(text, command, "one_nothing"))[2]
-        assert problem in said
-        assert "tools of upstreams are added while the host runs" in said
+        out = (await ran(text, command, "one_nothing"))[2]
+        assert problem in out
+        assert "tools of upstreams are added while the host runs" in out
     states = json.loads(await output(text, "upstreams", "--json"))
     assert states[1]["refused"][0]["name"] == "hidden"
     assert [state["state"] for state in states] == ["failed", "connected", "each user has a connection"]
@@ -177,11 +177,11 @@ async def ran(config: str, *arguments: str) -> tuple[int | None, str, str]:
     await process.start(-3)
     try:
         assert process.process.stdout is not None
-        said = (await process.process.stdout.read()).decode()
+        out = (await process.process.stdout.read()).decode()
         await process.process.wait()
     finally:
         await process.stop()
-    return process.process.returncode, said, process.stderr
+    return process.process.returncode, out, process.stderr
 
 
 async def test_the_first_line_names_the_servers_whose_tools_follow(tmp_path: Path) -> None:

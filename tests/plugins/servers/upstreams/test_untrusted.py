@@ -68,7 +68,7 @@ async def test_a_definition_cannot_forge_the_keys_of_the_host(tmp_path: Path) ->
     forged = {"pegboard/requirements": {"authorization": {"provider": "bad"}}}
     listed = [tool("a", _meta=forged), tool("b", _meta={**forged, "com.example/x": 1})]
     async with mounting({"one": scripted(tmp_path, {"tools/list": {"tools": listed}})}) as client:
-        assert [one.get("_meta") for one in await client.tools()] == [None, {"com.example/x": 1}]
+        assert [item.get("_meta") for item in await client.tools()] == [None, {"com.example/x": 1}]
 
 
 @pytest.mark.parametrize(
@@ -122,8 +122,8 @@ async def test_servers_with_the_same_names_are_named(tmp_path: Path, caplog: pyt
     second = scripted(tmp_path, tools("x", "y", "z"), prefix="same", rename={"z": "same_y"})
     async with mounting({"one": first, "two": second}) as client:
         assert await names(client) == ["same_x", "same_y"]
-    found = re.findall(r"is not served: the server '(?:one|two)' has '(\w+)' already; set prefix", caplog.text)
-    assert sorted(found) == ["same_x", "same_y"]
+    refused = re.findall(r"is not served: the server '(?:one|two)' has '(\w+)' already; set prefix", caplog.text)
+    assert sorted(refused) == ["same_x", "same_y"]
 
 
 async def test_a_server_that_announces_changes_again_and_again_is_slowed_down(tmp_path: Path) -> None:
@@ -184,5 +184,5 @@ async def test_valid_completions_pass_unchanged(completion: Any, passed: Any, tm
     }
     async with mounting({"one": scripted(tmp_path, script)}, listed=False) as client:
         await client.prompts()
-        asked = {"ref": {"type": "ref/prompt", "name": "one_p"}, "argument": {"name": "x", "value": ""}}
-        assert (await client.request("completion/complete", asked))["completion"] == passed
+        params = {"ref": {"type": "ref/prompt", "name": "one_p"}, "argument": {"name": "x", "value": ""}}
+        assert (await client.request("completion/complete", params))["completion"] == passed

@@ -37,8 +37,8 @@ class UserTokens(Plugin, TokenSource):
 
     async def token(self, request: TokenRequest) -> Authorization | None:
         assert request.required.name == "peers"
-        found = TOKENS.get(request.user_id or "")
-        return Authorization(found) if found else None
+        text = TOKENS.get(request.user_id or "")
+        return Authorization(text) if text else None
 
 
 def mounting_host(server: dict[str, Any]) -> Host:
@@ -51,7 +51,7 @@ def mounting_host(server: dict[str, Any]) -> Host:
 async def listed(host: Host, caller: Caller, method: str = "tools/list") -> list[str]:
     outcome = await host.dispatch(Call(method, caller=caller))
     assert isinstance(outcome, Listing)
-    return [one.name for one in outcome.items]
+    return [item.name for item in outcome.items]
 
 
 async def called(host: Host, caller: Caller, name: str, **arguments: Any) -> Outcome:
@@ -60,8 +60,8 @@ async def called(host: Host, caller: Caller, name: str, **arguments: Any) -> Out
 
 async def whoami(host: Host, caller: Caller) -> dict[str, Any]:
     outcome: Any = await called(host, caller, "one_whoami")
-    found: dict[str, Any] = outcome.value["structuredContent"]
-    return found
+    content: dict[str, Any] = outcome.value["structuredContent"]
+    return content
 
 
 @asynccontextmanager
@@ -147,7 +147,7 @@ async def test_a_server_that_requires_a_login_is_reported_with_the_fix(
         outcome: Any = await called(host, ALICE, "one_add", a=1, b=2)
         advice = 'set headers, or identity = "user" with auth'
         assert (advice in str(outcome.error), outcome.error.can_retry) == (True, False)
-        (context,) = [one.context for one in host.report.plugins if one.origin.name == "upstreams_of_test"]
+        (context,) = [plugin.context for plugin in host.report.plugins if plugin.origin.name == "upstreams_of_test"]
         assert (await _states(context.config, context))[0]["reason"].endswith(f"requires a login; {advice}")
     assert 'requires a login; set headers, or identity = "user" with auth; next attempt' in caplog.text
 
@@ -237,7 +237,7 @@ KINDS_OF_STEPS = ("list", "private", "read", "prompt", "who")
 async def test_no_state_is_shared_between_users(revision: str, seed: int, tmp_path: Path) -> None:
     sessions: dict[str, set[str]] = {"alice": set(), "bob": set()}
 
-    async def step(host: Host, name: str, kind: str) -> None:
+    async def check_step(host: Host, name: str, kind: str) -> None:
         if kind == "list":
             assert name == "alice" or "one_private" not in await listed(host, USERS[name])
         elif kind == "private":
@@ -259,10 +259,10 @@ async def test_no_state_is_shared_between_users(revision: str, seed: int, tmp_pa
         async with mounting_host({**section, "revision": revision, "max_users": random.choice([1, 2])}) as host:
             for _ in range(10):
                 steps = [(random.choice(sorted(USERS)), random.choice(KINDS_OF_STEPS)) for _ in range(4)]
-                await asyncio.gather(*(step(host, *one) for one in steps))
+                await asyncio.gather(*(check_step(host, *step) for step in steps))
             for name, caller in USERS.items():
                 assert ("one_private" in await listed(host, caller)) == (name == "alice")
-                await step(host, name, "who")
+                await check_step(host, name, "who")
     assert all(sessions.values())
     if revision != ERAS[0]:
         assert not sessions["alice"] & sessions["bob"]

@@ -50,9 +50,9 @@ def host_of(folder: Path, *paths: str, **host: Any) -> Host:
 
 
 def loaded(folder: Path, *paths: str, **host: Any) -> Host:
-    found = host_of(folder, *paths, **host)
-    found.load()
-    return found
+    started = host_of(folder, *paths, **host)
+    started.load()
+    return started
 
 
 async def test_a_folder_serves_its_files_with_tools_and_runs_no_other(tmp_path: Path) -> None:
@@ -68,7 +68,11 @@ async def test_a_folder_serves_its_files_with_tools_and_runs_no_other(tmp_path: 
         assert await value(host, "demo_add") == str(tmp_path / "demo.py"), "equal names do not clash"
         assert await value(host, "demo_upper") == str(tmp_path / "tools/text/demo.py")
         assert host.problems == ()
-    reasons = {one.origin.name: one.reason for one in host.report.choices if one.on and one.origin.kind == "toolkit"}
+    reasons = {
+        choice.origin.name: choice.reason
+        for choice in host.report.choices
+        if choice.on and choice.origin.kind == "toolkit"
+    }
     assert reasons == dict.fromkeys(("deep", "demo", "loud"), "found by [plugins.local_files]")
 
 
@@ -115,14 +119,14 @@ def test_names_of_toolkits_decide_about_files_too(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("paths", "told"), [(["absent"], "absent does not exist"), (["many"], "many has more than 1 Python files")]
+    ("paths", "message"), [(["absent"], "absent does not exist"), (["many"], "many has more than 1 Python files")]
 )
 async def test_wrong_paths_prevent_the_start(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, paths: list[str], told: str
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, paths: list[str], message: str
 ) -> None:
     monkeypatch.setattr(local_files, "MAX_FILES_COUNT", 1)
     write(tmp_path, many__a="", many__b="")
-    with pytest.raises(MCPError, match=told):
+    with pytest.raises(MCPError, match=message):
         await host_of(tmp_path, *paths).start()
 
 

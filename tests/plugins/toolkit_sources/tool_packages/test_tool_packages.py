@@ -61,13 +61,13 @@ def test_distributions_are_found_by_their_names(names: list[str], served: set[st
 
 
 @pytest.mark.parametrize(
-    ("name", "told"),
+    ("name", "message"),
     [
         ("wrods", "no distribution wrods or toolkit-wrods or arcade-wrods is installed"),
         ("", "no distribution"),
         ("empty", "the distribution empty defines no tools"),
     ],
 )
-async def test_a_distribution_without_tools_prevents_the_start(name: str, told: str) -> None:
-    with pytest.raises(PluginError, match=told):
+async def test_a_distribution_without_tools_prevents_the_start(name: str, message: str) -> None:
+    with pytest.raises(PluginError, match=message):
         await host_of(name).start()

@@ -88,7 +88,7 @@ async def test_idle_connections_end_with_the_server_and_busy_ones_after_their_re
     async with serving(echo) as (connect, server), await connect() as idle, await connect() as busy:
         assert (await idle.request("POST", "/", body=b"1")).body == b"1"
         await busy.send(bytes_of(b"12")[:-1])
-        while len(server.connections) < 2 or all(one.is_idle for one in server.connections):
+        while len(server.connections) < 2 or all(connection.is_idle for connection in server.connections):
             await idle.request("POST", "/", body=b"1")  # a round trip, by which the head has come
         for connection in server.connections:
             connection.end()

@@ -172,9 +172,9 @@ async def test_requests_and_streams_have_limits_of_their_own() -> None:
         routes = RoutesPlugin.latest
         assert [await routes.end(), (await send(app, "POST", "/show").answer()).status] == ["begun", 503]
         assert (await send(app, "GET", "/healthz").answer()).status == 200
-        for one in (waiting, streaming):
-            one.tell("http.disconnect")
-            await one.ended()
+        for client in (waiting, streaming):
+            client.tell("http.disconnect")
+            await client.ended()
         assert (await send(app, "POST", "/show").answer()).status == 200
 
 

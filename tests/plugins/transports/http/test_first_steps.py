@@ -44,7 +44,11 @@ async def test_a_request_that_has_begun_counts_as_a_request_in_flight() -> None:
 
     def begin(request: Request) -> Any:
         if request.body == b"1":
-            other = next(one for one in server.connections if one.transport.get_extra_info("peername") == address)
+            other = next(
+                connection
+                for connection in server.connections
+                if connection.transport.get_extra_info("peername") == address
+            )
             other.data_received(bytes_of(b"2"))
             return held()
         return Response(200, request.body)

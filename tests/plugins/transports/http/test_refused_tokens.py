@@ -36,20 +36,20 @@ def logged(caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch) ->
     return caplog
 
 
-@pytest.mark.parametrize(("refusal", "given", "facts"), KEPT.values(), ids=KEPT)
+@pytest.mark.parametrize(("refusal", "credentials", "facts"), KEPT.values(), ids=KEPT)
 def test_an_invalid_token_is_logged(
-    logged: pytest.LogCaptureFixture, refusal: Response, given: str, facts: dict[str, str]
+    logged: pytest.LogCaptureFixture, refusal: Response, credentials: str, facts: dict[str, str]
 ) -> None:
-    log_refused_token("/here", Fields([("Authorization", given)]), refusal, "10.0.0.1")
+    log_refused_token("/here", Fields([("Authorization", credentials)]), refusal, "10.0.0.1")
     (record,) = logged.records
     assert vars(record)["audit"] == {"refused": "a token", "peer": "10.0.0.1", "path": "/here", **facts}
     assert record.levelno == logging.INFO
     assert "wrong-token" not in record.getMessage()
 
 
-@pytest.mark.parametrize(("refusal", "given"), NOT_KEPT.values(), ids=NOT_KEPT)
+@pytest.mark.parametrize(("refusal", "credentials"), NOT_KEPT.values(), ids=NOT_KEPT)
 def test_a_request_without_an_invalid_token_is_not_logged(
-    logged: pytest.LogCaptureFixture, refusal: Response, given: str
+    logged: pytest.LogCaptureFixture, refusal: Response, credentials: str
 ) -> None:
-    log_refused_token("/here", Fields([("Authorization", given)]), refusal, "10.0.0.1")
+    log_refused_token("/here", Fields([("Authorization", credentials)]), refusal, "10.0.0.1")
     assert logged.records == []

@@ -106,7 +106,7 @@ async def test_no_call_is_lost_silently(
         params = {"name": f"ends_{tool}", "arguments": {"turns": turns}, "_meta": {"progressToken": 1}}
         call = message("tools/call", params, id=2)
         sent = [INITIALIZE, call] if era == "session" else [modern(call)]
-        source = opened(b"\n".join(json.dumps(one).encode() for one in sent) + end, tmp_path)
+        source = opened(b"\n".join(json.dumps(request).encode() for request in sent) + end, tmp_path)
         target, output = os.pipe()
         connection = StdioConnection(output)
         messages = message_reader.open_reader(source, connection, 100_000)

@@ -30,7 +30,7 @@ def test_a_socket() -> None:
     with ours, theirs, start("echo", stdin=theirs.fileno(), stdout=theirs.fileno()) as process:
         ours.sendall(b'"one"\n')
         assert ours.recv(100) == b'"one"\n'
-        # the descriptor is shared with the process that started this one, and must stay as it was
+        # the descriptor is shared with the process that started this process, and must stay as it was
         assert os.get_blocking(theirs.fileno())
         theirs.close()
         ours.shutdown(socket.SHUT_WR)

@@ -12,8 +12,8 @@ from pegboard_plugins.transports.stdio.printed_lines import PrintedLines
 
 def split(chunks: list[bytes]) -> tuple[list[bytes], int]:
     splitter = LineSplitter(10)
-    found = [line for chunk in chunks for line in splitter.feed(chunk)] + splitter.end()
-    return found, len(splitter.take_refused())
+    all_lines = [line for chunk in chunks for line in splitter.feed(chunk)] + splitter.end()
+    return all_lines, len(splitter.take_refused())
 
 
 @pytest.mark.parametrize(
@@ -39,9 +39,9 @@ def test_chunks_make_no_difference(lines: list[bytes], data: st.DataObject) -> N
 def test_printed_lines_are_fit_for_a_terminal_and_do_not_mix() -> None:
     lines = PrintedLines()
     printed = "tab\tstays\r\n\n\r\n10%\r20%\n\u202eright to left\n".encode() + b"\xff\x1b[31mred\n"
-    found = lines.add("one", ("a",), printed + b"from ")
+    records = lines.add("one", ("a",), printed + b"from ")
     shown = ["tab\tstays", "10%\\r20%", "\\u202eright to left", "\\xff\\x1b[31mred"]
-    assert [str(line) for line in found] == shown
+    assert [str(line) for line in records] == shown
     lines.add("two", ("b",), b"of b")
     (line,) = lines.add("one", ("b",), b"a\n")
     assert (str(line), line.names) == ("from a", ("a",))

@@ -32,7 +32,7 @@ async def test_responses_of_one_turn_go_out_in_one_write_and_a_single_one_at_onc
         await connection.close()
 
 
-@pytest.mark.parametrize("make", [os.pipe, lambda: tuple(one.detach() for one in socket.socketpair())])
+@pytest.mark.parametrize("make", [os.pipe, lambda: tuple(end.detach() for end in socket.socketpair())])
 async def test_a_message_is_delivered_when_the_client_has_read_it(make: Any, monkeypatch: Any) -> None:
     monkeypatch.setattr(stdio_connection, "DELIVERY_SECONDS", WAIT)
     reader, writer = make()

@@ -35,12 +35,12 @@ def test_the_id_is_found_and_no_other_member_is_taken_for_it(request_id: Any, ot
     indent, ascii_only = data.draw(st.sampled_from([None, 1])), data.draw(st.booleans())
     raw = json.dumps(dict(members), indent=indent, ensure_ascii=ascii_only).encode()
     cuts = sorted(data.draw(st.lists(st.integers(0, len(raw)), max_size=8)))
-    found = scanned(*(raw[begin:end] for begin, end in zip([0, *cuts], [*cuts, len(raw)], strict=True)))
-    assert (found.id, found.is_response, found.is_notification) == (request_id, False, request_id is None)
+    message = scanned(*(raw[begin:end] for begin, end in zip([0, *cuts], [*cuts, len(raw)], strict=True)))
+    assert (message.id, message.is_response, message.is_notification) == (request_id, False, request_id is None)
 
 
 @pytest.mark.parametrize(
-    ("raw", "found"),
+    ("raw", "expected"),
     [
         (rb'{"\u0069d":5,"method":"x"}', 5),
         (b'{"id":1,"params":"\\",\\"id\\":5"}', 1),
@@ -52,9 +52,9 @@ def test_the_id_is_found_and_no_other_member_is_taken_for_it(request_id: Any, ot
         (b"{" * 100_000, None),
     ],
 )
-def test_odd_messages(raw: bytes, found: Any) -> None:
+def test_odd_messages(raw: bytes, expected: Any) -> None:
     message = scanned(raw)
-    assert (message.id, message.is_notification, message.is_response) == (found, False, False)
+    assert (message.id, message.is_notification, message.is_response) == (expected, False, False)
 
 
 def test_a_response_is_distinguished_from_a_request() -> None:
