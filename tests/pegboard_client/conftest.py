@@ -49,7 +49,8 @@ async def host() -> AsyncIterator[Host]:
 
 
 @pytest.fixture(
-    params=[*(("http", one) for one in REVISIONS), ("stream", LEGACY[-1]), ("stream", MODERN[-1])], ids="-".join
+    params=[*(("http", revision) for revision in REVISIONS), ("stream", LEGACY[-1]), ("stream", MODERN[-1])],
+    ids="-".join,
 )
 def connect(request: pytest.FixtureRequest, served: Served, host: Host) -> Connect:
     """Return a client, not yet connected, of each revision over HTTP and of each era over a message stream."""

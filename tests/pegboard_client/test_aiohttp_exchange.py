@@ -114,8 +114,8 @@ async def unread(response: bytes, *, closes: bool) -> AsyncIterator[tuple[str, l
     server = await asyncio.start_server(serve, "127.0.0.1", 0)
     async with asyncio.timeout(WAIT):
         yield f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}/", opened
-    for one in opened:
-        one.transport.abort()
+    for writer in opened:
+        writer.transport.abort()
     server.close()
 
 
@@ -214,9 +214,9 @@ async def test_a_server_that_accepts_no_connection_is_unreachable(
     with closing(socket.socket()) as full, closing(socket.socket()) as first, closing(socket.socket()) as second:
         full.bind(("127.0.0.1", 0))
         full.listen(0)
-        for one in (first, second):  # they fill the queue of connections
-            one.setblocking(False)
-            one.connect_ex(full.getsockname())
+        for client in (first, second):  # they fill the queue of connections
+            client.setblocking(False)
+            client.connect_ex(full.getsockname())
         with pytest.raises(UnreachableError, match=r"^cannot connect: no answer within 0.05 seconds$"):
             async with limited(method, f"http://127.0.0.1:{full.getsockname()[1]}/?key=secret", {}, body):
                 raise AssertionError

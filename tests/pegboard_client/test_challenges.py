@@ -28,8 +28,13 @@ def test_the_parameters_of_a_bearer_challenge_are_found(text: str, expected: dic
 
 def test_401_and_a_missing_scope_demand_a_login() -> None:
     lacking = {"WWW-Authenticate": 'Bearer error="insufficient_scope", scope="a b"'}
-    found = [demands_login(401, {}), demands_login(403, lacking), demands_login(403, {}), demands_login(400, lacking)]
-    assert found == [True, True, False, False]
+    verdicts = [
+        demands_login(401, {}),
+        demands_login(403, lacking),
+        demands_login(403, {}),
+        demands_login(400, lacking),
+    ]
+    assert verdicts == [True, True, False, False]
     lacking = {"WWW-Authenticate": 'Bearer error="insufficient_scope", scope="a \x1bx b é"'}
     error = login_required("https://ann:secret@a.example:8443/mcp?x=1", lacking)
     assert (str(error), error.scopes, error.status) == (

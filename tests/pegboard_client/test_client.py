@@ -20,10 +20,10 @@ def text(result: dict[str, Any]) -> str:
     return result["content"][0]["text"]  # type: ignore[no-any-return]
 
 
-async def answer(asked: Asked) -> dict[str, Any]:
-    if asked.method == "roots/list":
+async def answer(question: Asked) -> dict[str, Any]:
+    if question.method == "roots/list":
         return {"roots": [{"uri": "file:///mine"}]}
-    if asked.method == "elicitation/create":
+    if question.method == "elicitation/create":
         return {"action": "accept", "content": {"value": "Ann"}}
     return {"role": "assistant", "model": "m", "content": {"type": "text", "text": "Paris"}, "stopReason": "endTurn"}
 
@@ -39,9 +39,9 @@ async def test_it_reads_lists_tools_resources_and_prompts(connect: Connect) -> N
         assert client.stateless is (client.revision in MODERN)
         assert client.server.capabilities.keys() >= {"tools", "resources", "prompts"}
         assert "fixture_echo" in [tool["name"] for tool in await client.tools()]
-        assert "fixture://text" in [one["uri"] for one in await client.resources()]
+        assert "fixture://text" in [resource["uri"] for resource in await client.resources()]
         assert await client.templates() != []
-        assert "fixture_review" in [one["name"] for one in await client.prompts()]
+        assert "fixture_review" in [prompt["name"] for prompt in await client.prompts()]
         assert text(await client.call("fixture_echo", {"text": "grüezi"})) == "grüezi"
         assert (await client.read("fixture://text"))["contents"][0]["text"] == "# A text\n"
         assert "review" in str(await client.prompt("fixture_review"))
@@ -56,7 +56,7 @@ async def test_an_error_response_is_a_protocol_error_with_its_data(connect: Conn
 
 
 async def test_it_answers_questions_with_the_function_of_the_client_or_of_the_request(connect: Connect) -> None:
-    async def bob(asked: Asked) -> dict[str, Any]:
+    async def bob(question: Asked) -> dict[str, Any]:
         return {"action": "accept", "content": {"value": "Bob"}}
 
     async with connect(ask=answer) as client:
@@ -91,7 +91,7 @@ async def test_progress_is_reported_and_extends_the_time(connect: Connect) -> No
     reported: list[Any] = []
     async with connect() as client:
         await client.call("fixture_count", {"to": 3}, progress=reported.append)
-        assert [one["progress"] for one in reported] == [1, 2, 3]
+        assert [report["progress"] for report in reported] == [1, 2, 3]
 
 
 async def test_a_cancelled_wait_cancels_the_call_at_the_server(connect: Connect) -> None:
@@ -133,4 +133,4 @@ async def test_it_hears_of_changed_lists_and_resources(connect: Connect) -> None
 async def test_many_calls_at_once_get_their_own_responses(connect: Connect) -> None:
     async with connect() as client:
         results = await asyncio.gather(*(client.call("fixture_echo", {"text": str(n)}) for n in range(50)))
-        assert [text(one) for one in results] == [str(n) for n in range(50)]
+        assert [text(result) for result in results] == [str(n) for n in range(50)]

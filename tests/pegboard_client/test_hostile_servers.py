@@ -65,8 +65,8 @@ async def test_errors_name_neither_the_password_of_a_proxy_nor_the_query(monkeyp
 
     async with scripted_http(respond) as (url, _):
         monkeypatch.setenv("https_proxy", url.replace("127", "me:secret@127"))
-        for address, told in (("https://server.invalid/", "407"), (url, "no response: 400 ")):
-            with pytest.raises(TransportError, match=told) as caught:
+        for address, message in (("https://server.invalid/", "407"), (url, "no response: 400 ")):
+            with pytest.raises(TransportError, match=message) as caught:
                 async with Client(f"{address}?key=secret"):
                     pass
             assert "secret" not in str(caught.value)
@@ -128,7 +128,7 @@ async def test_a_standalone_stream_that_is_refused_for_now_is_opened_later(
 
     async with connected(session(respond), revision=REVISION) as (client, got):
         await client.listen()
-        await until(lambda: sum(one.verb == "GET" for one in got) == 4)
+        await until(lambda: sum(request.verb == "GET" for request in got) == 4)
     assert failures == [1, 2, 3]  # also a stream that ends at once is a failure
 
 
@@ -169,25 +169,25 @@ async def test_a_login_has_its_own_time() -> None:
 
 
 @pytest.mark.parametrize(
-    ("response", "told"),
+    ("response", "message"),
     [
         (STREAM + b"data\n" * 3000, "more than 2000 bytes"),
         (whole(307, b"", "Location: http://["), "redirects to an invalid address"),
     ],
 )
-async def test_a_hostile_response_is_one_clear_error(response: bytes, told: str) -> None:
+async def test_a_hostile_response_is_one_clear_error(response: bytes, message: str) -> None:
     def respond(got: Got) -> bytes:
         return response if got.method == "tools/call" else got.result(DISCOVERED)
 
     async with connected(respond, limits=ClientLimits(message_bytes=2000)) as (client, _):
-        with pytest.raises(TransportError, match=told):
+        with pytest.raises(TransportError, match=message):
             await client.call("x")
 
 
 async def test_a_server_cannot_demand_a_reconnect_at_once() -> None:
     from pegboard_client.event_stream import MIN_RETRY_MS, EventParser
 
-    assert [one.retry_ms for one in EventParser(100).feed(b"retry: 0\n\n")] == [MIN_RETRY_MS]
+    assert [event.retry_ms for event in EventParser(100).feed(b"retry: 0\n\n")] == [MIN_RETRY_MS]
 
 
 # --- subscriptions

@@ -64,13 +64,18 @@ async def test_a_server_that_does_not_know_discovery_gets_a_session(refusal: byt
     async with connected(lambda got: refusal if got.method == "server/discover" else handshake(got)) as (client, got):
         assert (client.revision, client.server.name) == (REVISION, "s")
         assert await client.call("x") == OK
-    assert [one.method for one in got][1:] == ["initialize", "notifications/initialized", "tools/call", "DELETE"]
-    assert {one.headers.get("mcp-session-id") for one in got[2:]} == {"s1"}
-    assert {one.headers.get("mcp-protocol-version") for one in got[2:]} == {REVISION}
+    assert [request.method for request in got][1:] == [
+        "initialize",
+        "notifications/initialized",
+        "tools/call",
+        "DELETE",
+    ]
+    assert {request.headers.get("mcp-session-id") for request in got[2:]} == {"s1"}
+    assert {request.headers.get("mcp-protocol-version") for request in got[2:]} == {REVISION}
 
 
 @pytest.mark.parametrize(
-    ("error", "told"),
+    ("error", "message"),
     [
         (
             {"code": -32022, "message": "m", "data": {"supported": ["2030-01-01"]}},
@@ -79,10 +84,10 @@ async def test_a_server_that_does_not_know_discovery_gets_a_session(refusal: byt
         ({"code": -32021, "message": "needs sampling"}, "needs sampling"),
     ],
 )
-async def test_a_server_of_the_new_era_without_common_revision_is_refused(error: Any, told: str) -> None:
+async def test_a_server_of_the_new_era_without_common_revision_is_refused(error: Any, message: str) -> None:
     refusal = as_json({"jsonrpc": "2.0", "id": 1, "error": error}, status=400)
     async with scripted_http(lambda _: refusal) as (url, got):
-        with pytest.raises((TransportError, ProtocolError), match=told):
+        with pytest.raises((TransportError, ProtocolError), match=message):
             async with Client(url):
                 pass
     assert len(got) == 1
@@ -116,7 +121,7 @@ NO_SESSION = "Bad Request: No valid session ID provided"
 )
 async def test_an_expired_session_is_renewed_once_and_the_requests_are_repeated(unknown: bytes) -> None:
     opened: list[str] = []
-    told: list[str] = []
+    methods: list[str] = []
 
     def respond(got: Got) -> bytes:
         if got.method == "initialize":
@@ -130,14 +135,14 @@ async def test_an_expired_session_is_renewed_once_and_the_requests_are_repeated(
             return unknown
         return got.result(OK) if got.verb == "POST" else ACCEPTED
 
-    async with connected(respond, revision=REVISION, on_notification=lambda method, _: told.append(method)) as (
+    async with connected(respond, revision=REVISION, on_notification=lambda method, _: methods.append(method)) as (
         client,
         got,
     ):
         assert await asyncio.gather(*(client.call("x") for _ in range(5))) == [OK] * 5
     assert opened == ["s1", "s2"]
-    assert sum(one.method == "tools/call" and one.headers["mcp-session-id"] == "s2" for one in got) == 5
-    assert told == ["notifications/tools/list_changed"]
+    assert sum(request.method == "tools/call" and request.headers["mcp-session-id"] == "s2" for request in got) == 5
+    assert methods == ["notifications/tools/list_changed"]
 
 
 @pytest.mark.parametrize("turns", range(5))
@@ -184,7 +189,7 @@ async def test_a_broken_stream_is_resumed_after_its_last_event() -> None:
     calls: list[Got] = []
     async with connected(session(respond), revision=REVISION) as (client, got):
         assert await client.call("x", progress=reported.append) == OK
-    assert [one.headers["last-event-id"] for one in got if one.verb == "GET"] == ["e1", "e2"]
+    assert [request.headers["last-event-id"] for request in got if request.verb == "GET"] == ["e1", "e2"]
     assert len(calls) == len(reported) == 1
 
 
@@ -195,7 +200,7 @@ async def test_a_stream_without_ids_that_ends_early_fails_the_request() -> None:
 
 
 async def test_the_standalone_stream_is_opened_again_and_changes_may_have_been_missed() -> None:
-    told: list[str] = []
+    methods: list[str] = []
     opened = 0
 
     def respond(got: Got) -> bytes:
@@ -204,11 +209,11 @@ async def test_the_standalone_stream_is_opened_again_and_changes_may_have_been_m
         return STREAM + event(None, retry=1)
 
     async with connected(
-        session(respond), revision=REVISION, on_notification=lambda method, _: told.append(method)
+        session(respond), revision=REVISION, on_notification=lambda method, _: methods.append(method)
     ) as (client, _):
         await client.listen()
-        await until(lambda: opened > 2 and len(told) > 1)
-    assert set(told) == {"notifications/tools/list_changed"}
+        await until(lambda: opened > 2 and len(methods) > 1)
+    assert set(methods) == {"notifications/tools/list_changed"}
 
 
 async def test_questions_on_the_standalone_stream_belong_to_the_only_request_with_a_function() -> None:
@@ -229,20 +234,20 @@ async def test_questions_on_the_standalone_stream_belong_to_the_only_request_wit
             answered.set()
         return ACCEPTED
 
-    async def ask(asked: Any) -> dict[str, Any]:
+    async def ask(question: Any) -> dict[str, Any]:
         return {"action": "decline"}
 
     options: dict[str, Any] = {"revision": REVISION, "capabilities": {"elicitation": {}}}
     async with connected(session(respond), **options) as (client, _):
         assert await client.call("x", ask=ask, timeout=WAIT) == OK
-    assert {one["id"]: one["result"] for one in responses} == {"p": {}, "q": {"action": "decline"}}
+    assert {response["id"]: response["result"] for response in responses} == {"p": {}, "q": {"action": "decline"}}
 
 
 async def test_a_lost_subscription_is_repeated_and_changes_may_have_been_missed(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(listening, "reconnect_delay", lambda _: 0)
-    told: list[str] = []
+    changes: list[str] = []
 
     def respond(got: Got) -> bytes:
         wanted = got.message["params"]["notifications"]
@@ -250,12 +255,12 @@ async def test_a_lost_subscription_is_repeated_and_changes_may_have_been_missed(
         params = {"notifications": wanted, "_meta": meta}
         return STREAM + event({"method": "notifications/subscriptions/acknowledged", "params": params})
 
-    options = {"on_notification": lambda method, params: told.append(params.get("uri", method))}
+    options = {"on_notification": lambda method, params: changes.append(params.get("uri", method))}
     async with connected(stateless(respond), **options) as (client, got):
         await client.listen()
         await client.subscribe("x://a")
-        await until(lambda: "x://a" in told)
-        assert "notifications/tools/list_changed" in told
+        await until(lambda: "x://a" in changes)
+        assert "notifications/tools/list_changed" in changes
     wanted = {"toolsListChanged": True, "promptsListChanged": True, "resourcesListChanged": True}
     assert got[1].message["params"]["notifications"] == wanted
     assert got[-1].message["params"]["notifications"] == {**wanted, "resourceSubscriptions": ["x://a"]}
@@ -280,7 +285,7 @@ async def test_a_lost_stream_that_requires_a_login_is_opened_again_after_an_acce
 ) -> None:
     monkeypatch.setattr(listening, "reconnect_delay", lambda _: 0)
     monkeypatch.setattr(http_session, "reconnect_delay", lambda _: 0)
-    told: list[str] = []
+    methods: list[str] = []
     opened, person = 0, Person()
 
     def respond(got: Got) -> bytes:
@@ -296,7 +301,7 @@ async def test_a_lost_stream_that_requires_a_login_is_opened_again_after_an_acce
         params = {"notifications": {"toolsListChanged": True}, "_meta": meta}
         return STREAM + event({"method": "notifications/subscriptions/acknowledged", "params": params})
 
-    options: dict[str, Any] = {"on_notification": lambda method, _: told.append(method)}
+    options: dict[str, Any] = {"on_notification": lambda method, _: methods.append(method)}
     revision = REVISION if era is session else "2026-07-28"
     async with (
         scripted_http(era(respond)) as (url, _),
@@ -306,7 +311,7 @@ async def test_a_lost_stream_that_requires_a_login_is_opened_again_after_an_acce
         await until(lambda: "requires a login" in caplog.text)
         assert opened == 2
         async with asyncio.timeout(WAIT):
-            while not told:
+            while not methods:
                 assert await client.call("x") == OK
     assert (caplog.text.count("requires a login"), person.logins) == (1, 0)
 
@@ -318,7 +323,7 @@ OTHER_IDS = (1, "2", 2.0, True, None, [2])
 
 @pytest.mark.parametrize("era", [session, stateless])
 @pytest.mark.parametrize(
-    ("response", "told"),
+    ("response", "message"),
     [
         (as_json([]), "not a JSON-RPC message"),
         (as_json({"jsonrpc": "2.0", "id": 2}), "neither a result nor an error"),
@@ -348,13 +353,13 @@ OTHER_IDS = (1, "2", 2.0, True, None, [2])
         ),
     ],
 )
-async def test_a_faulty_response_is_one_clear_error(era: Any, response: bytes, told: str) -> None:
+async def test_a_faulty_response_is_one_clear_error(era: Any, response: bytes, message: str) -> None:
     limits = ClientLimits(message_bytes=2000)
     revision = REVISION if era is session else None
     async with connected(
         era(lambda got: response if got.method == "tools/call" else got.result(OK)), revision=revision, limits=limits
     ) as (client, _):
-        with pytest.raises(TransportError, match=told) as caught:
+        with pytest.raises(TransportError, match=message) as caught:
             await client.call("x")
         assert caught.value.message.startswith("http://127.0.0.1:")
         assert await client.request("ping") == OK  # the client goes on
@@ -402,11 +407,11 @@ async def test_proxies_of_the_environment_are_used(monkeypatch: pytest.MonkeyPat
         with pytest.raises(TransportError, match="cannot connect"):
             async with Client("http://server.invalid/mcp"):
                 pass
-    assert [one.headers["host"] for one in got] == ["server.invalid"]
+    assert [request.headers["host"] for request in got] == ["server.invalid"]
 
 
 async def test_a_batch_on_a_stream_may_have_the_response() -> None:
-    told: list[str] = []
+    methods: list[str] = []
 
     def respond(got: Got) -> bytes:
         if got.method != "tools/call":
@@ -414,10 +419,10 @@ async def test_a_batch_on_a_stream_may_have_the_response() -> None:
         note = {"jsonrpc": "2.0", "method": "notifications/message", "params": {}}
         return STREAM + event([note, {"jsonrpc": "2.0", "id": got.message["id"], "result": OK}])
 
-    options = {"revision": REVISION, "on_notification": lambda method, _: told.append(method)}
+    options = {"revision": REVISION, "on_notification": lambda method, _: methods.append(method)}
     async with connected(session(respond), **options) as (client, _):
         assert await client.call("x") == OK
-    assert told == ["notifications/message"]
+    assert methods == ["notifications/message"]
 
 
 async def test_a_url_without_a_path_gets_an_example() -> None:
@@ -435,7 +440,7 @@ async def test_a_redirect_to_the_same_origin_is_followed() -> None:
 
 
 @pytest.mark.parametrize(
-    ("response", "told"),
+    ("response", "message"),
     [
         (whole(302, b"", "Location: /elsewhere"), "the server redirects to {origin}/elsewhere; if you trust it, use"),
         (whole(404, b""), "HTTP status 404; check that the URL is that of an MCP endpoint$"),
@@ -443,9 +448,9 @@ async def test_a_redirect_to_the_same_origin_is_followed() -> None:
         (whole(500, b""), "HTTP status 500$"),
     ],
 )
-async def test_a_status_without_a_message_is_explained(response: bytes, told: str) -> None:
+async def test_a_status_without_a_message_is_explained(response: bytes, message: str) -> None:
     async with scripted_http(lambda _: response) as (url, _):
-        with pytest.raises(TransportError, match=told.format(origin=url.removesuffix("/mcp"))):
+        with pytest.raises(TransportError, match=message.format(origin=url.removesuffix("/mcp"))):
             async with Client(url):
                 pass
 
@@ -526,7 +531,7 @@ async def test_a_login_is_performed_only_once_per_request(status: int) -> None:
 
 
 @pytest.mark.parametrize(
-    ("page", "told"),
+    ("page", "message"),
     [
         ({"tools": [], "nextCursor": "again"}, "repeats one"),
         ({"tools": [{}] * 6}, "lists more than 5 tools"),
@@ -535,19 +540,19 @@ async def test_a_login_is_performed_only_once_per_request(status: int) -> None:
         ({}, "tools must be a list"),
     ],
 )
-async def test_lists_are_limited(page: Any, told: str) -> None:
+async def test_lists_are_limited(page: Any, message: str) -> None:
     limits = ClientLimits(list_pages=3, list_items=5)
     async with connected(stateless(lambda got: got.result(page)), limits=limits) as (client, _):
-        with pytest.raises(TransportError, match=told):
+        with pytest.raises(TransportError, match=message):
             await client.tools()
 
 
 async def test_rounds_and_questions_are_limited() -> None:
     question = {"method": "elicitation/create", "params": {"message": "?"}}
-    asked: list[Any] = []
+    answered: list[Any] = []
 
-    async def ask(one: Any) -> dict[str, Any]:
-        asked.append(one)
+    async def ask(item: Any) -> dict[str, Any]:
+        answered.append(item)
         return {"action": "accept"}
 
     def respond(got: Got) -> bytes:
@@ -560,8 +565,8 @@ async def test_rounds_and_questions_are_limited() -> None:
             await client.call("rounds")
         with pytest.raises(TransportError, match="more than 3 questions"):
             await client.call("questions")
-    assert [one.key for one in asked] == ["0", "0"]
-    assert [one.message["params"].get("requestState") for one in got[1:]] == [None, "s", "s", None]
+    assert [item.key for item in answered] == ["0", "0"]
+    assert [request.message["params"].get("requestState") for request in got[1:]] == [None, "s", "s", None]
 
 
 # --- headers
@@ -583,7 +588,7 @@ async def test_headers_of_a_tool_that_is_no_longer_listed_are_forgotten() -> Non
             await client.tools()
             for name in ("a", "b"):
                 await client.call(name, {"region": "x"})
-    repeated = ["mcp-param-region" in one.headers for one in got if one.method == "tools/call"]
+    repeated = ["mcp-param-region" in request.headers for request in got if request.method == "tools/call"]
     assert repeated == [True, True, False, True]
 
 
@@ -592,8 +597,8 @@ async def test_a_server_that_vanishes_is_noticed_by_keepalive() -> None:
     async with scripted_http(lambda _: b"HTTP/1.1 200 OK\r\nContent-Length: 1\r\n\r\n") as (url, _):
         reply = exchange("GET", url, {}, None)
         async with reply:
-            found = reply._response._connection.transport.get_extra_info("socket")  # type: ignore[union-attr]
-            assert found.getsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE)
+            endpoint = reply._response._connection.transport.get_extra_info("socket")  # type: ignore[union-attr]
+            assert endpoint.getsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE)
     await exchange.close()
 
 
@@ -616,4 +621,4 @@ async def test_arguments_are_repeated_in_headers_as_the_tool_demands() -> None:
     assert headers["mcp-name"] == "good"
     assert headers["mcp-param-region"] == "=?base64?IHrDvHJpY2g=?="
     assert headers["mcp-param-dry"] == "true"
-    assert [one.method for one in got][1:4] == ["tools/call", "tools/list", "tools/call"]
+    assert [request.method for request in got][1:4] == ["tools/call", "tools/list", "tools/call"]

@@ -160,7 +160,7 @@ async def test_batches_pings_and_questions_of_a_server_are_answered_within_limit
         call = asyncio.ensure_future(client.call("x", ask=never))
         await asked.wait()
         await until(lambda: len(responses) == 2)
-        assert {one["id"] for one in responses} == {"p", "u"}
+        assert {response["id"] for response in responses} == {"p", "u"}
         assert not call.done()
         call.cancel()
 
@@ -223,13 +223,13 @@ print("x" * 300000 + "\\nsecond", file=sys.stderr)
 respond(read(), dict(os.environ))
 read()
 """
-    said: list[str] = []
-    server = program(script, env={"OWN": "1"}, stderr=said.append, cwd="/")
+    lines: list[str] = []
+    server = program(script, env={"OWN": "1"}, stderr=lines.append, cwd="/")
     async with Client(server, revision=REVISION) as client:
         env = await client.request("ping")
         assert env["OWN"] == "1"
         assert "SECRET_OF_THE_CLIENT" not in env
-    assert ("".join(said[:-1]), said[-1]) == ("x" * 300000, "second")
+    assert ("".join(lines[:-1]), lines[-1]) == ("x" * 300000, "second")
 
 
 async def test_a_line_that_is_too_long_ends_the_connection() -> None:

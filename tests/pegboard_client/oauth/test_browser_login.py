@@ -78,9 +78,9 @@ async def test_metadata_is_found_in_the_order_of_the_specification(
     expected += addresses[: addresses.index(metadata) + 1]
     async with LoginServer(path) as server:
         server.resource_path, server.metadata_path = resource, metadata
-        given = {"resource_metadata": server.url.replace("/mcp", resource)} if named else {}
-        await logged_in(OAuth(Browser()), server, **given)
-        assert server.asked[: len(expected) + 1] == [*(f"GET {one}" for one in expected), "POST /register"]
+        options = {"resource_metadata": server.url.replace("/mcp", resource)} if named else {}
+        await logged_in(OAuth(Browser()), server, **options)
+        assert server.asked[: len(expected) + 1] == [*(f"GET {url_path}" for url_path in expected), "POST /register"]
 
 
 async def test_a_server_without_metadata_is_its_own_authorization_server(server: LoginServer) -> None:

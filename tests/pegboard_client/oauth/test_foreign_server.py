@@ -51,6 +51,6 @@ async def test_a_person_and_a_program_log_in_and_call_a_tool(tmp_path: Path) -> 
             await asyncio.wait_for(Client(resource).__aenter__(), 20)
         for auth, caller in ((OAuth(agree), "ann"), (machine, "machine")):
             async with Client(Endpoint(resource, auth=auth)) as client:
-                told = await client.call("door_who")
-                assert told["content"][0]["text"] == f"{caller} ['work']"
+                answer = await client.call("door_who")
+                assert answer["content"][0]["text"] == f"{caller} ['work']"
                 assert (await client.call("door_guarded"))["content"][0]["text"] == "done"
