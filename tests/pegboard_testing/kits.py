@@ -32,7 +32,7 @@ kit = Toolkit("trips", config=TripsConfig)
 async def live(config: TripsConfig) -> AsyncIterator[list[str]]:
     token = entered.set("yes")
     yield []
-    entered.reset(token)  # raises in another task than the one that entered
+    entered.reset(token)  # raises in another task than the task that entered
 
 
 @kit.tool

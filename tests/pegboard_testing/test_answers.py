@@ -28,7 +28,7 @@ YES = {"action": "accept"}
 
 
 @pytest.mark.parametrize(
-    ("asked", "value", "result"),
+    ("question", "value", "result"),
     [
         (form("a", "b"), {"a": 1}, {**YES, "content": {"a": 1}}),
         (form("a"), "Ada", {**YES, "content": {"a": "Ada"}}),
@@ -43,21 +43,21 @@ YES = {"action": "accept"}
         }),
     ],
 )  # fmt: skip
-async def test_plain_values_are_answers(asked: Asked, value: Any, result: Any) -> None:
+async def test_plain_values_are_answers(question: Asked, value: Any, result: Any) -> None:
     answers = Answers()
     answers.prepare(value, "more")
-    assert await answers.answer(asked) == result
-    assert answers.asked == [asked]
+    assert await answers.answer(question) == result
+    assert answers.asked == [question]
 
 
 async def test_an_invalid_answer_is_rejected() -> None:
-    for asked, value in (
+    for question, value in (
         (form("a", "b"), "Ada"), (form(), "Ada"), (form("a"), None), (URL, "yes"), (SAMPLE, 5), (ROOTS, "file:///a"),
     ):  # fmt: skip
         answers = Answers()
         answers.prepare(value, "more")
         with pytest.raises(TypeError, match="does not answer the question"):
-            await answers.answer(asked)
+            await answers.answer(question)
 
 
 async def test_fixed_answers_go_out_in_order(revision: str) -> None:
@@ -67,28 +67,28 @@ async def test_fixed_answers_go_out_in_order(revision: str) -> None:
         assert (await client.call("book")).value == "Bob 1 decline"
         client.answer(cancel(), "not needed")
         assert (await client.call("book")).value == "cancel"
-    assert [one.message for one in client.asked] == ["Who travels?", "Sure?"] * 2 + ["Who travels?"]
+    assert [question.message for question in client.asked] == ["Who travels?", "Sure?"] * 2 + ["Who travels?"]
 
 
 async def test_a_function_answers_all(revision: str) -> None:
-    async def answer(asked: Asked) -> Any:
-        return {"form": "Rome", "url": True, "sampling": "the Forum", "roots": ["file:///home"]}[asked.kind]
+    async def answer(question: Asked) -> Any:
+        return {"form": "Rome", "url": True, "sampling": "the Forum", "roots": ["file:///home"]}[question.kind]
 
     async with connect(kits.kit, revision=revision, answers=answer) as client:
         result = await client.call("everything")
     assert result.text == '["Rome","the Forum",["file:///home"],"accept"]'
-    assert {one.kind for one in client.asked} == {"form", "url", "sampling", "roots"}
+    assert {question.kind for question in client.asked} == {"form", "url", "sampling", "roots"}
 
 
 async def test_a_question_without_an_answer_or_with_an_error_fails_the_test(revision: str) -> None:
-    def fail(asked: Asked) -> Any:
-        raise ZeroDivisionError(asked.message)
+    def fail(question: Asked) -> Any:
+        raise ZeroDivisionError(question.message)
 
     async with connect(kits.kit, revision=revision) as client:
         with pytest.raises(AssertionError, match=r"no answer to the question: form 'Who travels\?' \(name, seats\)"):
             await client.call("book")
         client.answer(cancel())
-        client.answer(lambda asked: True)
+        client.answer(lambda question: True)
         assert (await client.call("book")).value == "cancel"
     async with connect(kits.kit, revision=revision, answers=fail) as client:
         with pytest.raises(ZeroDivisionError, match=r"Who travels\?"):

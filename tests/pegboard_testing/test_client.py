@@ -90,9 +90,9 @@ async def test_wrong_arguments_are_a_result_and_an_unknown_tool_an_error() -> No
 async def test_lists_are_read_page_by_page(revision: str) -> None:
     async with recorded(revision=revision, hostconfig={"host": {"page_size": 2}}) as client:
         assert len(await client.tools()) == 11
-        assert [one["uri"] for one in await client.resources()] == ["trips://home", "trips://map"]
-        assert [one["uriTemplate"] for one in await client.templates()] == ["trips://cities/{name}"]
-        assert [one["name"] for one in await client.prompts()] == ["trips_plan"]
+        assert [resource["uri"] for resource in await client.resources()] == ["trips://home", "trips://map"]
+        assert [template["uriTemplate"] for template in await client.templates()] == ["trips://cities/{name}"]
+        assert [prompt["name"] for prompt in await client.prompts()] == ["trips_plan"]
     assert sum(b'"tools/list"' in message for _, message in client.traffic) == 6
 
 
@@ -103,13 +103,13 @@ async def test_resources_prompts_and_completions_are_read(revision: str) -> None
         assert (await client.read("trips://cities/Rome")).text == "City of Rome"
         with pytest.raises(ProtocolError):
             await client.read("trips://nowhere")
-        given = await client.prompt("plan", style="broad")
+        prompt = await client.prompt("plan", style="broad")
         assert (await client.prompt("trips_plan", {})).text.startswith("Plan, brief.")
         assert await client.complete("plan", "style", "br") == Completion(("brief", "broad"), 2, False)
     assert (home.text, home.data, home.contents[0]["mimeType"]) == ("Bern", b"Bern", "text/plain")
     assert (world.text, world.data) == ("", bytes(range(256)))
-    assert given.text == "Plan, broad.\nWhere to?"
-    assert [message["role"] for message in given.messages] == ["user", "assistant"]
+    assert prompt.text == "Plan, broad.\nWhere to?"
+    assert [message["role"] for message in prompt.messages] == ["user", "assistant"]
 
 
 # --- notifications
@@ -118,16 +118,16 @@ async def test_resources_prompts_and_completions_are_read(revision: str) -> None
 async def test_logs_and_progress_are_kept(revision: str) -> None:
     async with recorded(revision=revision) as client:
         await client.call("tell")
-    assert [(one.level, one.data) for one in client.logs] == [("debug", {"message": "looking", "step": 1})]
-    assert [tuple(one) for one in client.progress] == [(1, 2, "half" if revision >= "2025-03-26" else None)]
+    assert [(log.level, log.data) for log in client.logs] == [("debug", {"message": "looking", "step": 1})]
+    assert [tuple(report) for report in client.progress] == [(1, 2, "half" if revision >= "2025-03-26" else None)]
 
 
 async def test_changes_are_notified_after_listen(revision: str) -> None:
     async with recorded(revision=revision) as client:
         await client.listen("trips://home")
         await client.call("tell")
-        told = await client.heard("notifications/resources/updated")
-        assert told["params"]["uri"] == "trips://home"
+        notice = await client.heard("notifications/resources/updated")
+        assert notice["params"]["uri"] == "trips://home"
 
 
 async def test_a_cancelled_request_is_cancelled_at_the_host(revision: str) -> None:

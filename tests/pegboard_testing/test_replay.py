@@ -41,7 +41,7 @@ def asking(do: Do, after: Do = nothing) -> Toolkit:
     return kit
 
 
-async def accepted(do: Do, after: Do = nothing, **options: Any) -> None:
+async def assert_accepted(do: Do, after: Do = nothing, **options: Any) -> None:
     """Call the tool, which succeeds."""
     async with connect(asking(do, after), answers=["a", "b"], **options) as client:
         assert (await client.call("both")).value == "done"
@@ -50,7 +50,7 @@ async def accepted(do: Do, after: Do = nothing, **options: Any) -> None:
 async def rejected(do: Do, after: Do = nothing, **options: Any) -> RepeatedEffects:
     """Call the tool, which fails because of repeated effects. Return the error."""
     with pytest.raises(RepeatedEffects, match=r"move it into a step, `await context\.once") as caught:
-        await accepted(do, after, **options)
+        await assert_accepted(do, after, **options)
     return caught.value
 
 
@@ -94,13 +94,13 @@ async def test_a_repeated_effect_is_found(tmp_path: Path, act: Callable[[Path], 
         act(tmp_path / "it")
 
     error = await rejected(do)
-    found = EFFECTS[act]
+    patterns = EFFECTS[act]
     assert error.name == "asks_both"
-    assert {one.kind for one in error.effects} == found.keys()
-    for one in error.effects:
-        assert re.search(f"{found[one.kind]}$", one.what)
-        assert f"{one}\n" in str(error)
-        own, outermost = one.places[-1], one.places[0]
+    assert {entry.kind for entry in error.effects} == patterns.keys()
+    for entry in error.effects:
+        assert re.search(f"{patterns[entry.kind]}$", entry.what)
+        assert f"{entry}\n" in str(error)
+        own, outermost = entry.places[-1], entry.places[0]
         assert (own.function, outermost.function.rpartition(".")[2]) == (act.__name__, "both")
         assert f"test_replay.py:{own.line} in {act.__name__}" in str(error)
         assert 0 < own.line - act.__code__.co_firstlineno < 9
@@ -126,7 +126,7 @@ async def test_requests_over_http_are_found() -> None:
     finally:
         server.shutdown()
         server.server_close()
-    assert ("http.client.send", "POST /charge") in [(one.kind, one.what) for one in posted.effects]
+    assert ("http.client.send", "POST /charge") in [(entry.kind, entry.what) for entry in posted.effects]
 
 
 async def test_effects_of_tasks_and_fakes_are_found(tmp_path: Path) -> None:
@@ -173,7 +173,7 @@ async def test_repeats_and_sessions_permit_effects(tmp_path: Path) -> None:
         write(tmp_path / "it")
         effect("charge")
 
-    assert [one.kind for one in (await rejected(do, repeats=["open"])).effects] == ["effect"]
-    assert [one.kind for one in (await rejected(do, repeats=["effect"])).effects] == ["open"]
-    await accepted(do, repeats=["*"])
-    await accepted(do, revision="2025-11-25")
+    assert [entry.kind for entry in (await rejected(do, repeats=["open"])).effects] == ["effect"]
+    assert [entry.kind for entry in (await rejected(do, repeats=["effect"])).effects] == ["open"]
+    await assert_accepted(do, repeats=["*"])
+    await assert_accepted(do, revision="2025-11-25")

@@ -24,12 +24,12 @@ BEFORE: dict[str, Any] = {
 
 
 def test_each_difference_names_its_place() -> None:
-    one: Any = "t_a"
+    name: Any = "t_a"
     argument = '{"name": "a", "required": true}'
     cases: list[tuple[Any, list[str]]] = [
         (lambda new: None, []),
         (
-            lambda new: new["tools"][one]["inputSchema"]["properties"]["x"].update(type="number"),
+            lambda new: new["tools"][name]["inputSchema"]["properties"]["x"].update(type="number"),
             ['tool t_a: inputSchema.properties.x.type: "integer" became "number"'],
         ),
         (lambda new: new["tools"]["t_b"].pop("description"), ['tool t_b: description: gone, was "B"']),

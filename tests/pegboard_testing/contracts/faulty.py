@@ -47,6 +47,6 @@ def broken(contract: Any, make: Callable[[], Any], **members: Any) -> dict[str, 
     return checked.broken()
 
 
-async def then(found: Awaitable[Any], change: Callable[[Any], Any]) -> Any:
+async def then(answer: Awaitable[Any], change: Callable[[Any], Any]) -> Any:
     """Return a changed result."""
-    return change(await found)
+    return change(await answer)

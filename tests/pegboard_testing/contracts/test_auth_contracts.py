@@ -71,8 +71,8 @@ async def by_subject_alone(self: Any, request: TokenRequest) -> Any:
 
 async def to_programs(self: Any, request: TokenRequest) -> Any:
     caller = request.call.caller
-    found = request._replace(call=request.call._replace(caller=caller._replace(subject=caller.subject or "ada")))
-    return await SOUND(self, found._replace(user_id=found.user_id or "ada"))
+    named = request._replace(call=request.call._replace(caller=caller._replace(subject=caller.subject or "ada")))
+    return await SOUND(self, named._replace(user_id=named.user_id or "ada"))
 
 
 async def by_provider(self: Any, request: TokenRequest) -> Any:
@@ -89,7 +89,11 @@ async def asks_for_all(self: Any, request: TokenRequest) -> Any:
 
 SOURCES: Faults = [
     (
-        source(lambda self, request: then(SOUND(self, request), lambda found: found and found.token)),
+        source(
+            lambda self, request: then(
+                SOUND(self, request), lambda authorization: authorization and authorization.token
+            )
+        ),
         "test_it_returns_the_token_to_its_owner",
     ),
     (source(once), "test_it_returns_the_token_again"),
@@ -100,7 +104,10 @@ SOURCES: Faults = [
     (source(asks_for_all), "test_it_declines_other_providers"),
     (
         source(
-            lambda self, request: then(SOUND(self, request), lambda found: debug(str(found and found.token)) or found)
+            lambda self, request: then(
+                SOUND(self, request),
+                lambda authorization: debug(str(authorization and authorization.token)) or authorization,
+            )
         ),
         "test_it_discloses_no_token",
     ),
@@ -139,12 +146,12 @@ MUTANTS = [
 
 
 BUILT_IN = [
-    one
-    for one in vars(auth_providers).values()
-    if inspect.isclass(one) and issubclass(one, ToolAuthorization) and one.__module__ == auth_providers.__name__
+    kind
+    for kind in vars(auth_providers).values()
+    if inspect.isclass(kind) and issubclass(kind, ToolAuthorization) and kind.__module__ == auth_providers.__name__
 ]
 
 
-@pytest.mark.parametrize("made", [one for one in BUILT_IN if one.provider.id is not None])
+@pytest.mark.parametrize("made", [kind for kind in BUILT_IN if kind.provider.id is not None])
 def test_the_built_in_providers_keep_the_contract(made: Any) -> None:
     assert broken(AuthProviderContract, lambda: made) == {}

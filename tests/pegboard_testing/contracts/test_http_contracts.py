@@ -79,7 +79,7 @@ def after(change: Callable[[str, Any], Any]) -> Any:
 
     def authenticate(self: Any, request: Request) -> Any:
         sent = request.headers.get("Authorization") or ""
-        return then(Sound.authenticate(self, request), lambda found: change(sent, found))
+        return then(Sound.authenticate(self, request), lambda caller: change(sent, caller))
 
     return variant(Sound, authenticate=authenticate)
 
@@ -94,7 +94,7 @@ AUTHENTICATORS: Faults = [
     (variant(Sound, policy="public"), "test_it_names_its_policy"),
     (variant(Sound, public_hosts="tools.example"), "test_its_attributes_are_valid"),
     (
-        after(lambda sent, one: Caller("ada", trusted=True) if isinstance(one, Caller) else one),
+        after(lambda sent, caller: Caller("ada", trusted=True) if isinstance(caller, Caller) else caller),
         "test_valid_credentials_identify_the_caller",
     ),
     (
@@ -102,16 +102,16 @@ AUTHENTICATORS: Faults = [
         "test_known_callers_are_the_authenticated_ones",
     ),
     (
-        after(lambda sent, one: Response(401) if isinstance(one, Response) else one),
+        after(lambda sent, caller: Response(401) if isinstance(caller, Response) else caller),
         "test_missing_credentials_are_challenged",
     ),
-    (after(lambda sent, one: sent.encode() and one), "test_invalid_credentials_are_rejected"),
+    (after(lambda sent, caller: sent.encode() and caller), "test_invalid_credentials_are_rejected"),
     (
-        after(lambda sent, one: Caller("ada") if sent.startswith(f"Bearer {TOKEN}") else one),
+        after(lambda sent, caller: Caller("ada") if sent.startswith(f"Bearer {TOKEN}") else caller),
         "test_altered_credentials_are_rejected",
     ),
     (variant(Sound, authenticate=remember), "test_concurrent_requests_are_independent"),
-    (after(lambda sent, one: debug(sent) or one), "test_it_discloses_no_credentials"),
+    (after(lambda sent, caller: debug(sent) or caller), "test_it_discloses_no_credentials"),
     (variant(Sound, complete=lambda self, response: Response(401)), "test_a_completed_response_keeps_its_status"),
 ]
 
@@ -258,8 +258,8 @@ NUMBERS = itertools.count()
 ROUTES: Faults = [
     (route(method="get"), "test_its_method_and_path_are_valid"),
     (route(auth=""), "test_its_policy_is_named"),
-    (route(lambda one: Response(headers={"X-Path": f"{one.path}\r\nX: y"})), "test_its_handler_responds"),
-    (route(lambda one: Response(500 if one.body else 200)), "test_unexpected_requests_are_client_errors"),
+    (route(lambda request: Response(headers={"X-Path": f"{request.path}\r\nX: y"})), "test_its_handler_responds"),
+    (route(lambda request: Response(500 if request.body else 200)), "test_unexpected_requests_are_client_errors"),
     (route(lambda _: Response(200 + (next(NUMBERS) > 4))), "test_concurrent_requests_are_independent"),
     (calls_as(lambda request: LOCAL), RIGHTS),
     (calls_as(lambda request: Caller("admin")), RIGHTS),

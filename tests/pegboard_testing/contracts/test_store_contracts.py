@@ -65,12 +65,15 @@ def sessions(**members: Any) -> Any:
 SESSIONS: Faults = [
     (sessions(put=lambda self, record: then(PUT(self, record), lambda _: None)), "test_a_session_is_kept"),
     (
-        sessions(put=lambda self, one: PUT(self, one._replace(caller=one.caller._replace(issuer=None)))),
+        sessions(put=lambda self, record: PUT(self, record._replace(caller=record.caller._replace(issuer=None)))),
         "test_every_field_of_a_caller_is_kept",
     ),
     (sessions(get=lambda self, name: GET(self, name.strip())), "test_unknown_ids_have_no_session"),
-    (sessions(update=lambda self, one: then(GET(self, one.id), bool)), "test_a_session_can_be_replaced"),
-    (sessions(update=lambda self, one: then(PUT(self, one), lambda _: False)), "test_a_late_write_creates_no_session"),
+    (sessions(update=lambda self, record: then(GET(self, record.id), bool)), "test_a_session_can_be_replaced"),
+    (
+        sessions(update=lambda self, record: then(PUT(self, record), lambda _: False)),
+        "test_a_late_write_creates_no_session",
+    ),
     (sessions(claim=claim_for_all), "test_one_owner_has_the_store"),
     (sessions(claim=claim_once), "test_one_owner_has_the_store"),
     (sessions(release=lambda self, owner: CLAIM(self, owner, 60)), "test_a_released_store_can_be_claimed"),
@@ -110,12 +113,12 @@ ONE_STREAM = variant(
     after=lambda self, session, stream, number: AFTER(self, session, "", number),
 )
 EVENTS: Faults = [
-    (returning(lambda found: found and found[::-1]), "test_later_messages_are_returned_in_order"),
+    (returning(lambda messages: messages and messages[::-1]), "test_later_messages_are_returned_in_order"),
     (variant(Events, append=append_unless_empty), "test_a_message_is_kept_unchanged"),
-    (returning(lambda found: found or []), "test_unknown_numbers_return_none"),
+    (returning(lambda messages: messages or []), "test_unknown_numbers_return_none"),
     (ONE_STREAM, "test_streams_and_sessions_are_separate"),
     (variant(Events, forget=forget_none), "test_all_streams_of_a_session_are_forgotten"),
-    (returning(lambda found: found and found[:100]), "test_no_message_is_missing"),
+    (returning(lambda messages: messages and messages[:100]), "test_no_message_is_missing"),
 ]
 
 

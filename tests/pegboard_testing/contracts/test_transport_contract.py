@@ -1,4 +1,4 @@
-"""The contract of transports: the sample of a third party keeps it, and faulty ones break its rules."""
+"""The contract of transports: the sample of a third party keeps it, and faulty transports break its rules."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ def sends(change: Any) -> Any:
 
 def announces(address: str, **more: Any) -> Any:
     """Return the transport that announces this address."""
-    return runs(opened=lambda host, _, **given: host.opened(address, **{**given, **more}))
+    return runs(opened=lambda host, _, **options: host.opened(address, **{**options, **more}))
 
 
 async def received(change: Any, host: Any, line: Any, messages: Any) -> None:
@@ -140,7 +140,7 @@ def send_or_raise(self: Any, message: bytes) -> None:
 FAULTS: Faults = [
     (of(variant(UNIX, name=" ")), "test_it_has_a_name"),
     (
-        runs(opened=lambda host, *given, **more: [host.opened(*given, **more) for _ in range(2)]),
+        runs(opened=lambda host, *arguments, **more: [host.opened(*arguments, **more) for _ in range(2)]),
         "test_it_announces_its_address",
     ),
     (announces(PUBLIC), "test_only_local_addresses_are_announced_as_local"),
@@ -192,9 +192,9 @@ def greets(**faults: Any) -> Any:
 FIRST: list[Any] = []
 
 
-def remember(found: Any) -> Any:
+def remember(caller: Any) -> Any:
     """Return the caller of the first client."""
-    FIRST.append(found)
+    FIRST.append(caller)
     return FIRST[0]
 
 
@@ -202,9 +202,9 @@ IDENTIFIES, REJECTS = "test_the_host_identifies_the_caller", "test_a_rejected_ca
 ASKING: Faults = [
     (greets(asked=lambda credential: ""), IDENTIFIES),
     (greets(asked=str.lower), IDENTIFIES),
-    (greets(found=lambda found: found if isinstance(found, Response) else ANONYMOUS), IDENTIFIES),
+    (greets(found=lambda caller: caller if isinstance(caller, Response) else ANONYMOUS), IDENTIFIES),
     (greets(found=remember), IDENTIFIES),
-    (greets(found=lambda found: ANONYMOUS if isinstance(found, Response) else found), REJECTS),
+    (greets(found=lambda caller: ANONYMOUS if isinstance(caller, Response) else caller), REJECTS),
 ]
 ANNOUNCED = "test_a_public_address_is_announced_as_public"
 PUBLICLY: Faults = [
