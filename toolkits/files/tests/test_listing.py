@@ -26,11 +26,11 @@ def make(root: Path, *paths: str) -> None:
 def listed(roots: Roots, path: str = ".", pattern: str = "", limit: int = 100, resume: str = "", **walk: Any) -> Listed:
     after = tuple(resume.split("/")) if resume else ()
     watch = walk.pop("watch", None) or Watch()
-    one = Walk(roots, roots.locate(path), watch, after=after, show_ignored=True, **{"depth": 1, **walk})
-    return list_directory(one, pattern, limit)
+    walker = Walk(roots, roots.locate(path), watch, after=after, show_ignored=True, **{"depth": 1, **walk})
+    return list_directory(walker, pattern, limit)
 
 
-def found(
+def find_paths(
     roots: Roots,
     pattern: str,
     path: str = ".",
@@ -40,8 +40,8 @@ def found(
     **walk: Any,
 ) -> Found:
     after = tuple(resume.split("/")) if resume else ()
-    one = Walk(roots, roots.locate(path), walk.pop("watch", None) or Watch(), after=after, **walk)
-    return find(one, fitting(one, pattern, kind=kind), limit)
+    walker = Walk(roots, roots.locate(path), walk.pop("watch", None) or Watch(), after=after, **walk)
+    return find(walker, fitting(walker, pattern, kind=kind), limit)
 
 
 def paths(result: Listed) -> list[str]:
@@ -73,14 +73,14 @@ def test_depth_and_glob_choose_the_entries(root: Path, roots: Roots) -> None:
     assert paths(listed(roots, depth=2)) == ["a", "a/b", "a/x", "z.py"]
     assert paths(listed(roots, "a/b", depth=2)) == ["a/b/c", "a/b/c/d"]
     assert paths(listed(roots, pattern="*.py", depth=9)) == ["z.py"]
-    assert found(roots, "b*", kind="directory")["paths"] == ["a/b/"]
-    assert found(roots, "b/*/*", "a", kind="file")["paths"] == ["a/b/c/d"]
+    assert find_paths(roots, "b*", kind="directory")["paths"] == ["a/b/"]
+    assert find_paths(roots, "b/*/*", "a", kind="file")["paths"] == ["a/b/c/d"]
 
 
 def test_links_are_not_entered(root: Path, roots: Roots, outside: Path) -> None:
     (root / "link").symlink_to(outside)
     assert paths(listed(roots, depth=9)) == ["link"]
-    assert found(roots, "*") == {"paths": ["link"]}
+    assert find_paths(roots, "*") == {"paths": ["link"]}
     link = details(roots.locate("link"))
     assert link["type"] == "symlink"
     assert "outside" not in str(link)
@@ -91,8 +91,8 @@ def test_hidden_ignored_and_denied_names_are_absent(root: Path) -> None:
     roots, ignore = Roots([str(root)], deny=["keys", ".env"]), Globs(["node_modules"])
     assert paths(listed(roots, depth=9, ignore=ignore)) == ["c", "node_modules"]
     assert paths(listed(roots, depth=9, hidden=True, ignore=ignore)) == [".a", ".a/b", "c", "c/.d", "node_modules"]
-    assert found(roots, "*", ignore=ignore) == {"paths": ["c/"]}
-    assert found(roots, "*", "node_modules", ignore=ignore) == {"paths": ["node_modules/a/", "node_modules/a/b"]}
+    assert find_paths(roots, "*", ignore=ignore) == {"paths": ["c/"]}
+    assert find_paths(roots, "*", "node_modules", ignore=ignore) == {"paths": ["node_modules/a/", "node_modules/a/b"]}
     inner = Roots([str(root), str(root / "c")], deny=["keys", ".env"])
     assert paths(listed(inner, "c", depth=9, hidden=True)) == ["c/.d"]
 
@@ -109,7 +109,7 @@ def test_every_entry_comes_once_by_following_resume(root: Path, roots: Roots, to
             page = listed(roots, depth=9, limit=limit, resume=resume)
             collected += paths(page)
         else:
-            page = found(roots, "*", limit=limit, resume=resume)
+            page = find_paths(roots, "*", limit=limit, resume=resume)
             collected += [path.rstrip("/") for path in page["paths"]]
         resume = page.get("resume")
         assert resume is None or f"These are {limit}" in page["note"]
@@ -121,7 +121,7 @@ def test_names_that_are_not_utf_8_are_shown_and_the_list_goes_on(root: Path, roo
         (Path(os.fsdecode(os.fsencode(root) + b"/" + name))).write_text("")
     assert paths(listed(roots)) == ["a\\xff", "b", "z\\xe9"]
     assert paths(listed(roots, limit=1, resume="a\\xff")) == ["b"]
-    assert found(roots, "a*") == {"paths": ["a\\xff"]}
+    assert find_paths(roots, "a*") == {"paths": ["a\\xff"]}
 
 
 @pytest.mark.parametrize(

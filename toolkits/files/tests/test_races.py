@@ -101,7 +101,7 @@ def test_a_link_that_appears_before_its_place_is_used_is_rejected(
     before(monkeypatch, call, name, lambda: become_link(tree / swapped, tmp_path / target), nth)
     with pytest.raises(FileProblem, match=problem):
         act(roots)
-    unchanged(tmp_path / "outside")
+    assert_unchanged(tmp_path / "outside")
 
 
 @pytest.mark.parametrize(
@@ -130,7 +130,7 @@ def test_a_link_that_appears_after_its_place_was_opened_changes_nothing(
     before(monkeypatch, call, name, lambda: become_link(tree / swapped, tmp_path / target))
     result = act(roots)
     monkeypatch.undo()
-    unchanged(tmp_path / "outside")
+    assert_unchanged(tmp_path / "outside")
     if act is read:
         assert result == "inside"
     else:
@@ -139,7 +139,7 @@ def test_a_link_that_appears_after_its_place_was_opened_changes_nothing(
         assert not (folder / "secret.txt").is_symlink()
 
 
-def unchanged(outside: Path) -> None:
+def assert_unchanged(outside: Path) -> None:
     assert sorted(os.listdir(outside)) == ["b", "secret.txt"]
     assert os.listdir(outside / "b") == ["secret.txt"]
     assert (outside / "secret.txt").read_text() == (outside / "b/secret.txt").read_text() == SECRET
@@ -171,7 +171,7 @@ def test_a_new_directory_that_becomes_a_link_is_rejected(
     before(monkeypatch, "mkdir", "new", lambda: (tree / "new").symlink_to(outside))
     with pytest.raises(FileProblem, match="symbolic link"):
         write(roots.locate("new/file.txt"), "text", "create", "", parents=True)
-    unchanged(outside)
+    assert_unchanged(outside)
 
 
 def test_an_edit_of_a_file_that_changed_meanwhile_is_rejected(

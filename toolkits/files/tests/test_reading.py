@@ -67,13 +67,13 @@ def test_a_large_file_is_read_to_its_end_by_following_the_notes(root: Path, root
     for _ in range(100):
         text = lines(roots, "a", start, encoding=encoding)
         assert len(text) < BUDGET + 200
-        found = re.search(r"\[Lines (\d+) to (\d+) of a file of \d+ bytes\. Continue with start_line=(\d+)\.\]$", text)
-        collected += text[: found.start()] if found else text
-        if not found:
+        match = re.search(r"\[Lines (\d+) to (\d+) of a file of \d+ bytes\. Continue with start_line=(\d+)\.\]$", text)
+        collected += text[: match.start()] if match else text
+        if not match:
             break
-        assert int(found[1]) == start
-        assert int(found[3]) == int(found[2]) + 1
-        start = int(found[3])
+        assert int(match[1]) == start
+        assert int(match[3]) == int(match[2]) + 1
+        start = int(match[3])
     assert collected == whole
 
 
@@ -83,12 +83,12 @@ def test_a_long_line_is_read_to_its_end_by_offset(root: Path, roots: Roots) -> N
     text = lines(roots, "a", 2)
     collected = ""
     for _ in range(100):
-        found = re.search(r"\n\[.*?(?:Continue with offset=(\d+)\.|the end of the file\.)\]$", text)
-        assert found
-        collected += text[: found.start()]
-        if found[1] is None:
+        match = re.search(r"\n\[.*?(?:Continue with offset=(\d+)\.|the end of the file\.)\]$", text)
+        assert match
+        collected += text[: match.start()]
+        if match[1] is None:
             break
-        text = read_window(roots.locate("a"), int(found[1]), "", BUDGET)
+        text = read_window(roots.locate("a"), int(match[1]), "", BUDGET)
     assert collected == whole + "\nlast"
 
 

@@ -76,7 +76,7 @@ def test_patterns_are_compiled_and_matched_one_at_a_time(
     two = Barrier(2)
 
     def met() -> bool:
-        """Return True if another thread comes here while this one waits."""
+        """Return True if another thread comes here while this thread waits."""
         with suppress(BrokenBarrierError):
             return two.wait(0.2) >= 0
         return False

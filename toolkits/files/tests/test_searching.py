@@ -32,9 +32,9 @@ def search(
     watch = watch or Watch()
     begin = Position.parse(resume)
     needle = (Needle.regex if regex else Needle.text)(text, ignore_case=ignore_case)
-    one = Walk(roots, roots.locate("."), watch, after=begin.names, again=begin.line >= 0, **walk)
+    walker = Walk(roots, roots.locate("."), watch, after=begin.names, again=begin.line >= 0, **walk)
     return Search(needle, watch, around=around, most=most, budget=budget, begin=begin).run(
-        one, fitting(one, files, kind="file")
+        walker, fitting(walker, files, kind="file")
     )
 
 

@@ -111,8 +111,8 @@ async def test_the_limits_are_those_of_the_settings(root: Path) -> None:
         assert len((await files.call("list"))["entries"]) == 2
         second = await files.call("list", resume=(await files.call("list"))["resume"])
         assert [entry["path"] for entry in second["entries"]] == ["2.txt", "3.txt"]
-        found = await files.call("find", pattern="*.txt", resume="3.txt")
-        assert found == {"paths": ["4.txt"]}
+        page = await files.call("find", pattern="*.txt", resume="3.txt")
+        assert page == {"paths": ["4.txt"]}
         matches = await files.call("search", text="x")
         assert [match["line"] for match in matches["matches"]] == [1, 2, 3]
         matches = await files.call("search", text="x", resume=matches["resume"])
@@ -190,8 +190,8 @@ async def test_no_tool_leads_out_of_the_root(root: Path, outside: Path) -> None:
                 assert "Errno" not in message
                 assert len(message) < 500
         assert (snapshot(outside), snapshot(root)) == before
-        found = await files.call("search", text="secret", hidden=True)
-        assert [match["path"] for match in found["matches"]] == ["file.txt"]
+        result = await files.call("search", text="secret", hidden=True)
+        assert [match["path"] for match in result["matches"]] == ["file.txt"]
         for name in ("..%2foutside%2fsecret.txt", "%00", "&#46;&#46;"):
             assert (await files.call("write", path=name, content="text"))["path"] == name
             assert (root / name).read_text() == "text"
@@ -204,7 +204,7 @@ async def test_a_long_search_reports_progress(root: Path) -> None:
         (root / f"{number}").write_text("y")
     async with running(root) as files:
         await files.call("search", text="x")
-    assert [told.message for told in files.client.progress] == ["4 files searched"]
+    assert [report.message for report in files.client.progress] == ["4 files searched"]
 
 
 class Held(NamedTuple):

@@ -93,8 +93,8 @@ class FilesConfig(PluginConfig):
         """Reject roots that contain the user's home directory. Many clients start the host in `/`."""
         if not self.allow_broad_roots:
             for root in self.roots:
-                if found := broadness(root):
-                    place = f"the root {os.path.abspath(root)!r} is {found}"
+                if reason := broadness(root):
+                    place = f"the root {os.path.abspath(root)!r} is {reason}"
                     raise ValueError(f"{place}; name directories below it in roots, or set allow_broad_roots = true")
         return self
 

@@ -119,8 +119,8 @@ def details(place: Place) -> Details:
         result["size"] = status.st_size
         _describe_content(place, result)
     elif result["type"] == "directory":
-        with directory(place) as fd, entries(fd, place) as found:
-            result["entries"] = sum(1 for _ in found)
+        with directory(place) as fd, entries(fd, place) as children:
+            result["entries"] = sum(1 for _ in children)
     return result
 
 

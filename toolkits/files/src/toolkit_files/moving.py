@@ -113,7 +113,7 @@ def delete(roots: Roots, place: Place, watch: Watch, *, recursive: bool = False)
         gone = _Gone(place, watch)
         if kind == "directory":
             _nothing_closed_below(roots, place, watch)
-        gone.one(fd, place, is_directory=kind == "directory")
+        gone.remove(fd, place, is_directory=kind == "directory")
     return Deleted(path=place.shown, type=kind, count=gone.count)
 
 
@@ -125,7 +125,7 @@ class _Gone:
         self._watch = watch
         self.count = 0
 
-    def one(self, fd: int, place: Place, *, is_directory: bool) -> None:
+    def remove(self, fd: int, place: Place, *, is_directory: bool) -> None:
         try:
             if is_directory:
                 self._emptied(place)
@@ -142,8 +142,8 @@ class _Gone:
 
     def _emptied(self, place: Place) -> None:
         with directory(place) as fd:
-            with entries(fd, place) as found:
-                inside = [(place.below(entry.name), entry.is_dir(follow_symlinks=False)) for entry in found]
+            with entries(fd, place) as children:
+                inside = [(place.below(entry.name), entry.is_dir(follow_symlinks=False)) for entry in children]
             for inner, is_directory in inside:
                 self._watch.step()
-                self.one(fd, inner, is_directory=is_directory)
+                self.remove(fd, inner, is_directory=is_directory)

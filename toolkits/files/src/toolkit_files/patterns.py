@@ -135,13 +135,13 @@ def _alternatives(pattern: str) -> list[str]:
     done: list[str] = []
     waiting = [pattern]
     while waiting:
-        one = waiting.pop()
-        close = one.find("}")
-        begin = one.rfind("{", 0, max(close, 0))
+        glob = waiting.pop()
+        close = glob.find("}")
+        begin = glob.rfind("{", 0, max(close, 0))
         if begin < 0:
-            done.append(one)
+            done.append(glob)
         else:
-            waiting += [one[:begin] + middle + one[close + 1 :] for middle in one[begin + 1 : close].split(",")]
+            waiting += [glob[:begin] + middle + glob[close + 1 :] for middle in glob[begin + 1 : close].split(",")]
         if len(done) + len(waiting) > MAX_ALTERNATIVES:
             raise FileProblem(f"The braces of this glob give more than {MAX_ALTERNATIVES} patterns.")
     return done
@@ -195,7 +195,9 @@ class Globs:
     def __init__(self, globs: Sequence[str]) -> None:
         """Sort and compile the globs. Raise FileProblem for an invalid glob."""
         _check(globs)
-        written_out = [(one.strip("/"), _is_path(glob)) for glob in globs for one in _alternatives(glob)]
+        written_out = [
+            (alternative.strip("/"), _is_path(glob)) for glob in globs for alternative in _alternatives(glob)
+        ]
         self._names = _Texts(glob for glob, is_path in written_out if not is_path)
         self._paths = _Texts((glob for glob, is_path in written_out if is_path), are_paths=True)
 

@@ -61,10 +61,10 @@ def _pread(fd: int, length: int, offset: int) -> bytes:
 def read_window(place: Place, offset: int, encoding: str, budget: int) -> str:
     """Read at most `budget` bytes of text from a byte offset. Cut between characters."""
     with opened(place) as fd:
-        found = choose(head(fd), encoding, place.shown)
-        offset = max(offset - offset % found.unit, len(found.mark))
+        chosen = choose(head(fd), encoding, place.shown)
+        offset = max(offset - offset % chosen.unit, len(chosen.mark))
         data = _pread(fd, budget, offset)
-        if found.name == "utf-8":
+        if chosen.name == "utf-8":
             skipped = next((at for at, byte in enumerate(data[:4]) if byte & 0xC0 != 0x80), 0)
             offset, data = offset + skipped, data[skipped:]
         size = max(os.fstat(fd).st_size, offset + len(data) if data else 0)
@@ -72,7 +72,7 @@ def read_window(place: Place, offset: int, encoding: str, budget: int) -> str:
         raise FileProblem(
             f"Offset {offset} is not within the {size} bytes of {quoted(place.shown)}: use a smaller offset."
         )
-    text, used = decode_part(data, found, offset, place.shown, final=offset + len(data) >= size)
+    text, used = decode_part(data, chosen, offset, place.shown, final=offset + len(data) >= size)
     end = offset + used
     rest = f" of {size}. Continue with offset={end}." if end < size else ", the end of the file."
     return _with_note(_shown(text), f"Bytes {offset} to {end}{rest}")
@@ -105,66 +105,67 @@ def read_lines(
             "Omit end_line if start_line is negative."
         )
     with opened(place) as fd:
-        found = choose(head(fd), encoding, place.shown)
+        chosen = choose(head(fd), encoding, place.shown)
         if start < 0:
-            taken = _last(fd, found, -start, budget, place.shown, watch)
+            taken = _last(fd, chosen, -start, budget, place.shown, watch)
         else:
-            taken = _range(fd, found, wanted, budget, place.shown, watch)
-    text = _shown(decode(b"".join(taken.raw), found, taken.offset, place.shown))
+            taken = _range(fd, chosen, wanted, budget, place.shown, watch)
+    text = _shown(decode(b"".join(taken.raw), chosen, taken.offset, place.shown))
     if numbers:
         text = _numbered(text, taken.first)
     return _with_note(text, taken.note)
 
 
-def _range(fd: int, found: Encoding, wanted: tuple[int, int | None], budget: int, path: str, watch: Watch) -> _Taken:
+def _range(fd: int, encoding: Encoding, wanted: tuple[int, int | None], budget: int, path: str, watch: Watch) -> _Taken:
     start, end = wanted
     stream = binary_stream(fd)
-    position = begin = stream.seek(len(found.mark))
+    position = begin = stream.seek(len(encoding.mark))
     number, room = 1, budget
     raw: list[bytes] = []
-    for piece in lines(stream, found, budget // 4 * 4 + 4, path):  # so a longer line is never taken for one that fits
+    # with this limit, a longer line is never taken for a line that fits
+    for piece in lines(stream, encoding, budget // 4 * 4 + 4, path):
         watch.step()
         if number >= start:
             if end is not None and number > end:
                 break
             if len(piece) > room:
-                return _cut(_Taken(start, begin, raw), piece[:room], number, found, os.fstat(fd).st_size, path)
+                return _cut(_Taken(start, begin, raw), piece[:room], number, encoding, os.fstat(fd).st_size, path)
             raw.append(piece)
             room -= len(piece)
         position += len(piece)
         if not raw:
             begin = position
-        number += piece.endswith(found.newline)
-    if position == len(found.mark):
+        number += piece.endswith(encoding.newline)
+    if position == len(encoding.mark):
         return _Taken(start, begin, raw, "The file is empty.")
     if not raw:
-        count = number - 1 if _ends_line(fd, position, found) else number
+        count = number - 1 if _ends_line(fd, position, encoding) else number
         raise FileProblem(f"{quoted(path)} has {count} lines: line {start} does not exist.")
     return _Taken(start, begin, raw)
 
 
-def _cut(taken: _Taken, piece: bytes, number: int, found: Encoding, size: int, path: str) -> _Taken:
+def _cut(taken: _Taken, piece: bytes, number: int, encoding: Encoding, size: int, path: str) -> _Taken:
     """Return a note that states how to read the rest: from a line, or from an offset inside a long line."""
     if taken.raw:
         range_ = f"Lines {taken.first} to {number - 1} of a file of {size} bytes."
         return taken._replace(note=f"{range_} Continue with start_line={number}.")
-    _, used = decode_part(piece, found, taken.offset, path, final=False)
+    _, used = decode_part(piece, encoding, taken.offset, path, final=False)
     part = f"The beginning of line {number}, which is too long for one answer."
     return taken._replace(raw=[piece[:used]], note=f"{part} Continue with offset={taken.offset + used}.")
 
 
-def _ends_line(fd: int, position: int, found: Encoding) -> bool:
-    return os.pread(fd, found.unit, position - found.unit) == found.newline
+def _ends_line(fd: int, position: int, encoding: Encoding) -> bool:
+    return os.pread(fd, encoding.unit, position - encoding.unit) == encoding.newline
 
 
-def _last(fd: int, found: Encoding, count: int, budget: int, path: str, watch: Watch) -> _Taken:
-    mark, size = len(found.mark), os.fstat(fd).st_size
-    begin = max(mark, size - budget) if found.newline == b"\n" else mark
+def _last(fd: int, encoding: Encoding, count: int, budget: int, path: str, watch: Watch) -> _Taken:
+    mark, size = len(encoding.mark), os.fstat(fd).st_size
+    begin = max(mark, size - budget) if encoding.newline == b"\n" else mark
     number = 1 + _newlines(fd, mark, begin, watch)
-    pieces = list(lines(BytesIO(_pread(fd, size - begin, begin)), found, MAX_WIDE, path))
+    pieces = list(lines(BytesIO(_pread(fd, size - begin, begin)), encoding, MAX_WIDE, path))
     if not pieces:
         return _Taken(1, mark, [], "The file is empty.")
-    skip = 1 if begin > mark and not _ends_line(fd, begin, found) else 0  # it began before what was read
+    skip = 1 if begin > mark and not _ends_line(fd, begin, encoding) else 0  # it began before what was read
     skip = max(skip, len(pieces) - count)
     while sum(map(len, pieces[skip:])) > budget:
         skip += 1

@@ -87,13 +87,15 @@ class Roots:
         self, paths: Sequence[str], *, deny: Sequence[str] = (), allow: Sequence[str] = (), protect: Sequence[str] = ()
     ) -> None:
         """Resolve the roots, relative to the working directory. Raise OSError for a missing root."""
-        found: dict[tuple[str, ...], Root] = {}
+        roots_by_parts: dict[tuple[str, ...], Root] = {}
         for path in paths:
             spelt = os.path.abspath(os.path.expanduser(path))
             parts = _components(os.path.realpath(spelt, strict=True))
-            found.setdefault(parts, Root(parts, _components(spelt), first=not found, closes=self.closes))
-        self.all = tuple(found.values())
-        self._tops = {parts: _printed(parts) for parts in found}
+            roots_by_parts.setdefault(
+                parts, Root(parts, _components(spelt), first=not roots_by_parts, closes=self.closes)
+            )
+        self.all = tuple(roots_by_parts.values())
+        self._tops = {parts: _printed(parts) for parts in roots_by_parts}
         self._closed = ClosedEntries(deny, allow)
         self._protected = Globs(protect)
 
@@ -271,8 +273,8 @@ def entries(fd: int, place: Place) -> Iterator[Iterator[os.DirEntry[str]]]:
     except OSError as error:
         raise explain(error, place.shown) from None
     try:
-        with os.scandir(opened) as found:
-            yield found
+        with os.scandir(opened) as children:
+            yield children
     finally:
         os.close(opened)
 
@@ -338,8 +340,8 @@ def _nearest(fd: int, place: Place, most: int = 2000) -> list[str]:
 
     names: dict[str, str] = {}
     try:
-        with entries(fd, place.above) as found:
-            names = {entry.name.casefold(): entry.name for entry, _ in zip(found, range(most), strict=False)}
+        with entries(fd, place.above) as children:
+            names = {entry.name.casefold(): entry.name for entry, _ in zip(children, range(most), strict=False)}
     except FileProblem:
         pass
     return [names[name] for name in get_close_matches(place.name.casefold(), names, n=2)]

@@ -163,15 +163,15 @@ class Search:
 
     def _file(self, entry: Entry) -> None:
         with opened(entry.place) as fd:
-            found = choose(head(fd), "", entry.place.shown)
+            encoding = choose(head(fd), "", entry.place.shown)
             stream = binary_stream(fd)
-            stream.seek(len(found.mark))
-            if self._may_match(stream, found, entry):
-                stream.seek(len(found.mark))
-                self._lines(stream, found, entry)
+            stream.seek(len(encoding.mark))
+            if self._may_match(stream, encoding, entry):
+                stream.seek(len(encoding.mark))
+                self._lines(stream, encoding, entry)
 
-    def _may_match(self, stream: BufferedReader, found: Encoding, entry: Entry) -> bool:
-        if found.newline != b"\n":
+    def _may_match(self, stream: BufferedReader, encoding: Encoding, entry: Entry) -> bool:
+        if encoding.newline != b"\n":
             return True
         for block in _blocks(stream, self._needle):
             self._watch.check()
@@ -180,9 +180,9 @@ class Search:
                 return False
             if len(block) >= self._needle.longest and b"\n" not in block:
                 return True  # a line in pieces, which are cut elsewhere when it is read as a line
-            if found.name == "utf-8" and self._needle.raw not in block:
+            if encoding.name == "utf-8" and self._needle.raw not in block:
                 continue
-            if self._needle.in_block(block.decode(found.name, "replace").replace("\r\n", "\n")):
+            if self._needle.in_block(block.decode(encoding.name, "replace").replace("\r\n", "\n")):
                 return True
         return False
 
@@ -193,13 +193,13 @@ class Search:
         else:
             self._too_large = f" {quoted(entry.place.shown)} is too large to be searched to its end."
 
-    def _lines(self, stream: BufferedReader, found: Encoding, entry: Entry) -> None:
+    def _lines(self, stream: BufferedReader, encoding: Encoding, entry: Entry) -> None:
         done = self._begin.line if self._begin.names == entry.names else 0
         around = _Around(self._around)
         number = 1
-        for raw in lines(stream, found, self._needle.longest, entry.place.shown):
+        for raw in lines(stream, encoding, self._needle.longest, entry.place.shown):
             self._watch.step()
-            line = raw.decode(found.name, "replace").removesuffix("\n").removesuffix("\r")
+            line = raw.decode(encoding.name, "replace").removesuffix("\n").removesuffix("\r")
             if number > done and self._needle.in_line(line):
                 if len(self._found) >= self._most or self._budget <= 0:
                     self._stopped = Position(entry.names, number - 1)
@@ -214,7 +214,7 @@ class Search:
                 else:
                     self._stopped = Position(entry.names, number)
                 return
-            number += raw.endswith(found.newline)
+            number += raw.endswith(encoding.newline)
 
 
 class _Around:

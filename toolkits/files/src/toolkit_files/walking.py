@@ -112,19 +112,19 @@ class Walk:
     def _entries(self, place: Place, above: tuple[str, ...]) -> Iterator[Entry]:
         """Read a directory at once. Create its entries on demand, because it may contain millions of names."""
         result: list[tuple[str, str, Kind]] = []
-        with directory(place) as fd, entries(fd, place) as found:
-            for one in found:
+        with directory(place) as fd, entries(fd, place) as children:
+            for child in children:
                 self.watch.step()
-                shown = printable(one.name)
+                shown = printable(child.name)
                 if self._wanted((*above, shown)):
-                    result.append((shown, one.name, _kind(one)))
+                    result.append((shown, child.name, _kind(child)))
         result.sort(key=itemgetter(0))
         return self._open_entries(place, above, result)
 
     def _open_entries(
-        self, place: Place, above: tuple[str, ...], found: list[tuple[str, str, Kind]]
+        self, place: Place, above: tuple[str, ...], children: list[tuple[str, str, Kind]]
     ) -> Iterator[Entry]:
-        for shown, name, kind in found:
+        for shown, name, kind in children:
             names = (*above, shown)
             if self._roots.closes_last(place, names):
                 self.closed += 1

@@ -197,7 +197,7 @@ def _version(status: os.stat_result) -> tuple[int, ...]:
 def _with_line_ends(text: str, old: str, new: str) -> tuple[str, str]:
     if "\r\n" not in text or (text.count(old) and text.count("\r\n") != text.count("\n")):
         return old, new
-    old, new = (one.replace("\r\n", "\n").replace("\n", "\r\n") for one in (old, new))
+    old, new = (part.replace("\r\n", "\n").replace("\n", "\r\n") for part in (old, new))
     return old, new
 
 
