@@ -81,11 +81,11 @@ async def test_text_is_decoded_and_binary_files_are_only_described(
     content: bytes, encoding: str | None, text: str | None, tools: Served, github: GithubServer
 ) -> None:
     github.script(GET, file("f", content))
-    found = await tools.call("get_file", repo=REPO, path="f")
+    described = await tools.call("get_file", repo=REPO, path="f")
     if text is None:
-        assert found == {"path": "f", "sha": blob_sha(content), "size": len(content), "binary": True}
+        assert described == {"path": "f", "sha": blob_sha(content), "size": len(content), "binary": True}
     else:
-        assert (found["text"], found.get("encoding")) == (text, encoding)
+        assert (described["text"], described.get("encoding")) == (text, encoding)
 
 
 async def test_a_file_above_a_megabyte_is_fetched_as_a_blob_within_the_limit(

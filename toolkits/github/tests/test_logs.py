@@ -61,9 +61,9 @@ async def test_timestamps_and_colours_are_removed() -> None:
 
 async def test_a_log_is_read_up_to_the_limit(serve: Serve, storage: Storage) -> None:
     storage.content = (b"x" * 1000 + b"\n") * 5000
-    found = await (await serve(max_log_bytes=65_536)).call("get_job_log", **LOG, lines=1)
-    assert found["incomplete"] is True
-    assert found["total_lines"] < 5000
+    log = await (await serve(max_log_bytes=65_536)).call("get_job_log", **LOG, lines=1)
+    assert log["incomplete"] is True
+    assert log["total_lines"] < 5000
     assert "incomplete" not in await (await serve()).call("get_job_log", **LOG, lines=1)
 
 

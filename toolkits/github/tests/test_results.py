@@ -55,7 +55,7 @@ def changed(item: dict[str, Any], place: str, change: dict[str, Any]) -> dict[st
     [
         (
             "issues/list-comments",
-            lambda one: {**one, "updated_at": "2012-01-01T00:00:00Z", "user": None, "body": "x" * 5000},
+            lambda item: {**item, "updated_at": "2012-01-01T00:00:00Z", "user": None, "body": "x" * 5000},
             "list_comments",
             {"number": 1},
             {
@@ -66,43 +66,43 @@ def changed(item: dict[str, Any], place: str, change: dict[str, Any]) -> dict[st
         ),
         (
             "pulls/list-files",
-            lambda one: {**without(one, "patch"), "previous_filename": "old.png", "status": "renamed"},
+            lambda item: {**without(item, "patch"), "previous_filename": "old.png", "status": "renamed"},
             "list_pull_request_files",
             {"number": 1},
             {"previous_path": "old.png", "status": "renamed", "patch": MISSING},
         ),
         (
             "pulls/list-files",
-            lambda one: one,
+            lambda item: item,
             "list_pull_request_files",
             {"number": 1, "max_chars": 10},
             {"patch": "@@ -132,7 \n[cut: 10 of 65 characters]"},
         ),
         (
             "pulls/list-reviews",
-            lambda one: {**without(one, "submitted_at"), "state": "PENDING", "body": "", "commit_id": None},
+            lambda item: {**without(item, "submitted_at"), "state": "PENDING", "body": "", "commit_id": None},
             "list_reviews",
             {"number": 1},
             {"state": "PENDING", "body": MISSING, "commit": MISSING, "submitted_at": MISSING},
         ),
         (
             "pulls/list-review-comments",
-            lambda one: without(one, "line", "start_line", "in_reply_to_id"),
+            lambda item: without(item, "line", "start_line", "in_reply_to_id"),
             "list_review_comments",
             {"number": 1},
             {"line": MISSING, "start_line": MISSING, "reply_to": MISSING},
         ),
         (
             "repos/list-releases",
-            lambda one: {**one, "name": None, "draft": True, "published_at": None},
+            lambda item: {**item, "name": None, "draft": True, "published_at": None},
             "list_releases",
             {},
             {"draft": True, "name": MISSING, "published_at": MISSING},
         ),
         (
             "repos/list-commits",
-            lambda one: {
-                **changed(one, "commit", {"author": {**one["commit"]["author"], "name": "Mona"}}),
+            lambda item: {
+                **changed(item, "commit", {"author": {**item["commit"]["author"], "name": "Mona"}}),
                 "author": None,
             },
             "list_commits",
@@ -171,8 +171,8 @@ async def test_unicode_is_unchanged_in_both_directions(tools: Served, github: Gi
     github.script("issues/get", Reply(body={**example("issues/get"), "title": text, "body": text}))
     await tools.call("create_issue", repo=REPO, title=text, body=text)
     assert github.seen[0].body == {"title": text, "body": text}
-    found = await tools.call("get_issue", **ISSUE)
-    assert (found["title"], found["body"]) == (text, text)
+    issue = await tools.call("get_issue", **ISSUE)
+    assert (issue["title"], issue["body"]) == (text, text)
 
 
 async def test_a_change_and_a_read_follow_a_renamed_repository(tools: Served, github: GithubServer) -> None:

@@ -23,17 +23,17 @@ ISSUE = {"repo": REPO, "number": 1347}
 @pytest.fixture
 def lines(caplog: pytest.LogCaptureFixture) -> Iterator[list[str]]:
     """All log lines of all levels, with stack traces."""
-    found: list[str] = []
+    records: list[str] = []
 
     class Keep(logging.Handler):
         def emit(self, record: logging.LogRecord) -> None:
-            found.append(self.format(record))
+            records.append(self.format(record))
 
     caplog.set_level(logging.DEBUG)
     caplog.set_level(logging.DEBUG, "pegboard")
     handler = Keep()
     logging.getLogger().addHandler(handler)
-    yield found
+    yield records
     logging.getLogger().removeHandler(handler)
 
 

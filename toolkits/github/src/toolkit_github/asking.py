@@ -69,8 +69,8 @@ async def send(
     context: Context, what: str, path: str, body: Mapping[str, Any] | None = None, *, method: str = "POST"
 ) -> Answer:
     """Send a request that changes something. Members of `body` that are None are omitted."""
-    given = None if body is None else {key: value for key, value in body.items() if value is not None}
-    return await _ask(context, Ask(what, path, method=method, body=given))
+    members = None if body is None else {key: value for key, value in body.items() if value is not None}
+    return await _ask(context, Ask(what, path, method=method, body=members))
 
 
 async def _ask(context: Context, ask: Ask) -> Answer:

@@ -224,8 +224,8 @@ def _no_answer(error: Exception, label: str, token: str, *, changes: bool = Fals
     from aiohttp import ClientConnectorError, ConnectionTimeoutError
 
     sent = not isinstance(error, ClientConnectorError | ConnectionTimeoutError)
-    said = str(error).replace(token, "(token)") if token else str(error)
-    return no_answer(error, f"{label}: {type(error).__name__}: {said}", changes=changes, sent=sent)
+    cause = str(error).replace(token, "(token)") if token else str(error)
+    return no_answer(error, f"{label}: {type(error).__name__}: {cause}", changes=changes, sent=sent)
 
 
 def _decoded(ask: Ask, body: bytes) -> Any:

@@ -10,11 +10,11 @@ _LINK = re.compile(r'<([^<>]*)>\s*;\s*rel="?next"?')
 
 def next_page(link: str) -> int | None:
     """Return the number of the next page in a `Link` header, None on the last page."""
-    found = _LINK.search(link)
-    if found is None:
+    match = _LINK.search(link)
+    if match is None:
         return None
     try:
-        (number,) = parse_qs(urlsplit(found[1]).query)["page"]
+        (number,) = parse_qs(urlsplit(match[1]).query)["page"]
         page = int(number) if number.isascii() and len(number) < 10 else 0
     except (KeyError, ValueError):
         return None

@@ -11,7 +11,7 @@ from typing_extensions import TypedDict
 from toolkit_github.client import Answer
 from toolkit_github.problems import not_understood
 
-__all__ = ["Page", "Raw", "clip", "first_line", "lean", "listed", "names", "one", "part", "who"]
+__all__ = ["Page", "Raw", "clip", "first_line", "lean", "listed", "names", "object_of", "part", "who"]
 
 T = TypeVar("T")
 
@@ -31,7 +31,7 @@ class Page(TypedDict, Generic[T]):
     incomplete: NotRequired[bool]
 
 
-def one(answer: Answer, trim: Callable[[Raw], T], *, changes: bool = False) -> T:
+def object_of(answer: Answer, trim: Callable[[Raw], T], *, changes: bool = False) -> T:
     """Trim a response that is one object.
 
     Raises:

@@ -75,10 +75,10 @@ def resolved(node: dict[str, Any]) -> dict[str, Any]:
 @cache
 def operations() -> Mapping[str, Operation]:
     """Return every operation by its id."""
-    found = {}
+    operations_by_id = {}
     for template, methods in description()["paths"].items():
         for method, spec in methods.items():
-            found[spec["operationId"]] = Operation(
+            operations_by_id[spec["operationId"]] = Operation(
                 spec["operationId"],
                 method.upper(),
                 template,
@@ -86,7 +86,7 @@ def operations() -> Mapping[str, Operation]:
                 spec.get("requestBody"),
                 {int(status): resolved(response) for status, response in spec["responses"].items()},
             )
-    return found
+    return operations_by_id
 
 
 def check_request(method: str, target: str, headers: Mapping[str, str], body: bytes) -> Request:
@@ -126,9 +126,9 @@ def check_value(schema: dict[str, Any], value: Any, subject: str) -> None:
 def _matched(method: str, raw_path: str) -> tuple[Operation, dict[str, str]]:
     fits = []
     for operation in operations().values():
-        found = re.fullmatch(_pattern(operation), raw_path) if operation.method == method else None
-        if found:
-            fits.append((len(re.sub(r"\{\w+\}", "", operation.template)), operation, found.groupdict()))
+        match = re.fullmatch(_pattern(operation), raw_path) if operation.method == method else None
+        if match:
+            fits.append((len(re.sub(r"\{\w+\}", "", operation.template)), operation, match.groupdict()))
     if not fits:
         raise Mismatch(f"there is no operation {method} {raw_path}")
     _, operation, path = max(fits, key=lambda fit: fit[0])

@@ -41,7 +41,7 @@ def success(operation: str) -> int:
 
 
 def example(operation: str, name: str = "") -> Any:
-    """Return a copy of an example of success, the first one unless named."""
+    """Return a copy of an example of success, the first example unless named."""
     if operation.startswith("actions/re-run"):
         return {}
     content = operations()[operation].responses[success(operation)]["content"]["application/json"]["examples"]

@@ -8,7 +8,7 @@ from typing_extensions import TypedDict
 from pegboard import Context
 from toolkit_github.asking import PageNumber, PerPage, get
 from toolkit_github.kit import NOTIFICATIONS, PUBLIC, reads
-from toolkit_github.shapes import Page, Raw, lean, listed, one
+from toolkit_github.shapes import Page, Raw, lean, listed, object_of
 
 __all__ = ["Account", "Notification", "list_notifications", "whoami"]
 
@@ -40,7 +40,7 @@ class Notification(TypedDict):
 @reads("Show whose token it is", PUBLIC)
 async def whoami(context: Context) -> Account:
     """Show which GitHub user the tools act as."""
-    return one(await get(context, "The user of the token", "/user"), _account)
+    return object_of(await get(context, "The user of the token", "/user"), _account)
 
 
 def _account(raw: Raw) -> Account:

@@ -80,7 +80,7 @@ async def list_workflow_runs(
     page: PageNumber = 1,
 ) -> Page[Run]:
     """List the workflow runs (GitHub Actions) of a repository, newest first."""
-    asked: Query = {
+    query: Query = {
         "branch": branch,
         "status": status,
         "event": event,
@@ -89,7 +89,7 @@ async def list_workflow_runs(
         "exclude_pull_requests": True,
     }
     return await page_of(
-        context, repository(repo), in_repository(repo, "actions", "runs"), _run, per_page, page, asked, "workflow_runs"
+        context, repository(repo), in_repository(repo, "actions", "runs"), _run, per_page, page, query, "workflow_runs"
     )
 
 
@@ -104,8 +104,8 @@ async def list_workflow_jobs(
 ) -> Page[Job]:
     """List the jobs of a workflow run and their failed steps."""
     path = in_repository(repo, "actions", "runs", run_id, "jobs")
-    asked: Query = {"filter": "all" if all_attempts else "latest"}
-    return await page_of(context, f"Workflow run {run_id} of {shown(repo)}", path, _job, per_page, page, asked, "jobs")
+    query: Query = {"filter": "all" if all_attempts else "latest"}
+    return await page_of(context, f"Workflow run {run_id} of {shown(repo)}", path, _job, per_page, page, query, "jobs")
 
 
 @reads("Get the log of a job")

@@ -10,7 +10,7 @@ from pegboard import Context, Operation, RetryableToolError
 from toolkit_github.asking import Repo, get, repository, send
 from toolkit_github.kit import WORKFLOWS, adds, changes
 from toolkit_github.paths import in_repository, repository_path, revision, shown
-from toolkit_github.shapes import Raw, lean, one, part
+from toolkit_github.shapes import Raw, lean, object_of, part
 from toolkit_github.tools.repositories import Branch
 
 __all__ = ["Written", "create_branch", "delete_file", "write_file"]
@@ -44,9 +44,9 @@ async def write_file(
         encoded = b64encode(content.encode()).decode()
     except UnicodeEncodeError:
         raise RetryableToolError("The content contains an unpaired surrogate: use valid Unicode.") from None
-    given = {"message": message, "content": encoded, "branch": branch or None, "sha": sha or None}
-    answer = await send(context, _what(repo, path, branch), _place(repo, path), given, method="PUT")
-    return one(answer, lambda raw: _written(raw, path), changes=True)
+    body = {"message": message, "content": encoded, "branch": branch or None, "sha": sha or None}
+    answer = await send(context, _what(repo, path, branch), _place(repo, path), body, method="PUT")
+    return object_of(answer, lambda raw: _written(raw, path), changes=True)
 
 
 @changes("Delete a file", Operation.DELETE, scopes=WORKFLOWS)
@@ -59,9 +59,9 @@ async def delete_file(
     branch: BranchName = "",
 ) -> Written:
     """Delete a file by a commit on a branch."""
-    given = {"message": message, "sha": sha, "branch": branch or None}
-    answer = await send(context, _what(repo, path, branch), _place(repo, path), given, method="DELETE")
-    return one(answer, lambda raw: _written(raw, path), changes=True)
+    body = {"message": message, "sha": sha, "branch": branch or None}
+    answer = await send(context, _what(repo, path, branch), _place(repo, path), body, method="DELETE")
+    return object_of(answer, lambda raw: _written(raw, path), changes=True)
 
 
 @adds("Create a branch")
@@ -74,10 +74,10 @@ async def create_branch(
     """Create a branch."""
     begin = in_repository(repo, "commits", revision(source or "HEAD"))
     what = f"{shown(source)} of {shown(repo)}" if source else repository(repo)
-    sha = one(await get(context, what, begin, {"per_page": 1}), lambda raw: str(raw["sha"]))
-    given = {"ref": f"refs/heads/{revision(name)}", "sha": sha}
-    answer = await send(context, repository(repo), in_repository(repo, "git", "refs"), given)
-    return one(answer, lambda raw: Branch(name=name, sha=raw["object"]["sha"]), changes=True)
+    sha = object_of(await get(context, what, begin, {"per_page": 1}), lambda raw: str(raw["sha"]))
+    body = {"ref": f"refs/heads/{revision(name)}", "sha": sha}
+    answer = await send(context, repository(repo), in_repository(repo, "git", "refs"), body)
+    return object_of(answer, lambda raw: Branch(name=name, sha=raw["object"]["sha"]), changes=True)
 
 
 def _place(repo: str, path: str) -> str:

@@ -12,7 +12,7 @@ from toolkit_github.client import Answer
 from toolkit_github.config import GithubConfig
 from toolkit_github.kit import reads
 from toolkit_github.paths import in_repository, repository_path, shown
-from toolkit_github.shapes import Page, Raw, clip, lean, listed, one
+from toolkit_github.shapes import Page, Raw, clip, lean, listed, object_of
 from toolkit_github.texts import by_lines, by_offset, decoded
 
 __all__ = ["CodeMatch", "Entry", "FileText", "get_file", "list_directory", "search_code"]
@@ -94,14 +94,14 @@ async def get_file(
     answer = await _contents(context, repo, path, ref)
     if isinstance(answer.data, list):
         raise RetryableToolError(f"{shown(path)} is a directory: list it instead.")
-    size = one(answer, lambda raw: _size_of_file(raw, path))
+    size = object_of(answer, lambda raw: _size_of_file(raw, path))
     data = await _bytes(context, answer, repo, path, size)
     result = FileText(path=answer.data["path"], sha=answer.data["sha"], size=size)
-    found = decoded(data)
-    if found is None:
+    decoding = decoded(data)
+    if decoding is None:
         result["binary"] = True
         return result
-    text, encoding = found
+    text, encoding = decoding
     part = by_lines(text, start_line, end_line, max_chars) if offset is None else by_offset(text, offset, max_chars)
     result["encoding"] = "" if encoding == "utf-8" else encoding
     result["first_line"], result["last_line"], result["total_lines"] = part.first, part.last, part.total
@@ -140,7 +140,7 @@ async def _bytes(context: Context, answer: Answer, repo: str, path: str, size: i
         blob = in_repository(repo, "git", "blobs", str(answer.data["sha"]))
         limit = config.max_file_bytes * 3 // 2 + 65_536
         answer = await get(context, f"{shown(path)} of {shown(repo)}", blob, limit=limit)
-    return one(answer, lambda raw: b64decode(raw["content"]))
+    return object_of(answer, lambda raw: b64decode(raw["content"]))
 
 
 def _entry(raw: Raw) -> Entry:

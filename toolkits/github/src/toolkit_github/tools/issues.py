@@ -9,7 +9,7 @@ from pegboard import Context, Operation, RetryableToolError
 from toolkit_github.asking import Chars, Number, PageNumber, PerPage, Repo, get, numbered, page_of, repository, send
 from toolkit_github.kit import adds, changes, reads
 from toolkit_github.paths import Query, in_repository
-from toolkit_github.shapes import Page, Raw, clip, lean, listed, names, one, part, who
+from toolkit_github.shapes import Page, Raw, clip, lean, listed, names, object_of, part, who
 
 __all__ = [
     "Comment",
@@ -90,7 +90,7 @@ async def list_issues(
     page: PageNumber = 1,
 ) -> Page[IssueLine]:
     """List a repository's issues without their text. GitHub includes pull requests, marked pull_request."""
-    asked: Query = {
+    query: Query = {
         "state": state,
         "labels": labels,
         "assignee": assignee,
@@ -99,7 +99,7 @@ async def list_issues(
         "sort": sort,
         "direction": direction,
     }
-    return await page_of(context, repository(repo), in_repository(repo, "issues"), _issue_line, per_page, page, asked)
+    return await page_of(context, repository(repo), in_repository(repo, "issues"), _issue_line, per_page, page, query)
 
 
 @reads("Search issues and pull requests")
@@ -116,15 +116,15 @@ async def search_issues(
     page: PageNumber = 1,
 ) -> Page[IssueLine]:
     """Search issues and pull requests in all repositories that the token can see. At most 1000 can be listed."""
-    asked: Query = {"q": query, "sort": None if sort == "best" else sort, "order": direction}
-    return await page_of(context, "The search", "/search/issues", _found_issue, per_page, page, asked, "items")
+    parameters: Query = {"q": query, "sort": None if sort == "best" else sort, "order": direction}
+    return await page_of(context, "The search", "/search/issues", _found_issue, per_page, page, parameters, "items")
 
 
 @reads("Get an issue")
 async def get_issue(context: Context, repo: Repo, number: Number, max_chars: Chars = 20_000) -> Issue:
     """Get an issue with its text. Its comments are listed by another tool."""
     path = in_repository(repo, "issues", number)
-    return one(await get(context, numbered("Issue", number, repo), path), lambda raw: _issue(raw, max_chars))
+    return object_of(await get(context, numbered("Issue", number, repo), path), lambda raw: _issue(raw, max_chars))
 
 
 @reads("List comments")
@@ -155,8 +155,8 @@ async def create_issue(
     assignees: Annotated[tuple[str, ...], "logins"] = (),
 ) -> Made:
     """Create an issue."""
-    given = {"title": title, "body": body or None, "labels": labels or None, "assignees": assignees or None}
-    return one(await send(context, repository(repo), in_repository(repo, "issues"), given), made, changes=True)
+    members = {"title": title, "body": body or None, "labels": labels or None, "assignees": assignees or None}
+    return object_of(await send(context, repository(repo), in_repository(repo, "issues"), members), made, changes=True)
 
 
 @changes("Change an issue", Operation.UPDATE, idempotent=True)
@@ -172,7 +172,7 @@ async def update_issue(
     assignees: Annotated[tuple[str, ...] | None, "logins that replace all its assignees"] = None,
 ) -> Made:
     """Change an issue or pull request: its state, title, text, labels or assignees."""
-    given: dict[str, Any] = {
+    members: dict[str, Any] = {
         "title": title,
         "body": body,
         "state": state,
@@ -180,11 +180,11 @@ async def update_issue(
         "labels": labels,
         "assignees": assignees,
     }
-    if all(value is None for value in given.values()):
+    if all(value is None for value in members.values()):
         raise RetryableToolError("Nothing to change: set title, body, state, labels or assignees.")
     path = in_repository(repo, "issues", number)
-    answer = await send(context, numbered("Issue", number, repo), path, given, method="PATCH")
-    return one(answer, made, changes=True)
+    answer = await send(context, numbered("Issue", number, repo), path, members, method="PATCH")
+    return object_of(answer, made, changes=True)
 
 
 @adds("Comment")
@@ -197,7 +197,7 @@ async def add_comment(
     """Comment on an issue, or in the conversation of a pull request."""
     path = in_repository(repo, "issues", number, "comments")
     answer = await send(context, numbered("Issue", number, repo), path, {"body": body})
-    return one(answer, lambda raw: Comment(**_comment(raw, 0), url=raw["html_url"]), changes=True)
+    return object_of(answer, lambda raw: Comment(**_comment(raw, 0), url=raw["html_url"]), changes=True)
 
 
 def made(raw: Raw) -> Made:

@@ -21,7 +21,7 @@ from toolkit_github.asking import (
 )
 from toolkit_github.kit import adds, changes, reads
 from toolkit_github.paths import Query, in_repository, revision, shown
-from toolkit_github.shapes import Page, Raw, clip, lean, listed, names, one, part, who
+from toolkit_github.shapes import Page, Raw, clip, lean, listed, names, object_of, part, who
 from toolkit_github.tools.issues import Made, made
 from toolkit_github.tools.repositories import ChangedFile, changed_file
 
@@ -107,15 +107,15 @@ async def list_pull_requests(
     page: PageNumber = 1,
 ) -> Page[PullLine]:
     """List a repository's pull requests without their text."""
-    asked: Query = {"state": state, "head": head, "base": base, "sort": sort, "direction": direction}
-    return await page_of(context, repository(repo), in_repository(repo, "pulls"), _pull_line, per_page, page, asked)
+    query: Query = {"state": state, "head": head, "base": base, "sort": sort, "direction": direction}
+    return await page_of(context, repository(repo), in_repository(repo, "pulls"), _pull_line, per_page, page, query)
 
 
 @reads("Get a pull request")
 async def get_pull_request(context: Context, repo: Repo, number: Number, max_chars: Chars = 20_000) -> Pull:
     """Get a pull request: text, branches, size, mergeability. Other tools list its files and reviews."""
     answer = await get(context, numbered("Pull request", number, repo), in_repository(repo, "pulls", number))
-    return one(answer, lambda raw: _pull(raw, max_chars))
+    return object_of(answer, lambda raw: _pull(raw, max_chars))
 
 
 @reads("List the files of a pull request")
@@ -160,7 +160,7 @@ async def create_pull_request(
     maintainer_can_modify: bool = True,
 ) -> Made:
     """Create a pull request from a branch on GitHub."""
-    given = {
+    members = {
         "title": title,
         "head": head,
         "base": base,
@@ -168,8 +168,8 @@ async def create_pull_request(
         "draft": draft,
         "maintainer_can_modify": maintainer_can_modify,
     }
-    answer = await send(context, repository(repo), in_repository(repo, "pulls"), given)
-    return one(answer, made, changes=True)
+    answer = await send(context, repository(repo), in_repository(repo, "pulls"), members)
+    return object_of(answer, made, changes=True)
 
 
 @changes("Merge a pull request", Operation.UPDATE)
@@ -183,15 +183,15 @@ async def merge_pull_request(
     commit_message: str = "",
 ) -> Merged:
     """Merge a pull request into its base branch. This cannot be undone."""
-    given = {
+    members = {
         "merge_method": method,
         "sha": head_sha or None,
         "commit_title": commit_title or None,
         "commit_message": commit_message or None,
     }
     path = in_repository(repo, "pulls", number, "merge")
-    answer = await send(context, numbered("Pull request", number, repo), path, given, method="PUT")
-    return one(answer, lambda raw: Merged(merged=raw["merged"], sha=raw["sha"]), changes=True)
+    answer = await send(context, numbered("Pull request", number, repo), path, members, method="PUT")
+    return object_of(answer, lambda raw: Merged(merged=raw["merged"], sha=raw["sha"]), changes=True)
 
 
 def _pull_line(raw: Raw) -> PullLine:

@@ -9,7 +9,7 @@ from pegboard import Context
 from toolkit_github.asking import Chars, PageNumber, PerPage, Repo, get, page_of, repository, send
 from toolkit_github.kit import adds, reads
 from toolkit_github.paths import in_repository, revision, shown
-from toolkit_github.shapes import Page, Raw, clip, lean, one, who
+from toolkit_github.shapes import Page, Raw, clip, lean, object_of, who
 
 __all__ = ["Asset", "Release", "ReleaseLine", "create_release", "get_release", "list_releases"]
 
@@ -60,7 +60,9 @@ async def get_release(
     """Get a release with its notes and files."""
     last = ("tags", revision(tag)) if tag else ("latest",)
     what = f"The release {shown(tag)} of {shown(repo)}" if tag else f"A release of {shown(repo)}"
-    return one(await get(context, what, in_repository(repo, "releases", *last)), lambda raw: _release(raw, max_chars))
+    return object_of(
+        await get(context, what, in_repository(repo, "releases", *last)), lambda raw: _release(raw, max_chars)
+    )
 
 
 @adds("Create a release")
@@ -76,7 +78,7 @@ async def create_release(
     prerelease: bool = False,
 ) -> Release:
     """Create a release of a tag. It is published at once unless draft is set."""
-    given = {
+    members = {
         "tag_name": revision(tag),
         "target_commitish": target or None,
         "name": name or None,
@@ -85,8 +87,8 @@ async def create_release(
         "draft": draft,
         "prerelease": prerelease,
     }
-    answer = await send(context, repository(repo), in_repository(repo, "releases"), given)
-    return one(answer, lambda raw: _release(raw, 4000), changes=True)
+    answer = await send(context, repository(repo), in_repository(repo, "releases"), members)
+    return object_of(answer, lambda raw: _release(raw, 4000), changes=True)
 
 
 def _release_line(raw: Raw) -> ReleaseLine:

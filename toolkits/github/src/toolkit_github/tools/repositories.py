@@ -9,7 +9,7 @@ from pegboard import Context
 from toolkit_github.asking import Chars, PageNumber, PerPage, Repo, get, page_of, repository
 from toolkit_github.kit import reads
 from toolkit_github.paths import Query, below, in_repository, login, revision, shown
-from toolkit_github.shapes import Page, Raw, clip, first_line, lean, names, one, part, who
+from toolkit_github.shapes import Page, Raw, clip, first_line, lean, names, object_of, part, who
 
 __all__ = [
     "Branch",
@@ -108,9 +108,9 @@ async def search_repositories(
     page: PageNumber = 1,
 ) -> Page[RepositoryLine]:
     """Search repositories on all of GitHub. At most 1000 results can be listed."""
-    asked: Query = {"q": query, "sort": None if sort == "best" else sort}
+    parameters: Query = {"q": query, "sort": None if sort == "best" else sort}
     return await page_of(
-        context, "The search", "/search/repositories", _repository_line, per_page, page, asked, "items"
+        context, "The search", "/search/repositories", _repository_line, per_page, page, parameters, "items"
     )
 
 
@@ -125,16 +125,16 @@ async def list_repositories(
     """List repositories, most recently pushed first."""
     path = below("users", login(owner), "repos") if owner else "/user/repos"
     direction = "asc" if sort == "full_name" else "desc"
-    asked: Query = {"sort": sort, "direction": direction}
+    query: Query = {"sort": sort, "direction": direction}
     return await page_of(
-        context, f"The user or organization {shown(owner)}", path, _repository_line, per_page, page, asked
+        context, f"The user or organization {shown(owner)}", path, _repository_line, per_page, page, query
     )
 
 
 @reads("Get a repository")
 async def get_repository(context: Context, repo: Repo) -> Repository:
     """Describe a repository: default branch, topics, license, counts, and the rights of the token."""
-    return one(await get(context, repository(repo), in_repository(repo)), _repository)
+    return object_of(await get(context, repository(repo), in_repository(repo)), _repository)
 
 
 def _repository_line(raw: Raw) -> RepositoryLine:
@@ -180,8 +180,8 @@ async def list_branches(
     page: PageNumber = 1,
 ) -> Page[Branch]:
     """List the branches of a repository, each with its last commit."""
-    asked: Query = {"protected": protected or None}
-    return await page_of(context, repository(repo), in_repository(repo, "branches"), _branch, per_page, page, asked)
+    query: Query = {"protected": protected or None}
+    return await page_of(context, repository(repo), in_repository(repo, "branches"), _branch, per_page, page, query)
 
 
 def _branch(raw: Raw) -> Branch:
@@ -202,8 +202,8 @@ async def list_commits(
 ) -> Page[CommitLine]:
     """List commits, newest first."""
     what = f"{shown(ref)} of {shown(repo)}" if ref else repository(repo)
-    asked: Query = {"sha": ref, "path": path, "author": author, "since": since, "until": until}
-    return await page_of(context, what, in_repository(repo, "commits"), _commit_line, per_page, page, asked)
+    query: Query = {"sha": ref, "path": path, "author": author, "since": since, "until": until}
+    return await page_of(context, what, in_repository(repo, "commits"), _commit_line, per_page, page, query)
 
 
 def _commit_line(raw: Raw) -> CommitLine:
@@ -234,7 +234,7 @@ async def get_commit(
     """Get a commit with its changed files and their patches. max_chars=0 omits the patches."""
     path = in_repository(repo, "commits", revision(commit))
     answer = await get(context, f"{shown(commit)} of {shown(repo)}", path, {"per_page": per_page, "page": page})
-    result = one(answer, lambda raw: _commit(raw, max_chars))
+    result = object_of(answer, lambda raw: _commit(raw, max_chars))
     if answer.next_page is not None:
         result["next_page"] = answer.next_page
     return result

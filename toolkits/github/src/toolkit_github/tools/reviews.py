@@ -9,7 +9,7 @@ from pegboard import Context, Operation, RetryableToolError
 from toolkit_github.asking import Chars, Number, PageNumber, PerPage, Repo, numbered, page_of_pull, send
 from toolkit_github.kit import adds, reads
 from toolkit_github.paths import in_repository
-from toolkit_github.shapes import Page, Raw, clip, lean, one, who
+from toolkit_github.shapes import Page, Raw, clip, lean, object_of, who
 from toolkit_github.tools.issues import Made, made
 
 __all__ = [
@@ -101,15 +101,15 @@ async def review_pull_request(
     """Submit a review of a pull request, with comments on lines. It is visible to others at once."""
     if event != "APPROVE" and not body:
         raise RetryableToolError(f"A review with the event {event} requires a body.")
-    given = {
+    members = {
         "event": event,
         "body": body or None,
         "comments": [_checked(comment) for comment in comments] or None,
         "commit_id": commit or None,
     }
     path = in_repository(repo, "pulls", number, "reviews")
-    answer = await send(context, numbered("Pull request", number, repo), path, given)
-    return one(answer, lambda raw: _review(raw, 0), changes=True)
+    answer = await send(context, numbered("Pull request", number, repo), path, members)
+    return object_of(answer, lambda raw: _review(raw, 0), changes=True)
 
 
 @adds("Ask for a review", Operation.UPDATE)
@@ -124,8 +124,8 @@ async def request_reviewers(
     if not reviewers and not teams:
         raise RetryableToolError("Name at least one reviewer or team.")
     path = in_repository(repo, "pulls", number, "requested_reviewers")
-    given = {"reviewers": reviewers or None, "team_reviewers": teams or None}
-    return one(await send(context, numbered("Pull request", number, repo), path, given), made, changes=True)
+    members = {"reviewers": reviewers or None, "team_reviewers": teams or None}
+    return object_of(await send(context, numbered("Pull request", number, repo), path, members), made, changes=True)
 
 
 def _checked(comment: LineComment) -> LineComment:
