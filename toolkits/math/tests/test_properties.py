@@ -29,13 +29,13 @@ def test_a_remainder_is_what_division_leaves(a: Decimal, b: Decimal) -> None:
 
 @given(st.integers(1, 10**8))
 def test_primes_make_up_the_number(number: int) -> None:
-    found = whole_numbers.prime_factors(number)
-    assert math.prod(found) == number
-    assert all(all(prime % divisor for divisor in range(2, min(prime, 200))) for prime in found)
+    primes = whole_numbers.prime_factors(number)
+    assert math.prod(primes) == number
+    assert all(all(prime % divisor for divisor in range(2, min(prime, 200))) for prime in primes)
 
 
 def test_the_longest_exact_result_is_given() -> None:
     longest = Decimal("9" * MAX_DIGITS)
     assert arithmetic.add([longest, Decimal(0)]) == longest
-    shuffled = [Decimal(one) for one in random.sample(range(10_000), 10_000)]
+    shuffled = [Decimal(number) for number in random.sample(range(10_000), 10_000)]
     assert arithmetic.add(shuffled) == sum(range(10_000))

@@ -75,19 +75,19 @@ EVERY = [
 ]
 
 
-@pytest.mark.parametrize(("tool", "arguments", "given"), EVERY)
-async def test_what_it_gives(client: TestClient, tool: str, arguments: dict[str, Any], given: Any) -> None:
+@pytest.mark.parametrize(("tool", "arguments", "expected"), EVERY)
+async def test_what_it_gives(client: TestClient, tool: str, arguments: dict[str, Any], expected: Any) -> None:
     result = await client.call(tool, arguments)
-    assert (result.text if result.is_error else result.value) == given
+    assert (result.text if result.is_error else result.value) == expected
 
 
 async def test_every_tool_is_tried() -> None:
     tried = {tool for tool, _, _ in EVERY} | {"statistics"}
-    assert tried == {one.name or one.function.__name__ for one in kit.register_tools()}
+    assert tried == {tool.name or tool.function.__name__ for tool in kit.register_tools()}
 
 
 @pytest.mark.parametrize(
-    ("tool", "arguments", "told"),
+    ("tool", "arguments", "message"),
     [
         ("square_root", {"number": -1}, "number"),
         ("logarithm", {"number": 0}, "number"),
@@ -101,8 +101,8 @@ async def test_every_tool_is_tried() -> None:
         ("round_number", {"number": 1, "digits": 101}, "digits"),
     ],
 )
-async def test_what_it_refuses(client: TestClient, tool: str, arguments: dict[str, Any], told: str) -> None:
-    assert (await client.call(tool, arguments)).error.message.startswith(f"Invalid arguments:\n{told}")
+async def test_what_it_refuses(client: TestClient, tool: str, arguments: dict[str, Any], message: str) -> None:
+    assert (await client.call(tool, arguments)).error.message.startswith(f"Invalid arguments:\n{message}")
 
 
 async def test_statistics(client: TestClient) -> None:
@@ -116,5 +116,10 @@ async def test_statistics(client: TestClient) -> None:
         "variance": "1.6666666666666666666666666666666666666666666666667",
         "standard_deviation": "1.2909944487358056283930884665941332036109739017639",
     }
-    one = (await client.call("statistics", numbers=[7])).structured
-    assert (one["mean"], one["median"], one["variance"], one["standard_deviation"]) == ("7", "7", None, None)
+    single = (await client.call("statistics", numbers=[7])).structured
+    assert (single["mean"], single["median"], single["variance"], single["standard_deviation"]) == (
+        "7",
+        "7",
+        None,
+        None,
+    )

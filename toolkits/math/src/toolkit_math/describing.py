@@ -51,7 +51,7 @@ def _median(ordered: Sequence[Decimal]) -> Decimal:
 def _variance(numbers: Sequence[Decimal], mean: Decimal) -> Decimal:
     def operation(context: Context) -> Decimal:
         distances = (context.subtract(number, mean) for number in numbers)
-        squares = reduce(context.add, (context.multiply(one, one) for one in distances))
+        squares = reduce(context.add, (context.multiply(distance, distance) for distance in distances))
         return context.divide(squares, Decimal(len(numbers) - 1))
 
     return rounded(operation)

@@ -36,12 +36,12 @@ def factorial(number: Annotated[int, Field(ge=0, le=1000)]) -> Decimal:
 @calculates("Prime factors")
 def prime_factors(number: Annotated[int, Field(ge=1, le=10**10)]) -> list[int]:
     """Return the prime factors of a number, sorted and with repetitions. The list is empty for 1."""
-    found = []
+    primes = []
     divisor = 2
     while divisor * divisor <= number:
         if number % divisor:
             divisor += 1 + (divisor > 2)
         else:
-            found.append(divisor)
+            primes.append(divisor)
             number //= divisor
-    return [*found, number] if number > 1 else found
+    return [*primes, number] if number > 1 else primes
