@@ -15,10 +15,12 @@ SECURITY_TESTS := tests/secrecy tests/pegboard_client/oauth tests/protocol/test_
 	$(addprefix tests/plugins/,operation/audit auth secrets protocols/worker)
 # http.aiohttp_internals uses private attributes of aiohttp
 HTTP_TESTS := tests/plugins/transports/http $(addprefix tests/protocol/http/test_,$(addsuffix .py,edge life limits streams))
+QUICK_TESTS := tests/structure \
+	$(addprefix tests/host/,authoring calls catalogue config content context messages middleware routing schemas secrets uris wire)
 BIN := .venv/bin
 
 .DEFAULT_GOAL := install
-.PHONY: help install serve demo test interpreters without lowest newest check conformance format site build release porting peers messages bench results regressions signatures soak edits lock clean
+.PHONY: help install serve demo quick test interpreters without lowest newest check conformance format site build release porting peers messages bench results regressions signatures soak edits lock clean
 
 help:  ## list the targets
 	@sed -n 's/^\([a-z]*\):.*## /make \1: /p' Makefile
@@ -32,6 +34,9 @@ serve: install  ## run the host at http://127.0.0.1:8000/mcp, with hostconfig.to
 
 demo: install  ## a client calls the tools of a server, and each message is shown
 	@$(BIN)/pegboard demo
+
+quick: install  ## tests of units and of the structure, in less than a minute of CPU time
+	$(BIN)/python -m pytest -q $(QUICK_TESTS)
 
 test: check  ## lint, format, types and all tests
 	$(BIN)/python -m pytest $(PYTEST_ARGS)

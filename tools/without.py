@@ -62,7 +62,8 @@ def without_entry_points(text: str, root: Path) -> str:
         path = root / "plugins" / Path(*found[1].split(".")) if found else None
         return path is None or path.is_dir() or path.with_suffix(".py").is_file()
 
-    return "".join(line for line in text.splitlines(keepends=True) if is_kept(line))
+    kept = "".join(line for line in text.splitlines(keepends=True) if is_kept(line))
+    return re.sub(r"\[project\.entry-points\.[^\n]*\]\n\n", "", kept)  # groups that are empty now
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -80,7 +81,17 @@ def main(argv: Sequence[str] | None = None) -> int:
     environment = os.environ | {VARIABLE: " ".join(options.parts)}
     for command in (
         ["make", "install"],
-        [".venv/bin/python", "-m", "pytest", "-q", "-n", "auto", *options.tests],
+        [
+            ".venv/bin/python",
+            "-m",
+            "pytest",
+            "-q",
+            "-n",
+            "auto",
+            "--deselect",
+            "tests/structure/test_budget.py",
+            *options.tests,
+        ],
     ):
         done = subprocess.run(command, cwd=COPY, env=environment, check=False)
         if done.returncode:

@@ -115,13 +115,15 @@ def test_installed_toolkits_are_off_beside_a_file_unless_named(pegboard: Command
     [
         ("import pegboard\n", 'has no toolkit at its top level: add kit = Toolkit("demo")'),
         ("\n\nimport absent_thing\n", "ModuleNotFoundError: No module named 'absent_thing' (demo.py:3)\n"),
-        (
+        pytest.param(
             "from arcade_tdk.errors import ToolExecutionError\n",
             "(demo.py:1); if the file is a server of arcade_tdk, import from pegboard_plugins.compat.arcade instead\n",
+            marks=pytest.mark.needs("compat"),
         ),
-        (
+        pytest.param(
             "class MCPServer:\n    __module__ = 'mcp.server'\n    def run(self): ...\nserver = MCPServer()\n",
             "; it has a server of mcp: import MCPServer from pegboard_plugins.compat.fastmcp instead\n",
+            marks=pytest.mark.needs("compat"),
         ),
         (
             DEMO + "kit.run()\n",
