@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Generator
+from functools import cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -39,21 +40,28 @@ def pytest_ignore_collect(collection_path: Path) -> bool | None:
     """Leave out modules that import a part which `tools.without` has removed."""
     if "PEGBOARD_WITHOUT" not in os.environ or collection_path.suffix != ".py":
         return None
-    ours = ("pegboard_", "tests.")
-    names = [found.module for found in imports(collection_path.read_text("utf-8")) if found.module.startswith(ours)]
-    return True if any(not _exists(name) for name in names) else None
+    return True if _needs_absent(collection_path) else None
 
 
-def _exists(module: str) -> bool:
-    folder = ROOT if module.startswith("tests.") else ROOT / "plugins"
-    path = folder.joinpath(*module.split("."))
-    return path.is_dir() or path.with_suffix(".py").is_file()
+@cache
+def _needs_absent(path: Path) -> bool:
+    """Return True if a module, or a module of the tests that it imports, imports a module that does not exist."""
+    for found in imports(path.read_text("utf-8")):
+        if found.module.startswith(("pegboard_", "tests.")):
+            of_tests = found.module.startswith("tests.")
+            module = (ROOT if of_tests else ROOT / "plugins").joinpath(*found.module.split("."))
+            file = next((path for path in (module.with_suffix(".py"), module / "__init__.py") if path.is_file()), None)
+            if not (file or module.is_dir()) or (of_tests and file and _needs_absent(file)):
+                return True
+    return False
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Skip tests that need an absent feature."""
-    features = {path.name for path in (ROOT / "plugins").glob("pegboard_plugins/*/*")}
-    features |= {path.name for path in (ROOT / "plugins").iterdir()}
+    plugins = ROOT / "plugins"
+    features = {
+        path.name for depth in ("*", "pegboard_plugins/*", "pegboard_plugins/*/*") for path in plugins.glob(depth)
+    }
     for item in items:
         absent = {name for mark in item.iter_markers("needs") for name in mark.args} - features
         if absent:

@@ -2,7 +2,7 @@
 
 A part is a package beside the host, such as `pegboard_client`, or a group or a feature of `pegboard_plugins`, such as
 `auth` or `lock`. Its folder, its tests and its lines of entry points are removed. Tests that need a removed part are
-left out: they import it, or they have the mark `needs`. The budget of sizes is not tested.
+left out: they import it, or they have the mark `needs`, or they are about all parts.
 """
 
 from __future__ import annotations
@@ -21,12 +21,17 @@ from tools.install import ROOT
 COPY = ROOT / ".cache" / "without"
 VARIABLE = "PEGBOARD_WITHOUT"
 """The variable that tells the tests which parts are removed, separated by spaces."""
+OF_THE_WHOLE = (
+    *("tests/docs", "docs/examples/tests", "tests/benchmarks", "tests/packaging", "tests/requirements"),
+    *("tests/structure/test_budget.py", "tests/structure/test_questions.py"),
+)
+"""The tests that are about all parts: of the pages, the measurements, the distribution and its size."""
 
 
 def copy_checkout(target: Path) -> None:
-    """Copy the files of the checkout that git knows. Keep the environment of an earlier copy."""
+    """Copy the files of the checkout that git knows. Keep the environments of an earlier copy."""
     for path in target.iterdir() if target.exists() else ():
-        if path.name != ".venv":
+        if path.name not in (".cache", ".venv", ".venv-tools"):
             shutil.rmtree(path) if path.is_dir() else path.unlink()
     listed = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, text=True, check=True).stdout
     for name in filter(None, listed.split("\0")):
@@ -88,8 +93,7 @@ def main(argv: Sequence[str] | None = None) -> int:
             "-q",
             "-n",
             "auto",
-            "--deselect",
-            "tests/structure/test_budget.py",
+            *(f"--ignore={path}" for path in OF_THE_WHOLE),
             *options.tests,
         ],
     ):

@@ -114,6 +114,7 @@ def test_ok_means_that_serve_would_open(host: str, sections: str, message: str |
 # --- schema
 
 
+@pytest.mark.needs("worker", "opentelemetry", "lock")
 def test_the_schema_has_the_sections_of_installed_plugins(pegboard: Command) -> None:
     pegboard.install("strange", "raise SystemExit('imported')", group="pegboard.plugins")
     schema = pegboard("config", "schema").data

@@ -31,6 +31,7 @@ def comments(text: str) -> list[str]:
     return [line.partition("#")[2] for line in text.splitlines() if "#" in line]
 
 
+@pytest.mark.needs("worker")
 @pytest.mark.parametrize(
     ("key", "text", "line"),
     [
@@ -52,6 +53,7 @@ def test_a_key_is_set_and_comments_stay(key: str, text: str, line: str, pegboard
     assert pegboard("config", "check").code == 0
 
 
+@pytest.mark.needs("audit")
 @pytest.mark.parametrize(
     ("line", "message"),
     [
@@ -117,6 +119,7 @@ def test_a_plugin_is_switched(name: str, pegboard: Command) -> None:
     assert comments(file_of(pegboard))[:3] == [" mine", " the host", " a name"]
 
 
+@pytest.mark.needs("worker", "audit")
 def test_a_glob_or_a_variable_is_named_if_it_prevents_the_change(pegboard: Command) -> None:
     pegboard.configure("disabled_plugins = ['aud*']")
     assert "audit cannot be enabled: disabled by 'aud*'" in pegboard("enable", "audit").err

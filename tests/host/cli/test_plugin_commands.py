@@ -128,6 +128,7 @@ def test_doctor_runs_the_check_of_a_plugin(desk: Command) -> None:
     assert row["message"].endswith("failed: KeyError: 'locked'")
 
 
+@pytest.mark.needs("worker")
 def test_the_command_of_a_plugin_that_failed_fails_with_the_reason(pegboard: Command) -> None:
     pegboard.configure(sections="[plugins.worker]")
     done = pegboard("token", "--json")
@@ -148,6 +149,7 @@ def lifetime(token: str) -> int:
     return int(claims["exp"] - claims["iat"])
 
 
+@pytest.mark.needs("worker")
 def test_a_token_is_valid_for_an_hour_or_as_long_as_requested_and_shows_no_secret(pegboard: Command) -> None:
     pegboard.configure(sections='[plugins.worker]\nsecret = { env = "MINE" }')
     done = pegboard("token", "-vv", env={"MINE": SECRET})
@@ -156,6 +158,7 @@ def test_a_token_is_valid_for_an_hour_or_as_long_as_requested_and_shows_no_secre
     assert (token["expires_in"], lifetime(token["token"])) == (31622400, 31622400)
 
 
+@pytest.mark.needs("worker")
 @pytest.mark.parametrize("seconds", ["0", "31622401", "9" * 5000], ids=lambda text: text[:8])
 def test_another_lifetime_is_refused(pegboard: Command, seconds: str) -> None:
     done = pegboard("token", f"--seconds={seconds}", "-vv", env={"ARCADE_WORKER_SECRET": SECRET})
@@ -163,6 +166,7 @@ def test_another_lifetime_is_refused(pegboard: Command, seconds: str) -> None:
     assert "argument --seconds: expected a whole number from 1 to 31622400" in done.err
 
 
+@pytest.mark.needs("worker")
 def test_a_weak_secret_causes_a_warning_and_no_token_is_signed_without_a_secret(pegboard: Command) -> None:
     done = pegboard("token", env={"ARCADE_WORKER_SECRET": "a" * 40})
     assert (done.code, bool(done.out), "the secret is weak" in done.err, "HMAC" in done.err) == (0, True, True, False)

@@ -153,6 +153,7 @@ def test_a_relative_home_is_not_the_users_own_folder(variables: dict[str, str], 
 # --- settings that widen access
 
 
+@pytest.mark.needs("worker", "rate_limit")
 def test_settings_that_widen_access_are_shown_and_tokens_are_masked(opened: Opened) -> None:
     opened.install("around", "from pegboard.plugin import Plugin\nclass kit(Plugin): pass\n", group="pegboard.plugins")
     opened.write(
@@ -198,6 +199,7 @@ def test_a_terminal_is_asked_once_and_after_an_edit_shows_the_changed_settings(o
     assert opened("list").code == 0
 
 
+@pytest.mark.needs("worker", "rate_limit")
 @pytest.mark.parametrize(
     ("settings", "variables", "expected"),
     [

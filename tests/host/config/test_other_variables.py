@@ -75,6 +75,7 @@ def warnings(**environ: str) -> list[str]:
     return list(map(str, ignored_variables(environ, NAMES)))
 
 
+@pytest.mark.needs("worker", "opentelemetry")
 @pytest.mark.parametrize(("name", "text", "key", "value"), SET)
 def test_a_variable_sets_its_key(tmp_path: Path, name: str, text: str, key: str, value: object) -> None:
     config = load(tmp_path, environ={name: text}, collect=True)
@@ -86,6 +87,7 @@ def test_a_variable_sets_its_key(tmp_path: Path, name: str, text: str, key: str,
     assert warnings(**{name: text}) == []
 
 
+@pytest.mark.needs("worker", "opentelemetry")
 @pytest.mark.parametrize("name", [*RENAMED, *UNUSED])
 def test_a_variable_without_effect_causes_a_warning(tmp_path: Path, name: str) -> None:
     assert HostConfig.load(environ={name: "1"}, directory=tmp_path).sources.tree == {}
@@ -102,6 +104,7 @@ def test_a_variable_of_a_disabled_plugin_causes_a_warning(name: str) -> None:
     assert list(ignored_variables({name: "1"}, NAMES, ["arcade_cloud"])) == []
 
 
+@pytest.mark.needs("worker", "opentelemetry")
 def test_the_rows_are_those_of_the_defaults_and_name_existing_keys() -> None:
     listed = {name for kind in (*EnvironmentNames._fields, "renamed", "unused", "of_plugins") for name in NAMES[kind]}
     assert listed == {*(row[0] for row in SET), *RENAMED, *UNUSED, *OF_PLUGINS}
@@ -116,6 +119,7 @@ def test_the_rows_are_those_of_the_defaults_and_name_existing_keys() -> None:
         assert key in models[table].model_fields
 
 
+@pytest.mark.needs("worker")
 @pytest.mark.parametrize(
     ("name", "meant"),
     [

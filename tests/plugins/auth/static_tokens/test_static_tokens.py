@@ -149,6 +149,7 @@ async def test_another_source_may_have_the_token() -> None:
         assert "_TOKEN" not in str((await failure(host, "github")).error)
 
 
+@pytest.mark.needs("worker")
 @pytest.mark.parametrize("secret", ["ARCADE_WORKER_SECRET", "BROKEN"])
 async def test_secrets_of_the_host_and_of_a_broken_store_are_no_tokens(
     caplog: pytest.LogCaptureFixture, secret: str

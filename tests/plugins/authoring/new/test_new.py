@@ -48,6 +48,7 @@ def test_a_terminal_is_asked_for_the_rest(bare: Command) -> None:
     assert "on_call_tool" in (bare.folder / "pegboard-acme/src/pegboard_acme/__init__.py").read_text()
 
 
+@pytest.mark.needs("rate_limit")
 @pytest.mark.parametrize(
     ("line", "message"),
     [

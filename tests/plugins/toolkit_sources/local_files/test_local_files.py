@@ -76,6 +76,7 @@ async def test_a_folder_serves_its_files_with_tools_and_runs_no_other(tmp_path: 
     assert reasons == dict.fromkeys(("deep", "demo", "loud"), "found by [plugins.local_files]")
 
 
+@pytest.mark.needs("compat")
 async def test_a_mounted_server_is_served_only_by_the_other_server(tmp_path: Path) -> None:
     start = "from pegboard_plugins.compat.fastmcp import FastMCP\nsub = FastMCP('sub')\napp = FastMCP('app')\n"
     write(tmp_path, server=f"{start}sub.add_tool(lambda: 'hello', name='greet')\napp.mount(sub, 'sub')\n")
