@@ -11,6 +11,8 @@ from argparse import Namespace
 from collections.abc import Sequence
 from pathlib import Path
 
+import importlib_metadata
+
 from pegboard.plugin import HostPlan
 from pegboard.terminal import UsageError, agreed, is_interactive, say
 
@@ -29,6 +31,9 @@ def root_arguments(options: Namespace, plan: HostPlan) -> list[str]:
     Raises:
         UsageError: a folder does not exist, or holds the home directory.
     """
+    if options.root and not _is_installed():
+        say("--root has no effect: the tools for files are not installed; `pip install toolkit-files` adds them")
+        return []
     if options.root:
         return [word for root in options.root for word in ("--root", str(_checked(root)))]
     if _has_root(options, plan) or ("toolkit", _TOOLKIT) not in plan.enabled:
@@ -53,6 +58,10 @@ def _checked(root: str) -> Path:
     if _holds_home(folder):
         raise UsageError(f"{folder} is or holds your home directory: name a folder below it with --root")
     return folder
+
+
+def _is_installed() -> bool:
+    return any(entry.name == _TOOLKIT for entry in importlib_metadata.entry_points(group="pegboard.toolkits"))
 
 
 def _holds_home(folder: Path) -> bool:
