@@ -50,8 +50,9 @@ def _needs_absent(path: Path) -> bool:
         if found.module.startswith(("pegboard_", "tests.")):
             of_tests = found.module.startswith("tests.")
             module = (ROOT if of_tests else ROOT / "plugins").joinpath(*found.module.split("."))
-            file = next((path for path in (module.with_suffix(".py"), module / "__init__.py") if path.is_file()), None)
-            if not (file or module.is_dir()) or (of_tests and file and _needs_absent(file)):
+            files = [module.with_suffix(".py"), module / "__init__.py", module / f"{found.name}.py"]
+            present = [file for file in files if file.is_file()]
+            if not (present or module.is_dir()) or (of_tests and any(map(_needs_absent, present))):
                 return True
     return False
 

@@ -68,7 +68,7 @@ def command_parameter(command: str) -> Any:
     return pytest.param(command, marks=[pytest.mark.needs(feature)] if feature in OF_FEATURES else [])
 
 
-@pytest.mark.parametrize("command", map(command_parameter, sorted(OUTPUTS.keys() - {"reload"})))
+@pytest.mark.parametrize("command", [*map(command_parameter, sorted(OUTPUTS.keys() - {"reload"}))])
 def test_the_output_of_a_command_has_its_schema(command: str, pegboard: Command) -> None:
     pegboard.write('{"mcpServers": {"mine": {"command": "sh"}}}', ".mcp.json")
     env = {"XDG_STATE_HOME": str(pegboard.folder / "state"), "DEMO_KEY": None}
