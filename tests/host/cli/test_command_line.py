@@ -27,6 +27,7 @@ def test_options_may_come_before_between_and_after_arguments() -> None:
     assert (options.json, options.only, options.verbose) == (True, ["a", "b"], 1)
 
 
+@pytest.mark.needs("configure", "cost")
 @pytest.mark.parametrize(
     ("line", "message", "command"),
     [
@@ -76,6 +77,7 @@ def test_version_and_usage_load_no_host(argument: str, code: int, bare: Command)
     assert (done.code, done.out) == (code, f"{first}[]\n")
 
 
+@pytest.mark.needs("demo", "dev")
 def test_help_has_examples_that_parse(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -64,6 +64,7 @@ def test_a_description_cannot_control_the_terminal(pegboard: Command) -> None:
     assert "é 日本\u3000語" in done.out
 
 
+@pytest.mark.needs("doctor")
 def test_tools_that_need_what_is_not_set_are_marked(pegboard: Command) -> None:
     env = {"DEMO_KEY": None}
     listed = {row[0]: row[1] for row in rows(pegboard("list", env=env).out)}
@@ -206,6 +207,7 @@ def test_commands_work_although_a_plugin_is_broken(line: str, pegboard: Command)
         assert (fatal.code, "the host cannot start with these problems" in fatal.err) == (code, True)
 
 
+@pytest.mark.needs("cost")
 @pytest.mark.parametrize("line", ["list", "show demo_echo", "cost"])
 def test_a_wrong_section_is_named_and_the_rest_is_shown(line: str, pegboard: Command) -> None:
     pegboard.install("other", "from pegboard import Toolkit\nkit = Toolkit('other')\n")

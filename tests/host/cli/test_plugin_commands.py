@@ -118,6 +118,7 @@ def test_a_function_in_place_of_a_command_runs_only_if_its_plugin_is_enabled(des
     assert "unknown option '--wiped'" in desk("list", "--wiped", "sponge").err
 
 
+@pytest.mark.needs("doctor")
 def test_doctor_runs_the_check_of_a_plugin(desk: Command) -> None:
     rows = [row for row in desk("doctor", "--json").data["findings"] if row["check"] == "drawers"]
     assert [(row["level"], row["message"], row["fix"]) for row in rows] == [

@@ -100,6 +100,7 @@ async def test_a_server_runs_without_the_extra_reload() -> None:
     assert wire.stderr.count("watchfiles") == 1
 
 
+@pytest.mark.needs("dev")
 def test_the_prompt_works_without_the_extra_reload(tmp_path: Path) -> None:
     write(tmp_path, "shop.py", 'from pegboard import Toolkit\nkit = Toolkit("shop")\n')
     done = pegboard(samples(), "dev", str(tmp_path / "shop.py"))

@@ -25,6 +25,7 @@ CHANGES = {
 }
 
 
+@pytest.mark.needs("doctor")
 @pytest.mark.parametrize("name", CHANGES)
 def test_each_change_is_reported_with_its_plugin(name: str) -> None:
     config = f"{HOST}[plugins.{name}]\n{GREETER}"

@@ -15,6 +15,7 @@ def findings_of(pegboard: Command, *options: str) -> list[dict[str, Any]]:
     return [finding for finding in done.data["findings"] if finding["check"] == "lock file"]
 
 
+@pytest.mark.needs("doctor")
 @pytest.mark.parametrize("section", ["", "[plugins.lock]"])
 def test_a_lock_that_others_can_change_is_reported_once_and_not_fixed(section: str, pegboard: Command) -> None:
     pegboard.configure(sections=section)
