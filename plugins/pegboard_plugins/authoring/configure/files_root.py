@@ -32,7 +32,7 @@ def root_arguments(options: Namespace, plan: HostPlan) -> list[str]:
         UsageError: a folder does not exist, or holds the home directory.
     """
     if options.root and not _is_installed():
-        say("--root has no effect: the tools for files are not installed; `pip install toolkit-files` adds them")
+        say("--root has no effect: toolkit-files, which has the tools for files, is not installed")
         return []
     if options.root:
         return [word for root in options.root for word in ("--root", str(_checked(root)))]
