@@ -108,7 +108,7 @@ def folders() -> dict[str, float]:
 
 
 BUDGET: dict[str, tuple[Callable[[], int], int]] = {
-    "statements in the host": (lambda: statements(HOST.values()), 21_864),
+    "statements in the host": (lambda: statements(HOST.values()), 21_868),
     # raised from 50,670: commands as facts, helpers of plugins that were host functions, and contracts for commands
     "statements in the host and the plugins": (lambda: statements((HOST | PLUGINS).values()), 51_260),
     # raised from 298: the reloads have packages of their own, and the version a module

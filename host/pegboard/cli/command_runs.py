@@ -40,8 +40,10 @@ class RunningCommand(CommandContext):
         options, config = self.options, load_config(self.options)
         is_alone = any(vars(options).get(name) for name in ("file", "paths"))
         selection = Selection(tuple(options.only), options.safe, options.strict, autoload=not is_alone)
-        choices = choose_plugins(find_plugins().origins, config, selection)
-        return HostPlan(config, frozenset((choice.origin.kind, choice.origin.name) for choice in choices if choice.on))
+        installed = find_plugins().origins
+        enabled = [choice.origin for choice in choose_plugins(installed, config, selection) if choice.on]
+        names, running = (frozenset((origin.kind, origin.name) for origin in group) for group in (installed, enabled))
+        return HostPlan(config, names, running)
 
     def command_line(self, *, of_plugins: bool = False) -> CommandDescription:
         """Return the options of all commands, and the commands."""

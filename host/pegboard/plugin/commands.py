@@ -140,10 +140,12 @@ class HostPlan(NamedTuple):
     Attributes:
         config: the configuration. `config.file` is its file or None. `config.source(key).kind` is "file" if it sets a
             key.
-        enabled: the kind and the name of each enabled plugin and toolkit.
+        installed: the kind and the name of each installed plugin and toolkit.
+        enabled: those that the host would run.
     """
 
     config: "HostConfig"
+    installed: frozenset[tuple["PluginKind", str]]
     enabled: frozenset[tuple["PluginKind", str]]
 
 

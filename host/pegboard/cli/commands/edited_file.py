@@ -46,12 +46,14 @@ class EditedFile:
             raise EditedFileError(f"{self._path} cannot be written: {error.strerror}") from None
 
     def _read(self) -> str:
-        if self._path.exists() and not self._path.is_file():
-            raise EditedFileError(f"{self._path} is not a file: name a file with --config")
         try:
+            if self._path.exists() and not self._path.is_file():
+                raise EditedFileError(f"{self._path} is not a file: name a file with --config")
             return self._path.read_bytes().decode("utf-8")
         except FileNotFoundError:
             return ""
+        except UnicodeDecodeError:
+            raise EditedFileError(f"{self._path} is not UTF-8: save it as UTF-8") from None
         except OSError as error:
             raise EditedFileError(f"{self._path} cannot be read: {error.strerror}") from None
 

@@ -11,8 +11,6 @@ from argparse import Namespace
 from collections.abc import Sequence
 from pathlib import Path
 
-import importlib_metadata
-
 from pegboard.plugin import HostPlan
 from pegboard.terminal import UsageError, agreed, is_interactive, say
 
@@ -31,7 +29,7 @@ def root_arguments(options: Namespace, plan: HostPlan) -> list[str]:
     Raises:
         UsageError: a folder does not exist, or holds the home directory.
     """
-    if options.root and not _is_installed():
+    if options.root and ("toolkit", _TOOLKIT) not in plan.installed:
         say("--root has no effect: toolkit-files, which has the tools for files, is not installed")
         return []
     if options.root:
@@ -58,10 +56,6 @@ def _checked(root: str) -> Path:
     if _holds_home(folder):
         raise UsageError(f"{folder} is or holds your home directory: name a folder below it with --root")
     return folder
-
-
-def _is_installed() -> bool:
-    return any(entry.name == _TOOLKIT for entry in importlib_metadata.entry_points(group="pegboard.toolkits"))
 
 
 def _holds_home(folder: Path) -> bool:
