@@ -99,7 +99,7 @@ bench: install  ## measure beside other frameworks and a bare floor; benchmarks/
 results: install  ## measure again for docs/results.md, and draw its pictures; continues a run that was interrupted
 	$(BIN)/python -m benchmarks --resume --rounds 5 --seconds 0.16 --output benchmarks/.cache/page.json \
 		--only start,memory,call,http-call,auth,mounted-call,http-list,http-memory,http-size,data \
-		--contenders pegboard,pegboard+files,pegboard+uvloop,pegboard+public,mcp,mcp+fast,mcp1,fastmcp,arcade-mcp,floor,floor+uvloop \
+		--contenders pegboard,pegboard+files,pegboard+uvloop,pegboard+public,mcp,mcp+fast,mcp1,fastmcp,arcade-mcp,floor,floor+tasks,floor+uvloop \
 		$(if $(OVERRIDES),--overrides $(OVERRIDES))
 	$(BIN)/python -m benchmarks.page benchmarks/.cache/page.json
 
