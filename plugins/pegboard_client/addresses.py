@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
+from typing import NamedTuple
 
-from pegboard.records import NamedTuple
 from pegboard.types.callers import EMPTY
 from pegboard_client.http_auth import HttpAuth
 from pegboard_client.http_exchange import HttpExchange

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
-from typing import Any, Literal, TypeAlias
-
-from pegboard.records import NamedTuple
+from typing import Any, Literal, NamedTuple, TypeAlias
 
 
 class Asked(NamedTuple):

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import NamedTuple
 
-from pegboard.records import NamedTuple
 from pegboard_client.client_errors import ConnectionLostError
 
 MIN_RETRY_MS = 100

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Mapping
 from contextlib import AbstractAsyncContextManager
-from typing import Protocol
-
-from pegboard.records import NamedTuple
+from typing import NamedTuple, Protocol
 
 
 class HttpReply(NamedTuple):

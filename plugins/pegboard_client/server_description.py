@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-from pegboard.records import NamedTuple
+from typing import Any, NamedTuple
 
 _SERVER_INFO = "io.modelcontextprotocol/serverInfo"
 

@@ -8,10 +8,9 @@ from __future__ import annotations
 import inspect
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 from pegboard.errors import ProtocolError
-from pegboard.records import NamedTuple
 from pegboard.wire.codec import decode, encode
 from pegboard.wire.jsonrpc import METHOD_NOT_FOUND
 from pegboard_client.asked import CAPABILITY_OF, Asked

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 from pegboard.host import Host
 from pegboard.loading.plugins import LoadProblem
 from pegboard.names import wire_name
-from pegboard.records import NamedTuple
 from pegboard.types.callers import EMPTY
 from pegboard.types.calls import Completion
 from pegboard_client.asked import Asked

@@ -17,12 +17,11 @@ from inspect import getgeneratorlocals
 from pathlib import Path
 from threading import get_ident
 from types import FrameType, GeneratorType
-from typing import Any
+from typing import Any, NamedTuple
 
 import pegboard
 import pegboard_client
 from pegboard.context.rounds import in_step
-from pegboard.records import NamedTuple
 
 _WRITING = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from types import ModuleType
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 from pegboard.authoring.toolkit_base import ToolkitBase
 from pegboard.errors import MCPError
@@ -22,7 +22,6 @@ from pegboard.plugin.middleware import Middleware
 from pegboard.plugin.origin import Origin
 from pegboard.plugin.secrets import SecretStore
 from pegboard.plugin.token_sources import TokenSource
-from pegboard.records import NamedTuple
 from pegboard.types.authorization import TokenRequest
 from pegboard.types.callers import Authorization
 from pegboard.types.calls import Call, CallNext, Outcome

@@ -28,7 +28,7 @@ def complaints(name: str, spec: Callable[..., Any], tests: dict[str, ast.AST]) -
         yield f"{name} lacks the marker"
     if set(hints) != {*inspect.signature(spec).parameters, "return"} or hints["context"] is not plugin.PluginContext:
         yield f"{name} is not typed with public types"
-    if not all(inspect.isclass(accepted) for accepted in contribution_types(spec).types):
+    if not all(inspect.isclass(accepted) for accepted in contribution_types(spec)[0]):
         yield f"{name} accepts no classes"
     if not (inspect.getdoc(spec) or "").endswith("."):
         yield f"{name} is not documented"

@@ -14,7 +14,7 @@ from pathlib import Path
 from tests.structure.sources import PUBLIC_PACKAGES, ROOT, Import, imports, modules
 
 ROOMS = (
-    "names", "exports", "records", "errors", "types", "plugin", "wire", "messages", "adapters", "hookspecs",
+    "names", "exports", "errors", "types", "plugin", "wire", "messages", "adapters", "hookspecs",
     "authoring", "config", "uris", "content", "media", "context", "secrets", "schemas", "routing",
     "authorization", "calls", "middleware", "terminal", "loading", "catalogue", "runtime", "reloading", "host",
     "module_path", "cli", "toolkit", "__main__",
@@ -30,7 +30,7 @@ INPUT_AND_OUTPUT = {
 }  # fmt: skip
 
 FOR_THE_CLIENT = (
-    "pegboard.errors", "pegboard.exports", "pegboard.records", "pegboard.types", "pegboard.wire",
+    "pegboard.errors", "pegboard.exports", "pegboard.types", "pegboard.wire",
     "pegboard.messages.texts",  # to escape texts of servers
 )  # fmt: skip
 """The packages and modules of the host that the client imports."""

@@ -36,7 +36,7 @@ def loaded_by(statement: str) -> set[str]:
 def of_pegboard(modules: set[str]) -> set[str]:
     """Return the packages of the host and the plugins among modules."""
     names = {".".join(name.split(".")[:2]) for name in modules if name.startswith(("pegboard.", "pegboard_plugins"))}
-    return names - {"pegboard.exports", "pegboard.records"}
+    return names - {"pegboard.exports"}
 
 
 def third_parties(modules: set[str]) -> set[str]:

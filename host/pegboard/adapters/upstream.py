@@ -9,12 +9,11 @@ import math
 import re
 import sys
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
 from pegboard.adapters.retry_after import asks_to_wait, is_used_up, lower, retry_after_ms
 from pegboard.errors import ErrorKind, FatalToolError, NetworkTransportError, UpstreamError, UpstreamRateLimitError
-from pegboard.records import NamedTuple
 
 DEFAULT_WAIT_MS = 1000
 """The delay in milliseconds for a rate-limited request if the service names no delay."""

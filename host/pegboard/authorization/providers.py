@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from typing import NamedTuple
 
 from pegboard.config import HostConfig
 from pegboard.errors import ToolDefinitionError
@@ -10,7 +11,6 @@ from pegboard.errors.attempts import attempt
 from pegboard.names import nearest
 from pegboard.plugin.origin import Origin
 from pegboard.plugin.token_sources import TokenSource
-from pegboard.records import NamedTuple
 from pegboard.secrets.grants import is_granted, refusal
 from pegboard.secrets.secret_lookup import SecretStores
 from pegboard.types.authorization import AuthProvider, ToolAuthorization

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import islice
-from typing import Any
+from typing import Any, NamedTuple
 
 from pegboard.calls.content_results import awaited, unsendable
 from pegboard.calls.execute import Runtime, run_function
 from pegboard.calls.function import Function
 from pegboard.context.bound_function import BoundFunction
-from pegboard.records import NamedTuple
 from pegboard.types.callers import EMPTY
 from pegboard.types.calls import Call, Completion, RawResult
 

@@ -6,7 +6,7 @@ import asyncio
 import logging
 from collections.abc import Coroutine, Mapping, Sequence
 from types import CoroutineType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pegboard.authorization.call_check import check_requirements
 from pegboard.calls.deadlines import Deadline, Deadlines, driven
@@ -22,7 +22,6 @@ from pegboard.context.requirements import Requirements
 from pegboard.errors import ResultTooLargeError, ToolTimeoutError, UpstreamError
 from pegboard.plugin.error_adapters import ErrorAdapter
 from pegboard.plugin.token_sources import TokenSource
-from pegboard.records import NamedTuple
 from pegboard.schemas.signature import Signature
 from pegboard.secrets.redaction import remember
 from pegboard.types.calls import MEDIA_TYPES, Call, InputRequired, RawResult, ToolResult

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable
-from typing import Any, Literal
-
-from pegboard.records import NamedTuple
+from typing import Any, Literal, NamedTuple
 
 Mode = Literal["async", "inline", "thread"]
 """The ways to run a function: awaited, called on the event loop, or called in a thread of the host."""

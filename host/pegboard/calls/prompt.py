@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pydantic_core import from_json
 
@@ -16,7 +16,6 @@ from pegboard.context.bound_function import NO_PLUGIN, PluginData
 from pegboard.context.requirements import Requirements
 from pegboard.errors import PromptError, ToolInputError
 from pegboard.plugin.error_adapters import ErrorAdapter
-from pegboard.records import NamedTuple
 from pegboard.schemas.signature import Signature
 from pegboard.types.callers import EMPTY
 from pegboard.types.calls import Call, InputRequired, PromptResult, RawResult

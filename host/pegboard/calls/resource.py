@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pegboard.calls.content_results import awaited, check_result_size, unsendable
 from pegboard.calls.execute import Runtime, run_function
@@ -14,7 +14,6 @@ from pegboard.context.bound_function import NO_PLUGIN, PluginData
 from pegboard.context.requirements import Requirements
 from pegboard.errors import NotFoundError
 from pegboard.plugin.error_adapters import ErrorAdapter
-from pegboard.records import NamedTuple
 from pegboard.schemas.signature import Signature
 from pegboard.types.callers import EMPTY
 from pegboard.types.calls import Call, InputRequired, RawResult, ResourceResult

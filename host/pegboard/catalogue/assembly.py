@@ -6,7 +6,7 @@ An invalid definition disables only its own item. If two plugins use the same na
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Literal, TypeVar
+from typing import TYPE_CHECKING, Literal, NamedTuple, TypeVar
 
 from pegboard import hookspecs
 from pegboard.calls.execute import BoundTool
@@ -31,7 +31,6 @@ from pegboard.plugin.origin import Origin
 from pegboard.plugin.routes import Authenticator, Route
 from pegboard.plugin.token_sources import TokenSource
 from pegboard.plugin.transports import StreamProtocol, Transport
-from pegboard.records import NamedTuple
 from pegboard.routing.router import Routes, protect
 from pegboard.secrets.secret_lookup import SecretStores
 from pegboard.types.catalogue import ItemKind, Prompt, Resource, ResourceTemplate
@@ -320,7 +319,7 @@ class _Assembler:
     def stores(self, absent: Collection[str], *, fall_back: bool) -> Stores:
         """Return the selected stores."""
         stores = offered_stores(self.plugins)
-        owned = ((f"{key[0].__name__} {key[1]}", store.origin, (key, store)) for key, store in stores)
+        owned = ((f"{key[0].__name__} {key[1]}", store[0], (key, store)) for key, store in stores)
         offered = dict(self.unique("store", owned).values())
         selected, problems = select_stores(self.config, self.plugins, offered, absent, fall_back=fall_back)
         self.problems += config_problems(problems)

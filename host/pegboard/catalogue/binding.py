@@ -173,9 +173,9 @@ class Binder:
         Raises:
             ToolDefinitionError: an extension rejects the tool or resource.
         """
-        item_meta = describe_item(item, definition.extensions, self._additions, resources)
-        self._users |= item_meta.extensions
-        return item._replace(meta={**(item.meta or {}), **item_meta.meta}) if item_meta.meta else item
+        meta, extensions = describe_item(item, definition.extensions, self._additions, resources)
+        self._users |= extensions
+        return item._replace(meta={**(item.meta or {}), **meta}) if meta else item
 
     def _tool(self, plugin: LoadedPlugin, definition: ToolDefinition, resources: Mapping[str, Resource]) -> BindResult:
         toolkit, own = toolkit_of(plugin, definition), own_name(definition)

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from pegboard.loading.plugins import LoadedPlugin
 from pegboard.plugin.definitions import PromptDefinition, ResourceDefinition, ToolDefinition
 from pegboard.plugin.origin import Origin
-from pegboard.records import NamedTuple
 from pegboard.types.catalogue import ItemKind, Prompt, Resource, ResourceTemplate, Tool
 
 if TYPE_CHECKING:

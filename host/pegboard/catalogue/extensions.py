@@ -15,7 +15,6 @@ from pegboard.hookspecs import register_methods
 from pegboard.loading.plugins import LoadedPlugin
 from pegboard.plugin.methods import Contributions, Extension, Method, NotificationHandler, Topic
 from pegboard.plugin.origin import Origin
-from pegboard.records import NamedTuple
 from pegboard.types.calls import Call, MethodResult
 from pegboard.types.catalogue import Resource, Tool
 from pegboard.wire.meta_keys import meta_complaint
@@ -154,22 +153,12 @@ def check_result(call: Call, result: MethodResult, contributed: Contributions) -
 # --- `_meta` of tools and resources
 
 
-class ItemMeta(NamedTuple):
-    """The `_meta` entries of extensions for one tool or resource.
-
-    Attributes:
-        meta: the entries.
-        extensions: the identifiers of their extensions.
-    """
-
-    meta: dict[str, Any]
-    extensions: frozenset[str]
-
-
 def describe_item(
     item: Tool | Resource, values: Mapping[str, Any], contributed: Contributions, resources: Mapping[str, Resource]
-) -> ItemMeta:
-    """Return the extensions' `_meta` entries for an item. Ignore values for unknown extensions.
+) -> tuple[dict[str, Any], frozenset[str]]:
+    """Return the `_meta` entries of extensions for an item, and the identifiers of these extensions.
+
+    Values for unknown extensions are ignored.
 
     Raises:
         ToolDefinitionError: an extension rejects the item.
@@ -187,7 +176,7 @@ def describe_item(
             raise ToolDefinitionError(f"the _meta of the extension {identifier}: {complaint}")
         meta |= entries
         users.add(identifier)
-    return ItemMeta(meta, frozenset(users))
+    return meta, frozenset(users)
 
 
 def default_mime_type(uri: str, contributed: Contributions) -> str | None:

@@ -3,45 +3,31 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from typing import Any
+from typing import Any, TypeAlias
 
 from pegboard.config import ConfigProblem, HostConfig
 from pegboard.config.models import marked_fields
+from pegboard.config.problems import KeyPath
 from pegboard.hookspecs import register_stores
 from pegboard.loading.plugins import SECTION_OF_KIND, LoadedPlugin
 from pegboard.names import nearest
 from pegboard.plugin.origin import Origin
 from pegboard.plugin.stores import Store, StoreName
-from pegboard.records import NamedTuple
 
-StoreKey = tuple[type[Any], str]
+StoreKey: TypeAlias = tuple[type[Any], str]
 """The contract and the name of a store."""
 
 
-class SelectedStore(NamedTuple):
-    """A store that a setting selects, and the plugin that offers it."""
-
-    origin: Origin
-    store: Store
+OfferedStore: TypeAlias = tuple[Origin, Store]
+"""A store, and the plugin that offers it."""
+Stores: TypeAlias = Mapping[StoreKey, OfferedStore]
 
 
-Stores = Mapping[StoreKey, SelectedStore]
-
-
-class _Setting(NamedTuple):
-    """A setting that names a store."""
-
-    path: tuple[str, str, str]
-    contract: type[Any]
-    name: str
-    default: Any
-
-
-def offered_stores(plugins: Sequence[LoadedPlugin]) -> Iterator[tuple[StoreKey, SelectedStore]]:
+def offered_stores(plugins: Sequence[LoadedPlugin]) -> Iterator[tuple[StoreKey, OfferedStore]]:
     """Yield every store that a plugin offers, by its contract and name."""
     for plugin in plugins:
         for store in plugin.contributed(register_stores):
-            yield (store.contract, store.name or plugin.origin.name), SelectedStore(plugin.origin, store)
+            yield (store.contract, store.name or plugin.origin.name), (plugin.origin, store)
 
 
 def select_stores(
@@ -61,33 +47,34 @@ def select_stores(
         absent: the names of plugins that are installed but not enabled.
         fall_back: True to select the setting's default if the named store is not offered.
     """
-    selected: dict[StoreKey, SelectedStore] = {}
+    selected: dict[StoreKey, OfferedStore] = {}
     problems: list[ConfigProblem] = []
-    for setting in (setting for plugin in plugins for setting in _settings(plugin)):
-        store = offered.get((setting.contract, setting.name))
+    for path, key, default in (setting for plugin in plugins for setting in _settings(plugin)):
+        store = offered.get(key)
         if store is None and fall_back:
-            store = offered.get((setting.contract, setting.default))
+            store = offered.get((key[0], default))
         if store is None:
-            problems.append(_unknown(config, setting, offered, absent))
+            problems.append(_unknown(config, path, key, offered, absent))
         else:
-            selected[setting.contract, setting.name] = store
+            selected[key] = store
     return selected, problems
 
 
-def _settings(plugin: LoadedPlugin) -> Iterator[_Setting]:
+def _settings(plugin: LoadedPlugin) -> Iterator[tuple[KeyPath, StoreKey, Any]]:
+    """Yield the path, the store and the default of each setting that names a store."""
     settings = plugin.context.config
     for key, field, mark in marked_fields(type(settings), StoreName) if settings is not None else ():
         if (name := getattr(settings, key)) is not None:
             path = (SECTION_OF_KIND[plugin.origin.kind], plugin.origin.name, key)
-            yield _Setting(path, mark.contract, name, field.default)
+            yield path, (mark.contract, name), field.default
 
 
-def _unknown(config: HostConfig, setting: _Setting, offered: Stores, absent: Collection[str]) -> ConfigProblem:
-    names = [name for contract, name in offered if contract is setting.contract]
-    message = f"no running plugin offers a {setting.contract.__name__} named {setting.name!r}"
-    if setting.name in absent:
-        return config.problem(
-            f"{message}; the plugin of this name does not run: add a section [plugins.{setting.name}]", setting.path
-        )
+def _unknown(
+    config: HostConfig, path: KeyPath, key: StoreKey, offered: Stores, absent: Collection[str]
+) -> ConfigProblem:
+    contract, name = key
+    message = f"no running plugin offers a {contract.__name__} named {name!r}"
+    if name in absent:
+        return config.problem(f"{message}; the plugin of this name does not run: add a section [plugins.{name}]", path)
     message += "; name a plugin that offers one, or remove the setting"
-    return config.problem(message, setting.path, nearest(setting.name, names))
+    return config.problem(message, path, nearest(name, [other for kind, other in offered if kind is contract]))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from pegboard.config import HostConfig
 from pegboard.context.requirements import Requirements
@@ -11,7 +11,6 @@ from pegboard.hookspecs import register_auth_providers, register_token_sources
 from pegboard.loading.plugins import LoadedPlugin, PluginChoice, contributions_of
 from pegboard.plugin.definitions import ToolDefinition
 from pegboard.plugin.origin import Origin
-from pegboard.records import NamedTuple
 from pegboard.secrets.secret_lookup import SecretStores
 from pegboard.types.authorization import AuthProvider, ToolAuthorization, ToolRequirements
 

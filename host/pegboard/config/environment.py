@@ -3,15 +3,12 @@
 The functions receive the variables as an argument. They do not read the environment of the process.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from pegboard.config.problems import ConfigProblem, KeyPath, dotted, undotted
 from pegboard.config.sources import Layer
 from pegboard.names import nearest
-from pegboard.records import NamedTuple
 
 PREFIX = "PEGBOARD__"
 TOP_LEVEL_TABLES = ("host", "plugins", "toolkits")

@@ -1,7 +1,5 @@
 """Discovery and reading of `hostconfig.toml`, with checks of its location, permissions and syntax."""
 
-from __future__ import annotations
-
 import errno
 import os
 import re
@@ -10,11 +8,10 @@ import stat
 import sys
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from pegboard.config.problems import ConfigProblem
 from pegboard.config.sources import Layer
-from pegboard.records import NamedTuple
 
 FILE_NAME = "hostconfig.toml"
 CONFIG_VARIABLE = "PEGBOARD_CONFIG"

@@ -1,12 +1,8 @@
 """Problems of the configuration, and paths of values."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Mapping
-from typing import Any, Final
-
-from pegboard.records import NamedTuple
+from typing import Any, Final, NamedTuple
 
 KeyPath = tuple[str | int, ...]
 """The path of a value: names of tables and keys, and list indexes."""

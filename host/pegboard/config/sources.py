@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import cached_property
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 from pegboard.config.problems import ConfigProblem, KeyPath, dotted
-from pegboard.records import NamedTuple
 
 SourceKind = Literal["default", "defaults", "file", "environment", "command line", "code"]
 

@@ -4,19 +4,16 @@ An MCP client starts servers in the folder that its user opens, so other people 
 The state directory contains a pin for each trusted file: its path and a digest of its content.
 """
 
-from __future__ import annotations
-
 import hashlib
 import os
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 from pegboard.config import files
 from pegboard.config.problems import ConfigProblem, KeyPath, dotted
 from pegboard.config.state import read_state, remove_state, write_state
 from pegboard.errors import ConfigError
-from pegboard.records import NamedTuple
 
 
 class Pin(NamedTuple):

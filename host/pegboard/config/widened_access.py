@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 from pydantic import BaseModel, PlainSerializer
 
@@ -11,7 +11,6 @@ from pegboard.config.hostconfig import HostConfig
 from pegboard.config.models import HostSection, WidensAccess, marked_fields
 from pegboard.config.problems import KeyPath, dotted
 from pegboard.config.references import SecretRef, references
-from pegboard.records import NamedTuple
 
 Models: TypeAlias = Mapping[str, Mapping[str, type[BaseModel] | None]]
 """The models of sections: `{"plugins": {name: model}, "toolkits": {name: model}}`. None means no settings."""

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Literal, Protocol, TypeAlias
+from typing import Any, Literal, NamedTuple, Protocol, TypeAlias
 
 from pegboard.context.elicitation import Elicited, form_of, form_problem, has_format
 from pegboard.errors import InteractionError
-from pegboard.records import NamedTuple
 from pegboard.types.callers import Client
 from pegboard.types.calls import Question
 

@@ -1,12 +1,10 @@
 """The secrets, tokens and metadata that functions require, and their values in a call."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterator, Mapping
+from typing import NamedTuple
 
 from pegboard.context.bound_function import PluginData
 from pegboard.errors import ToolDefinitionError
-from pegboard.records import NamedTuple
 from pegboard.types.authorization import ToolAuthorization
 from pegboard.types.callers import EMPTY, Authorization, Supplied
 from pegboard.types.calls import Call

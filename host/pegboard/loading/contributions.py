@@ -14,19 +14,6 @@ from pegboard.authoring import ToolFunction
 from pegboard.errors import PluginError
 from pegboard.middleware.method_signatures import as_middleware, middleware_problem
 from pegboard.plugin.middleware import Middleware
-from pegboard.records import NamedTuple
-
-
-class ContributionTypes(NamedTuple):
-    """The contributions that a hook accepts.
-
-    Attributes:
-        types: the accepted types. A contribution must have one of them.
-        many: True if the hook returns an iterable of contributions, False if it returns one contribution.
-    """
-
-    types: tuple[type, ...]
-    many: bool
 
 
 def checked_contributions(spec: Callable[..., Any], results: list[Any]) -> list[Any]:
@@ -41,29 +28,33 @@ def checked_contributions(spec: Callable[..., Any], results: list[Any]) -> list[
     Raises:
         PluginError: the hook does not accept a result.
     """
-    hook, accepted = spec.__name__, contribution_types(spec)
+    hook = spec.__name__
+    types, many = contribution_types(spec)
     for result in results:
         if inspect.iscoroutine(result):
             result.close()
             raise PluginError(f"{hook!r} is async; hooks are plain functions that return contributions")
-    items = [item for result in results for item in _items(hook, result)] if accepted.many else results or [None]
-    if Middleware in accepted.types:
+    items = [item for result in results for item in _items(hook, result)] if many else results or [None]
+    if Middleware in types:
         items = [as_middleware(item) for item in items]
     for item in items:
-        if complaint := _complaint(item, accepted.types):
+        if complaint := _complaint(item, types):
             raise PluginError(f"{hook!r} returned {complaint}")
     return [item.definition if isinstance(item, ToolFunction) else item for item in items]
 
 
 @cache
-def contribution_types(spec: Callable[..., Any]) -> ContributionTypes:
-    """Return the contribution types that the hook's return annotation names."""
+def contribution_types(spec: Callable[..., Any]) -> tuple[tuple[type, ...], bool]:
+    """Return the types of which a contribution must have one, as the hook's return annotation names them.
+
+    The second value is True if the hook returns an iterable of contributions, False if it returns one contribution.
+    """
     annotation = get_type_hints(spec, localns=_PublicNames())["return"]
     origin: Any = get_origin(annotation)
     many = origin is Iterable
     named = get_args(annotation)[0] if many else annotation
     types = get_args(named) if get_origin(named) in (Union, UnionType) else (named,)
-    return ContributionTypes(tuple(get_origin(expected) or expected for expected in types), many)
+    return tuple(get_origin(expected) or expected for expected in types), many
 
 
 class _PublicNames(dict[str, Any]):

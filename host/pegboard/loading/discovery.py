@@ -7,7 +7,7 @@ from contextlib import AbstractContextManager, nullcontext
 from functools import cache
 from pathlib import Path
 from types import ModuleType
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import importlib_metadata
 
@@ -20,7 +20,6 @@ from pegboard.loading.plugin_facts import OWN_DISTRIBUTIONS, facts_of, lowest_la
 from pegboard.loading.plugins import SECTION_OF_KIND, LoadProblem, PluginChoice
 from pegboard.names import Patterns
 from pegboard.plugin.origin import Origin, PluginKind
-from pegboard.records import NamedTuple
 from pegboard.types.callers import EMPTY
 
 if TYPE_CHECKING:

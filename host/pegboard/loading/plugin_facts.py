@@ -34,7 +34,6 @@ from pegboard.errors import ConfigError
 from pegboard.loading.fact_models import PluginFacts
 from pegboard.loading.plugins import LoadProblem
 from pegboard.plugin.origin import Origin
-from pegboard.records import NamedTuple
 
 FACTS_FILE = "pegboard_plugin.toml"
 COMMANDS_GROUP = "pegboard.commands"
@@ -47,20 +46,22 @@ def facts_of(origin: Origin) -> PluginFacts | None:
     """Return the facts of a plugin, or None if it states none or they are invalid. The plugin is not imported."""
     if origin.distribution in OWN_DISTRIBUTIONS:
         return own_facts().get(origin.name)
-    return _read([origin.module]).facts.get(origin.name) if _has_facts(origin) else None
+    return _read([origin.module])[0].get(origin.name) if _has_facts(origin) else None
 
 
 def own_facts() -> Mapping[str, PluginFacts]:
     """Return the facts of the plugins of our distributions by name. Those in invalid files are missing."""
-    return _own().facts
+    return _own()[0]
 
 
 @cache
-def _own() -> _Found:
+def _own() -> tuple[Mapping[str, PluginFacts], str]:
+    """Return the facts of the plugins of our distributions, and the last problem with their files."""
     groups = ("pegboard.plugins", COMMANDS_GROUP)
     entries = [entry for name in OWN_DISTRIBUTIONS for group in groups for entry in _entry_points(name, group)]
-    declared, names = _read(entry.module for entry in entries), {entry.name for entry in entries}
-    return _Found({name: facts for name, facts in declared.facts.items() if name in names}, declared.problem)
+    names = {entry.name for entry in entries}
+    declared, problem = _read(entry.module for entry in entries)
+    return {name: facts for name, facts in declared.items() if name in names}, problem
 
 
 def facts_beside(module: str) -> Mapping[str, PluginFacts]:
@@ -69,10 +70,10 @@ def facts_beside(module: str) -> Mapping[str, PluginFacts]:
     Raises:
         ConfigError: the file is invalid.
     """
-    declared = _read([module])
-    if declared.problem:
-        raise ConfigError([declared.problem])
-    return declared.facts
+    facts, problem = _read([module])
+    if problem:
+        raise ConfigError([problem])
+    return facts
 
 
 def variables_of(origin: Origin) -> Sequence[DeclaredVariable]:
@@ -89,9 +90,9 @@ def fact_problems(origins: Iterable[Origin]) -> Iterator[LoadProblem]:
     """Yield a warning for each plugin with an invalid file, and for facts that only our plugins may have."""
     for origin in filter(_has_facts, origins):
         is_own = origin.distribution in OWN_DISTRIBUTIONS
-        declared = _own() if is_own else _read([origin.module])
-        facts = declared.facts.get(origin.name)
-        problems = [declared.problem] if declared.problem and facts is None else []
+        declared, problem = _own() if is_own else _read([origin.module])
+        facts = declared.get(origin.name)
+        problems = [problem] if problem and facts is None else []
         if facts is not None and not is_own:
             problems += [
                 f"{FACTS_FILE} has the variable {name}, which pegboard has already; rename it"
@@ -129,14 +130,8 @@ def _entry_points(distribution: str, group: str) -> importlib_metadata.EntryPoin
     return entries.select(group=group)
 
 
-class _Found(NamedTuple):
-    """The facts of the plugins of some modules by name, and the last problem with their files."""
-
-    facts: Mapping[str, PluginFacts] = {}
-    problem: str = ""
-
-
-def _read(modules: Iterable[str]) -> _Found:
+def _read(modules: Iterable[str]) -> tuple[Mapping[str, PluginFacts], str]:
+    """Return the facts of the plugins of some modules by name, and the last problem with their files."""
     load_pydantic_plugins()
     facts: dict[str, PluginFacts] = {}
     problem = ""
@@ -151,7 +146,7 @@ def _read(modules: Iterable[str]) -> _Found:
             problem = f"{path} is ignored: {'.'.join(map(str, wrong['loc']))}: {wrong['msg']}"
         except (OSError, ValueError) as error:
             problem = f"{path} is ignored: {error}"
-    return _Found(facts, problem)
+    return facts, problem
 
 
 def _paths(modules: Iterable[str]) -> Iterable[Path]:

@@ -7,13 +7,12 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import nullcontext
 from time import time_ns
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias, TypeVar
 
 from pegboard.errors import ConfigError, LifespanError, PluginError
 from pegboard.loading.failure_text import failure_text
 from pegboard.plugin.base import Plugin, PluginContext
 from pegboard.plugin.origin import Origin, PluginKind
-from pegboard.records import NamedTuple
 from pegboard.secrets.redaction import Redactor, redacted
 
 if TYPE_CHECKING:

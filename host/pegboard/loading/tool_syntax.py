@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterable, Iterator
-
-from pegboard.records import NamedTuple
+from typing import NamedTuple
 
 PACKAGES = ("pegboard", "pegboard_plugins")
 """The packages whose decorators and classes define tools."""

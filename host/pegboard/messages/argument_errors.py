@@ -6,7 +6,7 @@ Messages never repeat values, which may be secret or long. They name the kind of
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 from pydantic_core import ValidationError
 
@@ -24,7 +24,6 @@ from pegboard.messages.error_words import (
     words,
 )
 from pegboard.messages.hints import choice_hint, choices, common_hint, got, shown, with_hint
-from pegboard.records import NamedTuple
 
 MAX_FIELDS = 10
 MAX_ERRORS = 1_000

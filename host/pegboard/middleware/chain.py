@@ -8,7 +8,7 @@ from __future__ import annotations
 import logging
 from asyncio import CancelledError, current_task
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any, NoReturn, TypeAlias
+from typing import Any, NamedTuple, NoReturn, TypeAlias
 
 from pegboard.calls.failures import is_cancelled
 from pegboard.errors import MCPError
@@ -16,7 +16,6 @@ from pegboard.messages.error_fields import describe_error
 from pegboard.middleware.around import Around
 from pegboard.middleware.time_limit import MiddlewareFault, MiddlewareTime, RunningLink, took_too_long
 from pegboard.plugin.middleware import Middleware, MiddlewareFunction
-from pegboard.records import NamedTuple
 from pegboard.types.calls import (
     Call,
     CallNext,

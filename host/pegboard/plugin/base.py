@@ -2,10 +2,9 @@
 
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from contextlib import AbstractAsyncContextManager
-from typing import TYPE_CHECKING, Any, ClassVar, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Protocol, TypeAlias
 
 from pegboard.plugin.definitions import PromptDefinition, ResourceDefinition, ToolDefinition
-from pegboard.records import NamedTuple
 from pegboard.types.catalogue import ItemKind
 
 if TYPE_CHECKING:

@@ -1,9 +1,7 @@
 """The contract for commands that plugins add to `pegboard`. `pegboard_plugin.toml` declares them."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Literal, TypeVar
-
-from pegboard.records import NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeVar
 
 if TYPE_CHECKING:
     from argparse import Namespace

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
+from typing import NamedTuple
 
-from pegboard.records import NamedTuple
 from pegboard.types.catalogue import ItemKind, Prompt, Resource, ResourceTemplate, Tool
 
 

@@ -1,9 +1,8 @@
 """Definitions of tools, resources and prompts, as plugins and toolkits contribute them."""
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
-from pegboard.records import NamedTuple
 from pegboard.types.callers import EMPTY
 from pegboard.types.catalogue import ToolAnnotations, ToolkitInfo
 

@@ -5,9 +5,8 @@ no bound. Construct the records by keyword.
 """
 
 from collections.abc import Awaitable, Callable, Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
-from pegboard.records import NamedTuple
 from pegboard.types.callers import EMPTY, Client
 from pegboard.types.calls import Call, Notify, Outcome
 from pegboard.types.catalogue import Resource, Tool

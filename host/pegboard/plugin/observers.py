@@ -1,9 +1,8 @@
 """The contracts for telemetry: observers of a host, and the gauges that they read."""
 
 from collections.abc import Callable, Hashable, Mapping, Sequence
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
-from pegboard.records import NamedTuple
 from pegboard.types.callers import ANONYMOUS, UNKNOWN_CLIENT, Caller, Client
 
 

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from pegboard.errors import PluginError
-from pegboard.records import NamedTuple
 
 if TYPE_CHECKING:
     from importlib_metadata import EntryPoint

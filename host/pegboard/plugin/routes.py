@@ -2,9 +2,8 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Awaitable, Callable, Collection
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
-from pegboard.records import NamedTuple
 from pegboard.types.callers import Caller
 from pegboard.types.http import EventStream, Request, Response
 

@@ -1,11 +1,9 @@
 """The contracts for stores of HTTP sessions and their event streams."""
 
-from __future__ import annotations
-
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
+from typing import NamedTuple
 
-from pegboard.records import NamedTuple
 from pegboard.types.callers import EMPTY, Caller, Client
 
 

@@ -2,9 +2,7 @@
 
 from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager
-from typing import Any
-
-from pegboard.records import NamedTuple
+from typing import Any, NamedTuple
 
 
 class Store(NamedTuple):

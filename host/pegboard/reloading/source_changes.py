@@ -8,8 +8,7 @@ import os
 from collections import deque
 from collections.abc import Callable, Collection
 from contextlib import aclosing, suppress
-
-from pegboard.records import NamedTuple
+from typing import NamedTuple
 
 MAX_WATCHED_FOLDERS = 500
 SETTLE_MS = 100

@@ -12,7 +12,7 @@ import time
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from pathlib import Path
 from types import ModuleType
-from typing import Any
+from typing import Any, NamedTuple
 
 from pegboard.config import ConfigProblem, HostConfig, validate_section
 from pegboard.errors import ConfigError, PluginError
@@ -42,7 +42,6 @@ from pegboard.loading.slow_loads import SlowLoadMonitor
 from pegboard.loading.source_files import toolkits_in
 from pegboard.names import nearest
 from pegboard.plugin.origin import Origin
-from pegboard.records import NamedTuple
 from pegboard.reloading.changed_settings import changed_files, changed_keys
 from pegboard.reloading.own_modules import (
     Modules,

@@ -7,7 +7,7 @@ import logging
 from contextlib import AbstractAsyncContextManager
 from typing import Any
 
-from pegboard.catalogue.store_selection import SelectedStore, StoreKey, Stores
+from pegboard.catalogue.store_selection import OfferedStore, StoreKey, Stores
 from pegboard.errors import PluginError
 from pegboard.messages.error_fields import describe_error
 from pegboard.runtime.store_claim import StoreClaim
@@ -55,13 +55,14 @@ class OpenStores(AbstractAsyncContextManager["OpenStores"]):
             keeper.add_done_callback(self._keepers.pop)
         return await asyncio.shield(opened)
 
-    async def _keep(self, selected: SelectedStore, key: StoreKey, opened: asyncio.Future[Any]) -> None:
+    async def _keep(self, offered: OfferedStore, key: StoreKey, opened: asyncio.Future[Any]) -> None:
         """Enter and leave the context of a store in the same task, as many libraries require."""
         closing = self._closing
         contract, name = key
-        title = f"the {contract.__name__} {name!r} of {selected.origin}"
+        origin, definition = offered
+        title = f"the {contract.__name__} {name!r} of {origin}"
         try:
-            async with selected.store.open() as store:
+            async with definition.open() as store:
                 claim = self._claim(store, contract, title)
                 if claim is not None:
                     await claim.take()

@@ -13,14 +13,13 @@ from contextvars import Context
 from threading import Lock, Thread, get_ident
 from time import monotonic
 from types import CodeType, FrameType
-from typing import Any
+from typing import Any, NamedTuple
 
 from pegboard.calls.exception_mapping import adapted_by_first
 from pegboard.calls.execute import run_function
 from pegboard.context import _current
 from pegboard.middleware.chain import LinkMethod
 from pegboard.middleware.time_limit import RunningLink
-from pegboard.records import NamedTuple
 from pegboard.types.calls import Call
 
 logger = logging.getLogger("pegboard.runtime.watchdog")

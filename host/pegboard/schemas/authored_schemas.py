@@ -7,14 +7,13 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Collection, Mapping, Sequence
-from typing import Any, get_origin
+from typing import Any, NamedTuple, get_origin
 
 from pydantic_core import to_jsonable_python
 
 from pegboard.errors import ToolInputError, ToolInputSchemaError, ToolOutputSchemaError
 from pegboard.messages.argument_errors import schema_error
 from pegboard.messages.error_words import line
-from pegboard.records import NamedTuple
 from pegboard.schemas.json_schema import JsonSchema, compile_schema
 from pegboard.wire.codec import is_finite, with_base64
 

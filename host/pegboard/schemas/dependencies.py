@@ -5,10 +5,9 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import asynccontextmanager, contextmanager
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 from pegboard.errors import ToolDefinitionError
-from pegboard.records import NamedTuple
 from pegboard.schemas.functions import depends_of, hints_of, is_context
 from pegboard.types.depends import Depends, Scope
 

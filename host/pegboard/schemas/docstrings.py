@@ -7,9 +7,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Mapping
-from typing import Final
+from typing import Final, NamedTuple
 
-from pegboard.records import NamedTuple
 from pegboard.types.callers import EMPTY
 
 

@@ -7,13 +7,12 @@ import typing
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from types import SimpleNamespace, UnionType
-from typing import Annotated, Any, Union, get_args, get_origin
+from typing import Annotated, Any, NamedTuple, Union, get_args, get_origin
 
 from pydantic.fields import FieldInfo
 
 from pegboard.context import Context
 from pegboard.errors import ToolDefinitionError, ToolInputSchemaError
-from pegboard.records import NamedTuple
 from pegboard.schemas.plain_types import Parameter
 from pegboard.types.callers import EMPTY
 from pegboard.types.depends import Depends

@@ -10,11 +10,10 @@ import typing
 from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
 from functools import cache, partial
 from types import UnionType
-from typing import Annotated, Any, Union, get_args, get_origin
+from typing import Annotated, Any, NamedTuple, Union, get_args, get_origin
 
 from pydantic_core import PydanticSerializationError, SchemaError, SchemaValidator, ValidationError
 
-from pegboard.records import NamedTuple
 from pegboard.schemas import plain_types
 from pegboard.schemas.column_checks import surely_fits
 from pegboard.schemas.functions import MISSING

@@ -12,14 +12,13 @@ import types
 import typing
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from math import isfinite
-from typing import Annotated, Any, Literal, NotRequired, Required, TypeVar, Union, get_args, get_origin
+from typing import Annotated, Any, Literal, NamedTuple, NotRequired, Required, TypeVar, Union, get_args, get_origin
 
 import typing_extensions
 from pydantic import Field
 from pydantic.fields import FieldInfo
 from pydantic_core import CoreSchema, core_schema
 
-from pegboard.records import NamedTuple
 from pegboard.wire.plain_json import PLAIN_JSON, with_plain_json
 
 JsonObject = dict[str, Any]

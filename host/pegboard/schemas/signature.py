@@ -8,7 +8,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import AsyncIterator, Callable, Collection, Iterator, Mapping, Sequence
 from functools import cache, partial
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from pydantic_core import CoreSchema, SchemaError, SchemaValidator, ValidationError, to_json
 
@@ -19,7 +19,6 @@ from pegboard.errors import (
     ToolOutputError,
     ToolOutputSchemaError,
 )
-from pegboard.records import NamedTuple
 from pegboard.schemas import plain_types
 from pegboard.schemas.functions import MISSING, hints_of, parameters_of, parts
 from pegboard.schemas.output_types import Output, accepts_none, compile_output, is_open_object

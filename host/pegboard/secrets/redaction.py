@@ -24,7 +24,6 @@ from weakref import WeakSet
 from pegboard.config.references import MIN_SECRET_CHARACTERS
 from pegboard.context import current_context
 from pegboard.errors import FatalToolError, MCPError, ServerError, ToolkitError
-from pegboard.records import NamedTuple
 from pegboard.types.calls import Call
 
 MIN_LINE_CHARACTERS = 16
@@ -229,16 +228,8 @@ def redact_logs(handlers: Iterable[logging.Handler]) -> None:
 # --- the forms of a secret
 
 
-class Forms(NamedTuple):
-    """The written forms of a secret.
-
-    Attributes:
-        texts: the exact forms.
-        pattern: the pattern of forms with quoted or escaped characters, or None if no character can be quoted.
-    """
-
-    texts: tuple[str, ...] = ()
-    pattern: re.Pattern[str] | None = None
+Forms: TypeAlias = "tuple[tuple[str, ...], re.Pattern[str] | None]"
+"""The exact forms, and the pattern of forms with quoted or escaped characters, or None if no character is quoted."""
 
 
 @lru_cache(128)
@@ -248,11 +239,11 @@ def forms_of(value: str) -> Forms:
     A secret that is too short has no forms.
     """
     if len(value.strip()) < MIN_SECRET_CHARACTERS:
-        return Forms()
+        return (), None
     texts = {value.strip(), *_in_base64(value)}
     texts |= {line for line in value.splitlines() if len(line) >= MIN_LINE_CHARACTERS and not line.startswith("-----")}
     pattern = None if re.fullmatch(_PLAIN, value) else re.compile("".join(map(_written, value.strip())))
-    return Forms(tuple(text for text in texts if len(text) >= MIN_SECRET_CHARACTERS), pattern)
+    return tuple(text for text in texts if len(text) >= MIN_SECRET_CHARACTERS), pattern
 
 
 _PLAIN = r"[A-Za-z0-9_.~-]*"

@@ -1,8 +1,6 @@
 """Changes of a tool's arguments, for clients of the tool."""
 
-from typing import Any
-
-from pegboard.records import NamedTuple
+from typing import Any, NamedTuple
 
 
 class ArgumentChange(NamedTuple):

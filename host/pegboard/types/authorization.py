@@ -1,9 +1,8 @@
 """Authorization of tools at other services: providers, required tokens, and requests for tokens."""
 
 from collections.abc import Sequence
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
-from pegboard.records import NamedTuple
 from pegboard.types.calls import Call
 
 

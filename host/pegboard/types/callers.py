@@ -2,9 +2,7 @@
 
 from collections.abc import Iterable, Mapping
 from types import MappingProxyType
-from typing import Any
-
-from pegboard.records import NamedTuple
+from typing import Any, NamedTuple
 
 EMPTY: Mapping[str, Any] = MappingProxyType({})
 """The empty mapping that absent parameters and capabilities share."""

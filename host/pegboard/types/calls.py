@@ -1,9 +1,8 @@
 """Calls and their outcomes, independent of protocol and transport."""
 
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol, TypeAlias
 
-from pegboard.records import NamedTuple
 from pegboard.types.callers import EMPTY, LOCAL, UNKNOWN_CLIENT, Caller, Client, Supplied
 from pegboard.types.catalogue import ItemKind, Prompt, Resource, ResourceTemplate, Tool
 

@@ -7,9 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, NamedTuple, TypeAlias
 
-from pegboard.records import NamedTuple
 from pegboard.types.calls import CONTENT_TYPES, ResourceContents
 
 

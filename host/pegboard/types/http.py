@@ -4,9 +4,8 @@ HTTP servers are independent of protocols, and route handlers are independent of
 """
 
 from collections.abc import AsyncIterator, Callable, Mapping, MutableMapping, Sequence
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
-from pegboard.records import NamedTuple
 from pegboard.types.callers import ANONYMOUS, EMPTY, Caller
 
 if TYPE_CHECKING:

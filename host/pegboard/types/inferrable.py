@@ -1,8 +1,6 @@
 """Marks for parameters whose values a model must not choose. Clients see them in the parameter's schema."""
 
-from typing import Any
-
-from pegboard.records import NamedTuple
+from typing import Any, NamedTuple
 
 INFERRABLE_KEYWORD = "x-inferrable"
 """The keyword in a parameter's schema; false if a model must not choose the value."""

@@ -1,12 +1,8 @@
 """The classification and behaviour of a tool, for searches and policies (`@kit.tool(metadata=...)`)."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from enum import StrEnum
-from typing import Any
-
-from pegboard.records import NamedTuple
+from typing import Any, NamedTuple
 
 
 class ServiceDomain(StrEnum):

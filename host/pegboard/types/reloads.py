@@ -1,8 +1,6 @@
 """The result of a reload."""
 
-from typing import Literal
-
-from pegboard.records import NamedTuple
+from typing import Literal, NamedTuple
 
 
 class ReloadResult(NamedTuple):

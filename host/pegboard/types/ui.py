@@ -1,11 +1,7 @@
 """Values of the option `ui`: interfaces that clients show in a frame. The plugin `apps` checks the values."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
-from typing import Literal
-
-from pegboard.records import NamedTuple
+from typing import Literal, NamedTuple
 
 
 class ToolUi(NamedTuple):

@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
+from typing import NamedTuple
 from urllib.parse import unquote
 
-from pegboard.records import NamedTuple
 from pegboard.uris.template import (
     OPERATORS,
     RESERVED,

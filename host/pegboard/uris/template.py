@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from typing import TypeAlias
-
-from pegboard.records import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 RESERVED = ":/?#[]@!$&'()*+,;="
 """The reserved characters of a URI (RFC 3986 section 2.2)."""

@@ -7,9 +7,9 @@ from collections.abc import Mapping, Sequence
 from hashlib import sha256
 from hmac import compare_digest
 from secrets import token_urlsafe
+from typing import NamedTuple
 from urllib.parse import urlencode, urlsplit
 
-from pegboard.records import NamedTuple
 from pegboard_client.oauth.json_requests import LoginFailedError, ServerUnavailableError
 from pegboard_client.oauth.refusals import refusal
 from pegboard_client.oauth.server_metadata import ServerMetadata

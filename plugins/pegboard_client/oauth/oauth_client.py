@@ -6,10 +6,9 @@ from base64 import b64encode
 from collections.abc import Mapping
 from secrets import token_urlsafe
 from time import time
-from typing import Any
+from typing import Any, NamedTuple
 from urllib.parse import quote
 
-from pegboard.records import NamedTuple
 from pegboard_client.oauth.json_requests import JsonRequests, LoginFailedError, names_this_machine
 from pegboard_client.oauth.refusals import refusal
 from pegboard_client.oauth.server_metadata import ServerMetadata

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
-from pegboard.records import NamedTuple
 from pegboard_client.oauth.oauth_client import OAuthClient
 from pegboard_client.oauth.token_endpoint import Token
 

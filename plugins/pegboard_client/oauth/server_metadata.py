@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
-from pegboard.records import NamedTuple
 from pegboard_client.challenges import valid_scopes
 from pegboard_client.http_auth import origin
 from pegboard_client.oauth.json_requests import JsonRequests, LoginFailedError, canonical, origin_of

@@ -8,8 +8,8 @@ from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
 from contextvars import ContextVar
 from time import time
+from typing import NamedTuple
 
-from pegboard.records import NamedTuple
 from pegboard_client.challenges import bearer_challenge, required_scopes
 from pegboard_client.http_auth import LoginRequiredError, origin
 from pegboard_client.http_exchange import HttpExchange

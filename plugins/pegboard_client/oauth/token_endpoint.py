@@ -6,9 +6,8 @@ import re
 from collections.abc import Mapping
 from math import isfinite
 from time import time
-from typing import Any, TypeGuard
+from typing import Any, NamedTuple, TypeGuard
 
-from pegboard.records import NamedTuple
 from pegboard_client.oauth.json_requests import JsonRequests, LoginFailedError
 from pegboard_client.oauth.oauth_client import OAuthClient, credentials
 from pegboard_client.oauth.refusals import oauth_error, refusal

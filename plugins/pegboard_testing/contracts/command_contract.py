@@ -9,7 +9,7 @@ from argparse import Namespace
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import redirect_stdout
 from io import StringIO
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 from pegboard.cli.parsing.argument_reading import function_named
 from pegboard.cli.parsing.declared_commands import DeclaredCommand
@@ -18,7 +18,6 @@ from pegboard.errors import MCPError
 from pegboard.loading.fact_models import CommandFacts
 from pegboard.loading.plugin_facts import facts_beside
 from pegboard.plugin.commands import CommandContext
-from pegboard.records import NamedTuple
 from pegboard.terminal.usage_error import UsageError
 from pegboard_testing.contracts.contract import Contract, rule
 

@@ -10,7 +10,6 @@ from typing import Annotated, Any
 import pytest
 
 from pegboard import Host, PluginConfig
-from pegboard.catalogue.store_selection import SelectedStore
 from pegboard.errors import ConfigError
 from pegboard.plugin import Plugin, PluginError, Store, StoreName, hookimpl
 from pegboard.plugin.origin import PROGRAM
@@ -143,7 +142,7 @@ def soon(monkeypatch: pytest.MonkeyPatch) -> None:
 
 async def open_desk(desk: PlainDesk, **options: Any) -> OpenStores:
     stores, key = OpenStores(**options), (Desk, "desk")
-    await stores.open_all({key: SelectedStore(PROGRAM, Store(Desk, lambda: nullcontext(desk)))})
+    await stores.open_all({key: (PROGRAM, Store(Desk, lambda: nullcontext(desk)))})
     return stores
 
 

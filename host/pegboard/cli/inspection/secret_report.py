@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 from pegboard.authorization.providers import token_secrets
 from pegboard.catalogue.pages import needs_of
@@ -14,7 +14,6 @@ from pegboard.host import Host
 from pegboard.loading.plugin_facts import reserved_secrets
 from pegboard.loading.plugins import SECTION_OF_KIND, contributions_of
 from pegboard.plugin.origin import Origin
-from pegboard.records import NamedTuple
 from pegboard.secrets.secret_lookup import is_reserved
 
 DECLARED = "declared by its tools"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Sequence
+from typing import NamedTuple
 
 from pegboard.calls.execute import BoundTool
 from pegboard.catalogue.assembly import Assembly
@@ -11,7 +12,6 @@ from pegboard.catalogue.bound_definitions import Unserved
 from pegboard.errors import MCPError, NotFoundError
 from pegboard.host import Host
 from pegboard.names import nearest, normalise, same_name
-from pegboard.records import NamedTuple
 from pegboard.terminal.printing import diverted, say
 from pegboard.types.calls import Call
 

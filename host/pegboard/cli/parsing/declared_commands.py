@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from pathlib import Path
+from typing import NamedTuple
 
 import tomli
 
@@ -20,7 +21,6 @@ from pegboard.loading.discovery import Selection, choose_plugins, find_plugins, 
 from pegboard.loading.fact_models import Argument, Check, CommandFacts, PluginFacts
 from pegboard.loading.plugin_facts import OWN_DISTRIBUTIONS, facts_of, features_of_commands, own_facts
 from pegboard.plugin.origin import Origin
-from pegboard.records import NamedTuple
 from pegboard.terminal.printing import say
 
 

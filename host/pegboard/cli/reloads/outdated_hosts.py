@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping
+from typing import NamedTuple
 
 from pegboard.cli.reloads.running_hosts import Record, running_hosts
 from pegboard.host import Host
 from pegboard.plugin.origin import Origin
-from pegboard.records import NamedTuple
 from pegboard.reloading.own_modules import changed_since
 from pegboard.reloading.units import own_modules
 from pegboard.terminal.printing import say
