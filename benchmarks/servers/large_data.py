@@ -185,7 +185,7 @@ async def call(host: Host, tool: str, arguments: dict[str, Any], expected: Any) 
     size = len(first.body)
 
     def run() -> None:
-        response = host.begin(request)
+        response = host.for_transports.begin(request)
         if not isinstance(response, Response) or len(response.body) != size:
             raise SystemExit(f"{tool} has another response than before: {str(response)[:300]}")
 

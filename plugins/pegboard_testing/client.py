@@ -248,7 +248,7 @@ class TestClient:
 
     async def _offered(self, kind: Literal["resources", "templates", "prompts"]) -> list[Message]:
         """Return the items of a list method, or an empty list if the host does not have the method."""
-        if not self.host.offers("resources" if kind == "templates" else kind):
+        if not self.host.for_protocols.offers("resources" if kind == "templates" else kind):
             return []
         return await {"resources": self.resources, "templates": self.templates, "prompts": self.prompts}[kind]()
 

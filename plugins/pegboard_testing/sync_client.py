@@ -56,7 +56,7 @@ class PlainClient:
     """
 
     def __init__(self, client: TestClient, runner: asyncio.Runner) -> None:
-        self.client = client
+        self._client = client
         self.host: Host = client.host
         self._runner = runner
 
@@ -66,100 +66,100 @@ class PlainClient:
 
     def call(self, name: str, arguments: Mapping[str, Any] | None = None, /, **more: Any) -> CallResult:
         """See `TestClient.call`."""
-        return self.run(self.client.call(name, arguments, **more))
+        return self.run(self._client.call(name, arguments, **more))
 
     def tools(self) -> list[Message]:
         """See `TestClient.tools`."""
-        return self.run(self.client.tools())
+        return self.run(self._client.tools())
 
     def tool(self, name: str) -> Message:
         """See `TestClient.tool`."""
-        return self.run(self.client.tool(name))
+        return self.run(self._client.tool(name))
 
     def resources(self) -> list[Message]:
         """See `TestClient.resources`."""
-        return self.run(self.client.resources())
+        return self.run(self._client.resources())
 
     def templates(self) -> list[Message]:
         """See `TestClient.templates`."""
-        return self.run(self.client.templates())
+        return self.run(self._client.templates())
 
     def read(self, uri: str) -> ReadResult:
         """See `TestClient.read`."""
-        return self.run(self.client.read(uri))
+        return self.run(self._client.read(uri))
 
     def prompts(self) -> list[Message]:
         """See `TestClient.prompts`."""
-        return self.run(self.client.prompts())
+        return self.run(self._client.prompts())
 
     def prompt(self, name: str, arguments: Mapping[str, str] | None = None, /, **more: str) -> PromptGiven:
         """See `TestClient.prompt`."""
-        return self.run(self.client.prompt(name, arguments, **more))
+        return self.run(self._client.prompt(name, arguments, **more))
 
     def complete(self, of: str, argument: str, value: str = "", context: Mapping[str, str] = EMPTY) -> Completion:
         """See `TestClient.complete`."""
-        return self.run(self.client.complete(of, argument, value, context))
+        return self.run(self._client.complete(of, argument, value, context))
 
     def definitions(self) -> Definitions:
         """See `TestClient.definitions`."""
-        return self.run(self.client.definitions())
+        return self.run(self._client.definitions())
 
     def request(self, method: str, params: Mapping[str, Any] | None = None) -> Message:
         """See `TestClient.request`."""
-        return self.run(self.client.request(method, params))
+        return self.run(self._client.request(method, params))
 
     def notify(self, method: str, params: Mapping[str, Any] | None = None) -> None:
         """See `TestClient.notify`."""
-        self.client.notify(method, params)
+        self._client.notify(method, params)
 
     def heard(self, method: str, matches: Callable[[Message], bool] = bool) -> Message:
         """See `TestClient.heard`."""
-        return self.run(self.client.heard(method, matches))
+        return self.run(self._client.heard(method, matches))
 
     def listen(self, *uris: str) -> None:
         """See `TestClient.listen`."""
-        self.run(self.client.listen(*uris))
+        self.run(self._client.listen(*uris))
 
     def answer(self, *answers: Any) -> None:
         """See `TestClient.answer`."""
-        self.client.answer(*answers)
+        self._client.answer(*answers)
 
     @property
     def asked(self) -> list[Asked]:
         """Every question so far."""
-        return self.client.asked
+        return self._client.asked
 
     @property
     def notifications(self) -> list[Message]:
         """Every notification of the host so far, as it was received."""
-        return self.client.notifications
+        return self._client.notifications
 
     @property
     def logs(self) -> list[Logged]:
         """The log messages so far."""
-        return self.client.logs
+        return self._client.logs
 
     @property
     def progress(self) -> list[Reported]:
         """The progress notifications so far."""
-        return self.client.progress
+        return self._client.progress
 
     @property
     def revision(self) -> str:
         """The revision of MCP that the client speaks."""
-        return self.client.revision
+        return self._client.revision
 
     @property
     def meta(self) -> dict[str, Any]:
         """The members to add to the `_meta` of each request. A test may change this dict."""
-        return self.client.meta
+        return self._client.meta
 
     @property
     def problems(self) -> tuple[LoadProblem, ...]:
         """The problems that the host found; with `strict`, only warnings."""
-        return self.client.problems
+        return self._client.problems
 
     @property
     def traffic(self) -> list[Traffic]:
         """Every message on the wire, and who sent it."""
-        return self.client.traffic
+        return self._client.traffic

@@ -54,7 +54,7 @@ async def test_a_gateway_tells_the_host_about_items_that_come_and_go() -> None:
 
     host = Host({"host": {"autoload": False}}, plugins={"gateway": page.Gateway, "shelves": Shelves})
     async with host:
-        assert host.offers("resources")
+        assert host.for_protocols.offers("resources")
         (problem,) = host.problems
         (gateway,) = (plugin for plugin in host.report.plugins if plugin.origin.name == "gateway")
         assert list(gateway.unavailable()) == ["library"]

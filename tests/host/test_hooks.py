@@ -304,7 +304,7 @@ async def test_hooks_of_transports_and_protocols(caplog: pytest.LogCaptureFixtur
     transport, opened, second = OneConnection(), list[str](), Peer()
     plugins = {"p": SPEAKING, "t": contributing(register_transports=[transport])}
     async with make_host(plugins=plugins, transports=["one"], name="!") as host:
-        host.on_opened = lambda address, _: opened.append(address)
+        host.for_transports.on_opened = lambda address, _: opened.append(address)
         await host.run()
         with pytest.raises(TransportError, match="'two'"):
             await host.run(["two"])
@@ -459,7 +459,7 @@ async def test_hook_register_stores() -> None:
     plugin = contributing(register_stores=[Store(Names, opened)])
     plugin.Config = Selecting
     async with make_host(plugins={"p": plugin}) as host:
-        assert type(await host.store(Names, "p")) is Names
+        assert type(await host.for_protocols.store(Names, "p")) is Names
 
 
 async def test_hook_register_telemetry() -> None:
@@ -526,4 +526,4 @@ async def test_hooks_of_methods() -> None:
         wrong = await host.dispatch(Call("jobs/get", {"jobId": "2"}))
         assert isinstance(wrong, Failure)
         assert wrong.error.message == "There is no such job."
-        assert host.contributed.extensions["com.acme/jobs"].settings == {"cancel": False}
+        assert host.for_protocols.contributed.extensions["com.acme/jobs"].settings == {"cancel": False}

@@ -168,10 +168,10 @@ class _Assembler:
 
     def all_bound(self) -> dict[ItemKind, list[BoundDefinition]]:
         """Return the definitions that can be served, by kind. Check secrets after all definitions are bound."""
-        bound: dict[ItemKind, list[BoundDefinition]] = {field: self.bound(field) for field in SINGULAR}
-        return {field: self.without_exposed_secrets(definitions) for field, definitions in bound.items()}
+        bound: dict[ItemKind, list[BoundDefinition]] = {field: self._bound(field) for field in SINGULAR}
+        return {field: self._without_exposed_secrets(definitions) for field, definitions in bound.items()}
 
-    def bound(self, field: ItemKind) -> list[BoundDefinition]:
+    def _bound(self, field: ItemKind) -> list[BoundDefinition]:
         """Return the definitions of one kind that can be served."""
         results: list[BoundDefinition] = []
         rejected: dict[tuple[Origin, str], list[Unserved]] = {}
@@ -182,7 +182,7 @@ class _Assembler:
                 try:
                     bound = self.binder.bind(plugin, definition, self.resources)
                 except ToolDefinitionError as error:
-                    self.refuse(plugin, definition, error)
+                    self._refuse(plugin, definition, error)
                     continue
                 if own.get((field, bound.name), definition) is not definition:
                     continue  # updated or removed at run time
@@ -201,14 +201,14 @@ class _Assembler:
             self.problem(origin, f"{first}{more}")
         return results
 
-    def refuse(self, plugin: LoadedPlugin, definition: Definition, error: ToolDefinitionError) -> None:
+    def _refuse(self, plugin: LoadedPlugin, definition: Definition, error: ToolDefinitionError) -> None:
         """Report a definition that cannot be served."""
         where = f"{definition_label(definition)}{location_of(definition.function)}"
         self.problem(plugin.origin, f"{where}: {error}; it is not served")
         if isinstance(definition, ToolDefinition) and (name := self.binder.wire_name(plugin, definition)):
             self.refused[name] = str(error)
 
-    def without_exposed_secrets(self, definitions: list[BoundDefinition]) -> list[BoundDefinition]:
+    def _without_exposed_secrets(self, definitions: list[BoundDefinition]) -> list[BoundDefinition]:
         """Remove definitions that would show a secret to clients."""
         if not self.binder.may_show_secrets(definitions):
             return definitions
@@ -250,7 +250,7 @@ class _Assembler:
 
     # --- order and uniqueness ---
 
-    def owned(self, hook: Callable[..., Iterable[T]]) -> Iterator[tuple[Origin, T]]:
+    def _owned(self, hook: Callable[..., Iterable[T]]) -> Iterator[tuple[Origin, T]]:
         """Yield each contribution to a hook together with its owner."""
         return ((plugin.origin, contribution) for plugin, contribution in contributions_of(self.plugins, hook))
 
@@ -290,16 +290,16 @@ class _Assembler:
         return tuple(sorted(links, key=position))
 
     def transports(self) -> dict[str, Transport]:
-        owned = self.owned(hookspecs.register_transports)
+        owned = self._owned(hookspecs.register_transports)
         return self.unique("transport", ((transport.name, origin, transport) for origin, transport in owned))
 
     def authenticators(self) -> tuple[Authenticator, ...]:
-        return tuple(authenticator for _, authenticator in self.owned(hookspecs.register_authenticators))
+        return tuple(authenticator for _, authenticator in self._owned(hookspecs.register_authenticators))
 
     def routes(self) -> Routes:
         paths: dict[str, dict[str, Route]] = {}
         closed: dict[tuple[Origin, str], list[str]] = {}
-        owned = self.owned(hookspecs.register_routes)
+        owned = self._owned(hookspecs.register_routes)
         named = ((f"{route.method} {route.path}", origin, (origin, route)) for origin, route in owned)
         authenticators = self.authenticators()
         for name, (origin, route) in self.unique("route", named).items():
@@ -333,10 +333,10 @@ class _Assembler:
             hookspecs.register_secret_stores,
         )
         known_names = {
-            "transports": {transport.name for _, transport in self.owned(hookspecs.register_transports)},
+            "transports": {transport.name for _, transport in self._owned(hookspecs.register_transports)},
             "middleware": {link.name for link in self.middleware()},
             **{
-                hook.__name__.removeprefix("register_"): {origin.name for origin, _ in self.owned(hook)}
+                hook.__name__.removeprefix("register_"): {origin.name for origin, _ in self._owned(hook)}
                 for hook in by_plugin
             },
         }
@@ -371,7 +371,7 @@ class _Assembler:
         """Report settings that name an auth provider that no plugin describes. A token source may still know it."""
         named = [(plugin, getattr(plugin.instance, "named_providers", None)) for plugin in self.plugins]
         for plugin, settings in [(plugin, settings) for plugin, settings in named if settings]:
-            providers = {provider.id for _, provider in self.owned(hookspecs.register_auth_providers) if provider.id}
+            providers = {provider.id for _, provider in self._owned(hookspecs.register_auth_providers) if provider.id}
             for path, name in settings.items():
                 if not providers or name in providers:
                     continue

@@ -73,7 +73,7 @@ class AsgiApplication:
 
     async def _why_closed(self) -> str:
         """Open the application if the host was started before it. Return the reason if it stays closed."""
-        if self._host.stopping:
+        if self._host.for_transports.stopping:
             return "is stopping"
         if not self._host.started:
             logger.error(_NOT_STARTED)
@@ -92,7 +92,11 @@ class AsgiApplication:
 
     def _transport_context(self) -> AbstractAsyncContextManager[AsgiCallable]:
         transports = self._host.assembly.transports
-        contexts = {name: context for name, transport in transports.items() if (context := transport.asgi(self._host))}
+        contexts = {
+            name: context
+            for name, transport in transports.items()
+            if (context := transport.asgi(self._host.for_transports))
+        }
         if len(contexts) != 1:
             names = (
                 f"several transports serve it: {', '.join(contexts)}" if contexts else "no enabled transport serves it"

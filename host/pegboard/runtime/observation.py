@@ -94,7 +94,11 @@ def host_gauges(host: Host, calls: CallCounter, threads: Threads) -> list[Gauge]
 
     return [
         Gauge("calls_running", "Calls in flight.", lambda: {"": calls.count}),
-        Gauge("transports_restarting", "Transports that are not open again.", lambda: {"": len(host.restarting)}),
+        Gauge(
+            "transports_restarting",
+            "Transports that are not open again.",
+            lambda: {"": len(host.for_protocols.restarting)},
+        ),
         Gauge("threads_busy", "Threads that run sync functions.", lambda: {"": threads.busy}),
         Gauge("threads_abandoned", "Busy threads whose calls have ended.", lambda: {"": threads.given_up}),
         Gauge("threads_queue", "Sync functions that wait for a thread.", lambda: {"": threads.waiting}),

@@ -146,7 +146,7 @@ def _check_rights(call: Call, caller: Caller) -> None:
 
 
 async def _answer(route: Route, request: Request, host: Host) -> Response | EventStream:
-    answer = route.handler(request, host)
+    answer = route.handler(request, host.for_protocols)
     return answer if isinstance(answer, Response | EventStream) else await answer
 
 

@@ -84,7 +84,7 @@ async def test_a_caller_without_the_scopes_of_a_tool_does_not_find_it(
                 assert await names(host, caller) == expected
                 assert {page.private for page in await pages(host, caller)} == {True}
                 assert await value(host, "found", caller=caller) == expected
-                assert "".join(name for name in SCOPES if host.tool(name, caller)) == expected
+                assert "".join(name for name in SCOPES if host.for_protocols.tool(name, caller)) == expected
             # a caller of the worker protocol may name users in a request, and then finds all tools
             assert await names(host, engine, supplied=Supplied()) == "abcd"
             assert await value(host, "found", caller=engine, supplied=Supplied()) == "abcd"

@@ -87,7 +87,7 @@ def test_an_invalid_contribution_is_reported_and_not_served() -> None:
         (message,) = messages(host)
         assert why in message
         assert "plugin 'p'" in message
-        assert not any(host.contributed)
+        assert not any(host.for_protocols.contributed)
 
 
 @pytest.mark.parametrize(
@@ -103,8 +103,8 @@ def test_neither_of_two_claimants_is_served_nor_their_extensions(first: Any, sec
     assert any(
         f"{claimed} is claimed by plugin 'a' and plugin 'b'; neither is served" in message for message in messages(host)
     )
-    assert list(host.contributed.methods) == ["y/get"]
-    assert host.contributed.extensions == {}
+    assert list(host.for_protocols.contributed.methods) == ["y/get"]
+    assert host.for_protocols.contributed.extensions == {}
 
 
 def test_an_extension_with_an_invalid_method_is_not_served_at_all() -> None:
@@ -112,7 +112,7 @@ def test_an_extension_with_an_invalid_method_is_not_served_at_all() -> None:
     assert any(
         f"extension '{ACME}' is not served, because a part of it is invalid" in message for message in messages(host)
     )
-    assert not any(host.contributed)
+    assert not any(host.for_protocols.contributed)
 
 
 # --- calls
@@ -236,7 +236,7 @@ async def test_an_extension_describes_tools_and_is_off_without_its_plugin(option
         async with make_host(kit_saying("hello", option), plugins=plugins) as host:
             assert messages(host) == []
             assert host.assembly.tools["tool"].tool.meta == meta
-            assert list(host.contributed.extensions) == ([ACME] if plugins else [])
+            assert list(host.for_protocols.contributed.extensions) == ([ACME] if plugins else [])
 
 
 @pytest.mark.parametrize(("own", "why"), [("fall", "KeyError: 'fell'"), ("foreign", "is reserved")])

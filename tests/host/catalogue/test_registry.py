@@ -271,13 +271,13 @@ TOOLS = Change("tools")
 async def test_a_change_is_announced_once_for_each_kind_when_it_is_visible() -> None:
     received: list[tuple[str, int, int]] = []
     async with make_host() as host:
-        assert [host.offers(kind) for kind in ("tools", "resources", "prompts")] == [True, False, False]
+        assert [host.for_protocols.offers(kind) for kind in ("tools", "resources", "prompts")] == [True, False, False]
         host.watch(lambda change: received.append((change.kind, len(host.assembly.tools), len(host.assembly.prompts))))
         host.catalogue.add(PromptDefinition(work), named("a"), named("b"))
         host.catalogue.remove("prompts", "work")
         host.catalogue.add()
         assert received == [("tools", 2, 1), ("prompts", 2, 1), ("prompts", 2, 0)]
-        assert [host.offers(kind) for kind in ("tools", "resources", "prompts")] == [True, False, True]
+        assert [host.for_protocols.offers(kind) for kind in ("tools", "resources", "prompts")] == [True, False, True]
 
 
 async def test_a_listener_that_stops_changes_more_or_raises_does_not_affect_others(

@@ -235,5 +235,5 @@ async def test_methods_and_notifications_of_plugins_pass_too(caplog: pytest.LogC
 async def test_a_host_hears_notifications_only_if_a_middleware_does() -> None:
     for hook, heard in (("on_request", False), ("on_notification", True)):
         async with hosting(noting(hook, into=[])) as host:
-            assert [host.hears(method) for method in (PROGRESS, "notifications/cancelled")] == [heard] * 2
-            assert not host.hears("notifications/made_up")
+            assert [host.for_protocols.hears(method) for method in (PROGRESS, "notifications/cancelled")] == [heard] * 2
+            assert not host.for_protocols.hears("notifications/made_up")

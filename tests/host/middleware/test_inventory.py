@@ -88,12 +88,12 @@ async def test_a_guard_knows_an_added_tool_before_it_can_be_called() -> None:
     class Before(Informed):
         def assembled(self, inventory: Inventory) -> Iterable[str]:
             if self.inventories:
-                seen.append(host.tool("late", ANN) is None)
+                seen.append(host.for_protocols.tool("late", ANN) is None)
             return super().assembled(inventory)
 
     async with hosting(Before()) as host:
         host.catalogue.add(late)
-        assert host.tool("late", ANN) is not None
+        assert host.for_protocols.tool("late", ANN) is not None
     assert seen == [True]
 
 
@@ -199,5 +199,5 @@ async def test_a_gate_refuses_subscriptions_in_its_own_words() -> None:
         ([], None), ([Rude()], rude), ([Gate(), Broken()], "Resource not found"), ([Passing()], None)
     ):  # fmt: skip
         async with hosting(Other(), *gates) as host:
-            error = host.subscribe("x://one", subscribe)
+            error = host.for_protocols.subscribe("x://one", subscribe)
             assert (error and error.message) == message

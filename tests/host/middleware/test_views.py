@@ -252,10 +252,10 @@ async def test_a_gate_hides_from_protocols_and_one_that_fails_hides_everything(
             raise KeyError(name)
 
     async with hosting(Gate(), ForAnn()) as host:
-        assert [host.tool("x_b", caller) is not None for caller in (ANN, BEN)] == [True, False]
-        assert host.tool("x_a", BEN) is not None
+        assert [host.for_protocols.tool("x_b", caller) is not None for caller in (ANN, BEN)] == [True, False]
+        assert host.for_protocols.tool("x_a", BEN) is not None
         assert await value(host, "x_a", caller=BEN) == "done"
     async with hosting(Broken()) as host:
-        assert host.tool("x_a", ANN) is None
+        assert host.for_protocols.tool("x_a", ANN) is None
         assert (await failure(host, "x_a", caller=ANN)).error.message == "Internal error"
     assert "(Broken.on_call_tool) raised KeyError" in caplog.text

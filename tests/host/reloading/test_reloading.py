@@ -371,7 +371,7 @@ def guarded(token: str | None) -> HostConfig:
 async def test_an_open_address_stays_guarded_and_new_secrets_are_masked() -> None:
     old, new = token_hex(32), token_hex(32)
     async with Host(guarded(old)) as host:
-        host.opened("tcp://192.0.2.1:1", policy="mcp")
+        host.for_transports.opened("tcp://192.0.2.1:1", policy="mcp")
         (result,) = await host.reload(config=guarded(None))
         assert (result.outcome, "other machines can reach tcp://192.0.2.1:1" in result.reason) == ("kept", True)
         assert len(host.assembly.authenticators) == 1

@@ -63,7 +63,7 @@ async def test_the_operator_token_opens_policies_without_authenticators(
     async with make_host(plugins={"p": plugin(guarded)}) as host:
         host.admit_operator(TOKEN)
         request = Request("GET", f"/{policy}", {}, CIMultiDict(field))
-        answer, caller = await host.respond(request), await host.authenticate(request, policy)
+        answer, caller = await host.respond(request), await host.for_protocols.authenticate(request, policy)
         assert isinstance(answer, Response)
         assert (answer.body.decode() if answer.status == 200 else answer.status) in (route, repr(route))
         assert (caller.status if isinstance(caller, Response) else caller) == stream

@@ -72,11 +72,11 @@ def host_of(*args: Any, **more: Any) -> Host:
 async def test_a_store_is_opened_once_and_closed_before_the_lifespans_end() -> None:
     story: list[str] = []
     async with host_of(story) as host:
-        boxes = await asyncio.gather(*(host.store(Box, "offering") for _ in range(3)))
-        await host.open_stores()
+        boxes = await asyncio.gather(*(host.for_protocols.store(Box, "offering") for _ in range(3)))
+        await host.for_transports.open_stores()
         assert len({id(box) for box in boxes}) == 1
         with pytest.raises(PluginError, match="no setting selects a Box named 'unused'"):
-            await host.store(Box, "unused")
+            await host.for_protocols.store(Box, "unused")
     assert story == ["opening", "closing", "left"]
 
 
@@ -84,7 +84,7 @@ async def test_a_store_that_does_not_close_lets_lifespans_end() -> None:
     story: list[str] = []
     host = host_of(story, closing=never)
     await host.start()
-    await host.store(Box, "offering")
+    await host.for_protocols.store(Box, "offering")
     stopping = asyncio.create_task(host.stop())
     await until(lambda: "closing" in story)
     stopping.cancel()
@@ -96,7 +96,7 @@ async def test_a_store_that_does_not_open_lets_lifespans_end() -> None:
     story: list[str] = []
     host = host_of(story, opening=never)
     await host.start()
-    opening = asyncio.create_task(host.store(Box, "offering"))
+    opening = asyncio.create_task(host.for_protocols.store(Box, "offering"))
     await until(lambda: "opening" in story)
     await host.stop()
     assert story == ["opening", "left"]

@@ -139,7 +139,7 @@ def test_a_variable_that_the_watchdog_reads_must_exist() -> None:
 
 async def test_a_loop_that_waits_after_the_machine_slept_is_not_blocked(named: Named) -> None:
     async with host_of(named, blocked_loop_seconds=0) as host:
-        watchdog = host._in_flight.watchdog
+        watchdog = host._dispatcher.calls.watchdog
         looked: list[str] = []
 
         def look() -> None:

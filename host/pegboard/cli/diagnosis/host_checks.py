@@ -51,7 +51,7 @@ def check_transports(command: CommandContext) -> Iterator[Finding]:
     for name in names:
         try:
             (transport,) = chosen_transports(command.host.assembly.transports, [name])
-            transport.check(command.host)
+            transport.check(command.host.for_transports)
         except MCPError as error:
             for problem in getattr(error, "problems", None) or str(error).splitlines():
                 yield Finding("error", str(problem), problem=problem)

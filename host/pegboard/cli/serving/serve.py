@@ -101,7 +101,7 @@ def serve(host: Host, read_config: Callable[[], HostConfig] | None = None) -> in
     if not host.config.host.transports:
         raise ConfigError([NO_TRANSPORT])
     manager = _service_manager()
-    host.on_opened = partial(_announce, host, _admit_operator(host), manager)
+    host.for_transports.on_opened = partial(_announce, host, _admit_operator(host), manager)
     # standard streams gain nothing from uvloop, and its import delays the start
     loop = None if "stdio" in host.config.host.transports else _fast_loop()
     reloads = _reload_requests(host, read_config)
@@ -233,7 +233,7 @@ async def _serve(
     _settle_memory()
     if by_stdio:
         # descriptor 1 never leads to the client again, so that late output cannot reach it
-        host.standard_output = output.divert()
+        host.for_transports.standard_output = output.divert()
         output.restore_stream()
     serving = asyncio.create_task(host.run())
     code, rest = OK, 0.0
@@ -270,10 +270,10 @@ async def _drain(host: Host, serving: asyncio.Task[None], grace: float, number: 
     transports = chosen_transports(host.assembly.transports, host.config.host.transports)
     seconds = max(transport.drain_seconds for transport in transports)
     if seconds and number == signal.SIGTERM:
-        host.stopping = True
+        host.announce_stop()
         await asyncio.wait((serving,), timeout=seconds)
     await host.drain(grace)
-    return await host.wait_stopping() - asyncio.get_running_loop().time()
+    return await host.for_transports.wait_stopping() - asyncio.get_running_loop().time()
 
 
 async def _first(ends: Sequence[asyncio.Future[Any]]) -> None:

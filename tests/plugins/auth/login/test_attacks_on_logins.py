@@ -390,7 +390,7 @@ async def test_the_stored_login_names_the_caller(front: Front) -> None:
     own = jwt.decode((await front.tokens(client, scope="work"))["access_token"], options={"verify_signature": False})
     claims = {"sub": "8", "email": "eve@example.com", "name": "Eve", "client_id": "evil", "scope": "work other"}
     request = Request("POST", "/mcp", {}, Fields([("Authorization", f"Bearer {jwt.encode(own | claims, TRUE_KEY)}")]))
-    caller = await front.host.authenticate(request, "mcp")
+    caller = await front.host.for_protocols.authenticate(request, "mcp")
     assert isinstance(caller, Caller)
     assert (caller.subject, caller.client_id, *caller.scopes) == ("7", own["client_id"], "work")
     assert caller.extra == {"email": "ann@example.com", "name": "Ann"}

@@ -141,14 +141,14 @@ async def test_the_extension_is_enabled_while_a_tool_or_resource_uses_it() -> No
     assert (host.assembly.tools["another_borrow"].tool.meta, list(host.problems)) == (BOTH, [])
     resource = host.assembly.resources[VIEW][0]
     assert (resource.mime_type, resource.meta) == (UI_MIME_TYPE, None)
-    assert list(host.contributed.extensions) == [UI_EXTENSION]
+    assert list(host.for_protocols.contributed.extensions) == [UI_EXTENSION]
     disabled = loaded(kit_with("ui://kit/nowhere"), enabled=False)
     assert (tool_meta(disabled), list(disabled.problems)) == (None, [])
     async with make_host(plugins={"interfaces": AppsPlugin}) as host:
-        assert host.contributed.extensions == {}
+        assert host.for_protocols.contributed.extensions == {}
         kit = kit_with(VIEW)
         host.catalogue.add(*kit.register_resources(), *kit.register_tools())
-        assert (tool_meta(host), list(host.contributed.extensions)) == (BOTH, [UI_EXTENSION])
+        assert (tool_meta(host), list(host.for_protocols.contributed.extensions)) == (BOTH, [UI_EXTENSION])
 
 
 async def test_reading_an_interface_returns_its_meta() -> None:

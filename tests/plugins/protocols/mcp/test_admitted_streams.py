@@ -68,7 +68,7 @@ class Here:
     @asynccontextmanager
     async def serving(self) -> AsyncIterator[Here]:
         opened: asyncio.Future[str] = asyncio.get_running_loop().create_future()
-        self.host.on_opened = lambda address, _: opened.set_result(address)
+        self.host.for_transports.on_opened = lambda address, _: opened.set_result(address)
         async with self.host:
             running = asyncio.create_task(self.host.run(["http"]))
             self.port = int((await opened).rpartition(":")[2])

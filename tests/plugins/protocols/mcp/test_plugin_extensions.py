@@ -110,7 +110,7 @@ async def test_notifications_beyond_the_limit_are_dropped() -> None:
             return [NotificationHandler("notifications/x", handle)]
 
     async with make_host(plugins={"p": Handling}) as host:
-        dispatcher = NotificationDispatcher(host)
+        dispatcher = NotificationDispatcher(host.for_protocols)
         for number in range(MAX_RUNNING_NOTIFICATIONS + 5):
             dispatcher.dispatch_notification("notifications/x", {"n": number}, LOCAL, None)
         await until(lambda: len(received) == MAX_RUNNING_NOTIFICATIONS)

@@ -48,26 +48,28 @@ async def test_changes_of_tools_are_seen_at_once_and_resources_are_listed_in_pag
     async with make_host(kit, plugins=plugins, page_size=1) as host:
 
         async def names() -> list[str]:
-            listed = [tool["name"] for tool in await handle(handlers, host, "tools")]
-            assert (await handle(handlers, host, "health"))["tool_count"] == str(len(listed))
+            listed = [tool["name"] for tool in await handle(handlers, host.for_protocols, "tools")]
+            assert (await handle(handlers, host.for_protocols, "health"))["tool_count"] == str(len(listed))
             return listed
 
         host.catalogue.add(ToolDefinition(first))
         assert await names() == ["First"]
         host.catalogue.add(ToolDefinition(second))
         assert await names() == ["First", "Second"]
-        called = await handle(handlers, host, "invoke", {"tool": {"name": "second", "toolkit": "program"}})
+        called = await handle(
+            handlers, host.for_protocols, "invoke", {"tool": {"name": "second", "toolkit": "program"}}
+        )
         assert called["output"]["value"] == "second"
         host.catalogue.remove("tools", "second")
         assert await names() == ["First"]
         meanwhile.do = lambda: host.catalogue.add(ToolDefinition(second))  # while the list is made
         host.catalogue.remove("tools", "first")
-        assert await handle(handlers, host, "tools") == []
+        assert await handle(handlers, host.for_protocols, "tools") == []
         assert await names() == ["Second"]
         uris: list[str] = []
         body: dict[str, Any] = {}
         for _ in range(3):
-            page = await handle(handlers, host, "list_resources", body)
+            page = await handle(handlers, host.for_protocols, "list_resources", body)
             uris += [resource["uri"] for resource in page["resources"]]
             body = {"cursor": page.pop("nextCursor", None)}
         assert (uris, body) == (["kit://a", "kit://b", "kit://c"], {"cursor": None})
@@ -81,7 +83,7 @@ async def test_rates_are_limited_per_user_and_for_services_only_by_their_own_lim
     async def call(host: Host, user: str | None = None, *, service: bool = True) -> Any:
         body = {"tool": {"name": "First", "toolkit": "Kit"}, "context": {"user_id": user}}
         caller = Caller(client_id="worker", service=service)
-        return await handle(handlers, host, "invoke", body, caller=caller)
+        return await handle(handlers, host.for_protocols, "invoke", body, caller=caller)
 
     def limited(**settings: Any) -> Host:
         limits = {"local": True, "calls_per_minute": 0.01, "burst": 2, **settings}

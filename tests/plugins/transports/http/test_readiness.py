@@ -47,7 +47,7 @@ async def test_a_host_is_not_ready_until_its_transport_is_open_again(monkeypatch
 
     config = {"host": {"autoload": False}, "plugins": {"http": {"port": 0}, "mortal": {}}}
     async with asyncio.timeout(WAIT), ClientSession() as client, Host(config, plugins={"mortal": MortalPlugin}) as host:
-        host.on_opened = note
+        host.for_transports.on_opened = note
         running = asyncio.create_task(host.run(["http", "mortal"]))
         (url,) = {await opened.get(), await opened.get()} - {"mortal"}
 

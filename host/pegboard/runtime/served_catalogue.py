@@ -1,0 +1,109 @@
+"""The catalogue that a host serves: the current assembly, its lists, and the changes that are announced."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Collection, Sequence
+from functools import partial
+from typing import Literal
+
+from pegboard.calls.execute import Runtime
+from pegboard.catalogue.assembly import Assembly, offered
+from pegboard.catalogue.change_listeners import ChangeListeners
+from pegboard.catalogue.lists import Lists
+from pegboard.catalogue.pages import ListKind, may_find
+from pegboard.errors import MCPError, ServerError
+from pegboard.middleware.gate import Gate, hides
+from pegboard.runtime.dispatcher import Dispatcher
+from pegboard.runtime.method_table import method_table
+from pegboard.runtime.subscribing import subscribe
+from pegboard.types.callers import Caller
+from pegboard.types.calls import Call, Outcome
+from pegboard.types.catalogue import Change, ItemKind, Tool
+
+
+class ServedCatalogue:
+    """The tools, resources and prompts of the current assembly, as protocols see them.
+
+    Args:
+        dispatcher: runs the methods of the assembly.
+        runtime: the shared objects of calls.
+        changes: the listeners for changes.
+        page_size: returns the maximum number of items of a page.
+
+    Attributes:
+        current: the current assembly; None before the first.
+    """
+
+    def __init__(
+        self, dispatcher: Dispatcher, runtime: Runtime, changes: ChangeListeners, page_size: Callable[[], int]
+    ) -> None:
+        self._dispatcher = dispatcher
+        self._runtime = runtime
+        self._changes = changes
+        self._page_size = page_size
+        self.current: Assembly | None = None
+        self._lists: Lists | None = None
+        self._gates: Sequence[Gate] = ()
+        self._offered: frozenset[str] = frozenset(("tools",))
+
+    @property
+    def assembly(self) -> Assembly:
+        """The current assembly.
+
+        Raises:
+            ServerError: nothing has been loaded yet.
+        """
+        if self.current is None:
+            raise ServerError("the host has not been started: enter it with `async with host:` first")
+        return self.current
+
+    def begin_anew(self, kinds: Collection[str]) -> None:
+        """Reuse nothing for the next assembly. `kinds` are the kinds of items that plugins add later."""
+        self._lists = None
+        self._offered = frozenset(("tools", *kinds))
+
+    def publish(self, assembly: Assembly) -> None:
+        """Serve a new assembly. Calls in flight continue with the previous assembly."""
+        self._lists = Lists(assembly, self._page_size(), self._lists, self._runtime.middleware)
+        runtime = self._runtime._replace(token_sources=assembly.token_sources)
+        methods = method_table(assembly, lambda kind: partial(self._page, kind), runtime)
+        self._dispatcher.publish(methods, assembly.contributed, self._lists)
+        self._gates = [link.middleware for link in assembly.middleware if isinstance(link.middleware, Gate)]
+        self.current = assembly
+        self._offered |= offered(assembly)
+
+    def _page(self, kind: ListKind, call: Call) -> Awaitable[Outcome]:
+        """Return a page of the current list. Middleware runs before, and may change the list meanwhile."""
+        assert self._lists is not None
+        return self._lists.method(kind)(call)
+
+    def offers(self, kind: ItemKind | Literal["completions"]) -> bool:
+        """Return True if the host lists or has listed items of a kind. Tools are always offered."""
+        return kind in self._offered
+
+    def hears(self, method: str) -> bool:
+        """Return True if a handler or middleware receives notifications named `method`. Return False for requests."""
+        return method.startswith("notifications/") and method in self._dispatcher.methods
+
+    def tool(self, name: str, caller: Caller) -> Tool | None:
+        """Return the tool with the wire name `name`. Return None if the caller has no access to such a tool."""
+        bound = self.assembly.tools.get(name)
+        if bound is None or (bound.requirements is not None and not may_find(caller, bound)):
+            return None
+        if self._gates and hides(self._gates, name, caller):
+            return None
+        return bound.tool
+
+    def subscribe(self, uri: str, call: Call) -> MCPError | None:
+        """Notify the resource of a subscription. See `ProtocolContext.subscribe`."""
+        return subscribe(self._gates, uri, call, self.assembly, self._runtime.host_access)
+
+    def watch(self, listener: Callable[[Change], None]) -> Callable[[], None]:
+        """Call a listener after every change. Return a function that stops it."""
+        return self._changes.watch(listener)
+
+    def emit(self, change: Change) -> None:
+        """Announce a change to the listeners, from any thread. Never raises."""
+        if self._lists is not None:
+            self._lists.forget(change)
+        self._changes.emit(change)

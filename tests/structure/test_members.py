@@ -1,0 +1,75 @@
+"""The public members of a class of behaviour. Those of settings, records and enumerations are not counted."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+import pytest
+
+from tests.structure.sources import modules
+
+MAX_PUBLIC_MEMBERS = 25
+ALLOWED = {
+    "pegboard.context.Context": "the functions of authors call it",
+    "pegboard_plugins.compat.fastmcp.context.Context": "it repeats a class of another framework",
+    "pegboard_plugins.compat.fastmcp.server.FastMCP": "it repeats a class of another framework",
+}
+"""Larger classes, with the reason."""
+DATA = {"NamedTuple", "TypedDict", "StrEnum", "PluginConfig", "BaseModel"}
+"""The base classes of settings, records and enumerations."""
+SOURCES = modules("host") | modules("plugins")
+
+
+def names_of(target: ast.expr) -> Iterator[str]:
+    """Yield the names in a class body, and the attributes of `self`, that an assignment sets."""
+    for node in ast.walk(target):
+        if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == "self":
+            yield node.attr
+
+
+def public_members(tree: ast.ClassDef) -> set[str]:
+    """Return the public names that a class defines: methods, attributes of the class, and attributes of `self`."""
+    names: set[str] = set()
+    for node in tree.body:
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            names.add(node.name)
+        elif isinstance(node, ast.Assign | ast.AnnAssign):
+            targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+            names.update(target.id for target in targets if isinstance(target, ast.Name))
+    for statement in ast.walk(tree):
+        if isinstance(statement, ast.Assign | ast.AnnAssign):
+            targets = statement.targets if isinstance(statement, ast.Assign) else [statement.target]
+            names.update(name for target in targets for name in names_of(target))
+    return {name for name in names if not name.startswith(("_", "test_"))}  # contracts have tests
+
+
+def classes() -> Iterator[tuple[str, ast.ClassDef]]:
+    """Yield the classes of behaviour with their names."""
+    for module, path in SOURCES.items():
+        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+            bases = (
+                {ast.unparse(base).rpartition(".")[2] for base in node.bases} if isinstance(node, ast.ClassDef) else {}
+            )
+            if isinstance(node, ast.ClassDef) and not DATA & set(bases):
+                yield f"{module}.{node.name}", node
+
+
+def test_no_class_of_behaviour_has_too_many_public_members() -> None:
+    sizes = {name: len(public_members(tree)) for name, tree in classes() if name not in ALLOWED}
+    assert {name: size for name, size in sizes.items() if size > MAX_PUBLIC_MEMBERS} == {}
+
+
+def test_larger_classes_are_still_larger() -> None:
+    sizes = {name: len(public_members(tree)) for name, tree in classes()}
+    assert [name for name in ALLOWED if sizes[name] <= MAX_PUBLIC_MEMBERS] == []
+
+
+@pytest.mark.parametrize(
+    "body",
+    ["def a(self): self.b, self.c = 1, 2", "a: int\n    b = c = 1", "def a(self): self.b: int = 1\n    c = 2"],
+)
+def test_members_are_methods_and_attributes(body: str) -> None:
+    tree = ast.parse(f"class Example:\n    {body}\n    _private = 1").body[0]
+    assert isinstance(tree, ast.ClassDef)
+    assert public_members(tree) == {"a", "b", "c"}
