@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from contextlib import asynccontextmanager, nullcontext
+from inspect import isasyncgenfunction, isgeneratorfunction
 from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias, Unpack, overload
 
 from pegboard.authoring import Decorated, as_definition, as_definitions, check_function, fields_of, tool_fields
@@ -213,8 +214,6 @@ class ToolkitBase:
         Raises:
             TypeError: the function is a sync generator.
         """
-        from inspect import isasyncgenfunction, isgeneratorfunction
-
         if isgeneratorfunction(function):
             raise TypeError(f"a lifespan is an async generator: write `async def {function.__name__}`")
         self._lifespan = asynccontextmanager(function) if isasyncgenfunction(function) else function

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from pegboard.authorization.providers import refusal_reason
+from pegboard.authorization.tool_authorization import described_requirements
 from pegboard.calls.deprecation import Deprecation
 from pegboard.calls.execute import BoundTool
 from pegboard.catalogue.bound_definitions import BindResult, BoundDefinition, Definition, Edits, Unserved
@@ -231,8 +233,6 @@ class Binder:
         tool = self._described(tool, definition, resources)
         required = self._requirements.bind(definition)
         if definition.requires_auth is not None or definition.scopes:
-            from pegboard.authorization.tool_authorization import described_requirements
-
             tool = tool._replace(meta={**(tool.meta or {}), **described_requirements(definition)})
         tool = tool._replace(requires=required.declared, owner_description=toolkit.description)
         for check in self._tool_checks:
@@ -336,8 +336,6 @@ class Binder:
         """Return the reason not to serve a tool whose secrets or token are not granted, or ""."""
         if not self._config.host.toolkits:
             return ""
-        from pegboard.authorization.providers import refusal_reason
-
         sources = [source for _, source in contributions_of(self._plugins, register_token_sources)]
         owner = definition.toolkit.name if definition.toolkit else plugin.origin
         names, required = each_once(definition.requires_secrets), definition.requires_auth

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
+from pegboard.authorization.providers import Providers, missing_token
 from pegboard.config import HostConfig
 from pegboard.context.requirements import Requirements
 from pegboard.hookspecs import register_auth_providers, register_token_sources
@@ -96,8 +97,6 @@ class RequirementBinder:
 
     def _token(self, required: ToolAuthorization) -> tuple[AuthProvider, MissingToken | None]:
         """Return the provider of a token, and the token if the host does not have it."""
-        from pegboard.authorization.providers import Providers, missing_token
-
         if self._providers is None:
             owned = contributions_of(self._plugins, register_auth_providers)
             described = ((plugin.origin, provider) for plugin, provider in owned)

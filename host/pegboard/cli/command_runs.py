@@ -23,7 +23,9 @@ from pegboard.loading.discovery import Selection, choose_plugins, find_plugins
 from pegboard.loading.fact_models import Check as CheckFacts
 from pegboard.loading.failure_text import failure_text
 from pegboard.loading.plugin_facts import OWN_DISTRIBUTIONS, facts_of, features_of_commands, own_facts
+from pegboard.loading.plugins import refuse_fatal
 from pegboard.plugin.commands import Check, CommandContext, CommandDescription, Finding, HostPlan
+from pegboard.secrets.redaction import Redactor
 from pegboard.terminal.printing import diverted, print_text
 
 if TYPE_CHECKING:
@@ -160,9 +162,6 @@ def plugin_context(name: str, host: Host) -> PluginContext | None:
     Raises:
         ConfigError, PluginError: the plugin failed.
     """
-    from pegboard.loading.plugins import refuse_fatal
-    from pegboard.secrets.redaction import Redactor
-
     for plugin in host.report.plugins:
         if plugin.origin.kind == "plugin" and plugin.origin.name == name:
             return plugin.context

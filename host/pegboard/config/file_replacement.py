@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import stat
+import tempfile
 from contextlib import suppress
 from pathlib import Path
 
@@ -28,8 +29,6 @@ def replace_file(path: Path, content: bytes, *, like: Path | None = None) -> Non
     Raises:
         OSError: the file cannot be written. It is unchanged then.
     """
-    import tempfile  # few commands write files
-
     target = Path(os.path.realpath(path))  # `resolve` raises RuntimeError for a link to itself
     handle, temporary = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")  # mode 0600
     try:

@@ -8,6 +8,8 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 
+import tomli
+
 from pegboard.config.problems import KeyPath
 
 _BLANK = re.compile(r"(?:[ \t\r\n]|#[^\n]*)*")
@@ -139,7 +141,5 @@ class _Finder:
 
 
 def _unescape(quoted: str) -> str:
-    import tomli
-
     value = tomli.loads(f"name = {quoted}")["name"]
     return str(value)

@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 import stat
 import sys
+import tempfile
 from collections.abc import Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager, suppress
 from pathlib import Path
@@ -242,8 +243,6 @@ def _written(name: str, content: bytes, environ: Mapping[str, str], *, sync: boo
     directory = state_directory(environ)
     if directory is None:
         raise OSError(f"no home directory is set: set HOME or {STATE_VARIABLE}")
-    import tempfile  # only writing needs it
-
     directory.mkdir(mode=0o700, parents=True, exist_ok=True)
     handle, temporary = tempfile.mkstemp(dir=directory, prefix=f".{name}.")  # mode 0600 from the beginning
     try:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Iterator
 from itertools import islice
+from traceback import StackSummary, format_exception, format_list
 from types import TracebackType
 
 MAX_FRAMES = 1200
@@ -36,8 +37,6 @@ def traceback_text(error: BaseException, trace: TracebackType | None = None) -> 
         error: the exception.
         trace: the traceback to show instead of the exception's own traceback.
     """
-    from traceback import format_exception
-
     if _is_small(error):
         return "".join(format_exception(type(error), error, trace or error.__traceback__))
     return "".join(_short(error))
@@ -95,8 +94,6 @@ def _chain(error: BaseException) -> Iterator[BaseException]:
 
 
 def _frames(traces: list[TracebackType]) -> Iterator[str]:
-    from traceback import StackSummary, format_list
-
     def shown(some: list[TracebackType]) -> list[str]:
         return format_list(StackSummary.extract((trace.tb_frame, trace.tb_lineno) for trace in some))
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 import sys
+from shutil import get_terminal_size
+from textwrap import wrap
 
 _LEAST_COLUMNS = 24
 """The least width of text beside other columns. Narrower text continues below the other columns."""
@@ -22,13 +24,9 @@ def fitted(line: str, indent: int = 0) -> list[str]:
     """
     if sys.stdout is None or not sys.stdout.isatty():
         return [line]
-    from shutil import get_terminal_size
-
     width = get_terminal_size().columns
     if len(line) <= width:
         return [line]
-    from textwrap import wrap
-
     if width - indent < _LEAST_COLUMNS:
         indent = 4
     fixed = line[:indent].replace(" ", _FIXED_SPACE) + re.sub(

@@ -13,6 +13,7 @@ from typing import Any, ClassVar
 
 from pegboard.context.elicitation import choices, form_problem
 from pegboard.errors import ClientError, ClientTimeoutError
+from pegboard.terminal.blocking_descriptor import read_line
 from pegboard.terminal.printing import printable, say
 from pegboard.types.calls import OnProgress
 
@@ -166,8 +167,6 @@ async def _read() -> bytes:
     try:
         loop.add_reader(0, ready.set)
     except NotImplementedError:  # Windows
-        from pegboard.terminal.blocking_descriptor import read_line
-
         return await read_line(0)
     try:
         await ready.wait()
