@@ -54,7 +54,7 @@ KINDS = (
     Kind(
         "Command",
         "",
-        "CommandContext HostPlan CommandDescription ArgumentDescription Finding",
+        "CommandContext HostPlan RequestedSecret CommandDescription ArgumentDescription Finding",
         "CommandContract",
         "command",
     ),

@@ -24,7 +24,7 @@ from pegboard.loading.fact_models import Check as CheckFacts
 from pegboard.loading.failure_text import failure_text
 from pegboard.loading.plugin_facts import OWN_DISTRIBUTIONS, facts_of, features_of_commands, own_facts
 from pegboard.loading.plugins import refuse_fatal
-from pegboard.plugin.commands import Check, CommandContext, CommandDescription, Finding, HostPlan
+from pegboard.plugin.commands import Check, CommandContext, CommandDescription, Finding, HostPlan, RequestedSecret
 from pegboard.secrets.redaction import Redactor
 from pegboard.terminal.printing import diverted, print_text
 
@@ -102,6 +102,12 @@ class RunningCommand(CommandContext):
                 yield Finding("error", f"the check {facts.name!r} of {owner} failed: {failure_text(error)}")
 
         return Check(facts.name, run)
+
+    def requested_secrets(self, host: Host) -> Sequence[RequestedSecret]:
+        """Return the secrets that the plugins and toolkits of a loaded host use, without their values."""
+        from pegboard.cli.inspection.secret_report import requested_secrets
+
+        return [secret for plugin in host.report.plugins for secret in requested_secrets(host, plugin.origin)]
 
     def let_plugins_add_tools(self, host: Host) -> bool:
         """Start and stop the host without transports. Return True if all tools are available."""

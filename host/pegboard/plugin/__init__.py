@@ -9,7 +9,7 @@ _HOMES = {
     ".base": "Catalogue FoundFile Lifespan Plugin PluginContext",
     ".definition_checks": "CheckedDefinition DefinitionCheck",
     ".definitions": "PromptDefinition ResourceDefinition ToolDefinition",
-    ".commands": "ArgumentDescription CommandContext CommandDescription Finding HostPlan",
+    ".commands": "ArgumentDescription CommandContext CommandDescription Finding HostPlan RequestedSecret",
     ".secrets": "SecretStore WritableSecretStore",
     ".error_adapters": "ErrorAdapter",
     ".token_sources": "TokenSource",

@@ -63,6 +63,7 @@ from pegboard.plugin.commands import (
     CommandDescription,
     Finding,
     HostPlan,
+    RequestedSecret,
 )
 from pegboard.plugin.definition_checks import (
     CheckedDefinition,
@@ -183,6 +184,7 @@ __all__ = [
     "ProtocolContext",
     "ProtocolError",
     "RepeatCallError",
+    "RequestedSecret",
     "ResourceDefinition",
     "ResultTooLargeError",
     "Rounds",

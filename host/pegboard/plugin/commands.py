@@ -106,6 +106,16 @@ class CommandContext:
         """
         raise _not_run()
 
+    def requested_secrets(self, host: "Host") -> "Sequence[RequestedSecret]":
+        """Return the secrets that the plugins and toolkits of a loaded host use, without their values.
+
+        `host.assembly.secrets` has the stores, and knows which names are reserved for the host.
+
+        Args:
+            host: the host.
+        """
+        raise _not_run()
+
     def let_plugins_add_tools(self, host: "Host") -> bool:
         """Let the plugins of a loaded host add the tools that they add while it runs, such as those of mounted servers.
 
@@ -145,6 +155,25 @@ class HostPlan(NamedTuple):
     config: "HostConfig"
     installed: frozenset[tuple["PluginKind", str]]
     enabled: frozenset[tuple["PluginKind", str]]
+
+
+class RequestedSecret(NamedTuple):
+    """A secret that a plugin or toolkit uses.
+
+    Attributes:
+        name: the name of the secret.
+        is_set: True if a store has it, or a setting refers to a variable with a value.
+        user: the name of the plugin or toolkit.
+        reason: why it gets the secret without a declaration of its tools, such as "by key in [plugins.acme]". "" if its
+            tools declare the secret.
+        tools: the tools that need the secret. () for a setting.
+    """
+
+    name: str
+    is_set: bool
+    user: str
+    reason: str = ""
+    tools: tuple[str, ...] = ()
 
 
 class ArgumentDescription(NamedTuple):

@@ -16,11 +16,6 @@ RESERVED_PREFIXES = ("MCP_", "PEGBOARD_", "_")
 """The prefixes of secret names that are reserved for the host. Tools cannot require them."""
 
 
-def is_reserved(name: str, reserved: Collection[str]) -> bool:
-    """Return True if a name is reserved for secrets of the host. Case is ignored."""
-    return name.upper() in reserved or name.upper().startswith(RESERVED_PREFIXES)
-
-
 class SecretStores:
     """The secret stores of one host.
 
@@ -29,6 +24,10 @@ class SecretStores:
         settings: the validated settings of all plugins, whose fields may be secrets by type.
         report: called with a plugin and the problem of its store.
         redactor: masks every secret that is found.
+        reserved: the names of secrets that only plugins may read, besides those with a reserved prefix.
+
+    Attributes:
+        stores: the stores in the order of lookup, with their plugins.
     """
 
     def __init__(
@@ -40,15 +39,15 @@ class SecretStores:
         reserved: Collection[str] = (),
     ) -> None:
         self._reserved = reserved
-        self._stores = list(stores)
+        self.stores = list(stores)
         self._report = report
         self._known: dict[str, str | None] = {}
         self._redactor = redactor
         redactor.learn(lambda: [value for model in settings for value in _hidden(model)])
 
     def is_reserved(self, name: str) -> bool:
-        """Return True if tools are not allowed to have the secret with this name."""
-        return is_reserved(name, self._reserved)
+        """Return True if tools are not allowed to have the secret with this name. Case is ignored."""
+        return name.upper() in self._reserved or name.upper().startswith(RESERVED_PREFIXES)
 
     def get(self, name: str) -> str | None:
         """Return a secret from the first store that has it, or None. A blank value counts as missing.
@@ -75,7 +74,7 @@ class SecretStores:
         return {name: value for name, value in self._known.items() if value is not None}
 
     def _kept(self, name: str) -> Iterator[str | None]:
-        for origin, store in self._stores:
+        for origin, store in self.stores:
             try:
                 value: object = attempt(store.get, name)
             except ToolDefinitionError as error:
@@ -89,7 +88,7 @@ class SecretStores:
     def missing(self, name: str) -> str:
         """Return a message for the operator about a secret that is not set, with the ways to set it."""
         advice = self.advice(name, "it")
-        return f"the secret {name} is not set{':' if self._stores else ', and'} {advice}"
+        return f"the secret {name} is not set{':' if self.stores else ', and'} {advice}"
 
     def advice(self, name: str, what: str, options: Sequence[str] = ()) -> str:
         """Return how to set a secret, such as "set it in the environment or with `pegboard secret set KEY`".
@@ -99,10 +98,10 @@ class SecretStores:
             what: the secret in the sentence.
             options: further arguments of the command that sets it.
         """
-        if not self._stores:
+        if not self.stores:
             return "no secret store runs: enable one"
-        ways = [_way(store, name) for _, store in self._stores]
-        if any(isinstance(store, WritableSecretStore) for _, store in self._stores):
+        ways = [_way(store, name) for _, store in self.stores]
+        if any(isinstance(store, WritableSecretStore) for _, store in self.stores):
             ways.append(f"with `{shlex.join(['pegboard', 'secret', 'set', name, *options])}`")
         return f"set {what} " + " or ".join([part for part in (", ".join(ways[:-1]), ways[-1]) if part])
 

@@ -11,7 +11,7 @@ from pegboard.catalogue.lists import needed_scopes
 from pegboard.catalogue.pages import needs_of
 from pegboard.cli import FAILED, OK
 from pegboard.cli.host_setup import code_of_inspection, loaded_host
-from pegboard.cli.inspection.secret_report import missing_needs, received_secrets, required_tokens
+from pegboard.cli.inspection.secret_report import missing_needs, required_tokens, secrets_as_json
 from pegboard.cli.inspection.tool_lookup import find_tool, let_plugins_add_tools
 from pegboard.errors import NotFoundError
 from pegboard.host import Host
@@ -209,7 +209,7 @@ def plugin_detail(host: Host, choice: PluginChoice) -> dict[str, Any]:
             for place, link in enumerate(host.assembly.middleware, 1)
             if link.owner == str(origin)
         ],
-        "secrets": received_secrets(host, origin),
+        "secrets": secrets_as_json(host, origin),
         "may_receive": granted(host.config, origin, "secrets"),
         "tokens": required_tokens(host, origin),
         "may_receive_tokens": granted(host.config, origin, "providers"),

@@ -3,24 +3,16 @@
 from __future__ import annotations
 
 import sys
-from argparse import Namespace
 from collections.abc import Iterator
 from getpass import getpass
 from pathlib import Path
 from typing import Any
 
-from pegboard.catalogue.binding import secret_stores
-from pegboard.cli import OK
-from pegboard.cli.host_setup import host_from_options
-from pegboard.cli.inspection.secret_report import DECLARED, received_secrets
 from pegboard.config.file_replacement import is_readable_by_others
-from pegboard.errors import MCPError, ToolDefinitionError
-from pegboard.errors.attempts import attempt
+from pegboard.errors import MCPError
 from pegboard.host import Host
-from pegboard.loading.plugin_facts import reserved_secrets
 from pegboard.plugin.commands import CommandContext
 from pegboard.plugin.secrets import SecretStore, WritableSecretStore
-from pegboard.secrets.secret_lookup import is_reserved
 from pegboard.terminal.printing import diverted, print_json, print_lines, print_table, say
 from pegboard.terminal.usage_error import UsageError
 
@@ -33,15 +25,13 @@ class SecretError(MCPError):
 
 def run_secret_list(command: CommandContext) -> int:
     """List the secrets that plugins and toolkits use, and the store of each."""
-    host = _loaded(command.options)
+    host = _loaded(command)
     stores = _stores(host)
     rows: dict[str, dict[str, Any]] = {}
-    for plugin in host.report.plugins:
-        for secret in received_secrets(host, plugin.origin):
-            row = rows.setdefault(secret["name"], {"name": secret["name"], "set": secret["set"], "used_by": []})
-            row["set"] = row["set"] or secret["set"]
-            user = str(plugin.origin.name) if secret["given"] == DECLARED else f"{plugin.origin.name} {secret['given']}"
-            row["used_by"].append(user)
+    for secret in command.requested_secrets(host):
+        row = rows.setdefault(secret.name, {"name": secret.name, "set": secret.is_set, "used_by": []})
+        row["set"] = row["set"] or secret.is_set
+        row["used_by"].append(f"{secret.user} {secret.reason}".rstrip())
     for row in rows.values():
         row["store"] = next(_having(stores, row["name"]), None)
     entries = [rows[name] for name in sorted(rows)]
@@ -57,7 +47,7 @@ def run_secret_list(command: CommandContext) -> int:
             say("set a secret with `pegboard secret set NAME`")
     else:
         say("no plugin and no toolkit uses a secret")
-    return OK
+    return 0
 
 
 def run_secret_set(command: CommandContext) -> int:
@@ -65,10 +55,11 @@ def run_secret_set(command: CommandContext) -> int:
     name = command.options.secret
     if "=" in name:
         raise UsageError("leave out the value: the command asks for it, so that it is not in the history of your shell")
-    if is_reserved(name, reserved_secrets()):
+    host = _loaded(command)
+    if host.assembly.secrets.is_reserved(name):
         message = "is reserved for the host, and not a secret of tools: set it as a variable of the environment"
         raise UsageError(f"{name} {message}")
-    stores = _stores(_loaded(command.options))
+    stores = _stores(host)
     store = _writable(stores, command.options.store)
     try:
         place = store.set(name, _typed(name))
@@ -83,13 +74,13 @@ def run_secret_set(command: CommandContext) -> int:
         say(f"other users can read {file}: run chmod 600 {file}")
     for earlier in _having(stores[: stores.index(store)], name):
         say(f"{earlier} also has {name} and takes precedence: remove it there")
-    return OK
+    return 0
 
 
 def run_secret_unset(command: CommandContext) -> int:
     """Remove a secret from a store."""
     name = command.options.secret
-    stores = _stores(_loaded(command.options))
+    stores = _stores(_loaded(command))
     places = [_writable(stores, command.options.store)] if command.options.store else [*_all_writable(stores)]
     removed = []
     for store in places:
@@ -107,19 +98,19 @@ def run_secret_unset(command: CommandContext) -> int:
         print_lines([f"{name} is removed from {', '.join(removed)}"])
     if left:
         say(still)
-    return OK
+    return 0
 
 
-def _loaded(options: Namespace) -> Host:
+def _loaded(command: CommandContext) -> Host:
     """Return a loaded host. Its problems, such as missing secrets, are not printed."""
-    host = host_from_options(options)
+    host = command.new_host(transports=None)
     with diverted():
         host.load()
     return host
 
 
 def _stores(host: Host) -> list[SecretStore]:
-    return [store for _, store in secret_stores(host.config, host.report.plugins)]
+    return [store for _, store in host.assembly.secrets.stores]
 
 
 def _all_writable(stores: list[SecretStore]) -> Iterator[WritableSecretStore]:
@@ -146,12 +137,16 @@ def _writable(stores: list[SecretStore], name: str | None) -> WritableSecretStor
 def _having(stores: list[SecretStore], name: str) -> Iterator[str]:
     """Yield the names of the stores that have a secret. A store that fails counts as a store without the secret."""
     for store in stores:
-        try:
-            value = attempt(store.get, name)
-        except ToolDefinitionError:
-            continue
+        value = _value(store, name)
         if value and not value.isspace():
             yield store.name
+
+
+def _value(store: SecretStore, name: str) -> str | None:
+    try:
+        return store.get(name)
+    except (Exception, SystemExit):  # noqa: BLE001 - the store may be that of a plugin
+        return None
 
 
 def _typed(name: str) -> str:

@@ -11,7 +11,7 @@ import importlib_metadata
 from pegboard.catalogue.pages import needs_of
 from pegboard.cli import OK
 from pegboard.cli.commands.listing import needing, plugin_detail
-from pegboard.cli.inspection.secret_report import received_secrets
+from pegboard.cli.inspection.secret_report import secrets_as_json
 from pegboard.cli.inspection.tool_lookup import find_tool, find_unserved, let_plugins_add_tools, plugins_adding_later
 from pegboard.errors import NotFoundError
 from pegboard.host import Host
@@ -77,7 +77,7 @@ def _secret_line(secret: Mapping[str, Any]) -> str:
 def _secret_stories(host: Host, name: str) -> Iterator[str]:
     """Yield the plugins and toolkits that receive a secret."""
     for choice in host.report.choices:
-        for secret in received_secrets(host, choice.origin):
+        for secret in secrets_as_json(host, choice.origin):
             if secret["name"].casefold() == name.casefold():
                 yield f"{choice.origin.kind} {choice.origin.name} receives the secret {_secret_line(secret)}"
 

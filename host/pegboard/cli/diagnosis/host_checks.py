@@ -9,7 +9,6 @@ from typing import Any
 
 from pydantic import BaseModel, SecretStr
 
-from pegboard.catalogue.binding import secret_stores
 from pegboard.cli.command_config import ignored_settings
 from pegboard.cli.host_setup import NO_TRANSPORT
 from pegboard.config.state import STATE_VARIABLE, path_and_reason
@@ -83,7 +82,7 @@ def check_tokens(command: CommandContext) -> Iterator[Finding]:
 
 def check_stores(command: CommandContext) -> Iterator[Finding]:
     """Report stores of secrets, sessions and events that cannot be opened or read."""
-    for origin, store in secret_stores(command.host.config, command.host.report.plugins):
+    for origin, store in command.host.assembly.secrets.stores:
         try:
             attempt(store.get, _PROBE)
         except ToolDefinitionError as error:

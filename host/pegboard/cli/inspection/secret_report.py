@@ -1,38 +1,44 @@
-"""The secrets that each plugin and toolkit receives, for `pegboard plugins` and `why`. Values are not shown."""
+"""The secrets and tokens that plugins and toolkits use. Values are not shown."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import partial
 from typing import Any, NamedTuple
+from typing import Any
 
 from pegboard.authorization.providers import token_secrets
 from pegboard.catalogue.pages import needs_of
 from pegboard.config.references import references
 from pegboard.hookspecs import register_token_sources
 from pegboard.host import Host
-from pegboard.loading.plugin_facts import reserved_secrets
 from pegboard.loading.plugins import SECTION_OF_KIND, contributions_of
+from pegboard.plugin.commands import RequestedSecret
 from pegboard.plugin.origin import Origin
 from pegboard.secrets.secret_lookup import is_reserved
 
-DECLARED = "declared by its tools"
+
+def requested_secrets(host: Host, origin: Origin) -> list[RequestedSecret]:
+    """Return the secrets that a plugin or toolkit uses."""
+    requests: dict[tuple[str, str], RequestedSecret] = {}
+    for secret in (*_of_tools(host, origin), *_of_settings(host, origin)):
+        key = (secret.name, secret.reason)
+        before = requests.setdefault(key, secret._replace(tools=()))
+        requests[key] = before._replace(tools=(*before.tools, *secret.tools))
+    return [requests[key] for key in sorted(requests)]
 
 
-class _Received(NamedTuple):
-    name: str
-    is_set: bool
-    given: str
-    tool: str = ""
-
-
-def received_secrets(host: Host, origin: Origin) -> list[dict[str, Any]]:
-    """Return the secrets of a plugin or toolkit as JSON: name, whether it is set, how it is given, and the tools."""
-    entries: dict[tuple[str, str], dict[str, Any]] = {}
-    for name, is_set, source, tool in (*_of_tools(host, origin), *_of_settings(host, origin)):
-        entry = {"name": name, "set": is_set, "given": source, "tools": []}
-        entries.setdefault((name, source), entry)["tools"] += [tool] if tool else []
-    return [entries[key] for key in sorted(entries)]
+def secrets_as_json(host: Host, origin: Origin) -> list[dict[str, Any]]:
+    """Return the secrets that a plugin or toolkit uses as JSON."""
+    return [
+        {
+            "name": secret.name,
+            "set": secret.is_set,
+            "given": secret.reason or "declared by its tools",
+            "tools": secret.tools,
+        }
+        for secret in requested_secrets(host, origin)
+    ]
 
 
 def required_tokens(host: Host, origin: Origin) -> list[dict[str, Any]]:
@@ -52,26 +58,26 @@ def missing_needs(host: Host, origin: Origin) -> list[str]:
     )
 
 
-def _of_tools(host: Host, origin: Origin) -> Iterator[_Received]:
+def _of_tools(host: Host, origin: Origin) -> Iterator[RequestedSecret]:
     sources = list(contributions_of(host.report.plugins, register_token_sources))
-    is_kept = partial(is_reserved, reserved=reserved_secrets())
     for name, bound in host.assembly.tools.items():
         required = bound.requirements
         if host.assembly.origins["tools"][name] != origin or required is None:
             continue
         for secret, value in required.secrets.items():
-            yield _Received(secret, bool(value), DECLARED, name)
+            yield RequestedSecret(secret, bool(value), origin.name, tools=(name,))
         if required.authorization is None:
             continue
         for plugin, source in sources:
-            for secret in token_secrets(required.authorization, [source], is_kept):
+            for secret in token_secrets(required.authorization, [source], host.assembly.secrets.is_reserved):
                 is_set = bool(plugin.context.get_secret(secret))
-                yield _Received(secret, is_set, f"as the token of {required.authorization.name}", name)
+                reason = f"as the token of {required.authorization.name}"
+                yield RequestedSecret(secret, is_set, origin.name, reason, (name,))
 
 
-def _of_settings(host: Host, origin: Origin) -> Iterator[_Received]:
+def _of_settings(host: Host, origin: Origin) -> Iterator[RequestedSecret]:
     """Yield the variables that a section refers to by `{ env = "NAME" }`."""
     section = SECTION_OF_KIND[origin.kind]
     for way, ref in references(host.config.section(section, origin.name)):
         key = ".".join(map(str, way))
-        yield _Received(ref.env, bool(ref.value), f"by {key} in [{section}.{origin.name}]")
+        yield RequestedSecret(ref.env, bool(ref.value), origin.name, f"by {key} in [{section}.{origin.name}]")

@@ -93,7 +93,7 @@ def _report(host: Host, before: Seen) -> None:
 
 
 def _secrets(host: Host, origin: Origin) -> str:
-    from pegboard.cli.inspection.secret_report import received_secrets
+    from pegboard.cli.inspection.secret_report import requested_secrets
 
-    names = dict.fromkeys(secret["name"] for secret in received_secrets(host, origin))
+    names = dict.fromkeys(secret.name for secret in requested_secrets(host, origin))
     return f" and receives the secrets {', '.join(names)}" if names else ""
