@@ -8,13 +8,10 @@ from getpass import getpass
 from pathlib import Path
 from typing import Any
 
-from pegboard.config.file_replacement import is_readable_by_others
-from pegboard.errors import MCPError
-from pegboard.host import Host
-from pegboard.plugin.commands import CommandContext
-from pegboard.plugin.secrets import SecretStore, WritableSecretStore
-from pegboard.terminal.printing import diverted, print_json, print_lines, print_table, say
-from pegboard.terminal.usage_error import UsageError
+from pegboard import Host, MCPError
+from pegboard.plugin import CommandContext, SecretStore, WritableSecretStore
+from pegboard.terminal import UsageError, diverted, print_json, print_lines, print_table, say
+from pegboard_plugins.support.secret_files import is_readable_by_others
 
 MAX_SECRET_CHARACTERS = 64 * 1024
 

@@ -1,0 +1,1 @@
+"""`pegboard secret`: list, set and remove the secrets of tools."""
