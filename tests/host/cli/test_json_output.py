@@ -48,7 +48,7 @@ LINES = {
 }
 WITHOUT_SCHEMA = {"stdio", "serve", "dev", "demo", "config schema", "configure"}
 """Commands that serve or converse, and those with the output of another format: JSON Schema, entries of clients."""
-OF_FEATURES = {"completion", "configure", "cost", "demo", "doctor", "lock", "new"}
+OF_FEATURES = {"completion", "configure", "cost", "demo", "doctor", "lock", "new", "secret"}
 FAILURES = ("list --jsno", "list --config none.toml", "call demo_again", "why nothing-like-it", "call demo_crash")
 
 

@@ -144,3 +144,18 @@ def test_a_plugin_that_reads_secrets_itself_gets_no_others(pegboard: Command) ->
     for name, value in (("WEATHER_KEY", "12345"), ("BANK_PIN", "None")):
         done = pegboard("call", "ask", f"name={name}", env=SECRETS)
         assert (value in done.out, message in done.err) == (True, name == "BANK_PIN")
+
+
+def test_a_missing_secret_is_reported_once_by_commands_and_always_by_servers(bare: Command) -> None:
+    bare.install("weather", WEATHER)
+    env = {"PEGBOARD_STATE_DIR": str(bare.folder / "state")}
+    message = "the secret WEATHER_KEY is not set"
+    assert message in bare("list", env=env).err
+    for line in ("list", "show weather_forecast", "plugins", "call weather_forecast", "config check"):
+        expected = line == "config check"
+        assert (message in bare(*line.split(), env=env).err) is expected, line
+    assert message in bare("list", "-v", env=env).err
+    assert message in bare("stdio", env=env, typed="").err
+    other = {"PEGBOARD_STATE_DIR": str(bare.folder / "other")}
+    assert message in bare("list", env=other).err
+    assert message not in bare("list", env=other).err

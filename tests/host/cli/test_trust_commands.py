@@ -287,6 +287,7 @@ def test_a_folder_that_is_too_wide_or_open_to_others_is_not_trusted(folder: str,
     assert (done.code, problem in done.err) == (3, True), done
 
 
+@pytest.mark.needs("secret")
 def test_a_secret_is_set_beside_the_users_own_settings_without_a_configuration_file(opened: Opened) -> None:
     opened.install("needy", NEEDY)
     (opened.folder / "hostconfig.toml").unlink()

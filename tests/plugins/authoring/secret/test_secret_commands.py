@@ -1,4 +1,4 @@
-"""`pegboard secret`: values are stored, listed by name, and never printed. Missing secrets are reported once."""
+"""`pegboard secret`: values are stored, listed by name, and never printed."""
 
 from __future__ import annotations
 
@@ -102,17 +102,3 @@ def test_a_refusal_has_one_clear_message_without_the_value(
     done = weather("secret", "set", *arguments, typed=typed)
     assert (done.code, problem in done.err, "hidden" in done.err.replace("K=hidden", "")) == (code, True, False), done
     assert not (weather.folder / ".env").exists()
-
-
-def test_a_missing_secret_is_reported_once_by_commands_and_always_by_servers(weather: Command) -> None:
-    env = {"PEGBOARD_STATE_DIR": str(weather.folder / "state")}
-    message = "the secret WEATHER_KEY is not set"
-    assert message in weather("list", env=env).err
-    for line in ("list", "show weather_forecast", "plugins", "call weather_forecast", "config check"):
-        expected = line == "config check"
-        assert (message in weather(*line.split(), env=env).err) is expected, line
-    assert message in weather("list", "-v", env=env).err
-    assert message in weather("stdio", env=env, typed="").err
-    other = {"PEGBOARD_STATE_DIR": str(weather.folder / "other")}
-    assert message in weather("list", env=other).err
-    assert message not in weather("list", env=other).err
