@@ -102,6 +102,7 @@ class CommandFacts(_Model):
         place: the place in the general help. Commands with lower numbers come first. Only of our distributions.
         run: a function `module:function` that gets a `CommandContext` and returns the exit code.
         needs: "configuration" for the plugin's validated settings, "host" for a loaded host.
+        output: the type of its output with `--json`, as `module:type`. The key is `json`.
         examples: valid command lines.
         arguments: the arguments of the command.
         commands: the commands of a group, by name.
@@ -114,6 +115,7 @@ class CommandFacts(_Model):
     place: int = 50
     run: FunctionName | None = None
     needs: Literal["nothing", "configuration", "host"] = "nothing"
+    output: FunctionName | None = Field(None, alias="json")
     examples: tuple[str, ...] = ()
     arguments: tuple[Argument, ...] = ()
     commands: Mapping[str, CommandFacts] = {}

@@ -13,7 +13,7 @@ _HOMES = {
     ".progress_bar": "show_progress show_status",
     ".fitted_lines": "fitted",
     ".call_arguments": "parse_arguments",
-    ".failures": "failure_fields problem_fields",
+    ".failures": "ProblemFields failure_fields problem_fields",
     ".questions": "Terminal",
     ".schema_words": "parameter_rows",
     "..names": "nearest same_name",

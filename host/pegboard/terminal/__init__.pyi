@@ -10,6 +10,7 @@ from pegboard.terminal.call_arguments import (
     parse_arguments,
 )
 from pegboard.terminal.failures import (
+    ProblemFields,
     failure_fields,
     problem_fields,
 )
@@ -58,6 +59,7 @@ from pegboard.terminal.usage_error import (
 
 __all__ = [
     "OutputError",
+    "ProblemFields",
     "Terminal",
     "UsageError",
     "agreed",

@@ -10,12 +10,12 @@ from typing import Any
 import pytest
 from jsonschema import Draft202012Validator
 
-from pegboard.cli.output.json_records import OUTPUTS
 from pegboard.cli.parsing.declared_commands import host_commands
 from pegboard.cli.parsing.parser import described_commands
 from pegboard.plugin import CommandDescription
 from tests.support.command_line import Command
 from tools.install import ROOT
+from tools.output_schemas import output_types
 
 LINES = {
     "": "",
@@ -68,7 +68,7 @@ def command_parameter(command: str) -> Any:
     return pytest.param(command, marks=[pytest.mark.needs(feature)] if feature in OF_FEATURES else [])
 
 
-@pytest.mark.parametrize("command", [*map(command_parameter, sorted(OUTPUTS.keys() - {"reload"}))])
+@pytest.mark.parametrize("command", [*map(command_parameter, sorted(output_types().keys() - {"reload"}))])
 def test_the_output_of_a_command_has_its_schema(command: str, pegboard: Command) -> None:
     pegboard.write('{"mcpServers": {"mine": {"command": "sh"}}}', ".mcp.json")
     env = {"XDG_STATE_HOME": str(pegboard.folder / "state"), "DEMO_KEY": None}
@@ -101,7 +101,7 @@ def leaves(group: CommandDescription, words: str = "") -> Iterator[str]:
 
 def test_every_command_has_a_schema() -> None:
     commands = set(leaves(described_commands(host_commands().values())))
-    missing = commands - OUTPUTS.keys() - WITHOUT_SCHEMA
+    missing = commands - output_types().keys() - WITHOUT_SCHEMA
     assert {name for name in missing if name.partition(" ")[0] not in {"configure", "completion"}} == set()
 
 

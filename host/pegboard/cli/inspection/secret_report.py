@@ -15,7 +15,6 @@ from pegboard.host import Host
 from pegboard.loading.plugins import SECTION_OF_KIND, contributions_of
 from pegboard.plugin.commands import RequestedSecret
 from pegboard.plugin.origin import Origin
-from pegboard.secrets.secret_lookup import is_reserved
 
 
 def requested_secrets(host: Host, origin: Origin) -> list[RequestedSecret]:

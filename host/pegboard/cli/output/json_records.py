@@ -1,24 +1,11 @@
-"""The JSON that commands print with `--json`. `docs/output.schema.json` has the JSON Schema of each command."""
+"""The JSON that commands of the host print with `--json`. `docs/output.schema.json` has their JSON Schema."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any, Literal
 
 from typing_extensions import TypedDict  # pydantic reads those of `typing` only from Python 3.12
 
-from pegboard.cli.output.change_records import (
-    ConfiguredClient,
-    ProjectOutput,
-    ReloadedHost,
-    RemovedEntry,
-    RemovedSecret,
-    SetOutput,
-    StoredSecret,
-    SwitchOutput,
-    TrustOutput,
-    UntrustOutput,
-)
 from pegboard.terminal.failures import ProblemFields
 
 
@@ -27,17 +14,6 @@ class CheckedProblem(ProblemFields):
 
     level: Literal["error", "warning"]
     fatal: bool
-
-
-class DoctorFinding(ProblemFields):
-    """A problem that `pegboard doctor` has found. `fixed` is what `--fix` has done, or "" for nothing."""
-
-    check: str
-    level: Literal["error", "warning"]
-    fix: str
-    source: str
-    fixable: bool
-    fixed: str
 
 
 class Failed(TypedDict, total=False):
@@ -85,34 +61,6 @@ class StatusOutput(TypedDict):
     later: list[str]
     problems: list[ProblemFields]
     next: str
-
-
-class DoctorOutput(TypedDict):
-    """The output of `pegboard doctor`."""
-
-    ok: bool
-    file: str | None
-    versions: dict[str, str]
-    findings: list[DoctorFinding]
-
-
-class ToolCost(TypedDict):
-    """The estimated tokens of a tool."""
-
-    name: str
-    toolkit: str
-    tokens: int
-    longest_part: str
-
-
-class CostOutput(TypedDict):
-    """The output of `pegboard cost`."""
-
-    ok: bool
-    tokens: int
-    budget: int | None
-    toolkits: dict[str, int]
-    tools: list[ToolCost]
 
 
 class ListedTool(TypedDict):
@@ -238,13 +186,44 @@ class SettingsOutput(TypedDict):
     sources: dict[str, str]
 
 
-class ListedSecret(TypedDict):
-    """A secret of `pegboard secret list`."""
+class SetOutput(TypedDict):
+    """The output of `pegboard config set`."""
 
+    file: str
+    key: str
+
+
+class SwitchOutput(TypedDict):
+    """The output of `pegboard enable` and `disable`."""
+
+    file: str
     name: str
-    set: bool
-    used_by: list[str]
-    store: str | None
+    enabled: bool
+    changed: bool
+
+
+class WideningSetting(TypedDict):
+    """A setting that widens access, its value, and its source."""
+
+    key: str
+    value: Any
+    access: str
+    source: str
+
+
+class TrustOutput(TypedDict):
+    """The output of `pegboard config trust`. `sha256` is None for a folder without a configuration file."""
+
+    file: str
+    sha256: str | None
+    widens: list[WideningSetting]
+
+
+class UntrustOutput(TypedDict):
+    """The output of `pegboard config untrust`."""
+
+    file: str
+    was_trusted: bool
 
 
 class TokenOutput(TypedDict):
@@ -254,33 +233,19 @@ class TokenOutput(TypedDict):
     file: str
 
 
-class ClientEntry(TypedDict):
-    """A server in the file of an MCP client, of `pegboard configure list`."""
+class AppliedChange(TypedDict):
+    """The result of a reload for one distribution or file."""
 
-    client: str
-    file: str
     name: str
-    server: str
-    state: str
+    outcome: Literal["reloaded", "added", "removed", "kept", "failed", "restart needed"]
+    reason: str
 
 
-class ChangedDefinition(TypedDict):
-    """A difference between the lock and the definitions that would be served."""
+class ReloadedHost(TypedDict):
+    """A host of `pegboard reload`."""
 
-    owner: str
-    kind: str
-    name: str
-    change: str
-    former: str
-    lines: list[str]
-
-
-class LockOutput(TypedDict):
-    """The output of `pegboard lock`."""
-
-    file: str
-    written: bool
-    differences: list[ChangedDefinition]
+    pid: int
+    results: list[AppliedChange]
 
 
 class VersionOutput(TypedDict):
@@ -289,57 +254,9 @@ class VersionOutput(TypedDict):
     version: str
 
 
-class ScriptOutput(TypedDict):
-    """The output of `pegboard completion`."""
-
-    shell: str
-    script: str
-
-
-class SentMessage(TypedDict):
-    """A message of `pegboard demo`, and its sender."""
-
-    sender: Literal["client", "server"]
-    message: dict[str, Any]
-
-
-class DemoOutput(TypedDict):
-    """The output of `pegboard demo`: the messages, the errors in the log of the server, and the next commands."""
-
-    messages: list[SentMessage]
-    log: list[str]
-    next: list[str]
-    seconds: float
-
-
-OUTPUTS: Mapping[str, Any] = {
-    "": StatusOutput,
-    "--version": VersionOutput,
-    "demo": DemoOutput,
-    "list": list[ListedTool],
-    "show": ShowOutput,
-    "call": CallOutput,
-    "operator-token": TokenOutput,
-    "reload": list[ReloadedHost],
-    "plugins": list[ListedPlugin],
-    "why": WhyOutput,
-    "doctor": DoctorOutput,
-    "cost": CostOutput,
-    "completion": ScriptOutput,
-    "new": ProjectOutput,
-    "enable": SwitchOutput,
-    "disable": SwitchOutput,
-    "config check": CheckOutput,
-    "config show": SettingsOutput,
-    "config set": SetOutput,
-    "config trust": TrustOutput,
-    "config untrust": UntrustOutput,
-    "configure CLIENT": ConfiguredClient,
-    "configure list": list[ClientEntry],
-    "configure remove": RemovedEntry,
-    "lock": LockOutput,
-    "secret list": list[ListedSecret],
-    "secret set": StoredSecret,
-    "secret unset": RemovedSecret,
-}
-"""The output of each command, by its name. The name of `pegboard` without a command is ""."""
+ListedTools = list[ListedTool]
+"""The output of `pegboard list`."""
+ListedPlugins = list[ListedPlugin]
+"""The output of `pegboard plugins`."""
+ReloadedHosts = list[ReloadedHost]
+"""The output of `pegboard reload`."""

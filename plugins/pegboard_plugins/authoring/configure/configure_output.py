@@ -7,11 +7,58 @@ from difflib import unified_diff
 from typing import Any
 from urllib.parse import urlsplit
 
+from typing_extensions import TypedDict  # pydantic reads those of `typing` only from Python 3.12
+
 from pegboard_plugins.authoring.configure.answer_check import SLOW_SECONDS, Answer
 
 MASKED = "***"
 CHANGED = "*** (changed)"
 MAX_SHOWN_ITEMS = 8
+
+
+class CheckedServer(TypedDict):
+    """The response of a server that was started as the client does. `problem` is "" if it serves."""
+
+    problem: str
+    server: str
+    revision: str
+    seconds: float
+    items: dict[str, list[str]]
+    stderr: list[str]
+
+
+class ConfiguredClient(TypedDict):
+    """The output of `pegboard configure CLIENT`. `answer` is None if the server was not checked."""
+
+    client: str
+    name: str
+    file: str
+    changed: bool
+    difference: list[str]
+    answer: CheckedServer | None
+
+
+class RemovedEntry(TypedDict):
+    """The output of `pegboard configure remove`."""
+
+    client: str
+    name: str | None
+    file: str
+    changed: bool
+
+
+class ClientEntry(TypedDict):
+    """A server in the file of an MCP client, of `pegboard configure list`."""
+
+    client: str
+    file: str
+    name: str
+    server: str
+    state: str
+
+
+ClientEntries = list[ClientEntry]
+"""The output of `pegboard configure list`."""
 
 
 def changed_lines(lines: Callable[[Mapping[str, Any]], list[str]], old: Any, new: Mapping[str, Any]) -> list[str]:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from argparse import ArgumentTypeError
 from collections.abc import Iterator, Mapping
-from typing import Any
+
+from typing_extensions import TypedDict  # pydantic reads those of `typing` only from Python 3.12
 
 from pegboard.plugin import CommandContext, encode
 from pegboard.terminal import estimated_tokens, print_json, print_table, say, tool_tokens
@@ -12,6 +13,25 @@ from pegboard.types import Tool
 
 MAX_LARGEST_TOOLS = 5
 """The number of tools that are named above the budget."""
+
+
+class ToolCost(TypedDict):
+    """The estimated tokens of a tool."""
+
+    name: str
+    toolkit: str
+    tokens: int
+    longest_part: str
+
+
+class CostOutput(TypedDict):
+    """The output of `pegboard cost`."""
+
+    ok: bool
+    tokens: int
+    budget: int | None
+    toolkits: dict[str, int]
+    tools: list[ToolCost]
 
 
 def token_count(text: str) -> int:
@@ -72,7 +92,7 @@ def _longest_part(tool: Tool) -> str:
     return f"{name}, {estimated_tokens(parts[name])}"
 
 
-def _as_json(tools: list[Tool], costs: Mapping[str, int], budget: int | None) -> dict[str, Any]:
+def _as_json(tools: list[Tool], costs: Mapping[str, int], budget: int | None) -> CostOutput:
     total = sum(costs.values())
     return {
         "ok": budget is None or total <= budget,

@@ -10,7 +10,9 @@ from argparse import Namespace
 from collections.abc import AsyncIterator, Mapping
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
+from typing import Any, Literal
+
+from typing_extensions import TypedDict  # pydantic reads those of `typing` only from Python 3.12
 
 from pegboard.plugin import CommandContext, decode
 from pegboard.terminal import OutputError, print_json, print_lines, print_text
@@ -25,6 +27,22 @@ STEPS = (
 )
 
 
+class SentMessage(TypedDict):
+    """A message of `pegboard demo`, and its sender."""
+
+    sender: Literal["client", "server"]
+    message: dict[str, Any]
+
+
+class DemoOutput(TypedDict):
+    """The output of `pegboard demo`: the messages, the errors in the log of the server, and the next commands."""
+
+    messages: list[SentMessage]
+    log: list[str]
+    next: list[str]
+    seconds: float
+
+
 def run_demo(command: CommandContext) -> int:
     """Start the server in a child process, call each tool, and print the messages and the next steps."""
     options = command.options
@@ -36,9 +54,8 @@ def run_demo(command: CommandContext) -> int:
         file.write_text(SHOP, "utf-8")
         shown, log, seconds = asyncio.run(_demonstrate(file, options))
     if options.json:
-        print_json(
-            {"messages": shown.recorded, "log": log, "next": [command for command, _ in STEPS], "seconds": seconds}
-        )
+        steps = [command for command, _ in STEPS]
+        print_json(DemoOutput(messages=shown.recorded, log=log, next=steps, seconds=seconds))
         return 0
     width = max(len(command) for command, _ in STEPS)
     print_lines(
@@ -102,7 +119,7 @@ class ShownMessages:
 
     def __init__(self, stream: ChildProcess, *, full: bool, prints: bool) -> None:
         self.is_shown = False
-        self.recorded: list[dict[str, Any]] = []
+        self.recorded: list[SentMessage] = []
         self.failure: OSError | OutputError | None = None
         self._stream = stream
         self._full = full

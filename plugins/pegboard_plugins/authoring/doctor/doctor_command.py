@@ -5,16 +5,37 @@ from __future__ import annotations
 import platform
 import sys
 from collections.abc import Iterator, Mapping
-from typing import Any, NamedTuple
+from typing import Literal, NamedTuple
 
 from importlib_metadata import version
+from typing_extensions import TypedDict  # pydantic reads those of `typing` only from Python 3.12
 
 from pegboard import Host
 from pegboard.plugin import CommandContext, Finding
-from pegboard.terminal import diverted, fitted, print_json, print_lines, problem_fields
+from pegboard.terminal import ProblemFields, diverted, fitted, print_json, print_lines, problem_fields
 
 CANNOT_START = 3
 """The exit code if a check has found an error."""
+
+
+class DoctorFinding(ProblemFields):
+    """A problem that `pegboard doctor` has found. `fixed` is what `--fix` has done, or "" for nothing."""
+
+    check: str
+    level: Literal["error", "warning"]
+    fix: str
+    source: str
+    fixable: bool
+    fixed: str
+
+
+class DoctorOutput(TypedDict):
+    """The output of `pegboard doctor`."""
+
+    ok: bool
+    file: str | None
+    versions: dict[str, str]
+    findings: list[DoctorFinding]
 
 
 def run_doctor(command: CommandContext) -> int:
@@ -32,7 +53,7 @@ def run_doctor(command: CommandContext) -> int:
     if command.options.json:
         rows = [_row(result.check, finding, fixed) for result in results for finding in result.findings]
         file = str(host.config.file) if host.config.file else None
-        print_json({"ok": is_ok, "file": file, "versions": _versions(host), "findings": rows})
+        print_json(DoctorOutput(ok=is_ok, file=file, versions=_versions(host), findings=rows))
     else:
         print_lines(_report(host, results, fixed))
     return 0 if is_ok else CANNOT_START
@@ -45,7 +66,7 @@ class _Result(NamedTuple):
     findings: list[Finding]
 
 
-def _row(check: str, finding: Finding, fixed: Mapping[int, str]) -> dict[str, Any]:
+def _row(check: str, finding: Finding, fixed: Mapping[int, str]) -> DoctorFinding:
     """Return a finding as JSON."""
     return {
         "check": check,

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 import importlib_metadata
+from typing_extensions import TypedDict  # pydantic reads those of `typing` only from Python 3.12
 
 from pegboard import MCPError
 from pegboard.plugin import CommandContext
@@ -20,6 +21,15 @@ from pegboard_plugins.authoring.new.project_files import project_files, settings
 from pegboard_plugins.authoring.new.project_names import ProjectNames, project_names
 
 _OWNER = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9-]{0,37}[A-Za-z0-9])?")
+
+
+class ProjectOutput(TypedDict):
+    """The output of `pegboard new`."""
+
+    folder: str
+    files: list[str]
+    settings: str
+    next: list[str]
 
 
 class NewProjectError(MCPError):
@@ -47,7 +57,7 @@ def run_new(command: CommandContext) -> int:
     commands = list(_next_commands(sort, kind, names))
     if options.json:
         folder = str(Path(names.distribution).resolve())
-        print_json({"folder": folder, "files": sorted(texts), "settings": enabling, "next": commands})
+        print_json(ProjectOutput(folder=folder, files=sorted(texts), settings=enabling, next=commands))
     else:
         print_lines(_report(names, texts, enabling, commands))
     return 0

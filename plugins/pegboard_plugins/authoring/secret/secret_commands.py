@@ -8,6 +8,8 @@ from getpass import getpass
 from pathlib import Path
 from typing import Any
 
+from typing_extensions import TypedDict  # pydantic reads those of `typing` only from Python 3.12
+
 from pegboard import Host, MCPError
 from pegboard.plugin import CommandContext, SecretStore, WritableSecretStore
 from pegboard.terminal import UsageError, diverted, print_json, print_lines, print_table, say
@@ -18,6 +20,35 @@ MAX_SECRET_CHARACTERS = 64 * 1024
 
 class SecretError(MCPError):
     """A secret cannot be set or removed."""
+
+
+class ListedSecret(TypedDict):
+    """A secret of `pegboard secret list`."""
+
+    name: str
+    set: bool
+    used_by: list[str]
+    store: str | None
+
+
+class StoredSecret(TypedDict):
+    """The output of `pegboard secret set`."""
+
+    name: str
+    store: str
+    place: str
+
+
+class RemovedSecret(TypedDict):
+    """The output of `pegboard secret unset`."""
+
+    name: str
+    removed_from: list[str]
+    left_in: list[str]
+
+
+ListedSecrets = list[ListedSecret]
+"""The output of `pegboard secret list`."""
 
 
 def run_secret_list(command: CommandContext) -> int:
@@ -63,7 +94,7 @@ def run_secret_set(command: CommandContext) -> int:
     except (ValueError, OSError) as error:
         raise SecretError(f"{name} cannot be set in {store.name}: {_reason(error)}") from None
     if command.options.json:
-        print_json({"name": name, "store": store.name, "place": place})
+        print_json(StoredSecret(name=name, store=store.name, place=place))
     else:
         print_lines([f"{name} is set in {place}"])
     file = Path(place)  # or the description of another place
@@ -90,7 +121,7 @@ def run_secret_unset(command: CommandContext) -> int:
     if not removed:
         raise SecretError(f"{name} is not in a store that can be changed" + (f"; {still}" if left else ""))
     if command.options.json:
-        print_json({"name": name, "removed_from": removed, "left_in": left})
+        print_json(RemovedSecret(name=name, removed_from=removed, left_in=left))
     else:
         print_lines([f"{name} is removed from {', '.join(removed)}"])
     if left:

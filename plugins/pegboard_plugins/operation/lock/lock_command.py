@@ -8,6 +8,8 @@ import logging
 from argparse import Namespace
 from collections.abc import Collection, Iterator, Sequence
 
+from typing_extensions import TypedDict  # pydantic reads those of `typing` only from Python 3.12
+
 from pegboard import Host
 from pegboard.errors import ConfigError
 from pegboard.plugin import CommandContext
@@ -22,6 +24,25 @@ from pegboard_plugins.operation.lock.refused_definitions import with_hidden_text
 
 _LISTS = ("tools/list", "resources/list", "resources/templates/list", "prompts/list")
 _MARKS = {"added": "+", "removed": "-", "changed": "~", "renamed": "~", "unavailable": "?"}
+
+
+class ChangedDefinition(TypedDict):
+    """A difference between the lock and the definitions that would be served."""
+
+    owner: str
+    kind: str
+    name: str
+    change: str
+    former: str
+    lines: list[str]
+
+
+class LockOutput(TypedDict):
+    """The output of `pegboard lock`."""
+
+    file: str
+    written: bool
+    differences: list[ChangedDefinition]
 
 
 def run_lock(command: CommandContext) -> int:
