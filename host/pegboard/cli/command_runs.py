@@ -24,7 +24,15 @@ from pegboard.loading.fact_models import Check as CheckFacts
 from pegboard.loading.failure_text import failure_text
 from pegboard.loading.plugin_facts import OWN_DISTRIBUTIONS, facts_of, features_of_commands, own_facts
 from pegboard.loading.plugins import refuse_fatal
-from pegboard.plugin.commands import Check, CommandContext, CommandDescription, Finding, HostPlan, RequestedSecret
+from pegboard.plugin.commands import (
+    Check,
+    CommandContext,
+    CommandDescription,
+    ConfigFile,
+    Finding,
+    HostPlan,
+    RequestedSecret,
+)
 from pegboard.secrets.redaction import Redactor
 from pegboard.terminal.printing import diverted, print_text
 
@@ -46,6 +54,12 @@ class RunningCommand(CommandContext):
         enabled = [choice.origin for choice in choose_plugins(installed, config, selection) if choice.on]
         names, running = (frozenset((origin.kind, origin.name) for origin in group) for group in (installed, enabled))
         return HostPlan(config, names, running)
+
+    def config_file(self) -> ConfigFile:
+        """Return the configuration file that the host would read, for a command that changes it."""
+        from pegboard.cli.commands.config_file import config_file
+
+        return config_file(self.options)
 
     def command_line(self, *, of_plugins: bool = False) -> CommandDescription:
         """Return the options of all commands, and the commands."""

@@ -77,6 +77,7 @@ class HostConfig:
         directory: Path | None = None,
         collect: bool = False,
         on_untrusted: OnUntrusted = refuse_untrusted,
+        content: files.FileContent | None = None,
     ) -> HostConfig:
         """Read the configuration. The precedence is: overrides, environment, file, defaults.
 
@@ -91,6 +92,7 @@ class HostConfig:
             directory: the working directory. None means the working directory of the process.
             collect: True to store problems in `problems` instead of raising them.
             on_untrusted: decides whether to use an untrusted `hostconfig.toml` in `directory`. The default raises.
+            content: a file and its content, in place of reading a file.
 
         Raises:
             ConfigError: the configuration has problems and `collect` is False, or the file is not trusted.
@@ -98,11 +100,14 @@ class HostConfig:
         working = _working_directory() if directory is None else directory
         builder = _Builder(defaults)
         file = None
-        if chosen := select_file(path, environ, working, on_untrusted):
-            candidate, content = chosen
+        chosen: tuple[files.Candidate, files.FileContent | ConfigProblem] | None
+        chosen = (files.Candidate(content.path), content) if content else None
+        chosen = chosen or select_file(path, environ, working, on_untrusted)
+        if chosen:
+            candidate, read = chosen
             file = candidate.path
-            builder.take(content if isinstance(content, ConfigProblem) else files.parse_file(content, working))
-            builder.warn(candidate, content, working)
+            builder.take(read if isinstance(read, ConfigProblem) else files.parse_file(read, working))
+            builder.warn(candidate, read, working)
         builder.take(*environment.variable_layer(environ, builder.names, builder.sources.tree))
         builder.take(overrides if isinstance(overrides, Layer) else Layer("command line", overrides))
         builder.take(environment.addition_layer(environ, builder.names))

@@ -64,6 +64,18 @@ class CommandContext:
         """
         raise _not_run()
 
+    def config_file(self) -> "ConfigFile":
+        """Return the configuration file that the host would read, for a command that changes it.
+
+        If there is none, `path` is the place of the user's file. `host_with(text)` returns a loaded host that has this
+        text in place of the file's content. Invalid settings are in `host.config.problems` and count as unset.
+        `keep_trust(text)` trusts the file with its new content if the user trusted the old one.
+
+        Raises:
+            ConfigError: the file cannot be read, is not TOML or is not trusted, or there is no place for it.
+        """
+        raise _not_run()
+
     def command_line(self, *, of_plugins: bool = False) -> "CommandDescription":
         """Return the options of all commands, and the commands that pegboard has without an enabled plugin.
 
@@ -155,6 +167,14 @@ class HostPlan(NamedTuple):
     config: "HostConfig"
     installed: frozenset[tuple["PluginKind", str]]
     enabled: frozenset[tuple["PluginKind", str]]
+
+
+class ConfigFile(NamedTuple):
+    """The configuration file while a command changes it. See `CommandContext.config_file`."""
+
+    path: str
+    host_with: "Callable[[str], Host]"
+    keep_trust: Callable[[str], None]
 
 
 class RequestedSecret(NamedTuple):

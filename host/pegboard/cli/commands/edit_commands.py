@@ -5,44 +5,51 @@ A change that causes a problem is not written.
 
 from __future__ import annotations
 
-from argparse import Namespace
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, NamedTuple
 
 import tomlkit
-from tomlkit.items import Item
+from tomlkit.exceptions import TOMLKitError
+from tomlkit.items import Item, String
 
-from pegboard.cli import OK
 from pegboard.cli.commands.edited_config import EditedConfig
-from pegboard.config import ConfigProblem
-from pegboard.config.environment import literal
-from pegboard.config.problems import KeyPath, dotted
 from pegboard.errors import ConfigError
-from pegboard.loading.discovery import find_plugins, names_origin
-from pegboard.loading.plugins import LoadProblem
-from pegboard.messages.error_words import WORDS
-from pegboard.names import nearest
+from pegboard.host import Host
+from pegboard.names import nearest, same_name
 from pegboard.plugin.commands import CommandContext
-from pegboard.plugin.origin import Origin
 from pegboard.terminal.printing import print_json, print_lines, say
+from pegboard.terminal.toml_values import toml_key
+
+_MISSING = "is required and missing"
+"""The problem of a key that a plugin requires and the configuration does not set."""
+
+
+class _Unknown(NamedTuple):
+    """The problem of a name that is not installed, and the nearest name that is."""
+
+    message: str
+    suggestion: str | None
+
+    def __str__(self) -> str:
+        return self.message + (f'; did you mean "{self.suggestion}"?' if self.suggestion else "")
 
 
 def run_enable(command: CommandContext) -> int:
     """Enable a plugin or toolkit in the configuration file."""
-    return _switch(command.options, on=True)
+    return _switch(command, on=True)
 
 
 def run_disable(command: CommandContext) -> int:
     """Disable a plugin or toolkit in the configuration file."""
-    return _switch(command.options, on=False)
+    return _switch(command, on=False)
 
 
 def run_config_set(command: CommandContext) -> int:
     """Set a key in the configuration file. The value is TOML, or else a string."""
     path = _path(command.options.key)
-    problems: list[ConfigProblem | LoadProblem] = []
+    problems: list[Any] = []
     for item in _items(command.options.value):
-        edited = EditedConfig(command.options)
+        edited = EditedConfig(command)
         edited.put(path, item)
         if not (added := edited.new_problems()):
             break
@@ -50,20 +57,21 @@ def run_config_set(command: CommandContext) -> int:
     else:
         raise ConfigError(problems)
     edited.save()
-    source = edited.config().source(path)
+    source = edited.host().config.source(path)
     if source.kind == "environment":
         say(f"the {source} takes precedence")
+    key = ".".join(map(toml_key, path))
     if command.options.json:
-        print_json({"file": str(edited.path), "key": dotted(path)})
+        print_json({"file": str(edited.path), "key": key})
     else:
-        print_lines([f"set {dotted(path)} in {edited.path}"])
-    return OK
+        print_lines([f"set {key} in {edited.path}"])
+    return 0
 
 
-def _path(key: str) -> KeyPath:
+def _path(key: str) -> tuple[str, ...]:
     try:
         tree: Any = tomlkit.parse(f"{key} = 0").unwrap()
-    except tomlkit.exceptions.ParseError:
+    except TOMLKitError:
         tree = None
     path: list[str] = []
     while isinstance(tree, dict) and len(tree) == 1:
@@ -76,25 +84,29 @@ def _path(key: str) -> KeyPath:
 
 def _items(text: str) -> Iterator[Item]:
     """Yield the possible meanings of a value: TOML, then a string, for keys that require a string."""
-    value = literal(text)
-    if value != text or isinstance(value, bool):
-        yield tomlkit.value(text)
-    if not isinstance(value, str) or value == text:
+    try:
+        document = tomlkit.parse(f"value = {text}")
+    except (TOMLKitError, RecursionError):
+        document = tomlkit.document()
+    item = document.item("value") if len(document) == 1 else None
+    if isinstance(item, Item):
+        yield item
+    if not isinstance(item, String):
         yield tomlkit.string(text)
 
 
-def _switch(options: Namespace, *, on: bool) -> int:
-    edited = EditedConfig(options)
-    origins = find_plugins().origins
-    origin = _installed(options.name, origins)
+def _switch(command: CommandContext, *, on: bool) -> int:
+    options = command.options
+    edited = EditedConfig(command)
+    choice = _installed(options.name, edited.host())
+    origin = choice.origin
     word = "enabled" if on else "disabled"
-    choice = edited.choice(origin, origins)
     changed = choice.on is not on
     if changed:
         name = options.name if ":" in options.name else origin.name
         for step in (_forget_disabled, _name) if on else (_disable,):
             step(edited, origin, name)
-            choice = edited.choice(origin, origins)
+            choice = _installed(f"{origin.distribution}:{origin.name}", edited.host(), origin.kind)
             if choice.on is on:
                 break
         else:
@@ -108,43 +120,54 @@ def _switch(options: Namespace, *, on: bool) -> int:
         print_lines([f"{word} {origin.kind} {origin.name} in {edited.path}; restart servers to apply it"])
     else:
         print_lines([f"{origin.kind} {origin.name} is {word} already: {choice.reason}"])
-    return OK
+    return 0
 
 
-def _with_next_step(problem: ConfigProblem | LoadProblem) -> ConfigProblem | LoadProblem:
+def _with_next_step(problem: Any) -> Any:
     """Return the problem of a missing key, with the command that sets the key. Setting it enables the plugin."""
-    origin = problem.cause if isinstance(problem, LoadProblem) else problem
-    if origin is None or origin.message != WORDS["setting_missing"]:
+    origin = getattr(problem, "cause", problem)
+    if origin is None or origin.message != _MISSING:
         return problem
     command = f"pegboard config set {origin.key} VALUE"
     return origin._replace(message=f"{origin.message}; set it with `{command}`", line=None)
 
 
-def _installed(name: str, origins: tuple[Origin, ...]) -> Origin:
-    matching = [origin for origin in origins if names_origin(name, origin)]
+def _installed(name: str, host: Host, kind: str | None = None) -> Any:
+    """Return the plugin or toolkit with a name, and whether it is enabled.
+
+    Raises:
+        ConfigError: none or several are installed.
+    """
+    choices = [choice for choice in host.report.choices if _names(name, choice.origin)]
+    matching = [choice for choice in choices if kind in (None, choice.origin.kind)]
     if not matching:
-        close = nearest(name, {origin.name for origin in origins})
-        raise ConfigError(
-            [ConfigProblem(f"no plugin or toolkit with the name {name!r} is installed", suggestion=close)]
-        )
+        close = nearest(name, {choice.origin.name for choice in host.report.choices})
+        raise ConfigError([_Unknown(f"no plugin or toolkit with the name {name!r} is installed", close)])
     if len(matching) > 1:
-        names = ", ".join(f"{origin.distribution}:{origin.name} ({origin.kind})" for origin in matching)
+        origins = [choice.origin for choice in matching]
+        names = ", ".join(f"{origin.distribution}:{origin.name} ({origin.kind})" for origin in origins)
         raise ConfigError([f"{name!r} names several: {names}"])
     return matching[0]
 
 
-def _forget_disabled(edited: EditedConfig, origin: Origin, name: str) -> None:
-    edited.remove(("host", f"disabled_{origin.kind}s"), lambda text: names_origin(text, origin))
+def _names(text: str, origin: Any) -> bool:
+    """Return True if a text is the name of a plugin or toolkit, or its `distribution:name`."""
+    distribution, colon, name = text.rpartition(":")
+    return name == origin.name and (not colon or same_name(distribution, origin.distribution))
 
 
-def _name(edited: EditedConfig, origin: Origin, name: str) -> None:
+def _forget_disabled(edited: EditedConfig, origin: Any, name: str) -> None:
+    edited.remove(("host", f"disabled_{origin.kind}s"), lambda text: _names(text, origin))
+
+
+def _name(edited: EditedConfig, origin: Any, name: str) -> None:
     if origin.kind == "plugin":
         edited.append(("host", "plugins"), name)
     else:
         edited.table(("toolkits", origin.name))
 
 
-def _disable(edited: EditedConfig, origin: Origin, name: str) -> None:
+def _disable(edited: EditedConfig, origin: Any, name: str) -> None:
     if origin.kind == "plugin":
-        edited.remove(("host", "plugins"), lambda text: names_origin(text, origin))
+        edited.remove(("host", "plugins"), lambda text: _names(text, origin))
     edited.append(("host", f"disabled_{origin.kind}s"), name)
