@@ -63,7 +63,8 @@ def command_line_page() -> str:
     described: dict[str, str] = {}
     for key, found in groupby(leaves, lambda leaf: (leaf.prog.rpartition(" ")[0], _arguments(leaf, shared, server))):
         alike = list(found)
-        is_one_section = " " in key[0] and len(alike) >= _MANY_COMMANDS
+        verbs = {str(leaf.description).split()[0] for leaf in alike}
+        is_one_section = " " in key[0] and len(alike) >= _MANY_COMMANDS and len(verbs) == 1
         for group in [alike] if is_one_section else [[leaf] for leaf in alike]:
             parts += _section(group, {command.name for command in of_plugins})
             parts += _without_repeated(key[1], described)

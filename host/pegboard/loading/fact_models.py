@@ -105,7 +105,7 @@ class CommandFacts(_Model):
         output: the type of its output with `--json`, as `module:type`. The key is `json`.
         examples: valid command lines.
         arguments: the arguments of the command.
-        commands: the commands of a group, by name.
+        commands: the commands of a group, by name. A feature with only commands may add some to a group of the host.
         like: the command of the same group whose function and arguments this command has, too.
         options: the options that the plugin adds to the command.
         checks: the checks that the plugin adds to the command, which is `doctor` or `why`.

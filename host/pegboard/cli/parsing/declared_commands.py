@@ -71,9 +71,17 @@ def host_commands() -> Mapping[str, DeclaredCommand]:
     commands = {name: DeclaredCommand(name, facts) for name, facts in _host_tables().items() if facts.is_own}
     for plugin, facts in own_facts().items():
         if plugin in features_of_commands():
-            own = {name: command for name, command in facts.commands.items() if command.is_own}
-            commands |= {name: DeclaredCommand(name, command, plugin) for name, command in own.items()}
+            for name, command in facts.commands.items():
+                if command.is_own:
+                    commands[name] = DeclaredCommand(name, command, plugin)
+                elif command.commands:
+                    commands[name] = _with_commands(commands[name], command.commands)
     return dict(sorted(commands.items(), key=lambda command: command[1].facts.place))
+
+
+def _with_commands(group: DeclaredCommand, added: Mapping[str, CommandFacts]) -> DeclaredCommand:
+    """Return a group of the host with the commands that a feature adds."""
+    return group._replace(facts=group.facts.model_copy(update={"commands": {**group.facts.commands, **added}}))
 
 
 def plugin_commands(options: Namespace) -> Mapping[str, DeclaredCommand]:

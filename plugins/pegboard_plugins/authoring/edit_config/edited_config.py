@@ -11,11 +11,11 @@ import tomlkit
 from tomlkit.exceptions import TOMLKitError
 from tomlkit.items import Array, InlineTable, Item
 
-from pegboard.cli.commands.edited_file import EditedFile, EditedFileError
+from pegboard import Host
 from pegboard.errors import ConfigError
-from pegboard.host import Host
-from pegboard.plugin.commands import CommandContext
-from pegboard.terminal.toml_values import toml_key
+from pegboard.plugin import CommandContext
+from pegboard.terminal import toml_key
+from pegboard_plugins.authoring.edit_config.edited_file import EditedFile, EditedFileError
 
 
 class EditedConfig:

@@ -12,13 +12,11 @@ import tomlkit
 from tomlkit.exceptions import TOMLKitError
 from tomlkit.items import Item, String
 
-from pegboard.cli.commands.edited_config import EditedConfig
+from pegboard import Host
 from pegboard.errors import ConfigError
-from pegboard.host import Host
-from pegboard.names import nearest, same_name
-from pegboard.plugin.commands import CommandContext
-from pegboard.terminal.printing import print_json, print_lines, say
-from pegboard.terminal.toml_values import toml_key
+from pegboard.plugin import CommandContext
+from pegboard.terminal import nearest, print_json, print_lines, same_name, say, toml_key
+from pegboard_plugins.authoring.edit_config.edited_config import EditedConfig
 
 _MISSING = "is required and missing"
 """The problem of a key that a plugin requires and the configuration does not set."""

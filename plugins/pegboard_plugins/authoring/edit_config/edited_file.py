@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from pegboard.config.file_replacement import replace_file
-from pegboard.errors import MCPError
+from pegboard import MCPError
+from pegboard_plugins.support.secret_files import replace_file
 
 
 class EditedFileError(MCPError):

@@ -1,0 +1,1 @@
+"""`pegboard enable`, `disable` and `config set`: changes of the configuration file that keep its comments."""
