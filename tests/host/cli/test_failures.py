@@ -11,7 +11,7 @@ from tests.support.command_line import Command
 NO_FIELDS = {"file": None, "line": None, "column": None, "key": None, "place": None, "suggestion": None}
 
 
-@pytest.mark.needs("configure")
+@pytest.mark.needs("configure", "edit_config", "secret")
 @pytest.mark.parametrize(
     ("line", "text", "env", "code", "kind", "problem"),
     [

@@ -48,7 +48,6 @@ LINES = {
 }
 WITHOUT_SCHEMA = {"stdio", "serve", "dev", "demo", "config schema", "configure"}
 """Commands that serve or converse, and those with the output of another format: JSON Schema, entries of clients."""
-OF_FEATURES = {"completion", "configure", "cost", "demo", "doctor", "lock", "new", "secret"}
 FAILURES = ("list --jsno", "list --config none.toml", "call demo_again", "why nothing-like-it", "call demo_crash")
 
 
@@ -62,13 +61,7 @@ def problems(name: str, value: Any) -> list[str]:
     return [error.message for error in validator.iter_errors(value)]
 
 
-def command_parameter(command: str) -> Any:
-    """Return a command as a parameter. It is skipped if it is that of a feature, and the feature is removed."""
-    feature = command.partition(" ")[0]
-    return pytest.param(command, marks=[pytest.mark.needs(feature)] if feature in OF_FEATURES else [])
-
-
-@pytest.mark.parametrize("command", [*map(command_parameter, sorted(output_types().keys() - {"reload"}))])
+@pytest.mark.parametrize("command", sorted(output_types().keys() - {"reload"}))
 def test_the_output_of_a_command_has_its_schema(command: str, pegboard: Command) -> None:
     pegboard.write('{"mcpServers": {"mine": {"command": "sh"}}}', ".mcp.json")
     env = {"XDG_STATE_HOME": str(pegboard.folder / "state"), "DEMO_KEY": None}

@@ -186,22 +186,6 @@ class SettingsOutput(TypedDict):
     sources: dict[str, str]
 
 
-class SetOutput(TypedDict):
-    """The output of `pegboard config set`."""
-
-    file: str
-    key: str
-
-
-class SwitchOutput(TypedDict):
-    """The output of `pegboard enable` and `disable`."""
-
-    file: str
-    name: str
-    enabled: bool
-    changed: bool
-
-
 class WideningSetting(TypedDict):
     """A setting that widens access, its value, and its source."""
 

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 import tomlkit
 from tomlkit.exceptions import TOMLKitError
 from tomlkit.items import Item, String
+from typing_extensions import TypedDict  # pydantic reads those of `typing` only from Python 3.12
 
 from pegboard import Host
 from pegboard.errors import ConfigError
@@ -20,6 +21,22 @@ from pegboard_plugins.authoring.edit_config.edited_config import EditedConfig
 
 _MISSING = "is required and missing"
 """The problem of a key that a plugin requires and the configuration does not set."""
+
+
+class SetOutput(TypedDict):
+    """The output of `pegboard config set`."""
+
+    file: str
+    key: str
+
+
+class SwitchOutput(TypedDict):
+    """The output of `pegboard enable` and `disable`."""
+
+    file: str
+    name: str
+    enabled: bool
+    changed: bool
 
 
 class _Unknown(NamedTuple):
@@ -60,7 +77,7 @@ def run_config_set(command: CommandContext) -> int:
         say(f"the {source} takes precedence")
     key = ".".join(map(toml_key, path))
     if command.options.json:
-        print_json({"file": str(edited.path), "key": key})
+        print_json(SetOutput(file=str(edited.path), key=key))
     else:
         print_lines([f"set {key} in {edited.path}"])
     return 0
@@ -113,7 +130,7 @@ def _switch(command: CommandContext, *, on: bool) -> int:
             raise ConfigError([*map(_with_next_step, problems)])
         edited.save()
     if options.json:
-        print_json({"file": str(edited.path), "name": origin.name, "enabled": on, "changed": changed})
+        print_json(SwitchOutput(file=str(edited.path), name=origin.name, enabled=on, changed=changed))
     elif changed:
         print_lines([f"{word} {origin.kind} {origin.name} in {edited.path}; restart servers to apply it"])
     else:
