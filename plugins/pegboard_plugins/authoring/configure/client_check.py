@@ -7,10 +7,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from pegboard.plugin import CommandContext, Finding
-from pegboard_plugins.authoring.configure.client_file import ClientFileError
 from pegboard_plugins.authoring.configure.clients import CLIENTS
 from pegboard_plugins.authoring.configure.entry_file import EntryFile
 from pegboard_plugins.authoring.configure.server_entry import from_client, starts_pegboard
+from pegboard_plugins.support.edited_file import EditedFileError
 
 
 def check_clients(command: CommandContext) -> Iterator[Finding]:
@@ -21,7 +21,7 @@ def check_clients(command: CommandContext) -> Iterator[Finding]:
                 continue
             try:
                 entries = EntryFile(client, path).entries
-            except ClientFileError as error:
+            except EditedFileError as error:
                 yield Finding("warning", f"{client.title}: {error}", source=client.source)
                 continue
             for name, raw in entries.items():

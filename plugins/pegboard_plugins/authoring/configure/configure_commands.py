@@ -13,7 +13,6 @@ from typing import Any
 
 from pegboard.plugin import CommandContext
 from pegboard.terminal import clear_progress, nearest, print_json, print_lines, print_table, say
-from pegboard_plugins.authoring.configure.client_file import ClientFileError, check_writable, replace
 from pegboard_plugins.authoring.configure.clients import CLIENTS, PRINTED, McpClient
 from pegboard_plugins.authoring.configure.entry_file import EntryFile
 from pegboard_plugins.authoring.configure.files_root import say_left_out
@@ -28,6 +27,7 @@ from pegboard_plugins.authoring.configure.server_entry import (
     starts_pegboard,
     to_client,
 )
+from pegboard_plugins.support.edited_file import EditedFileError, check_writable, replace
 from pegboard_plugins.support.secret_files import is_readable_by_others
 
 
@@ -134,7 +134,7 @@ def _opened(client: McpClient, options: Namespace, *, adds: bool) -> EntryFile:
 
     Raises:
         EntryError: the client has no such file.
-        ClientFileError: the client is not installed, or its file cannot be read.
+        EditedFileError: the client is not installed, or its file cannot be read.
     """
     if options.path:
         return EntryFile(client, options.path)
@@ -146,7 +146,7 @@ def _opened(client: McpClient, options: Namespace, *, adds: bool) -> EntryFile:
     if path is None:
         raise EntryError(f"{client.title} documents no file for this platform: name it with --path")
     if adds and not path.parent.is_dir():
-        raise ClientFileError(
+        raise EditedFileError(
             f"the folder {path.parent} does not exist: start {client.title} once, or name its file with --path"
         )
     return EntryFile(client, path)
@@ -156,12 +156,12 @@ def _in_project(name: str) -> Path:
     """Return the path of a file of the project in the working directory.
 
     Raises:
-        ClientFileError: a link leads out of the project. The author of the project could then change other files.
+        EditedFileError: a link leads out of the project. The author of the project could then change other files.
     """
     path = Path.cwd() / name
     target = Path(os.path.realpath(path))
     if not target.is_relative_to(Path.cwd().resolve()):
-        raise ClientFileError(f"{path} leads to {target}, outside of this project: name that file with --path")
+        raise EditedFileError(f"{path} leads to {target}, outside of this project: name that file with --path")
     return path
 
 
@@ -233,7 +233,7 @@ def _rows(client: McpClient) -> Iterator[dict[str, str]]:
         about = {"client": label, "file": str(path)}
         try:
             entries = EntryFile(client, path).entries
-        except ClientFileError as error:
+        except EditedFileError as error:
             yield {**about, "name": "", "server": "", "state": str(error)}
             continue
         for name, raw in entries.items():

@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from pegboard_plugins.authoring.configure import jsonc_edit, toml_edit
-from pegboard_plugins.authoring.configure.client_file import ClientFile, ClientFileError, read_client_file
 from pegboard_plugins.authoring.configure.clients import McpClient
+from pegboard_plugins.support.edited_file import EditedFile, EditedFileError, read_edited_file
 
 
 class EntryFile:
@@ -19,12 +19,12 @@ class EntryFile:
         path: the file.
 
     Raises:
-        ClientFileError: the file cannot be read or understood.
+        EditedFileError: the file cannot be read or understood.
     """
 
     def __init__(self, client: McpClient, path: Path) -> None:
         self.client = client
-        self.file = read_client_file(path)
+        self.file = read_edited_file(path)
         self._is_toml = path.suffix == ".toml"
         self.entries = self._entries(self.file)
 
@@ -37,12 +37,12 @@ class EntryFile:
         """Return the text with an entry.
 
         Raises:
-            ClientFileError: the file has the entry in a form that cannot be changed.
+            EditedFileError: the file has the entry in a form that cannot be changed.
         """
         try:
             text = self._changed(self.text, name, entry)
             return text if self._is_toml else self._checked(text, name, entry)
-        except ClientFileError as error:
+        except EditedFileError as error:
             raise self._error(self.file, error) from None
 
     def lines(self, name: str, entry: Mapping[str, Any]) -> list[str]:
@@ -57,9 +57,9 @@ class EntryFile:
         None means that the file did not exist before the entry.
 
         Raises:
-            ClientFileError: the file has the entry in a form that cannot be changed.
+            EditedFileError: the file has the entry in a form that cannot be changed.
         """
-        backup = read_client_file(self.file.backup).text
+        backup = read_edited_file(self.file.backup).text
         if backup is not None and self._restores(backup, name):
             return backup
         if (backup is None or self._has(backup, name)) and self._restores("", name):
@@ -68,7 +68,7 @@ class EntryFile:
             if self._is_toml:
                 return toml_edit.delete_toml(self.text, self._path(name))
             return self._checked(jsonc_edit.delete_jsonc(self.text, self._path(name)), name, None)
-        except ClientFileError as error:
+        except EditedFileError as error:
             raise self._error(self.file, error) from None
 
     def _restores(self, text: str, name: str) -> bool:
@@ -78,13 +78,13 @@ class EntryFile:
             return False
         try:
             return self._changed(text, name, entry) == self.file.text
-        except ClientFileError:
+        except EditedFileError:
             return False
 
     def _has(self, text: str, name: str) -> bool:
         try:
             return name in self._read(text)
-        except ClientFileError:
+        except EditedFileError:
             return False
 
     def _changed(self, text: str, name: str, entry: Mapping[str, Any]) -> str:
@@ -106,13 +106,13 @@ class EntryFile:
         if entry is None:
             del servers[name]
         if jsonc_edit.read_jsonc(text, ()) != {**expected, self.client.servers: servers}:
-            raise ClientFileError(f"its entry {name} cannot be changed safely: change it by hand")
+            raise EditedFileError(f"its entry {name} cannot be changed safely: change it by hand")
         return text
 
-    def _entries(self, file: ClientFile) -> dict[str, Any]:
+    def _entries(self, file: EditedFile) -> dict[str, Any]:
         try:
             return self._read(file.text or "")
-        except ClientFileError as error:
+        except EditedFileError as error:
             raise self._error(file, error) from None
 
     def _read(self, text: str) -> dict[str, Any]:
@@ -122,7 +122,7 @@ class EntryFile:
         return (self.client.servers, *names)
 
     @staticmethod
-    def _error(file: ClientFile, error: ClientFileError) -> ClientFileError:
-        return ClientFileError(
+    def _error(file: EditedFile, error: EditedFileError) -> EditedFileError:
+        return EditedFileError(
             f"{file.path}: {error}; correct the file or name another with --path. The file is unchanged."
         )

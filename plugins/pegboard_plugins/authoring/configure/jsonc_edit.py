@@ -7,7 +7,7 @@ import re
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from pegboard_plugins.authoring.configure.client_file import ClientFileError
+from pegboard_plugins.support.edited_file import EditedFileError
 
 _SPACE = " \t\r\n"
 _TRIVIA = re.compile(r"(?:[ \t\r\n]+|//[^\r\n]*|/\*.*?\*/)*", re.S)
@@ -38,14 +38,14 @@ def parse_jsonc(text: str) -> Node:
     """Return the value of a document.
 
     Raises:
-        ClientFileError: the text is not JSON with comments.
+        EditedFileError: the text is not JSON with comments.
     """
     reader = _Reader(text)
     try:
         root = reader.value(reader.skip(1 if text.startswith("\ufeff") else 0))
         end = reader.skip(root.end)
     except RecursionError:
-        raise ClientFileError("it is nested too deeply") from None
+        raise EditedFileError("it is nested too deeply") from None
     if end != len(text):
         raise reader.wrong(end, "unexpected text after the end")
     return root
@@ -55,8 +55,8 @@ class _Reader:
     def __init__(self, text: str) -> None:
         self.text = text
 
-    def wrong(self, position: int, problem: str) -> ClientFileError:
-        return ClientFileError(f"line {self.text.count(chr(10), 0, position) + 1}: {problem}")
+    def wrong(self, position: int, problem: str) -> EditedFileError:
+        return EditedFileError(f"line {self.text.count(chr(10), 0, position) + 1}: {problem}")
 
     def skip(self, position: int) -> int:
         """Return the position after white space and comments."""
@@ -118,7 +118,7 @@ def read_jsonc(text: str, path: Sequence[str]) -> dict[str, Any]:
     """Return the object at a path of names; {} if it is missing.
 
     Raises:
-        ClientFileError: the text is not JSON with comments, or a value on the path is not an object.
+        EditedFileError: the text is not JSON with comments, or a value on the path is not an object.
     """
     if not text.strip(_SPACE + "\ufeff"):
         return {}
@@ -130,7 +130,7 @@ def set_jsonc(text: str, path: Sequence[str], value: Any) -> str:
     """Return the text with the value at a path of names. Missing objects on the path are added.
 
     Raises:
-        ClientFileError: the text is not JSON with comments, or a value on the path is not an object.
+        EditedFileError: the text is not JSON with comments, or a value on the path is not an object.
     """
     if not text.strip(_SPACE + "\ufeff"):
         return formatted(_nested(path, value), "", "  ", "\n", own_line=True) + "\n"
@@ -152,7 +152,7 @@ def delete_jsonc(text: str, path: Sequence[str]) -> str:
     """Return the text without the member at a path of names. Comments around the member stay.
 
     Raises:
-        ClientFileError: the text is not JSON with comments, or a value on the path is not an object.
+        EditedFileError: the text is not JSON with comments, or a value on the path is not an object.
     """
     node, missing = _at(parse_jsonc(text), path[:-1])
     member = None if missing else _member(node, path[-1])
@@ -174,14 +174,14 @@ def _at(node: Node, path: Sequence[str]) -> tuple[Node, list[str]]:
                 return node, list(path[number - 1 :])
             node = member.node
         if node.members is None:
-            raise ClientFileError(f"{'.'.join(path[:number]) or 'the document'} must be an object")
+            raise EditedFileError(f"{'.'.join(path[:number]) or 'the document'} must be an object")
     return node, []
 
 
 def _member(node: Node, name: str) -> Member | None:
     members = [member for member in node.members or () if member.name == name]
     if len(members) > 1:
-        raise ClientFileError(f"it has {name!r} {len(members)} times: remove all but one")
+        raise EditedFileError(f"it has {name!r} {len(members)} times: remove all but one")
     return members[0] if members else None
 
 

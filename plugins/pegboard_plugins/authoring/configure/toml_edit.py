@@ -11,23 +11,23 @@ from tomlkit.exceptions import TOMLKitError
 from tomlkit.items import AoT, Comment, Item, Table, Whitespace
 
 from pegboard.terminal import toml_key, toml_value
-from pegboard_plugins.authoring.configure.client_file import ClientFileError
+from pegboard_plugins.support.edited_file import EditedFileError
 
 
 def read_toml(text: str, path: Sequence[str]) -> dict[str, Any]:
     """Return the table at a path of keys; {} if it is missing.
 
     Raises:
-        ClientFileError: the text is not TOML, or a value on the path is not a table.
+        EditedFileError: the text is not TOML, or a value on the path is not a table.
     """
     try:
         table: Any = tomli.loads(text.removeprefix("\ufeff").replace("\r\n", "\n"))
     except (tomli.TOMLDecodeError, RecursionError) as error:
-        raise ClientFileError(f"it is not TOML: {error}") from None
+        raise EditedFileError(f"it is not TOML: {error}") from None
     for number, name in enumerate(path, 1):
         table = table.get(name, {})
         if not isinstance(table, dict):
-            raise ClientFileError(f"{'.'.join(path[:number])} must be a table")
+            raise EditedFileError(f"{'.'.join(path[:number])} must be a table")
     return dict(table)
 
 
@@ -35,7 +35,7 @@ def set_toml(text: str, path: Sequence[str], table: Mapping[str, Any]) -> str:
     """Return the text with the table at a path of keys. The lines of an old table are replaced.
 
     Raises:
-        ClientFileError: the text is not TOML, or it has the table in another form than `[path]`.
+        EditedFileError: the text is not TOML, or it has the table in another form than `[path]`.
     """
     tables = read_toml(text, path[:-1])
     if tables.get(path[-1]) == table:
@@ -62,7 +62,7 @@ def delete_toml(text: str, path: Sequence[str]) -> str:
     """Return the text without the table at a path of keys, and without an empty line before it.
 
     Raises:
-        ClientFileError: the text is not TOML, or it has the table in another form than `[path]`.
+        EditedFileError: the text is not TOML, or it has the table in another form than `[path]`.
     """
     if path[-1] not in read_toml(text, path[:-1]):
         return text
@@ -80,7 +80,7 @@ def _check(text: str, changed: str, path: Sequence[str], table: dict[str, Any] |
     """Check that a change has changed this table only.
 
     Raises:
-        ClientFileError: the table is not written as `[path]`, so that it cannot be changed as a block of lines.
+        EditedFileError: the table is not written as `[path]`, so that it cannot be changed as a block of lines.
     """
     expected = read_toml(text, ())
     tables: Any = expected
@@ -93,14 +93,14 @@ def _check(text: str, changed: str, path: Sequence[str], table: dict[str, Any] |
     try:
         if _without_empty(read_toml(changed, ()), path) == _without_empty(expected, path):
             return
-    except ClientFileError:
+    except EditedFileError:
         pass
     raise _unchangeable(path)
 
 
-def _unchangeable(path: Sequence[str]) -> ClientFileError:
+def _unchangeable(path: Sequence[str]) -> EditedFileError:
     name = ".".join(path)
-    return ClientFileError(f"{name} must be written as a table [{name}]: change it by hand")
+    return EditedFileError(f"{name} must be written as a table [{name}]: change it by hand")
 
 
 def _without_empty(document: dict[str, Any], path: Sequence[str]) -> dict[str, Any]:
@@ -112,7 +112,7 @@ def _around(text: str, path: Sequence[str]) -> tuple[str, str]:
     """Return the text before a table and after it. Comments after its last value are not part of it.
 
     Raises:
-        ClientFileError: the table is not written as `[path]`, its parts are not together, or the rest would change.
+        EditedFileError: the table is not written as `[path]`, its parts are not together, or the rest would change.
     """
     mark = "\ufeff" if text.startswith("\ufeff") else ""
     text = text.removeprefix(mark)

@@ -16,10 +16,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pegboard.cli import main
-from pegboard_plugins.authoring.configure.client_file import ClientFileError
 from pegboard_plugins.authoring.configure.clients import CLIENTS
 from pegboard_plugins.authoring.configure.jsonc_edit import parse_jsonc
 from pegboard_plugins.authoring.configure.toml_edit import delete_toml, read_toml, set_toml
+from pegboard_plugins.support.edited_file import EditedFileError
 
 ARGUMENTS = ["stdio", "--without", "files"]
 """Those of an entry without options: the toolkit `files` is installed here, and nobody was asked for its folder."""
@@ -127,7 +127,7 @@ def test_any_toml_file_keeps_its_bytes(statements: list[str], newline: str) -> N
     path = ("mcp_servers", "pegboard")
     try:
         expected = read_toml(text, ())
-    except ClientFileError:
+    except EditedFileError:
         return  # keys or tables twice
     entry = {"command": "/a", "args": ["stdio", "]"], "env": {"A": '"'}}
     changed = set_toml(text, path, entry)
@@ -137,7 +137,7 @@ def test_any_toml_file_keeps_its_bytes(statements: list[str], newline: str) -> N
     assert set_toml(changed, path, entry) == changed
     try:
         removed = delete_toml(set_toml(changed, path, {"command": "/b"}), path)
-    except ClientFileError:  # the parts of other tables are apart
+    except EditedFileError:  # the parts of other tables are apart
         assert "[[arr]]\n" in statements or "[mcp_servers]\n" in statements
     else:
         assert removed.strip() == text.strip()

@@ -13,11 +13,11 @@ BACKUP_SUFFIX = ".pegboard-backup"
 MAX_FILE_BYTES = 16 * 1024 * 1024
 
 
-class ClientFileError(MCPError):
+class EditedFileError(MCPError):
     """The configuration file of a client cannot be read, understood or written."""
 
 
-class ClientFile(NamedTuple):
+class EditedFile(NamedTuple):
     """A configuration file at the time of reading.
 
     Attributes:
@@ -34,28 +34,28 @@ class ClientFile(NamedTuple):
         return self.path.with_name(self.path.name + BACKUP_SUFFIX)
 
 
-def read_client_file(named: Path) -> ClientFile:
+def read_edited_file(named: Path) -> EditedFile:
     """Read a file, which need not exist.
 
     Raises:
-        ClientFileError: it cannot be read, or it is not UTF-8.
+        EditedFileError: it cannot be read, or it is not UTF-8.
     """
     try:
         path = named.expanduser().resolve()
         if not path.exists():
-            return ClientFile(path, None)
+            return EditedFile(path, None)
         if not path.is_file():
-            raise ClientFileError(f"{path} is not a file: name the file with --path")
+            raise EditedFileError(f"{path} is not a file: name the file with --path")
         if path.stat().st_size > MAX_FILE_BYTES:
-            raise ClientFileError(f"{path} has more than {MAX_FILE_BYTES} bytes: edit it by hand")
-        return ClientFile(path, path.read_bytes().decode("utf-8"))
+            raise EditedFileError(f"{path} has more than {MAX_FILE_BYTES} bytes: edit it by hand")
+        return EditedFile(path, path.read_bytes().decode("utf-8"))
     except UnicodeDecodeError:
-        raise ClientFileError(f"{named} is not UTF-8: save it as UTF-8") from None
+        raise EditedFileError(f"{named} is not UTF-8: save it as UTF-8") from None
     except (OSError, RuntimeError) as error:  # RuntimeError: a loop of links, in Python before 3.13
-        raise ClientFileError(f"{named} cannot be read: {_reason(error)}") from None
+        raise EditedFileError(f"{named} cannot be read: {_reason(error)}") from None
 
 
-def check_writable(file: ClientFile, *, makes_folder: bool = False) -> None:
+def check_writable(file: EditedFile, *, makes_folder: bool = False) -> None:
     """Check that a file can be replaced.
 
     Args:
@@ -63,20 +63,20 @@ def check_writable(file: ClientFile, *, makes_folder: bool = False) -> None:
         makes_folder: True if the folder of the file will be created.
 
     Raises:
-        ClientFileError: the file is read-only, or its folder is missing or read-only.
+        EditedFileError: the file is read-only, or its folder is missing or read-only.
     """
     folder = file.path.parent
     if makes_folder and not folder.exists():
         folder = folder.parent
     if not folder.is_dir():
-        raise ClientFileError(f"the folder {folder} does not exist")
+        raise EditedFileError(f"the folder {folder} does not exist")
     if not os.access(folder, os.W_OK):
-        raise ClientFileError(f"the folder {folder} is read-only: change its permissions")
+        raise EditedFileError(f"the folder {folder} is read-only: change its permissions")
     if file.text is not None and not (os.access(file.path, os.W_OK) and file.path.stat().st_mode & 0o222):
-        raise ClientFileError(f"{file.path} is read-only: change its permissions")
+        raise EditedFileError(f"{file.path} is read-only: change its permissions")
 
 
-def replace(file: ClientFile, text: str | None, *, back_up: bool = False, makes_folder: bool = False) -> None:
+def replace(file: EditedFile, text: str | None, *, back_up: bool = False, makes_folder: bool = False) -> None:
     """Replace the content of a file as a whole, and keep its permissions. None removes the file.
 
     Args:
@@ -86,7 +86,7 @@ def replace(file: ClientFile, text: str | None, *, back_up: bool = False, makes_
         makes_folder: make the folder of the file if it is missing.
 
     Raises:
-        ClientFileError: the file has changed since it was read, or it cannot be written. The file is then unchanged.
+        EditedFileError: the file has changed since it was read, or it cannot be written. The file is then unchanged.
     """
     check_writable(file, makes_folder=makes_folder)
     try:
@@ -94,14 +94,14 @@ def replace(file: ClientFile, text: str | None, *, back_up: bool = False, makes_
             file.path.parent.mkdir(exist_ok=True)
         if back_up and file.text is not None:
             replace_file(file.backup, file.text.encode(), like=file.path)
-        if read_client_file(file.path).text != file.text:
-            raise ClientFileError(f"{file.path} has changed meanwhile: run the command again")
+        if read_edited_file(file.path).text != file.text:
+            raise EditedFileError(f"{file.path} has changed meanwhile: run the command again")
         if text is None:
             file.path.unlink()
         else:
             replace_file(file.path, text.encode())
     except OSError as error:
-        raise ClientFileError(f"{file.path} cannot be written: {_reason(error)}") from None
+        raise EditedFileError(f"{file.path} cannot be written: {_reason(error)}") from None
 
 
 def _reason(error: OSError | RuntimeError) -> str:
