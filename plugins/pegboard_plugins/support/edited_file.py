@@ -1,4 +1,4 @@
-"""Configuration files of MCP clients: reading, backup, and replacement as a whole."""
+"""Configuration files that a command edits: reading, backup, and replacement as a whole."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ MAX_FILE_BYTES = 16 * 1024 * 1024
 
 
 class EditedFileError(MCPError):
-    """The configuration file of a client cannot be read, understood or written."""
+    """The file cannot be read, understood or written."""
 
 
 class EditedFile(NamedTuple):
-    """A configuration file at the time of reading.
+    """A file at the time of reading.
 
     Attributes:
         path: the file. Symbolic links are resolved.
@@ -34,8 +34,12 @@ class EditedFile(NamedTuple):
         return self.path.with_name(self.path.name + BACKUP_SUFFIX)
 
 
-def read_edited_file(named: Path) -> EditedFile:
+def read_edited_file(named: Path, option: str = "--path") -> EditedFile:
     """Read a file, which need not exist.
+
+    Args:
+        named: the path of the file.
+        option: the option that names another file, for messages.
 
     Raises:
         EditedFileError: it cannot be read, or it is not UTF-8.
@@ -45,7 +49,7 @@ def read_edited_file(named: Path) -> EditedFile:
         if not path.exists():
             return EditedFile(path, None)
         if not path.is_file():
-            raise EditedFileError(f"{path} is not a file: name the file with --path")
+            raise EditedFileError(f"{path} is not a file: name the file with {option}")
         if path.stat().st_size > MAX_FILE_BYTES:
             raise EditedFileError(f"{path} has more than {MAX_FILE_BYTES} bytes: edit it by hand")
         return EditedFile(path, path.read_bytes().decode("utf-8"))

@@ -15,7 +15,7 @@ from pegboard import Host
 from pegboard.errors import ConfigError
 from pegboard.plugin import CommandContext
 from pegboard.terminal import toml_key
-from pegboard_plugins.authoring.edit_config.edited_file import EditedFile, EditedFileError
+from pegboard_plugins.support.edited_file import EditedFileError, check_writable, read_edited_file, replace
 
 
 class EditedConfig:
@@ -36,9 +36,10 @@ class EditedConfig:
         self._target = command.config_file()
         self.path = Path(self._target.path)
         _make(self.path.parent)
-        self._file = EditedFile(self.path)
+        self._file = read_edited_file(self.path, "--config")
+        check_writable(self._file)
         try:
-            self._document = tomlkit.parse(self._file.text.removeprefix("\ufeff"))
+            self._document = tomlkit.parse((self._file.text or "").removeprefix("\ufeff"))
         except TOMLKitError as error:
             raise ConfigError([f"{self.path} cannot be changed by this command, edit it by hand: {error}"]) from error
 
@@ -87,7 +88,7 @@ class EditedConfig:
 
     def new_problems(self) -> list[Any]:
         """Return the problems that the changes cause."""
-        before = set(map(_without_line, _problems(self._target.host_with(self._file.text))))
+        before = set(map(_without_line, _problems(self._target.host_with(self._file.text or ""))))
         return [problem for problem in _problems(self.host()) if _without_line(problem) not in before]
 
     def save(self) -> None:
@@ -98,7 +99,7 @@ class EditedConfig:
             MCPError: the trust cannot be renewed.
         """
         text = self._text()
-        self._file.replace(text)
+        replace(self._file, text)
         self._target.keep_trust(text)
 
     def _text(self) -> str:
