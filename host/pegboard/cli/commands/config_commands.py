@@ -8,7 +8,7 @@ from typing import Any
 
 from pegboard.cli import CANNOT_START, OK
 from pegboard.cli.command_config import ignored_settings, load_config
-from pegboard.cli.diagnosis.host_checks import check_operator_token, check_transports
+from pegboard.cli.inspection.host_checks import check_operator_token, check_transports
 from pegboard.cli.serving.access_settings import known_models
 from pegboard.config import ConfigView, config_show
 from pegboard.config.file_schema import file_schema
