@@ -43,17 +43,12 @@ def exit_code_of(run: Callable[[], int], *, as_json: bool = False) -> int:
     if os.name == "nt":
         write_utf_8(sys.stdout, sys.stderr)
     from pegboard.errors import MCPError
-    from pegboard.terminal.printing import OutputError, flush
+    from pegboard.terminal.printing import flush
 
     try:
         code = _without_collections(run)
         flush()
         return code
-    except OutputError as error:
-        from pegboard.cli.command_failures import report_error
-
-        _give_up_output()
-        return report_error(error)
     except MCPError as error:
         return _reported(error, as_json=as_json)
     except KeyboardInterrupt:
@@ -69,8 +64,11 @@ def _reported(error: MCPError, *, as_json: bool) -> int:
     from pegboard.cli.command_failures import report_error
     from pegboard.terminal.printing import OutputError, flush
 
+    has_output = not isinstance(error, OutputError)
+    if not has_output:
+        _give_up_output()
     try:
-        code = report_error(error, as_json=as_json)
+        code = report_error(error, as_json=as_json and has_output)
         flush()
     except (OutputError, BrokenPipeError):
         _give_up_output()
@@ -95,9 +93,11 @@ def _run_command(argv: Sequence[str] | None) -> int:
     except SystemExit as leaving:  # argparse has printed the error or the help
         return int(leaving.code or OK)
     if options.command is None and options.version:
-        from pegboard.cli.commands.version import run_version
+        from pegboard.loading.discovery import own_version
+        from pegboard.terminal.printing import print_json, print_text
 
-        return run_version(options)
+        print_json({"version": own_version()}) if options.json else print_text(f"pegboard {own_version()}")
+        return OK
     if options.command is None:
         from pegboard.cli.commands.status import run_status
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import logging
+import os
 from argparse import Namespace
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 from functools import partial
@@ -13,15 +14,16 @@ from typing import TYPE_CHECKING, Any
 
 from pegboard.cli import FAILED, OK
 from pegboard.cli.command_config import ask_for_trust, load_config, log_warnings
-from pegboard.cli.inspection.missing_secrets import NewReports, new_reports
 from pegboard.cli.output.log_setup import set_up_logging
 from pegboard.cli.parsing.declared_commands import key_of_folders, names_packages
 from pegboard.config import HostConfig
+from pegboard.config.state import read_state, write_state
 from pegboard.config.trust import refuse_untrusted
 from pegboard.host import Host
 from pegboard.loading.discovery import Selection, defaults
-from pegboard.loading.plugins import NEEDS_SETTING
+from pegboard.loading.plugins import NEEDS_SETTING, LoadProblem
 from pegboard.terminal.printing import diverted, say
+from pegboard.wire.codec import decode, encode
 
 if TYPE_CHECKING:
     from pegboard.authoring.toolkit_base import ToolkitBase
@@ -29,6 +31,9 @@ if TYPE_CHECKING:
     from pegboard.plugin.origin import PluginKind
 
 NO_TRANSPORT = "[host] transports is empty: list a transport, or run `pegboard stdio`"
+REPORTS_FILE = "missing-secrets.json"
+MAX_REPORTS = 512
+"""The maximum number of recorded reports of missing secrets. The oldest are removed first."""
 
 
 def _remember_skipped(options: Namespace, decide: OnUntrusted, untrusted: Untrusted) -> bool:
@@ -157,3 +162,38 @@ def loaded_host(options: Namespace, transports: Sequence[str] | None = None) -> 
     if any(problem.fatal for problem in host.problems):
         say("the host cannot start with these problems")
     return host
+
+
+# --- reports of missing secrets: commands that a user runs report each only once, servers at every start
+
+
+def new_reports(problems: Iterable[LoadProblem]) -> Iterator[LoadProblem]:
+    """Yield the problems without reports of missing secrets that an earlier command has printed."""
+    for problem in problems:
+        if problem.stage != NEEDS_SETTING or problem.fatal or _is_new(str(problem)):
+            yield problem
+
+
+class NewReports(logging.Filter):
+    """A filter of log records that drops reports of missing secrets that an earlier command has printed."""
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        """Return True if a record is logged."""
+        problem = record.args[0] if isinstance(record.args, tuple) and record.args else None
+        return not isinstance(problem, LoadProblem) or bool([*new_reports([problem])])
+
+
+def _is_new(report: str) -> bool:
+    """Record a report, and return False if it was recorded already."""
+    try:
+        try:
+            known = decode(read_state(REPORTS_FILE, os.environ) or b"[]")
+        except ValueError:
+            known = []
+        known = known if isinstance(known, list) else []
+        if report in known:
+            return False
+        write_state(REPORTS_FILE, encode([*known, report][-MAX_REPORTS:]), os.environ)
+    except OSError as error:
+        logging.getLogger("pegboard").debug("reports of missing secrets are not recorded: %s", error)
+    return True

@@ -8,13 +8,13 @@ import logging
 import os
 import sys
 from argparse import Namespace
+from base64 import b64encode
 from typing import Any
 
 from pegboard.cli import FAILED, INTERRUPTED, OK
 from pegboard.cli.commands.call_failures import CallLog, config_options, print_failure
 from pegboard.cli.host_setup import host_from_options
 from pegboard.cli.inspection.tool_lookup import find_tool, plugins_adding_later
-from pegboard.cli.output.content_output import as_object, as_text
 from pegboard.content.raw_results import as_tool_result
 from pegboard.context.requirements import missing_secrets
 from pegboard.errors import NotFoundError, ServerError
@@ -32,6 +32,23 @@ from pegboard.terminal.progress_bar import show_progress
 from pegboard.terminal.questions import Terminal
 from pegboard.types.callers import Client
 from pegboard.types.calls import Call, Failure, MethodResult, Outcome, RawResult, ToolResult
+from pegboard.types.content import (
+    AudioContent,
+    Content,
+    EmbeddedResource,
+    ImageContent,
+    ResourceLink,
+    TextContent,
+)
+
+_TYPES = {
+    TextContent: "text",
+    ImageContent: "image",
+    AudioContent: "audio",
+    ResourceLink: "resource_link",
+    EmbeddedResource: "resource",
+}
+_NAMES = {"mime_type": "mimeType", "last_modified": "lastModified", "meta": "_meta"}
 
 
 def run_call(command: CommandContext) -> int:
@@ -129,8 +146,45 @@ def _print(outcome: Outcome, options: Namespace) -> int:
 def _print_content(outcome: ToolResult, *, as_json: bool) -> None:
     blocks = outcome.content or ()
     if as_json:
-        content = [as_object(block) for block in blocks]
+        content = [_as_object(block) for block in blocks]
         print_result_json({"result": outcome.value, "content": content, "is_error": outcome.is_error})
         return
     for block in blocks:
-        print_result(as_text(block))
+        print_result(_as_text(block))
+
+
+def _as_text(block: Content) -> str:
+    """Return a block of content as text."""
+    if isinstance(block, TextContent):
+        return block.text
+    if isinstance(block, ResourceLink):
+        return f"{block.title or block.name}: {block.uri}"
+    if isinstance(block, EmbeddedResource):
+        part = block.resource
+        if isinstance(part.content, str):
+            return part.content
+        return f"[{part.uri}: {part.mime_type or 'binary'}, {len(part.content)} bytes]"
+    kind = type(block).__name__.removesuffix("Content").lower()
+    size = len(block.data) if isinstance(block.data, bytes) else len(block.data) * 3 // 4
+    return f"[{kind}: {block.mime_type}, {size} bytes]"
+
+
+def _as_object(block: Content) -> dict[str, Any]:
+    """Return a block as the object of MCP (ContentBlock). Bytes are in base64."""
+    return {"type": _TYPES[type(block)], **_plain(block)}
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, bytes):
+        return b64encode(value).decode()
+    if hasattr(value, "_asdict"):
+        set_fields = ((name, member) for name, member in value._asdict().items() if member is not None)
+        return {_member(name, member): _plain(member) for name, member in set_fields}
+    return [_plain(item) for item in value] if isinstance(value, list | tuple) else value
+
+
+def _member(field: str, value: Any) -> str:
+    """Return the name that MCP has for a field."""
+    if field == "content":
+        return "text" if isinstance(value, str) else "blob"
+    return _NAMES.get(field, field)

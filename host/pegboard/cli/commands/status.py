@@ -9,10 +9,9 @@ from textwrap import wrap
 from typing import TYPE_CHECKING
 
 from pegboard.cli import OK
-from pegboard.cli.commands.version import installed_version
 from pegboard.cli.host_setup import host_from_options
 from pegboard.cli.inspection.tool_lookup import plugins_adding_later
-from pegboard.loading.discovery import naming
+from pegboard.loading.discovery import naming, own_version
 from pegboard.terminal.failures import problem_fields
 from pegboard.terminal.fitted_lines import fitted
 from pegboard.terminal.printing import diverted, print_json, print_lines
@@ -63,7 +62,7 @@ def _state(options: Namespace) -> StatusOutput:
         problem_fields(problem, str(problem)) for problem in (*untrusted, *host.config.problems, *host.problems)
     ]
     return {
-        "version": installed_version(),
+        "version": own_version(),
         "file": str(host.config.file) if host.config.file else None,
         "enabled": enabled,
         "toolkits": len(set(owners.values())),

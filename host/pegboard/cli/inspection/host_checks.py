@@ -1,26 +1,27 @@
-"""Checks of the configuration, and of all that a server would open."""
+"""Checks of the configuration, of docstrings, and of all that a server would open."""
 
 from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import Any
 
-from pydantic import BaseModel, SecretStr
-
+from pegboard.catalogue.tool_compiler import definition_label, location_of, unknown_parameters
 from pegboard.cli.command_config import ignored_settings
 from pegboard.cli.host_setup import NO_TRANSPORT
 from pegboard.config.state import STATE_VARIABLE, path_and_reason
 from pegboard.errors import ConfigError, MCPError, ToolDefinitionError
 from pegboard.errors.attempts import attempt
-from pegboard.hookspecs import register_authenticators
-from pegboard.loading.plugins import OF_SETTINGS, SECTION_OF_KIND
+from pegboard.hookspecs import register_prompts, register_tools
+from pegboard.host import Host
+from pegboard.loading.plugins import OF_SETTINGS
+from pegboard.names import nearest
 from pegboard.plugin.commands import CommandContext, Finding
 from pegboard.routing import operator_token
-from pegboard.routing.bearer import SECRET_BYTES, is_weak_secret
 from pegboard.runtime.open_stores import OpenStores
 from pegboard.runtime.supervisor import chosen_transports
+from pegboard.schemas.functions import parameters_of
 
 _OTHER_STATE = f"set {STATE_VARIABLE} to a directory that you can write"
 _PROBE = "PEGBOARD_DOCTOR"
@@ -67,17 +68,29 @@ def check_operator_token(command: CommandContext) -> Iterator[Finding]:
         yield Finding("warning", f"there is no operator token: {path_and_reason(error)}", _OTHER_STATE)
 
 
-def check_tokens(command: CommandContext) -> Iterator[Finding]:
-    """Report tokens and secrets of authenticators that others can guess."""
-    for plugin in command.host.report.plugins:
-        if isinstance(plugin.context.config, BaseModel) and plugin.contributed(register_authenticators):
-            for key, secret in _secrets(plugin.context.config):
-                if is_weak_secret(secret):
-                    section = f"[{SECTION_OF_KIND[plugin.origin.kind]}.{plugin.origin.name}]"
-                    fix = f"use {SECRET_BYTES} random bytes: python -c 'import secrets; print(secrets.token_urlsafe())'"
-                    if key.endswith("client_secret"):
-                        fix = "create a new secret at the server that issued it"
-                    yield Finding("warning", f"{key} of {section} is weak: others can guess it", fix)
+def check_docstrings(command: CommandContext) -> Iterator[Finding]:
+    """Report parameters that the docstring of a tool or prompt describes and its function does not have."""
+    return docstring_findings(command.host)
+
+
+def docstring_findings(host: Host) -> Iterator[Finding]:
+    """Yield the findings of `check_docstrings` for a loaded host."""
+    for plugin in host.report.plugins:
+        for hook in (register_tools, register_prompts):
+            for definition in () if plugin.is_late else plugin.contributed(hook):
+                yield from _unknown_parameters(definition)
+
+
+def _unknown_parameters(definition: Any) -> Iterator[Finding]:
+    try:
+        unknown = unknown_parameters(definition)
+    except ToolDefinitionError:  # the check of plugins reports it
+        return
+    for name in unknown:
+        close = nearest(name, [parameter.name for parameter in parameters_of(definition.function)])
+        fix = f"did you mean {close!r}?" if close else "remove it, or add the parameter"
+        where = f"{definition_label(definition)}{location_of(definition.function)}"
+        yield Finding("warning", f"{where}: its docstring describes {name!r}, which is not a parameter", fix)
 
 
 def check_stores(command: CommandContext) -> Iterator[Finding]:
@@ -96,15 +109,3 @@ def check_stores(command: CommandContext) -> Iterator[Finding]:
         asyncio.run(open_all())
     except MCPError as error:
         yield Finding("error", str(error))
-
-
-def _secrets(value: Any, key: str = "") -> Iterator[tuple[str, str]]:
-    """Yield each secret of a settings model, with its key."""
-    if isinstance(value, SecretStr):
-        yield key, value.get_secret_value()
-    elif isinstance(value, BaseModel):
-        for name in type(value).model_fields:
-            yield from _secrets(getattr(value, name), f"{key}.{name}".removeprefix("."))
-    elif isinstance(value, Mapping):
-        for name, inner in value.items():
-            yield from _secrets(inner, f"{key}.{name}")

@@ -67,7 +67,7 @@ def run_stdio(command: CommandContext) -> int:
 
 def _warn_author(host: Host) -> None:
     """Log mistakes in docstrings. The author of a file serves it alone, as `pegboard dev` does."""
-    from pegboard.cli.inspection.docstring_checks import docstring_findings
+    from pegboard.cli.inspection.host_checks import docstring_findings
 
     for finding in docstring_findings(host):
         logging.getLogger("pegboard").warning("%s; %s", finding.message, finding.fix)

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from pydantic import BaseModel, SecretStr
 
 from pegboard.plugin import CommandContext, Finding, text_problems
 from pegboard_plugins.authoring.doctor.client_rules import LIMITS, RULES
+from pegboard_plugins.support.secret_strength import SECRET_BYTES, is_weak_secret
 
 _OF_SETTINGS = "config"
 """The stage of problems of settings (`LoadProblem`)."""
@@ -28,6 +32,19 @@ def check_missing_secrets(command: CommandContext) -> Iterator[Finding]:
     for problem in command.host.problems:
         if problem.stage == _OF_SECRETS:
             yield Finding("warning", str(problem))
+
+
+def check_tokens(command: CommandContext) -> Iterator[Finding]:
+    """Report tokens and secrets of authenticators that others can guess."""
+    for plugin in command.host.report.plugins:
+        if isinstance(plugin.context.config, BaseModel) and plugin.contributions.get("register_authenticators"):
+            for key, secret in _secrets(plugin.context.config):
+                if is_weak_secret(secret):
+                    section = f"[{plugin.origin.kind}s.{plugin.origin.name}]"
+                    fix = f"use {SECRET_BYTES} random bytes: python -c 'import secrets; print(secrets.token_urlsafe())'"
+                    if key.endswith("client_secret"):
+                        fix = "create a new secret at the server that issued it"
+                    yield Finding("warning", f"{key} of {section} is weak: others can guess it", fix)
 
 
 def check_import_times(command: CommandContext) -> Iterator[Finding]:
@@ -69,3 +86,15 @@ def check_hidden_text(command: CommandContext) -> Iterator[Finding]:
             yield Finding(
                 "error", f"{label}: {place} {problem}", "disable the item until its author has removed the characters"
             )
+
+
+def _secrets(value: Any, key: str = "") -> Iterator[tuple[str, str]]:
+    """Yield each secret of a settings model, with its key."""
+    if isinstance(value, SecretStr):
+        yield key, value.get_secret_value()
+    elif isinstance(value, BaseModel):
+        for name in type(value).model_fields:
+            yield from _secrets(getattr(value, name), f"{key}.{name}".removeprefix("."))
+    elif isinstance(value, Mapping):
+        for name, inner in value.items():
+            yield from _secrets(inner, f"{key}.{name}")

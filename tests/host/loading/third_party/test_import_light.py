@@ -45,7 +45,7 @@ def commands(modules: set[str]) -> set[str]:
     shared = {
         "cli", "commands", "parsing", "inspection", "serving", "editing", "host_setup", "log_handler", "output",
         "parser", "argument_reading", "command_config", "command_runs", "declared_commands",
-        "standard_streams", "tool_lookup", "missing_secrets",
+        "standard_streams", "tool_lookup",
     }  # fmt: skip
     return {name.rpartition(".")[2] for name in modules if name.startswith("pegboard.cli")} - shared
 
