@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from pegboard.config.files import others_can_change
 from pegboard.config.hostconfig import HostConfig
 from pegboard.config.models import HostSection, PluginConfig, WidensAccess
 from pegboard.config.problems import ConfigProblem
@@ -29,7 +28,6 @@ __all__ = [
     "Source",
     "WidensAccess",
     "config_show",
-    "others_can_change",
     "unknown_sections",
     "unmatched_patterns",
     "validate_section",
