@@ -100,7 +100,7 @@ def _path(key: str) -> tuple[str, ...]:
 def _items(text: str) -> Iterator[Item]:
     """Yield the possible meanings of a value: TOML, then a string, for keys that require a string."""
     try:
-        document = tomlkit.parse(f"value = {text}")
+        document = tomlkit.parse(f"value = {text}\n")
     except (TOMLKitError, RecursionError):
         document = tomlkit.document()
     item = document.item("value") if len(document) == 1 else None

@@ -149,8 +149,9 @@ def test_the_user_s_file_is_made_if_there_is_none(pegboard: Command, tmp_path: P
     (pegboard.folder / "hostconfig.toml").unlink()
     env = {"PEGBOARD_CONFIG": None, "XDG_CONFIG_HOME": str(tmp_path / "settings")}
     assert pegboard("config", "set", "host.name", "mine", env=env).code == 0
+    assert pegboard("config", "set", "host.page_size", "0x10", env=env).code == 0
     made = tmp_path / "settings" / "pegboard" / "hostconfig.toml"
-    assert made.read_text("utf-8") == '[host]\nname = "mine"\n'
+    assert made.read_text("utf-8") == '[host]\nname = "mine"\npage_size = 0x10\n'
     assert made.stat().st_mode & 0o777 == 0o600
 
 
