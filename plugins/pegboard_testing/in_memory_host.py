@@ -155,8 +155,8 @@ def check_overrides(host: Host, overrides: Overrides | None) -> None:
 
     assembly = host.assembly
     signatures = [bound.signature for bound in assembly.tools.values()]
-    signatures += [bound.signature for _, bound in assembly.resources.values()]
-    signatures += [bound.signature for _, bound in assembly.prompts.values()]
+    signatures += [bound.signature for bound in assembly.resources.values()]
+    signatures += [bound.signature for bound in assembly.prompts.values()]
     dependencies = {
         function for signature in signatures for function in every_function(signature.dependencies.values())
     }

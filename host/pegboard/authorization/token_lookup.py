@@ -5,9 +5,8 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Callable, Collection, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from pegboard.context.bound_function import BoundFunction
 from pegboard.context.requirements import user_of
 from pegboard.errors import AuthorizationRequiredError
 from pegboard.messages.error_fields import presentable
@@ -17,6 +16,9 @@ from pegboard.types.authorization import TokenRequest, ToolAuthorization
 from pegboard.types.callers import Authorization, Supplied
 from pegboard.types.calls import Call
 
+if TYPE_CHECKING:
+    from pegboard.calls.served_item import ServedItem
+
 logger = logging.getLogger("pegboard")
 
 
@@ -25,7 +27,7 @@ TokenSources = Sequence[tuple[str, TokenSource]]
 
 
 async def with_token(
-    bound: BoundFunction, required: ToolAuthorization, call: Call, sources: TokenSources, seconds: float, hint: str = ""
+    bound: ServedItem, required: ToolAuthorization, call: Call, sources: TokenSources, seconds: float, hint: str = ""
 ) -> Call:
     """Return the call with the token that its tool requires: from the request, else from the first source that has a
     token.

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from pegboard.calls.content_results import awaited, unsendable
 from pegboard.calls.execute import Runtime, run_function
 from pegboard.calls.function import Function
-from pegboard.context.bound_function import BoundFunction
+from pegboard.calls.served_item import Function, ServedItem
 from pegboard.types.callers import EMPTY
 from pegboard.types.calls import Call, Completion, RawResult
 
@@ -37,7 +37,7 @@ class BoundCompleter(NamedTuple):
 
 async def complete(
     completer: BoundCompleter,
-    bound: BoundFunction,
+    bound: ServedItem,
     typed: str,
     chosen: Mapping[str, str],
     call: Call,

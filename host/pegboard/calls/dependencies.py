@@ -10,8 +10,8 @@ from functools import partial
 from types import CoroutineType, TracebackType
 from typing import Any
 
-from pegboard.calls.function import Function
 from pegboard.calls.media_results import reading_of
+from pegboard.calls.served_item import Function
 from pegboard.context import Context, current_context
 from pegboard.context.bound_function import HostAccess
 from pegboard.schemas.dependencies import Dependency, compile_dependency

@@ -10,22 +10,17 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pegboard.authorization.call_check import check_requirements
 from pegboard.calls.deadlines import Deadline, Deadlines, driven
-from pegboard.calls.deprecation import Deprecation
 from pegboard.calls.exception_mapping import mapped
 from pegboard.calls.failures import is_cancelled
-from pegboard.calls.function import Function
 from pegboard.calls.result_size import TooLarge, built_within, exceeds, log_too_large, within
+from pegboard.calls.served_item import Function, ServedItem
 from pegboard.calls.threads import Job, Threads
 from pegboard.context import Context, _current
-from pegboard.context.bound_function import BoundFunction, HostAccess, PluginData
-from pegboard.context.requirements import Requirements
+from pegboard.context.bound_function import HostAccess
 from pegboard.errors import ResultTooLargeError, ToolTimeoutError, UpstreamError
-from pegboard.plugin.error_adapters import ErrorAdapter
 from pegboard.plugin.token_sources import TokenSource
-from pegboard.schemas.signature import Signature
 from pegboard.secrets.redaction import remember
 from pegboard.types.calls import MEDIA_TYPES, Call, InputRequired, RawResult, ToolResult
-from pegboard.types.catalogue import Tool
 
 if TYPE_CHECKING:
     from pegboard.middleware.time_limit import MiddlewareTime
@@ -35,40 +30,6 @@ logger = logging.getLogger("pegboard")
 UNAUTHORIZED = 401
 """The status with which services reject a token."""
 CANNOT_ASK = "only an async function with a Context parameter can ask; make it one"
-
-
-class BoundTool(NamedTuple):
-    """A tool with everything that one host knows about the tool.
-
-    Attributes:
-        owner: the data of the tool's plugin.
-        requirements: the secrets, tokens and metadata that a call requires, or None.
-        timeout: the time limit of the tool's function in seconds; 0 for no limit.
-        max_result_bytes: the size limit of a result as JSON; 0 for no limit.
-        adapters: the error adapters, in the order in which they are tried.
-        deprecation: the warning for callers; None unless the tool is deprecated.
-    """
-
-    tool: Tool
-    function: Function
-    signature: Signature
-    owner: PluginData
-    requirements: Requirements | None
-    timeout: float
-    max_result_bytes: int
-    adapters: tuple[ErrorAdapter, ...] = ()
-    deprecation: Deprecation | None = None
-
-    @property
-    def name(self) -> str:
-        """The tool's name on the wire."""
-        return self.tool.name
-
-    @property
-    def repeatable(self) -> bool:
-        """True if the author declares the tool idempotent: repeating a call has no further effect."""
-        hints = self.tool.annotations
-        return hints is not None and bool(hints.read_only or hints.idempotent)
 
 
 class Runtime(NamedTuple):
@@ -97,7 +58,7 @@ class Runtime(NamedTuple):
 
 
 async def invoke(
-    bound: BoundFunction, function: Function, keywords: Mapping[str, Any], runtime: Runtime, context: Context
+    bound: ServedItem, function: Function, keywords: Mapping[str, Any], runtime: Runtime, context: Context
 ) -> Any:
     """Run a function and return its value, with the content of the files in it.
 
@@ -145,7 +106,7 @@ async def invoke(
     raise _too_long(bound, function, job, runtime.threads, clock.error)
 
 
-def _failure(error: BaseException, context: Context, bound: BoundFunction) -> BaseException:
+def _failure(error: BaseException, context: Context, bound: ServedItem) -> BaseException:
     """Return the mapped error of an exception, or a cancellation of the call itself."""
     call = context._call
     if is_cancelled(error, call.rounds):
@@ -157,7 +118,7 @@ def _failure(error: BaseException, context: Context, bound: BoundFunction) -> Ba
     return meant
 
 
-def _reading(value: Any, bound: BoundFunction, runtime: Runtime) -> Coroutine[Any, Any, Any] | None:
+def _reading(value: Any, bound: ServedItem, runtime: Runtime) -> Coroutine[Any, Any, Any] | None:
     """Return a coroutine that reads the files in a value, or None if the value contains no files."""
     from pegboard.calls.media_results import reading_of  # most hosts send no files
 
@@ -165,7 +126,7 @@ def _reading(value: Any, bound: BoundFunction, runtime: Runtime) -> Coroutine[An
 
 
 def _too_long(
-    bound: BoundFunction, function: Function, job: Job | None, threads: Threads, error: BaseException | None
+    bound: ServedItem, function: Function, job: Job | None, threads: Threads, error: BaseException | None
 ) -> ToolTimeoutError:
     """Log that a function took longer than its limit, and return the error for the caller.
 
@@ -203,7 +164,7 @@ def _too_long(
     )
 
 
-async def call_tool(bound: BoundTool, call: Call, runtime: Runtime) -> ToolResult | RawResult | InputRequired:
+async def call_tool(bound: ServedItem, call: Call, runtime: Runtime) -> ToolResult | RawResult | InputRequired:
     """Check the requirements of the tool, validate the arguments, run the tool, and check its result.
 
     Raises:
@@ -238,7 +199,7 @@ async def call_tool(bound: BoundTool, call: Call, runtime: Runtime) -> ToolResul
 
 
 async def run_function(
-    bound: BoundFunction,
+    bound: ServedItem,
     function: Function,
     parameter: str | None,
     call: Call,
@@ -277,7 +238,7 @@ async def run_function(
     return value if context.asked is None else context.asked.conclude(value)
 
 
-def _result(bound: BoundTool, value: Any) -> Any:
+def _result(bound: ServedItem, value: Any) -> Any:
     """Return a tool's value as a JSON-ready string or number, or as a `ToolResult`.
 
     Raises:
@@ -291,7 +252,7 @@ def _result(bound: BoundTool, value: Any) -> Any:
     raise _too_large(bound, value)
 
 
-def _too_large(bound: BoundTool, value: Any) -> ResultTooLargeError:
+def _too_large(bound: ServedItem, value: Any) -> ResultTooLargeError:
     return ResultTooLargeError(
         bound.max_result_bytes,
         lambda size: built_within(size, value, bound.signature.result),

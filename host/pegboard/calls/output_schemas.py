@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from pegboard.calls.execute import BoundTool
+from pegboard.calls.served_item import ServedItem
 from pegboard.errors import ToolDefinitionError, ToolOutputSchemaError
 from pegboard.messages.error_words import line
 from pegboard.types.calls import Call, Outcome, ToolResult
@@ -26,7 +26,7 @@ class OutputSchemas:
         tools: the tools by name.
     """
 
-    def __init__(self, tools: Mapping[str, BoundTool]) -> None:
+    def __init__(self, tools: Mapping[str, ServedItem]) -> None:
         self._tools = tools
         self._compiled: dict[str, JsonSchema | None] = {}
 

@@ -3,53 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from pydantic_core import from_json
 
 from pegboard.calls.content_results import awaited, check_result_size, unsendable
 from pegboard.calls.execute import Runtime, run_function
-from pegboard.calls.function import Function
+from pegboard.calls.served_item import ServedItem
 from pegboard.content.function_results import prompt_result
 from pegboard.content.rules import ContentError
-from pegboard.context.bound_function import NO_PLUGIN, PluginData
-from pegboard.context.requirements import Requirements
 from pegboard.errors import PromptError, ToolInputError
-from pegboard.plugin.error_adapters import ErrorAdapter
-from pegboard.schemas.signature import Signature
 from pegboard.types.callers import EMPTY
 from pegboard.types.calls import Call, InputRequired, PromptResult, RawResult
 
 if TYPE_CHECKING:
-    from pegboard.calls.completion import BoundCompleter
+    pass
 
 
-class BoundPrompt(NamedTuple):
-    """A prompt with everything that one host knows about the prompt. `BoundResource` documents the other fields.
-
-    Attributes:
-        parsed: the arguments that clients send as JSON in a string, because their types are lists or objects.
-    """
-
-    name: str
-    function: Function
-    signature: Signature
-    description: str | None = None
-    parsed: frozenset[str] = frozenset()
-    owner: PluginData = NO_PLUGIN
-    completers: Mapping[str, BoundCompleter] = EMPTY
-    requirements: Requirements | None = None
-    adapters: tuple[ErrorAdapter, ...] = ()
-    timeout: float = 0
-    max_result_bytes: int = 0
-
-    @property
-    def repeatable(self) -> bool:
-        """Always True: a prompt has no effects."""
-        return True
-
-
-async def get_prompt(bound: BoundPrompt, call: Call, runtime: Runtime) -> PromptResult | RawResult | InputRequired:
+async def get_prompt(bound: ServedItem, call: Call, runtime: Runtime) -> PromptResult | RawResult | InputRequired:
     """Run the function of a prompt for the arguments of a call.
 
     Raises:
@@ -69,7 +40,7 @@ async def get_prompt(bound: BoundPrompt, call: Call, runtime: Runtime) -> Prompt
         check_result_size(bound.name, bound.max_result_bytes, returned, "prompt")
         return returned
     try:
-        result = prompt_result(returned, bound.description)
+        result = prompt_result(returned, bound.item.description)
     except ContentError as error:
         raise unsendable("a prompt", error) from error
     check_result_size(bound.name, bound.max_result_bytes, result, "prompt")

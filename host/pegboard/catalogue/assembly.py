@@ -9,10 +9,8 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from typing import TYPE_CHECKING, Literal, NamedTuple, TypeVar
 
 from pegboard import hookspecs
-from pegboard.calls.execute import BoundTool
-from pegboard.catalogue.binding import Binder
-from pegboard.catalogue.bound_definitions import SINGULAR, BoundDefinition, Definition, Unserved
-from pegboard.catalogue.problem_texts import how_to_serve_both, needing, or_log_in, some_names
+from pegboard.calls.served_item import SINGULAR, ServedItem, Unserved
+from pegboard.catalogue.binding import Binder, Definition, listed_first
 from pegboard.catalogue.store_selection import Stores, offered_stores, select_stores
 from pegboard.catalogue.tool_compiler import definition_label, location_of
 from pegboard.config import HostConfig, unmatched_patterns
@@ -33,14 +31,15 @@ from pegboard.plugin.token_sources import TokenSource
 from pegboard.plugin.transports import StreamProtocol, Transport
 from pegboard.routing.router import Routes, protect
 from pegboard.secrets.secret_lookup import SecretStores
-from pegboard.types.catalogue import ItemKind, Prompt, Resource, ResourceTemplate
+from pegboard.types.catalogue import ItemKind, Resource
 
 if TYPE_CHECKING:
     from pegboard.authorization.providers import MissingToken
-    from pegboard.calls.prompt import BoundPrompt
-    from pegboard.calls.resource import BoundResource
 
 T = TypeVar("T")
+
+MAX_NAMED_ITEMS = 3
+"""The maximum number of tools or routes that a problem names. Others are only counted."""
 
 
 class Assembly(NamedTuple):
@@ -50,7 +49,6 @@ class Assembly(NamedTuple):
         tools: tools by name on the wire, sorted.
         resources: resources by URI, and templates by URI template.
         prompts: prompts by name on the wire, sorted.
-        forms: the normalized spellings of each tool's name.
         adapters: the error adapters of plugins, in order. Adapters of single tools and providers are not included.
         token_sources: the token sources in order, with the names of their plugins.
         middleware: the middleware, outermost first.
@@ -58,17 +56,15 @@ class Assembly(NamedTuple):
         stores: the selected stores, by contract and name.
         contributed: the additions of plugins to the protocol.
         unserved: tools, resources and prompts that exist but are not served.
-        origins: the origin of each item, by kind.
         contested: the names that several plugins use, by kind.
         is_complete: see `Inventory`.
         refused: the reasons why tools with invalid definitions are not served, by name on the wire.
         secrets: the secret stores.
     """
 
-    tools: Mapping[str, BoundTool]
-    resources: Mapping[str, tuple[Resource | ResourceTemplate, BoundResource]]
-    prompts: Mapping[str, tuple[Prompt, BoundPrompt]]
-    forms: Mapping[str, frozenset[str]]
+    tools: Mapping[str, ServedItem]
+    resources: Mapping[str, ServedItem]
+    prompts: Mapping[str, ServedItem]
     adapters: tuple[ErrorAdapter, ...]
     token_sources: tuple[tuple[str, TokenSource], ...]
     middleware: tuple[MiddlewareLink, ...]
@@ -80,11 +76,15 @@ class Assembly(NamedTuple):
     contributed: Contributions
     unserved: tuple[Unserved, ...]
     problems: tuple[LoadProblem, ...]
-    origins: Mapping[ItemKind, Mapping[str, Origin]]
     contested: Mapping[ItemKind, frozenset[str]]
     is_complete: bool
     refused: Mapping[str, str]
     secrets: SecretStores
+
+    def items(self, kind: ItemKind) -> Mapping[str, ServedItem]:
+        """Return the items of a kind by name."""
+        items: Mapping[str, ServedItem] = getattr(self, kind)
+        return items
 
 
 def assemble(
@@ -115,11 +115,10 @@ def assemble(
     stores = assembler.stores(absent.off, fall_back=not check_order)
     problems, binder.problems[:] = tuple(assembler.problems), ()
     return Assembly(
-        tools={name: tool.item for name, tool in served["tools"].items()},
-        resources={uri: resource.item for uri, resource in served["resources"].items()},
-        prompts={name: prompt.item for name, prompt in served["prompts"].items()},
-        forms={name: tool.forms for name, tool in served["tools"].items()},
-        adapters=binder.errors.common,
+        tools=served["tools"],
+        resources=served["resources"],
+        prompts=served["prompts"],
+        adapters=binder.adapters,
         token_sources=assembler.token_sources(),
         middleware=assembler.middleware(),
         transports=transports,
@@ -130,10 +129,6 @@ def assemble(
         contributed=contributed,
         unserved=tuple(assembler.unserved),
         problems=problems,
-        origins={
-            field: {name: definition.origin for name, definition in definitions.items()}
-            for field, definitions in served.items()
-        },
         contested={
             field: frozenset(definition.name for definition in definitions) - served[field].keys()
             for field, definitions in bound.items()
@@ -147,9 +142,8 @@ def assemble(
 def offered(assembly: Assembly) -> set[str]:
     """Return the kinds of items in an assembly: "tools", "resources", "prompts" and "completions"."""
     kinds: set[str] = {kind for kind in SINGULAR if getattr(assembly, kind)}
-    completers = [bound.completers for _, bound in assembly.resources.values()]
-    completers += [bound.completers for _, bound in assembly.prompts.values()]
-    return kinds | {"completions"} if any(completers) else kinds
+    completed = any(item.completers for kind in SINGULAR for item in assembly.items(kind).values())
+    return kinds | {"completions"} if completed else kinds
 
 
 class _Assembler:
@@ -166,14 +160,14 @@ class _Assembler:
     def problem(self, origin: Origin, message: str) -> None:
         self.problems.append(LoadProblem("assemble", message, origin))
 
-    def all_bound(self) -> dict[ItemKind, list[BoundDefinition]]:
+    def all_bound(self) -> dict[ItemKind, list[ServedItem]]:
         """Return the definitions that can be served, by kind. Check secrets after all definitions are bound."""
-        bound: dict[ItemKind, list[BoundDefinition]] = {field: self._bound(field) for field in SINGULAR}
+        bound: dict[ItemKind, list[ServedItem]] = {field: self._bound(field) for field in SINGULAR}
         return {field: self._without_exposed_secrets(definitions) for field, definitions in bound.items()}
 
-    def _bound(self, field: ItemKind) -> list[BoundDefinition]:
+    def _bound(self, field: ItemKind) -> list[ServedItem]:
         """Return the definitions of one kind that can be served."""
-        results: list[BoundDefinition] = []
+        results: list[ServedItem] = []
         rejected: dict[tuple[Origin, str], list[Unserved]] = {}
         for plugin in self.plugins:
             own = self.binder.edits.get(plugin, {})
@@ -195,9 +189,9 @@ class _Assembler:
                     bound = bound._replace(where=location_of(definition.function))
                 results.append(bound)
                 if field == "resources":
-                    self.resources[bound.name] = bound.item[0]
+                    self.resources[bound.name] = bound.item
         for (origin, _), (first, *others) in rejected.items():
-            more = f"; the same applies to {some_names([other.name for other in others])}" if others else ""
+            more = f"; the same applies to {_some_names([other.name for other in others])}" if others else ""
             self.problem(origin, f"{first}{more}")
         return results
 
@@ -208,7 +202,7 @@ class _Assembler:
         if isinstance(definition, ToolDefinition) and (name := self.binder.wire_name(plugin, definition)):
             self.refused[name] = str(error)
 
-    def _without_exposed_secrets(self, definitions: list[BoundDefinition]) -> list[BoundDefinition]:
+    def _without_exposed_secrets(self, definitions: list[ServedItem]) -> list[ServedItem]:
         """Remove definitions that would show a secret to clients."""
         if not self.binder.may_show_secrets(definitions):
             return definitions
@@ -217,7 +211,7 @@ class _Assembler:
             try:
                 self.binder.check_secrets(definition)
             except ToolDefinitionError as error:
-                what = SINGULAR[definition.field]
+                what = SINGULAR[definition.kind]
                 self.problem(
                     definition.origin, f"{what} {definition.name!r}{definition.where}: {error}; it is not served"
                 )
@@ -225,12 +219,12 @@ class _Assembler:
                 kept.append(definition)
         return kept
 
-    def served(self, field: ItemKind, definitions: Iterable[BoundDefinition]) -> dict[str, BoundDefinition]:
+    def served(self, field: ItemKind, definitions: Iterable[ServedItem]) -> dict[str, ServedItem]:
         return self.unique(
             SINGULAR[field], ((definition.name, definition.origin, definition) for definition in definitions)
         )
 
-    def report_missing(self, tools: Iterable[BoundDefinition]) -> None:
+    def report_missing(self, tools: Iterable[ServedItem]) -> None:
         """Report each missing secret and token once, with the tools that require it."""
         missing: dict[tuple[str, str], tuple[Origin, list[str]]] = {}
         tokens: dict[tuple[str, MissingToken], tuple[Origin, list[str]]] = {}
@@ -241,11 +235,11 @@ class _Assembler:
                 tokens.setdefault((tool.origin.name, token), (tool.origin, []))[1].append(tool.name)
         fatal = self.config.host.missing_secrets == "fail"
         for (_, secret), (origin, names) in missing.items():
-            message = f"{needing(secret, names)}; {self.binder.secrets.missing(secret)}"
+            message = f"{_needing(secret, names)}; {self.binder.secrets.missing(secret)}"
             level: Literal["error", "warning"] = "error" if fatal else "warning"
             self.problems.append(LoadProblem(NEEDS_SETTING, message, origin, fatal=fatal, level=level))
         for (_, token), (origin, names) in tokens.items():  # never fatal: a call may bring its own token
-            message = f"{needing(token.name, names)}; {token.hint}{or_log_in(token)}"
+            message = f"{_needing(token.name, names)}; {token.hint}{_or_log_in(token)}"
             self.problems.append(LoadProblem(NEEDS_SETTING, message, origin, level="warning"))
 
     # --- order and uniqueness ---
@@ -265,13 +259,12 @@ class _Assembler:
                 times = f"{len(claims)} times " if len(owners) == 1 else ""
                 message = f"{what} {name!r} is claimed {times}by {' and '.join(owners)}; neither is served"
                 message += "".join(dict.fromkeys(getattr(item, "where", "") for _, item in claims))
-                message += f"; {how_to_serve_both(what, [origin.name for origin, _ in claims])}"
+                message += f"; {_how_to_serve_both(what, [origin.name for origin, _ in claims])}"
                 self.problem(claims[0][0], message)
         return {name: claims[0][1] for name, claims in sorted(claimed.items()) if len(claims) == 1}
 
     def token_sources(self) -> tuple[tuple[str, TokenSource], ...]:
-        order = {name: place for place, name in enumerate(self.config.host.token_sources)}
-        plugins = sorted(self.plugins, key=lambda plugin: order.get(plugin.origin.name, len(order)))
+        plugins = listed_first(self.plugins, self.config.host.token_sources)
         owned = contributions_of(plugins, hookspecs.register_token_sources)
         return tuple((plugin.origin.name, source) for plugin, source in owned)
 
@@ -312,7 +305,7 @@ class _Assembler:
             close = nearest(policy, served - {"public"})
             hint = f"; did you mean {close!r}?" if close else ""
             noun, effect = ("route", "it is") if len(names) == 1 else ("routes", "they are")
-            message = f"no enabled plugin authenticates the policy {policy!r} of the {noun} {some_names(names)}{hint}"
+            message = f"no enabled plugin authenticates the policy {policy!r} of the {noun} {_some_names(names)}{hint}"
             self.problem(origin, f"{message}; {effect} not served")
         return paths
 
@@ -400,3 +393,36 @@ class _Assembler:
 
 def _middleware(plugin: LoadedPlugin) -> list[Middleware]:
     return plugin.contributions["register_middleware"]
+
+
+# --- parts of problems
+
+
+def _how_to_serve_both(what: str, owners: Sequence[str]) -> str:
+    """Return how to serve two items of one kind that have one name.
+
+    Args:
+        what: the kind, such as "tool" or "route".
+        owners: the names of their plugins.
+    """
+    rename = "use another URI for one of them" if what == "resource" else "give one of them another name"
+    if what in ("tool", "prompt"):
+        rename += f", as in @kit.{what}(name=...)"
+    return rename if len({*owners}) == 1 else f"{rename}, or leave one out: `pegboard disable {owners[-1]}`"
+
+
+def _needing(what: str, names: Sequence[str]) -> str:
+    """Return how many tools need a secret or token, with some of their names."""
+    few = ("tool needs", "is") if len(names) == 1 else ("tools need", "are")
+    return f"{len(names)} {few[0]} {what} and {few[1]} not offered over stdio: {_some_names(names)}"
+
+
+def _or_log_in(token: MissingToken) -> str:
+    """Return the command for the login, as the end of a sentence, or "" if there is none."""
+    return f", or log in: `pegboard login {token.provider}`" if "login" in provided("commands") else ""
+
+
+def _some_names(names: Sequence[str]) -> str:
+    """Return the first names, and the number of the others."""
+    more = f" and {len(names) - MAX_NAMED_ITEMS} more" if len(names) > MAX_NAMED_ITEMS else ""
+    return ", ".join(map(repr, names[:MAX_NAMED_ITEMS])) + more

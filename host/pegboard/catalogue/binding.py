@@ -3,49 +3,51 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, TypeVar
+from functools import partial
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from pegboard.authorization.providers import refusal_reason
 from pegboard.authorization.tool_authorization import described_requirements
-from pegboard.calls.deprecation import Deprecation
-from pegboard.calls.execute import BoundTool
-from pegboard.catalogue.bound_definitions import BindResult, BoundDefinition, Definition, Edits, Unserved
-from pegboard.catalogue.error_chain import ErrorChain
+from pegboard.calls.served_item import Deprecation, Function, ServedItem, Unserved
 from pegboard.catalogue.extensions import collect_contributions, default_mime_type, describe_item, without_unused
 from pegboard.catalogue.shown_texts import hidden_text_allowed
 from pegboard.catalogue.tool_compiler import compile_tool, own_name
-from pegboard.catalogue.tool_requirements import RequirementBinder, each_once
-from pegboard.catalogue.toolkits import name_in, spelt, toolkit_of
+from pegboard.catalogue.tool_requirements import NO_REQUIREMENTS, BoundRequirements, RequirementBinder, each_once
 from pegboard.config import ConfigProblem, HostConfig
 from pegboard.context.bound_function import PluginData
 from pegboard.errors import ToolDefinitionError
 from pegboard.errors.attempts import attempt
 from pegboard.hookspecs import (
     register_definition_checks,
+    register_error_adapters,
     register_protocols,
     register_secret_stores,
     register_token_sources,
 )
 from pegboard.loading.plugin_facts import reserved_secrets
 from pegboard.loading.plugins import LoadedPlugin, LoadProblem, PluginChoice, contributions_of
-from pegboard.names import matching_pattern
+from pegboard.middleware.gate import listed_name
+from pegboard.names import matching_pattern, spellings, wire_name, without_toolkit
 from pegboard.plugin.definitions import PromptDefinition, ResourceDefinition, ToolDefinition
+from pegboard.plugin.error_adapters import ErrorAdapter
 from pegboard.plugin.methods import Contributions
 from pegboard.plugin.origin import Origin
 from pegboard.plugin.secrets import SecretStore
+from pegboard.schemas.signature import Signature
 from pegboard.secrets.redaction import Redactor
 from pegboard.secrets.secret_lookup import SecretStores
+from pegboard.types.authorization import AuthProvider
 from pegboard.types.callers import EMPTY
-from pegboard.types.catalogue import Resource, Tool
+from pegboard.types.catalogue import ItemKind, Resource, Tool, ToolkitInfo
 
 if TYPE_CHECKING:
-    from pegboard.calls.prompt import BoundPrompt
-    from pegboard.calls.resource import BoundResource
     from pegboard.catalogue.item_checks import ItemChecks
     from pegboard.catalogue.tool_settings import ChangedTools
 
-Listed = TypeVar("Listed", Tool, Resource)
-BoundContent = TypeVar("BoundContent", "BoundResource", "BoundPrompt")
+BindResult: TypeAlias = ServedItem | Unserved
+Definition: TypeAlias = ToolDefinition | ResourceDefinition | PromptDefinition
+Edits: TypeAlias = dict[LoadedPlugin, dict[tuple[ItemKind, str], Definition | None]]
+"""The definitions that plugins have added or updated at run time, by kind and name. None for a removed definition."""
 
 
 class Binder:
@@ -58,7 +60,7 @@ class Binder:
         redactor: masks secrets. None creates a new redactor.
 
     Attributes:
-        errors: the order of error adapters.
+        adapters: the error adapters of plugins, in order, for functions that have no adapters of their own.
         secrets: the secret stores.
         known_tags: the tags of all items, including unserved items.
         known_forms: a set that collects the spellings of all tools, including unserved tools. None to collect nothing.
@@ -100,7 +102,9 @@ class Binder:
             self.changed_tools = ChangedTools(config)
         self._plugins = plugins
         self._requirements = RequirementBinder(config, plugins, choices, self.secrets, self._report)
-        self.errors = ErrorChain(plugins, config.host.error_adapters)
+        ordered = listed_first(plugins, config.host.error_adapters)
+        adapters = [adapter for _, adapter in contributions_of(ordered, register_error_adapters)]
+        self.adapters = tuple(sorted(adapters, key=lambda adapter: adapter.fallback))
 
     def bind(self, plugin: LoadedPlugin, definition: Definition, resources: Mapping[str, Resource]) -> BindResult:
         """Bind a plugin's definition to this host and return the result.
@@ -113,35 +117,29 @@ class Binder:
         Raises:
             ToolDefinitionError: the definition is invalid.
         """
-        if self.accepts_hidden_text:
-            with hidden_text_allowed():
-                return self._bound(plugin, definition, resources)
-        return self._bound(plugin, definition, resources)
+        with hidden_text_allowed(self.accepts_hidden_text):
+            result = attempt(self._bound, plugin, definition, resources)
+        return result if self._checks is None else self._checks.checked(result)
 
     def _bound(self, plugin: LoadedPlugin, definition: Definition, resources: Mapping[str, Resource]) -> BindResult:
         if plugin.is_late and isinstance(definition, ToolDefinition):
-            result = attempt(self._late, plugin, definition)  # its file may be damaged
-            return result if self._checks is None else self._checks.checked(result)
+            return self._late(plugin, definition)
         if definition.raw is not None:
             from pegboard.catalogue.raw_definitions import with_raw_texts
 
             definition = with_raw_texts(definition)
         if isinstance(definition, ToolDefinition):
-            result = attempt(self._tool, plugin, definition, resources)
-        elif isinstance(definition, ResourceDefinition):
-            result = attempt(self._resource, plugin, definition)
-        else:
-            result = attempt(self._prompt, plugin, definition)
-        return result if self._checks is None else self._checks.checked(result)
+            return self._tool(plugin, definition, resources)
+        return self._content(plugin, definition)
 
     def wire_name(self, plugin: LoadedPlugin, definition: ToolDefinition) -> str:
         """Return the name on the wire of a definition that may be invalid. Return "" if it has none."""
         try:
-            return name_in(toolkit_of(plugin, definition), attempt(own_name, definition), self._config.host.tool_names)
+            return self._wire(toolkit_of(plugin, definition), attempt(own_name, definition))
         except ToolDefinitionError:
             return ""
 
-    def check_secrets(self, bound: BoundDefinition) -> None:
+    def check_secrets(self, bound: ServedItem) -> None:
         """Raise an error if a definition would show a declared secret to clients.
 
         Raises:
@@ -150,15 +148,15 @@ class Binder:
         if secrets := self.secrets.known:
             from pegboard.secrets.leaks import check_secrets
 
-            check_secrets(bound.shown, secrets)
+            check_secrets(bound.item, secrets)
 
-    def may_show_secrets(self, definitions: Iterable[BoundDefinition]) -> bool:
+    def may_show_secrets(self, definitions: Iterable[ServedItem]) -> bool:
         """Return False if `check_secrets` accepts all of these definitions."""
         if not (secrets := self.secrets.known):
             return False
         from pegboard.secrets.leaks import may_show
 
-        return may_show((definition.shown for definition in definitions), secrets)
+        return may_show((definition.item for definition in definitions), secrets)
 
     def contributed(self) -> Contributions:
         """Return the protocol additions of plugins, without extensions that no definition uses."""
@@ -167,140 +165,143 @@ class Binder:
     def _report(self, origin: Origin, message: str) -> None:
         self.problems.append(LoadProblem("assemble", message, origin))
 
-    def _described(
-        self, item: Listed, definition: ToolDefinition | ResourceDefinition, resources: Mapping[str, Resource] = EMPTY
-    ) -> Listed:
-        """Return a copy of a tool or resource with the extensions' `_meta` entries.
+    def _extension_meta(
+        self,
+        item: Tool | Resource,
+        definition: ToolDefinition | ResourceDefinition,
+        resources: Mapping[str, Resource] = EMPTY,
+    ) -> dict[str, Any]:
+        """Return the extensions' `_meta` entries of a tool or resource, and remember their extensions.
 
         Raises:
             ToolDefinitionError: an extension rejects the tool or resource.
         """
-        meta, extensions = describe_item(item, definition.extensions, self._additions, resources)
-        self._users |= extensions
-        return item._replace(meta={**(item.meta or {}), **meta}) if meta else item
+        meta, users = describe_item(item, definition.extensions, self._additions, resources)
+        self._users |= users
+        return meta
 
     def _tool(self, plugin: LoadedPlugin, definition: ToolDefinition, resources: Mapping[str, Resource]) -> BindResult:
-        toolkit, own = toolkit_of(plugin, definition), own_name(definition)
-        forms = spelt(toolkit, own, named=definition.toolkit is not None)[1]
-        if self.known_forms is not None:
-            self.known_forms |= forms
+        named = self._named(plugin, definition)
+        self._note_forms(named)
         if self.changed_tools is None:
-            return self._compiled(plugin, definition, resources, forms)
-        result = self.changed_tools.bound(
-            definition, forms, lambda changed: attempt(self._compiled, plugin, changed, resources, forms)
-        )
+            return self._compiled(plugin, definition, resources, named)
+
+        def compiled(changed: ToolDefinition) -> BindResult:
+            own = self._named(plugin, changed)
+            return self._compiled(plugin, changed, resources, own._replace(forms=own.forms | named.forms))
+
+        result = self.changed_tools.bound(definition, named.forms, partial(attempt, compiled))
         if isinstance(result, ConfigProblem):
             self.problems.append(LoadProblem("config", f"{result}; the tool is not served"))
-            name = name_in(toolkit, own, self._config.host.tool_names)
-            return Unserved("tools", name, plugin.origin.name, str(result))
+            return Unserved("tools", named.wire, plugin.origin.name, str(result))
         return result
 
+    def _named(self, plugin: LoadedPlugin, definition: ToolDefinition) -> _ToolName:
+        toolkit, own = toolkit_of(plugin, definition), own_name(definition)
+        return _named_in(toolkit, own, self._wire(toolkit, own), is_named=definition.toolkit is not None)
+
+    def _note_forms(self, named: _ToolName) -> None:
+        if self.known_forms is not None:
+            self.known_forms |= named.forms
+
+    def _wire(self, toolkit: ToolkitInfo, own: str) -> str:
+        return wire_name(toolkit.name, own, self._config.host.tool_names, prefix=toolkit.prefix)
+
     def _late(self, plugin: LoadedPlugin, definition: ToolDefinition) -> BindResult:
-        """Bind a tool of a toolkit that is imported later."""
-        from pegboard.catalogue.late_tools import late_tool
+        """Bind a tool of a toolkit that is imported later. It was checked before it was written."""
+        from pegboard.catalogue.raw_definitions import late_tool
 
         toolkit, name = toolkit_of(plugin), str(definition.name)
-        last, forms = spelt(toolkit, name, named=False)
-        if self.known_forms is not None:
-            self.known_forms |= forms
-        if withheld := self._withheld(plugin, definition, name, forms):
+        named = _named_in(toolkit, name, name, is_named=False)
+        self._note_forms(named)
+        if withheld := self._withheld(plugin, definition, named):
             return withheld
         required = self._requirements.bind(definition)
-        definition = definition._replace(name=last)
-        tool, signature, function = late_tool(definition, name, toolkit, required.declared)
-        bound = BoundTool(tool, function, signature, self._owner(plugin), required.checked, 0, 0)
-        missing, token = required.missing, required.missing_token
-        return BoundDefinition("tools", name, plugin.origin, bound, forms, missing, missing_token=token)
+        tool, signature = late_tool(definition._replace(name=named.last), name, toolkit, required.declared)
+        function = Function(definition.function, "async")
+        return self._served(plugin, "tools", tool, function, signature, required, named.forms)
 
     def _compiled(
-        self,
-        plugin: LoadedPlugin,
-        definition: ToolDefinition,
-        resources: Mapping[str, Resource],
-        former: frozenset[str],
+        self, plugin: LoadedPlugin, definition: ToolDefinition, resources: Mapping[str, Resource], named: _ToolName
     ) -> BindResult:
-        """Bind a tool. `former` has the spellings of its name before the operator's changes."""
-        toolkit, own = toolkit_of(plugin, definition), own_name(definition)
-        last, forms = spelt(toolkit, own, named=definition.toolkit is not None)
-        forms |= former
-        name = name_in(toolkit, own, self._config.host.tool_names)
-        if withheld := self._withheld(plugin, definition, name, forms):
+        """Bind a tool under its names."""
+        if withheld := self._withheld(plugin, definition, named):
             return withheld
         host = self._config.host
-        tool, signature, function = compile_tool(
-            definition._replace(name=last), name, toolkit.name, toolkit.version, host.schema_references
-        )
-        tool = self._described(tool, definition, resources)
+        own = definition._replace(name=named.last)
+        tool, signature, function = compile_tool(own, named.wire, named.toolkit, host.schema_references)
         required = self._requirements.bind(definition)
+        meta = self._extension_meta(tool, definition, resources)
         if definition.requires_auth is not None or definition.scopes:
-            tool = tool._replace(meta={**(tool.meta or {}), **described_requirements(definition)})
-        tool = tool._replace(requires=required.declared, owner_description=toolkit.description)
+            meta |= described_requirements(definition)
+        tool = tool._replace(meta={**(tool.meta or EMPTY), **meta} or tool.meta, requires=required.declared)
         for check in self._tool_checks:
             check(tool)
-        bound = BoundTool(
-            tool,
-            function,
-            signature,
-            self._owner(plugin),
-            required.checked,
-            host.tool_timeout if definition.timeout is None else definition.timeout,
-            host.max_result_bytes if definition.max_result is None else definition.max_result,
-            self.errors.of(definition.adapters, required.provider),
-            Deprecation(name, tool.deprecated) if tool.deprecated else None,
+        return self._served(plugin, "tools", tool, function, signature, required, named.forms)._replace(
+            adapters=self._adapters(definition, required.provider),
+            timeout=host.tool_timeout if definition.timeout is None else definition.timeout,
+            max_result_bytes=host.max_result_bytes if definition.max_result is None else definition.max_result,
+            deprecation=Deprecation(tool) if tool.deprecated else None,
         )
-        missing, token = required.missing, required.missing_token
-        return BoundDefinition("tools", name, plugin.origin, bound, forms, missing, missing_token=token)
 
-    def _resource(self, plugin: LoadedPlugin, definition: ResourceDefinition) -> BindResult:
-        own_name(definition)
+    def _content(self, plugin: LoadedPlugin, definition: ResourceDefinition | PromptDefinition) -> BindResult:
+        """Bind a resource, a template or a prompt."""
+        toolkit, own_part = toolkit_of(plugin, definition), own_name(definition)
+        kind: ItemKind = "resources" if isinstance(definition, ResourceDefinition) else "prompts"
+        name = definition.uri if isinstance(definition, ResourceDefinition) else self._wire(toolkit, own_part)
         if reason := self._why_filtered(plugin, definition):
-            return Unserved("resources", definition.uri, plugin.origin.name, reason)
-        if definition.mime_type is None:
-            mime_type = default_mime_type(str(definition.uri), self._additions)
-            definition = definition._replace(mime_type=mime_type)
-        from pegboard.catalogue.content_compiler import compile_resource  # many hosts serve only tools
+            return Unserved(kind, name, plugin.origin.name, reason)
+        from pegboard.catalogue.content_compiler import compile_prompt, compile_resource  # many hosts serve only tools
 
-        resource, bound = compile_resource(definition, toolkit_of(plugin, definition).name)
-        uri = definition.uri
-        described = self._described(Resource(uri, resource.name, mime_type=resource.mime_type), definition)
-        if described.meta:
-            resource = resource._replace(meta={**(resource.meta or {}), **described.meta})
-        bound = self._owned(plugin, bound)
-        if definition.max_result is not None:
-            bound = bound._replace(max_result_bytes=definition.max_result)
-        return BoundDefinition("resources", uri, plugin.origin, (resource, bound))
-
-    def _prompt(self, plugin: LoadedPlugin, definition: PromptDefinition) -> BindResult:
-        toolkit = toolkit_of(plugin, definition)
-        name = name_in(toolkit, own_name(definition), self._config.host.tool_names)
-        if reason := self._why_filtered(plugin, definition):
-            return Unserved("prompts", name, plugin.origin.name, reason)
-        from pegboard.catalogue.content_compiler import compile_prompt  # as above
-
-        prompt, bound = compile_prompt(definition, name, toolkit.name)
-        return BoundDefinition("prompts", name, plugin.origin, (prompt, self._owned(plugin, bound)))
-
-    def _owned(self, plugin: LoadedPlugin, bound: BoundContent) -> BoundContent:
         host = self._config.host
-        return bound._replace(
-            owner=self._owner(plugin),
-            adapters=self.errors.common,
+        limit: int | None = None
+        if isinstance(definition, ResourceDefinition):
+            if definition.mime_type is None:
+                definition = definition._replace(mime_type=default_mime_type(str(name), self._additions))
+            item, function, signature, own = compile_resource(definition, own_part, toolkit.name)
+            meta = self._extension_meta(Resource(name, item.name, mime_type=item.mime_type), definition)
+            item = item._replace(meta={**(item.meta or EMPTY), **meta}) if meta else item
+            limit = definition.max_result
+        else:
+            item, function, signature, own = compile_prompt(definition, name, toolkit.name)
+        return self._served(plugin, kind, item, function, signature)._replace(
+            **own,
+            adapters=self.adapters,
             timeout=host.tool_timeout,
-            max_result_bytes=host.max_result_bytes,
+            max_result_bytes=host.max_result_bytes if limit is None else limit,
         )
 
-    def _owner(self, plugin: LoadedPlugin) -> PluginData:
+    def _served(
+        self,
+        plugin: LoadedPlugin,
+        kind: ItemKind,
+        item: Any,
+        function: Function,
+        signature: Signature,
+        required: BoundRequirements = NO_REQUIREMENTS,
+        forms: frozenset[str] = frozenset(),
+    ) -> ServedItem:
         context = plugin.context
-        return PluginData(context.config, plugin.state, self._config.host.user, context.catalogue, plugin.origin.name)
+        owner = PluginData(context.config, plugin.state, self._config.host.user, context.catalogue, plugin.origin.name)
+        name = listed_name(item)
+        checked, token = required.checked, required.missing_token
+        return ServedItem(
+            kind, name, item, function, signature, plugin.origin, owner, checked, missing_token=token, forms=forms
+        )
 
-    def _withheld(
-        self, plugin: LoadedPlugin, definition: ToolDefinition, name: str, forms: frozenset[str]
-    ) -> Unserved | None:
+    def _adapters(self, definition: ToolDefinition, provider: AuthProvider | None) -> tuple[ErrorAdapter, ...]:
+        """Return the adapters of a tool, its provider and other plugins, in this order and without duplicates."""
+        named = None if provider is None else provider.error_adapters
+        plugins = [plugin for plugin in self._plugins if plugin.origin.name == named]
+        theirs = [adapter for _, adapter in contributions_of(plugins, register_error_adapters)]
+        return tuple({id(adapter): adapter for adapter in (*definition.adapters, *theirs, *self.adapters)}.values())
+
+    def _withheld(self, plugin: LoadedPlugin, definition: ToolDefinition, named: _ToolName) -> Unserved | None:
         """Return a tool that the operator has disabled, hidden or not given a right. Return None for other tools."""
-        disabled = self._why_disabled(plugin, definition, forms)
+        disabled = self._why_disabled(plugin, definition, named.forms)
         refusal = "" if disabled else self._ungranted(plugin, definition)
         reason = disabled or refusal or self._why_hidden(definition)
-        return Unserved("tools", name, plugin.origin.name, reason, bool(refusal)) if reason else None
+        return Unserved("tools", named.wire, plugin.origin.name, reason, bool(refusal)) if reason else None
 
     def _why_disabled(self, plugin: LoadedPlugin, definition: ToolDefinition, forms: frozenset[str]) -> str | None:
         if pattern := self._config.disabled_tools.which(forms):
@@ -351,7 +352,56 @@ def _is_enabled(enabled: Callable[[Any], bool], config: Any) -> bool:
 
 def secret_stores(config: HostConfig, plugins: Sequence[LoadedPlugin]) -> Iterator[tuple[Origin, SecretStore]]:
     """Yield the secret stores in order. The plugins that `[host] secret_stores` lists come first."""
-    order = {name: place for place, name in enumerate(config.host.secret_stores)}
-    for plugin in sorted(plugins, key=lambda plugin: order.get(plugin.origin.name, len(order))):
-        for store in plugin.contributed(register_secret_stores):
-            yield plugin.origin, store
+    owned = contributions_of(listed_first(plugins, config.host.secret_stores), register_secret_stores)
+    return ((plugin.origin, store) for plugin, store in owned)
+
+
+def listed_first(plugins: Iterable[LoadedPlugin], names: Sequence[str]) -> list[LoadedPlugin]:
+    """Return the plugins in the order of a list of names, then the others."""
+    order = {name: place for place, name in enumerate(names)}
+    return sorted(plugins, key=lambda plugin: order.get(plugin.origin.name, len(order)))
+
+
+# --- the toolkit and the names of a definition
+
+
+class _ToolName(NamedTuple):
+    """The names of a tool.
+
+    Attributes:
+        toolkit: its toolkit.
+        last: the last part of its name.
+        wire: its name on the wire.
+        forms: all spellings of its name, with and without a prefix.
+    """
+
+    toolkit: ToolkitInfo
+    last: str
+    wire: str
+    forms: frozenset[str]
+
+
+def _named_in(toolkit: ToolkitInfo, own: str, wire: str, *, is_named: bool) -> _ToolName:
+    """Return the names of a tool. If its definition names its toolkit, that name selects it even without a prefix."""
+    last = own if toolkit.prefix else without_toolkit(toolkit.name, own)
+    if is_named:
+        forms = spellings(toolkit.name, last) | (frozenset() if toolkit.prefix else spellings("", own))
+    else:
+        forms = spellings(toolkit.name if toolkit.prefix or last != own else "", last)
+    return _ToolName(toolkit, last, wire, forms)
+
+
+def toolkit_of(plugin: LoadedPlugin, definition: Definition | None = None) -> ToolkitInfo:
+    """Return the toolkit of a plugin's definition: its plugin, or the toolkit that the definition names.
+
+    Raises:
+        ToolDefinitionError: the definition names an invalid toolkit.
+    """
+    named: Any = None if definition is None else definition.toolkit
+    if named is None:
+        prefix = bool(getattr(plugin.instance, "prefix", False))
+        return ToolkitInfo(plugin.origin.name, plugin.description, plugin.version, prefix)
+    name: Any = getattr(named, "name", None)
+    if not isinstance(named, ToolkitInfo) or not isinstance(name, str) or not name.strip():
+        raise ToolDefinitionError(f'its toolkit must be ToolkitInfo(name="..."), not {named!r}')
+    return ToolkitInfo(*named)

@@ -5,15 +5,13 @@ from __future__ import annotations
 import inspect
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any, TypeAlias
 
 from pegboard.calls.completion import BoundCompleter
-from pegboard.calls.function import Function
-from pegboard.calls.prompt import BoundPrompt
-from pegboard.calls.resource import BoundResource
+from pegboard.calls.served_item import Function
 from pegboard.catalogue.raw_definitions import raw_arguments, raw_meta, raw_signature
 from pegboard.catalogue.shown_texts import check_schema_texts
-from pegboard.catalogue.tool_compiler import described, description_of, own_name, runnable, schema_json, with_tags
+from pegboard.catalogue.tool_compiler import described, description_of, runnable, schema_json, with_tags
 from pegboard.errors import ToolDefinitionError
 from pegboard.names import check_wire_name
 from pegboard.plugin.definitions import PromptDefinition, ResourceDefinition
@@ -24,16 +22,17 @@ from pegboard.types.catalogue import Prompt, PromptArgument, Resource, ResourceT
 from pegboard.uris.matching import Matcher
 from pegboard.uris.template import UriTemplateError
 
-if TYPE_CHECKING:
-    from pegboard.uris.matching import Matcher
-
 _URI = r"[A-Za-z][A-Za-z0-9+.-]*:[!-~]+"
 _VISIBLE = "[!-~]+"
 """Templates of other servers may lack a scheme."""
 
 
-def compile_resource(definition: ResourceDefinition, owner: str) -> tuple[Resource | ResourceTemplate, BoundResource]:
-    """Compile a resource or template. Return the definition for clients and the bound function.
+Compiled: TypeAlias = tuple[Any, Function, Signature, dict[str, Any]]
+"""The definition for clients, the function, its signature, and further fields of the `ServedItem`."""
+
+
+def compile_resource(definition: ResourceDefinition, name: str, owner: str) -> Compiled:
+    """Compile a resource or template of a toolkit under its own name.
 
     Raises:
         ToolDefinitionError: the definition cannot be served.
@@ -43,7 +42,6 @@ def compile_resource(definition: ResourceDefinition, owner: str) -> tuple[Resour
     is_template = "{" in uri or "}" in uri
     if not re.fullmatch(_VISIBLE if is_template and raw is not None else _URI, str(uri)):
         raise ToolDefinitionError("its URI is not absolute, such as docs://readme (RFC 3986)")
-    name = own_name(definition)
     matcher = _matcher(uri, needs_scheme=raw is None) if is_template else None
     names = matcher.names if matcher is not None else ()
     if raw is None:
@@ -52,27 +50,22 @@ def compile_resource(definition: ResourceDefinition, owner: str) -> tuple[Resour
     else:
         signature, uri_parameter = _raw_signature(definition, names)
         description, meta = definition.description, raw_meta(definition)
-    completers = _completers(definition.completions, names, signature)
-    function = runnable(definition.function, signature)
-    bound = BoundResource(
-        uri,
-        function,
-        signature,
-        definition.mime_type,
-        matcher,
-        completers=completers,
-        uri_parameter=uri_parameter,
-        subscribed=definition.subscribed,
-    )
+    own = {
+        "matcher": matcher,
+        "completers": _completers(definition.completions, names, signature),
+        "uri_parameter": uri_parameter,
+        "subscribed": definition.subscribed,
+    }
     about = (uri, name, definition.title, description, definition.mime_type, owner, meta)
     icons = tuple(definition.icons)
+    item: Any
     if matcher is None:
-        resource = Resource(*about, definition.annotations, definition.size, icons, raw=raw, place=definition.place)
-        return with_tags(resource, definition.tags), bound
-    if definition.size is not None:
+        item = Resource(*about, definition.annotations, definition.size, icons, raw=raw, place=definition.place)
+    elif definition.size is not None:
         raise ToolDefinitionError("a template cannot have a size; remove it")
-    template = ResourceTemplate(*about, definition.annotations, icons, raw=raw, place=definition.place)
-    return with_tags(template, definition.tags), bound
+    else:
+        item = ResourceTemplate(*about, definition.annotations, icons, raw=raw, place=definition.place)
+    return with_tags(item, definition.tags), runnable(definition.function, signature), signature, own
 
 
 def _raw_signature(definition: ResourceDefinition | PromptDefinition, names: Sequence[str]) -> tuple[Signature, str]:
@@ -82,7 +75,6 @@ def _raw_signature(definition: ResourceDefinition | PromptDefinition, names: Seq
 
 
 def _matcher(template: str, *, needs_scheme: bool) -> Matcher:
-    # imported only if there is a template
     try:
         return Matcher(template, needs_scheme=needs_scheme)
     except UriTemplateError as error:
@@ -100,53 +92,36 @@ def _check_variables(schema: Mapping[str, Any], names: Sequence[str]) -> None:
         raise ToolDefinitionError(f"the function has the parameter {unknown[0]!r}, but the URI has no such variable")
 
 
-def compile_prompt(definition: PromptDefinition, name: str, owner: str) -> tuple[Prompt, BoundPrompt]:
-    """Compile a prompt. Return the definition for clients and the bound function.
+def compile_prompt(definition: PromptDefinition, name: str, owner: str) -> Compiled:
+    """Compile a prompt of a toolkit under its name on the wire.
 
     Raises:
         ToolDefinitionError: the definition cannot be served.
     """
     if complaint := check_wire_name(name):
         raise ToolDefinitionError(complaint)
-    if definition.raw is not None:
-        return _compile_raw_prompt(definition, name, owner)
-    description, documented = described(definition)
-    signature = compile_signature(definition.function, with_result=False, documented=documented)
-    schema = signature.input_schema
-    check_schema_texts(schema, schema_json(schema))
-    required = schema.get("required", ())
-    arguments = tuple(
-        PromptArgument(argument, about.get("title"), about.get("description"), argument in required)
-        for argument, about in schema["properties"].items()
-    )
-    parsed = frozenset(key for key, about in schema["properties"].items() if not _is_single(about, schema))
-    completers = _completers(definition.completions, tuple(schema["properties"]), signature)
-    function = runnable(definition.function, signature)
-    bound = BoundPrompt(name, function, signature, description or None, parsed, completers=completers)
+    description, meta, parsed = definition.description, definition.meta, frozenset[str]()
+    if definition.raw is None:
+        description, documented = described(definition)
+        signature = compile_signature(definition.function, with_result=False, documented=documented)
+        schema = signature.input_schema
+        check_schema_texts(schema, schema_json(schema))
+        required = schema.get("required", ())
+        arguments = tuple(
+            PromptArgument(argument, about.get("title"), about.get("description"), argument in required)
+            for argument, about in schema["properties"].items()
+        )
+        parsed = frozenset(key for key, about in schema["properties"].items() if not _is_single(about, schema))
+        description = description or None
+    else:
+        arguments, meta = raw_arguments(definition), raw_meta(definition)
+        signature, _ = _raw_signature(definition, [argument.name for argument in arguments])
+    names = [argument.name for argument in arguments]
+    own = {"parsed": parsed, "completers": _completers(definition.completions, names, signature)}
     icons = tuple(definition.icons)
-    prompt = Prompt(name, definition.title, description or None, owner, arguments, definition.meta, icons)
-    return with_tags(prompt, definition.tags), bound
-
-
-def _compile_raw_prompt(definition: PromptDefinition, name: str, owner: str) -> tuple[Prompt, BoundPrompt]:
-    """Compile a prompt of another server."""
-    arguments = raw_arguments(definition)
-    names = tuple(argument.name for argument in arguments)
-    signature, _ = _raw_signature(definition, names)
-    completers = _completers(definition.completions, names, signature)
-    function = runnable(definition.function, signature)
-    bound = BoundPrompt(name, function, signature, definition.description, completers=completers)
-    prompt = Prompt(
-        name,
-        definition.title,
-        definition.description,
-        owner,
-        arguments,
-        raw_meta(definition),
-        raw=definition.raw,
-        place=definition.place,
-    )
-    return with_tags(prompt, definition.tags), bound
+    prompt = Prompt(name, definition.title, description, owner, arguments, meta, icons)
+    prompt = prompt._replace(raw=definition.raw, place=definition.place)
+    return with_tags(prompt, definition.tags), runnable(definition.function, signature), signature, own
 
 
 # --- arguments

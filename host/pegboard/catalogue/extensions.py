@@ -164,7 +164,7 @@ def describe_item(
         ToolDefinitionError: an extension rejects the item.
     """
     meta: dict[str, Any] = {}
-    users = set()
+    users: set[str] = set()
     for identifier, extension in contributed.extensions.items():
         if extension.describe is None:
             continue

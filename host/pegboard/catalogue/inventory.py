@@ -40,8 +40,8 @@ def inventory_of(assembly: Assembly) -> Inventory:
     """Return the inventory of an assembly."""
     return Inventory(
         tools={name: bound.tool for name, bound in assembly.tools.items()},
-        resources={uri: resource for uri, (resource, _) in assembly.resources.items()},
-        prompts={name: prompt for name, (prompt, _) in assembly.prompts.items()},
+        resources={uri: bound.item for uri, bound in assembly.resources.items()},
+        prompts={name: bound.item for name, bound in assembly.prompts.items()},
         methods=frozenset((*REQUEST_HOOKS, *assembly.contributed.methods)),
         answering=_answering(assembly),
         is_complete=assembly.is_complete,
@@ -50,7 +50,7 @@ def inventory_of(assembly: Assembly) -> Inventory:
 
 def _answering(assembly: Assembly) -> Callable[[str], Sequence[str]]:
     templates: list[tuple[str, Matcher]] = [
-        (name, bound.matcher) for name, (_, bound) in assembly.resources.items() if bound.matcher is not None
+        (name, bound.matcher) for name, bound in assembly.resources.items() if bound.matcher is not None
     ]
     exact = assembly.resources.keys() - {name for name, _ in templates}
 

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterable, Iterator
+from typing import TYPE_CHECKING
 
-from pegboard.calls.execute import BoundTool
-from pegboard.catalogue.bound_definitions import SINGULAR, BindResult, Unserved
+from pegboard.calls.served_item import SINGULAR, ServedItem, Unserved
+from pegboard.catalogue.binding import BindResult
 from pegboard.hookspecs import register_definition_checks
 from pegboard.loading.plugins import LoadedPlugin, contributions_of
 from pegboard.messages.error_fields import describe_error
 from pegboard.plugin.definition_checks import CheckedDefinition
-from pegboard.plugin.origin import Origin
 from pegboard.types.catalogue import ItemKind
 
 if TYPE_CHECKING:
@@ -35,14 +34,14 @@ class ItemChecks:
         """Return a definition, or its rejection by the first check that rejects it."""
         if isinstance(bound, Unserved):
             return bound
-        definition = checked_definition(bound.field, bound.name, bound.origin, bound.item)
+        definition = checked_definition(bound)
         for plugin, check in self._checks:
             try:
                 reason = check.rejection(definition)
             except Exception as error:  # noqa: BLE001 - a plugin's exception
                 reason = f"the check of {plugin.origin} raised {describe_error(error)}"
             if reason is not None:
-                return Unserved(bound.field, bound.name, bound.origin.name, reason, is_rejected=True)
+                return Unserved(bound.kind, bound.name, bound.origin.name, reason, is_rejected=True)
         return bound
 
 
@@ -58,12 +57,12 @@ def accepted(
             if result.is_rejected:
                 rejected[result.kind, result.name] = result.reason
             continue
-        reason = rejection(checked_definition(result.field, result.name, result.origin, result.item))
+        reason = rejection(checked_definition(result))
         if reason is None:
             kept.append(result)
         else:
-            rejected[result.field, result.name] = reason
-            unserved = Unserved(result.field, result.name, result.origin.name, reason, is_rejected=True)
+            rejected[result.kind, result.name] = reason
+            unserved = Unserved(result.kind, result.name, result.origin.name, reason, is_rejected=True)
             logger.error("%s: %s", result.origin, unserved)
             kept.append(unserved)
     return kept, rejected
@@ -71,22 +70,12 @@ def accepted(
 
 def served_definitions(assembly: Assembly) -> Iterator[CheckedDefinition]:
     """Yield the items of an assembly as checks receive them."""
-    for kind in SINGULAR:
-        items: Mapping[str, Any] = getattr(assembly, kind)
-        for name, bound in items.items():
-            yield checked_definition(kind, name, assembly.origins[kind][name], bound)
+    return (checked_definition(item) for kind in SINGULAR for item in assembly.items(kind).values())
 
 
-def checked_definition(kind: ItemKind, name: str, origin: Origin, bound: Any) -> CheckedDefinition:
-    """Return an item of an assembly with its owner.
-
-    Args:
-        kind: the kind of the item.
-        name: its name in the assembly.
-        origin: its plugin.
-        bound: its value in the assembly.
-    """
-    item = bound.tool if isinstance(bound, BoundTool) else bound[0]
+def checked_definition(served: ServedItem) -> CheckedDefinition:
+    """Return an item with its owner, as checks receive it."""
+    kind, name, item, origin = served.kind, served.name, served.item, served.origin
     owner = f"{origin.kind}:{origin.name}"
     if item.owner != origin.name:
         return CheckedDefinition(kind, name, item, f"{owner}/{item.owner}")

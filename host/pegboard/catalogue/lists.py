@@ -6,7 +6,7 @@ from collections.abc import Collection, Hashable, Mapping
 from functools import partial
 from typing import Any
 
-from pegboard.calls.execute import BoundTool
+from pegboard.calls.served_item import ServedItem
 from pegboard.catalogue.assembly import Assembly
 from pegboard.catalogue.filtered_lists import LIST_METHODS, FilteredList
 from pegboard.catalogue.pages import (
@@ -69,9 +69,8 @@ class Lists:
             if isinstance(entry, FilteredList):
                 entry.forget()
 
-    def _items_of(self, kind: ListKind) -> Mapping[str, Any]:
-        items: Mapping[str, Any] = getattr(self._assembly, "resources" if kind == "templates" else kind)
-        return items
+    def _items_of(self, kind: ListKind) -> Mapping[str, ServedItem]:
+        return self._assembly.items("resources" if kind == "templates" else kind)
 
     def _made(self, kind: ListKind, before: _Plain | FilteredList | None) -> _Plain | FilteredList:
         middleware, method = self._assembly.middleware, LIST_METHODS[kind]
@@ -98,10 +97,10 @@ class Lists:
                 and call.allows(scopes_of(bound))
                 and not (is_limited and needs_of(bound))
             }
-        return {name: item for name, (item, _) in self._items_of(kind).items() if _is_of(kind, item)}
+        return {name: bound.item for name, bound in self._items_of(kind).items() if _is_of(kind, bound.item)}
 
 
-def needed_scopes(assembly: Assembly, bound: BoundTool) -> frozenset[str]:
+def needed_scopes(assembly: Assembly, bound: ServedItem) -> frozenset[str]:
     """Return the scopes that a tool requires of its caller, including scopes that gates require."""
     gates = [link.middleware for link in assembly.middleware if isinstance(link.middleware, Gate)]
     return scopes_of(bound).union(*(gate.asks("tools", bound.tool.name) for gate in gates))

@@ -13,7 +13,7 @@ from operator import is_
 from typing import Any, Literal, TypeAlias
 from weakref import WeakKeyDictionary
 
-from pegboard.calls.execute import BoundTool
+from pegboard.calls.served_item import ServedItem
 from pegboard.errors import ProtocolError
 from pegboard.middleware.gate import listed_name
 from pegboard.types.callers import Caller
@@ -27,12 +27,12 @@ _SEPARATOR = "\0"
 ListKind: TypeAlias = Literal["tools", "resources", "templates", "prompts"]
 
 
-def may_use(caller: Caller, bound: BoundTool) -> bool:
+def may_use(caller: Caller, bound: ServedItem) -> bool:
     """Return True if a caller can see a tool. Callers without a token cannot see tools that require scopes."""
     return caller.is_known or not scopes_of(bound)
 
 
-def needs_of(bound: BoundTool) -> tuple[str, ...]:
+def needs_of(bound: ServedItem) -> tuple[str, ...]:
     """Return the secrets and tokens of a tool that the host does not have and cannot obtain."""
     return () if bound.requirements is None else bound.requirements.needs
 
@@ -42,13 +42,13 @@ def has_only_host_values(call: Call) -> bool:
     return call.caller.trusted and call.supplied is None and call.headers is None and call.transport != ""
 
 
-def may_find(caller: Caller, bound: BoundTool) -> bool:
+def may_find(caller: Caller, bound: ServedItem) -> bool:
     """Return True if a caller can see a tool and has its scopes."""
     required = bound.requirements
     return required is None or (may_use(caller, bound) and caller.allows(required.scopes))
 
 
-def scopes_of(bound: BoundTool) -> frozenset[str]:
+def scopes_of(bound: ServedItem) -> frozenset[str]:
     """Return the scopes that a tool requires of its caller."""
     return frozenset() if bound.requirements is None else bound.requirements.scopes
 

@@ -14,8 +14,9 @@ from pegboard.errors import ToolDefinitionError
 from pegboard.plugin.definitions import PromptDefinition, ResourceDefinition, ToolDefinition
 from pegboard.schemas.functions import context_parameter, parameters_of
 from pegboard.schemas.signature import Signature
+from pegboard.types.authorization import ToolRequirements
 from pegboard.types.callers import EMPTY
-from pegboard.types.catalogue import PromptArgument, ToolAnnotations
+from pegboard.types.catalogue import PromptArgument, Tool, ToolAnnotations, ToolkitInfo
 from pegboard.wire.meta_keys import is_of_host
 
 MAX_RAW_DEFINITION_BYTES = 1024 * 1024
@@ -112,6 +113,44 @@ def raw_schemas(definition: ToolDefinition) -> tuple[Mapping[str, Any], Mapping[
     if not isinstance(output_schema, Mapping | None):
         raise ToolDefinitionError("its outputSchema must be an object")
     return input_schema, output_schema
+
+
+def late_tool(
+    definition: ToolDefinition, name: str, toolkit: ToolkitInfo, requires: ToolRequirements | None
+) -> tuple[Tool, Signature]:
+    """Return a tool that is listed from a file before its toolkit is imported, like `compile_tool`.
+
+    Only its strings are checked: clients receive them even if the file was changed.
+
+    Args:
+        definition: the definition, with `raw`.
+        name: its name on the wire.
+        toolkit: its toolkit.
+        requires: its requirements.
+
+    Raises:
+        ToolDefinitionError: a string has invisible characters.
+    """
+    raw = definition.raw or EMPTY
+    check_raw(raw)
+    tool = Tool(
+        name=name,
+        description=raw.get("description", ""),
+        input_schema=raw["inputSchema"],
+        output_schema=raw.get("outputSchema"),
+        title=raw.get("title"),
+        annotations=raw_hints(raw),
+        owner=toolkit.name,
+        meta=raw.get("_meta"),
+        version=definition.version or toolkit.version,
+        deprecated=definition.deprecated,
+        requires=requires,
+        owner_description=toolkit.description,
+        tags=tuple(definition.tags),
+        definition=definition,
+        raw=raw,
+    )
+    return tool, raw_signature(definition)[0]
 
 
 def raw_hints(raw: Mapping[str, Any]) -> ToolAnnotations | None:

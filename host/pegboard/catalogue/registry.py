@@ -9,20 +9,19 @@ from threading import RLock
 from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias
 
 from pegboard.authoring import as_definition
+from pegboard.calls.served_item import SINGULAR, ServedItem, Unserved
 from pegboard.catalogue.assembly import Assembly
-from pegboard.catalogue.binding import Binder
-from pegboard.catalogue.bound_definitions import SINGULAR, BindResult, BoundDefinition, Definition, Edits, Unserved
+from pegboard.catalogue.binding import Binder, BindResult, Definition, Edits, toolkit_of
 from pegboard.catalogue.inventory import notify_middleware
-from pegboard.catalogue.own_catalogue import KnownResources, OwnCatalogue
 from pegboard.catalogue.pages import needs_of
 from pegboard.catalogue.tool_compiler import definition_label, location_of, own_name
-from pegboard.catalogue.toolkits import name_in, toolkit_of
 from pegboard.config import HostConfig
 from pegboard.errors import MCPError, ToolDefinitionError
 from pegboard.errors.attempts import attempt
 from pegboard.hookspecs import register_auth_providers, register_prompts, register_resources, register_tools
 from pegboard.loading.loader import load_late
 from pegboard.loading.plugins import LoadedPlugin, contributions_of, log_problems, refuse_fatal, without_secrets
+from pegboard.names import wire_name
 from pegboard.plugin.base import PluginContext
 from pegboard.plugin.definitions import PromptDefinition, ResourceDefinition, ToolDefinition
 from pegboard.plugin.origin import Origin
@@ -87,7 +86,7 @@ class Registry:
         """Return the context of a plugin's hooks, with its catalogue."""
         folder = self._config.trusted_directory
         directory = None if folder is None else str(folder)
-        own, secret = OwnCatalogue(self, plugin), partial(self._secret, plugin.origin)
+        own, secret = _OwnCatalogue(self, plugin), partial(self._secret, plugin.origin)
         token, find_file = partial(self._token, plugin), self._config.find_file
         transports = self._config.host.transports
         return PluginContext(plugin.origin.name, config, log, own, secret, directory, token, find_file, transports)
@@ -224,9 +223,9 @@ class Registry:
             results, rejected = accepted(self._each_bound(fresh), toolkit.rejection)
             with self._lock:
                 assert self._assembly is not None
-                listed = self._assembly.origins.items()
-                before = {(kind, name) for kind, names in listed for name in names if names[name] == late.origin}
-            after = {(result.field, result.name) for result in results if isinstance(result, BoundDefinition)}
+                items = [item for kind in SINGULAR for item in self._assembly.items(kind).values()]
+            before = {(item.kind, item.name) for item in items if item.origin == late.origin}
+            after = {(result.kind, result.name) for result in results if isinstance(result, ServedItem)}
             changed = {kind for kind, _ in before ^ after}
             self._change(fresh, "replace_all", [(results,)], announced=changed)
         except BaseException:
@@ -279,7 +278,7 @@ class Registry:
         with self._lock:
             own = self._edits.setdefault(plugin, {})
             for result, definition in zip(results, definitions, strict=True):
-                own[(result.kind if isinstance(result, Unserved) else result.field), result.name] = definition
+                own[result.kind, result.name] = definition
         return tuple(result.name for result in results)
 
     def _contribute(self, plugin: LoadedPlugin, definition: Definition) -> str:
@@ -295,7 +294,8 @@ class Registry:
         return self._wire_name(plugin, name, definition)
 
     def _wire_name(self, plugin: LoadedPlugin, own: str, definition: Definition | None = None) -> str:
-        return name_in(toolkit_of(plugin, definition), own, self._config.host.tool_names)
+        toolkit = toolkit_of(plugin, definition)
+        return wire_name(toolkit.name, own, self._config.host.tool_names, prefix=toolkit.prefix)
 
     def _running(self, plugin: LoadedPlugin) -> Binder:
         """Return the binder for a plugin's definitions.
@@ -314,14 +314,14 @@ class Registry:
         """Bind definitions outside the lock, so that a slow one does not block other changes."""
         binder = self._running(plugin)
         results: dict[int, BindResult] = {}
-        resources = KnownResources(self._assembly.resources if self._assembly else {})
+        resources = {uri: bound.item for uri, bound in self._assembly.resources.items()} if self._assembly else {}
         # resources first, as tools may refer to them
         for number, definition in sorted(
             enumerate(definitions), key=lambda pair: not isinstance(pair[1], ResourceDefinition)
         ):
             results[number] = bound = self._bound_one(binder, plugin, definition, resources)
-            if isinstance(bound, BoundDefinition) and bound.field == "resources":
-                resources.added[bound.name] = bound.item[0]
+            if isinstance(bound, ServedItem) and bound.kind == "resources":
+                resources[bound.name] = bound.item
         return [results[number] for number in range(len(definitions))]
 
     def _bound_one(
@@ -329,7 +329,7 @@ class Registry:
     ) -> BindResult:
         try:
             result = binder.bind(plugin, definition, resources)
-            if isinstance(result, BoundDefinition):
+            if isinstance(result, ServedItem):
                 binder.check_secrets(result)
         except ToolDefinitionError as error:
             # the function of a definition of another server is not its source
@@ -339,12 +339,12 @@ class Registry:
         unserved = self._assembly.unserved if self._assembly else ()
         if isinstance(result, Unserved) and result.is_rejected and result not in unserved:
             logger.error("%s: %s", plugin.origin, result)
-        if isinstance(result, BoundDefinition) and result.missing:
+        if isinstance(result, ServedItem) and result.missing:
             message = f"tool {result.name!r}: {'; '.join(map(binder.secrets.missing, result.missing))}"
             if self._config.host.missing_secrets == "fail":
                 raise ToolDefinitionError(message)
             logger.warning("%s", message)
-        if isinstance(result, BoundDefinition) and result.missing_token:
+        if isinstance(result, ServedItem) and result.missing_token:
             logger.warning("tool %r: %s", result.name, result.missing_token.hint)
         return result
 
@@ -379,10 +379,10 @@ class Registry:
 
 def _listed(assembly: Assembly, kind: ItemKind) -> dict[str, Any]:
     """Return the items of a kind as clients list them, and what decides if a client over stdio lists a tool."""
-    items: Mapping[str, Any] = getattr(assembly, kind)
+    items = assembly.items(kind).items()
     if kind == "tools":
-        return {name: (item.tool._replace(definition=None), needs_of(item)) for name, item in items.items()}
-    return {name: item[0] for name, item in items.items()}
+        return {name: (bound.tool._replace(definition=None), needs_of(bound)) for name, bound in items}
+    return {name: bound.item for name, bound in items}
 
 
 def _definition(item: object) -> Definition:
@@ -391,3 +391,20 @@ def _definition(item: object) -> Definition:
     if callable(item):
         return as_definition(item)
     raise ToolDefinitionError(f"{item!r} must be a definition or a function")
+
+
+class _OwnCatalogue:
+    """The catalogue of one plugin; see `pegboard.plugin.Catalogue`."""
+
+    def __init__(self, registry: Registry, plugin: LoadedPlugin) -> None:
+        self._registry = registry
+        self._plugin = plugin
+
+    def add(self, *definitions: Any) -> tuple[str, ...]:
+        return self._registry.add(self._plugin, definitions)
+
+    def update(self, *definitions: Any) -> tuple[str, ...]:
+        return self._registry.update(self._plugin, definitions)
+
+    def remove(self, kind: ItemKind, *names: str) -> None:
+        self._registry.remove(self._plugin, kind, names)

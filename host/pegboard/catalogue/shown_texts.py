@@ -19,9 +19,9 @@ _is_hidden_text_allowed: ContextVar[bool] = ContextVar("pegboard.is_hidden_text_
 
 
 @contextmanager
-def hidden_text_allowed() -> Iterator[None]:
+def hidden_text_allowed(allowed: bool) -> Iterator[None]:
     """Accept invisible characters, to show them to the operator. The definitions must not be served to clients."""
-    token = _is_hidden_text_allowed.set(True)
+    token = _is_hidden_text_allowed.set(allowed)
     try:
         yield
     finally:

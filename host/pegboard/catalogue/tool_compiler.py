@@ -9,7 +9,7 @@ from typing import Any, Literal, TypeAlias, TypeVar
 
 from pydantic_core import to_json
 
-from pegboard.calls.function import Function
+from pegboard.calls.served_item import Function
 from pegboard.catalogue.option_checks import MAX_DESCRIPTION_CHARACTERS, MAX_TITLE_CHARACTERS, check_options
 from pegboard.catalogue.shown_texts import check_schema_texts, check_shown_text
 from pegboard.errors import ToolDefinitionError
@@ -18,7 +18,7 @@ from pegboard.plugin.definitions import PromptDefinition, ResourceDefinition, To
 from pegboard.schemas.functions import innermost, parameters_of
 from pegboard.schemas.signature import Signature, compile_signature
 from pegboard.types.callers import EMPTY
-from pegboard.types.catalogue import Prompt, Resource, ResourceTemplate, Tool
+from pegboard.types.catalogue import Prompt, Resource, ResourceTemplate, Tool, ToolkitInfo
 from pegboard.wire.codec import is_finite
 
 MAX_SCHEMA_BYTES = 256 * 1024
@@ -96,19 +96,14 @@ def runnable(function: Any, signature: Signature, *, inline: bool = False) -> Fu
 
 
 def compile_tool(
-    definition: ToolDefinition,
-    name: str,
-    owner: str,
-    version: str | None = None,
-    references: SchemaReferences = "inline",
+    definition: ToolDefinition, name: str, toolkit: ToolkitInfo, references: SchemaReferences = "inline"
 ) -> tuple[Tool, Signature, Function]:
     """Compile a tool. Return the definition for clients, the signature, and the function.
 
     Args:
         definition: the definition.
         name: its name on the wire.
-        owner: the name of its plugin.
-        version: the version of its plugin, used if the tool has no version.
+        toolkit: its toolkit. The version of the toolkit is used if the tool has no version.
         references: the form of references in schemas of types.
 
     Raises:
@@ -116,61 +111,42 @@ def compile_tool(
     """
     if complaint := check_wire_name(name):
         raise ToolDefinitionError(f"its name on the wire, {name!r}, is invalid: {complaint}")
+    hints, meta = definition.annotations, definition.meta
     if definition.raw is not None:
-        return _compile_raw(definition, name, owner, version)
-    description, documented = described(definition)
-    if not description:
-        raise ToolDefinitionError("it has no description; write a docstring for the model")
-    signature = _signature(definition, references, documented)
-    text = schema_json(signature.input_schema)
-    check_schema_texts(signature.input_schema, text)
-    if signature.output_schema is not None:
-        check_schema_texts(signature.output_schema, schema_json(signature.output_schema), "the result")
-    hints = definition.annotations
-    title = definition.title or (hints.title if hints else None)
+        from pegboard.catalogue.raw_definitions import raw_hints, raw_meta, raw_schemas, raw_signature
+
+        schemas = raw_schemas(definition)
+        signature = raw_signature(definition)[0]
+        title, description = definition.title, definition.description or ""
+        hints, meta = hints or raw_hints(definition.raw), raw_meta(definition)
+    else:
+        description, documented = described(definition)
+        if not description:
+            raise ToolDefinitionError("it has no description; write a docstring for the model")
+        signature = _signature(definition, references, documented)
+        schemas = signature.input_schema, signature.output_schema
+        check_schema_texts(schemas[0], schema_json(schemas[0]))
+        if schemas[1] is not None:
+            check_schema_texts(schemas[1], schema_json(schemas[1]), "the result")
+        title = definition.title or (hints.title if hints else None)
     tool = Tool(
         name=name,
         description=description,
-        input_schema=signature.input_schema,
-        output_schema=signature.output_schema,
+        input_schema=schemas[0],
+        output_schema=schemas[1],
         title=title,
         annotations=hints,
-        owner=owner,
-        meta=definition.meta,
+        owner=toolkit.name,
+        meta=meta,
         icons=tuple(definition.icons),
-        version=version,
+        version=toolkit.version,
         deprecated=_deprecation(definition),
-        definition=definition,
-    )
-    tool = _with_version(_with_kind(tool, definition), definition.version)
-    function = runnable(definition.function, signature, inline=definition.inline)
-    return with_tags(tool, definition.tags), signature, function
-
-
-def _compile_raw(
-    definition: ToolDefinition, name: str, owner: str, version: str | None
-) -> tuple[Tool, Signature, Function]:
-    """Compile a tool of another server."""
-    from pegboard.catalogue.raw_definitions import raw_hints, raw_meta, raw_schemas, raw_signature
-
-    input_schema, output_schema = raw_schemas(definition)
-    signature, _ = raw_signature(definition)
-    tool = Tool(
-        name=name,
-        description=definition.description or "",
-        input_schema=input_schema,
-        output_schema=output_schema,
-        title=definition.title,
-        annotations=definition.annotations or raw_hints(definition.raw or EMPTY),
-        owner=owner,
-        meta=raw_meta(definition),
-        version=version,
-        deprecated=_deprecation(definition),
+        owner_description=toolkit.description,
         definition=definition,
         raw=definition.raw,
         place=definition.place,
     )
-    tool = with_tags(_with_version(tool, definition.version), definition.tags)
+    tool = with_tags(_with_version(_with_kind(tool, definition), definition.version), definition.tags)
     return tool, signature, runnable(definition.function, signature, inline=definition.inline)
 
 

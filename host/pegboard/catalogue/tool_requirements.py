@@ -26,18 +26,16 @@ class BoundRequirements(NamedTuple):
         declared: the requirements for lists; None for none.
         checked: the requirements that the host checks before each call, with its values; None for none.
         provider: the provider of the required token; None for none.
-        missing: the secrets that are not set.
         missing_token: the required token if the host neither has it nor can obtain it.
     """
 
     declared: ToolRequirements | None = None
     checked: Requirements | None = None
     provider: AuthProvider | None = None
-    missing: tuple[str, ...] = ()
     missing_token: MissingToken | None = None
 
 
-_NONE = BoundRequirements()
+NO_REQUIREMENTS = BoundRequirements()
 
 
 class RequirementBinder:
@@ -60,7 +58,8 @@ class RequirementBinder:
         report: Callable[[Origin, str], None],
     ) -> None:
         self._config = config
-        self._plugins, self._choices = plugins, choices
+        self._plugins = plugins
+        self._choices = choices
         self._secrets = secrets
         self._report = report
         self._providers: Providers | None = None
@@ -73,7 +72,7 @@ class RequirementBinder:
         """
         required, scopes = definition.requires_auth, definition.scopes
         if required is None and not (scopes or definition.requires_secrets or definition.requires_metadata):
-            return _NONE
+            return NO_REQUIREMENTS
         declared = ToolRequirements(
             required,
             tuple(scopes),
@@ -85,7 +84,7 @@ class RequirementBinder:
         missing = tuple(name for name, value in secrets.items() if not value)
         hint, needs = ("", missing) if token is None else (token.hint, each_once((*missing, token.name)))
         checked = Requirements(secrets, required, frozenset(scopes), self._metadata(definition), hint, tuple(needs))
-        return BoundRequirements(declared, checked, provider, missing, token)
+        return BoundRequirements(declared, checked, provider, token)
 
     def _metadata(self, definition: ToolDefinition) -> Mapping[str, str | None]:
         """Return the host's values for the metadata that a tool requires. Keys are in lower case."""

@@ -6,7 +6,8 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from typing import Any, TypeAlias
 
 from pegboard.authoring.transformed import transformed
-from pegboard.catalogue.bound_definitions import BindResult, BoundDefinition
+from pegboard.calls.served_item import ServedItem
+from pegboard.catalogue.binding import BindResult
 from pegboard.config import ConfigProblem, HostConfig, PluginConfig
 from pegboard.config.problems import dotted
 from pegboard.config.references import references, resolve
@@ -103,9 +104,7 @@ class ChangedTools:
         except ToolDefinitionError as error:
             bind(definition)  # an author's mistake
             return self._config.problem(str(error), (*path, *_culprit(definition, options, bind, str(error))))
-        return (
-            result._replace(where=f" ({self._config.source(path)})") if isinstance(result, BoundDefinition) else result
-        )
+        return result._replace(where=f" ({self._config.source(path)})") if isinstance(result, ServedItem) else result
 
     def _place(self, name: str) -> str:
         path = ("host", "tools", name)

@@ -17,7 +17,8 @@ from pegboard.types.http import Headers
 if TYPE_CHECKING:
     import asyncio
 
-    from pegboard.context.bound_function import BoundFunction, HostAccess, TimeLimit
+    from pegboard.calls.served_item import ServedItem
+    from pegboard.context.bound_function import HostAccess, TimeLimit
     from pegboard.context.host_calls import HostCalls, Notifications, Prompts, Resources, Tools
     from pegboard.context.input_requests import QuestionKind
     from pegboard.context.interaction import UI, Interaction, Sampling
@@ -68,7 +69,7 @@ class Context(Generic[ConfigT, StateT]):
     def __init__(
         self,
         call: Call,
-        bound: BoundFunction,
+        bound: ServedItem,
         arguments: Mapping[str, Any],
         host_access: HostAccess | None = None,
         task: asyncio.Task[Any] | None = None,

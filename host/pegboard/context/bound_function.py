@@ -7,9 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 if TYPE_CHECKING:
     from pegboard.context.host_calls import Dispatch
-    from pegboard.context.requirements import Requirements
     from pegboard.plugin.base import Catalogue, Lifespan
-    from pegboard.plugin.error_adapters import ErrorAdapter
     from pegboard.types.catalogue import Change
 
 
@@ -29,49 +27,6 @@ class PluginData(NamedTuple):
     user: str | None = None
     catalogue: Catalogue | None = None
     name: str = ""
-
-
-NO_PLUGIN = PluginData()
-"""The data of functions without a plugin."""
-
-
-class BoundFunction(Protocol):
-    """A tool, resource or prompt as one host serves it."""
-
-    @property
-    def name(self) -> str:
-        """The tool's or prompt's name on the wire, or the resource's URI."""
-        ...
-
-    @property
-    def owner(self) -> PluginData:
-        """The data of the function's plugin."""
-        ...
-
-    @property
-    def timeout(self) -> float:
-        """The time limit of each function in seconds; 0 for no limit."""
-        ...
-
-    @property
-    def max_result_bytes(self) -> int:
-        """The size limit of the result; 0 for no limit."""
-        ...
-
-    @property
-    def repeatable(self) -> bool:
-        """True if repeating a call has no further effect."""
-        ...
-
-    @property
-    def requirements(self) -> Requirements | None:
-        """The secrets, tokens and metadata that a call requires, or None."""
-        ...
-
-    @property
-    def adapters(self) -> tuple[ErrorAdapter, ...]:
-        """The error adapters, in the order in which they are tried."""
-        ...
 
 
 class TimeLimit(Protocol):

@@ -13,7 +13,7 @@ from pegboard.errors import ToolTimeoutError
 from pegboard.types.calls import Call, CallNext, Failure, Outcome, RawResult, ToolResult
 
 if TYPE_CHECKING:
-    from pegboard.calls.execute import BoundTool
+    from pegboard.calls.served_item import ServedItem
 
 MIDDLEWARE_CHECK_SECONDS = 0.5
 """The interval between two examinations."""
@@ -103,7 +103,7 @@ class MiddlewareTime:
         self.running: dict[RunningLink, asyncio.Task[Any] | None] = {}
         self.loop: asyncio.AbstractEventLoop | None = None
         self.timer: asyncio.TimerHandle | None = None
-        self.tools: Mapping[str, BoundTool] = {}
+        self.tools: Mapping[str, ServedItem] = {}
         self.cuts: dict[RunningLink, int] = {}
         self._limit = limit
         self._spent: dict[RunningLink, float] = {}

@@ -17,8 +17,7 @@ from pegboard.types.calls import Call, CallNext, Completion, MethodResult, Outco
 from pegboard.wire.jsonrpc import INVALID_PARAMS
 
 if TYPE_CHECKING:
-    from pegboard.calls.prompt import BoundPrompt
-    from pegboard.calls.resource import BoundResource
+    from pegboard.calls.served_item import ServedItem
 
 
 def method_table(assembly: Assembly, lists: Callable[[ListKind], CallNext], runtime: Runtime) -> dict[str, CallNext]:
@@ -85,7 +84,7 @@ def _object(params: Mapping[str, Any], name: str) -> Mapping[str, Any]:
 class _Methods:
     def __init__(self, assembly: Assembly, runtime: Runtime) -> None:
         self._tools = assembly.tools
-        resources = [bound for _, bound in assembly.resources.values()]
+        resources = assembly.resources.values()
         self._resources = {bound.name: bound for bound in resources if bound.matcher is None}
         self._templates = sorted(
             [(bound.matcher, bound) for bound in resources if bound.matcher is not None], key=lambda pair: pair[0].rank
@@ -132,7 +131,7 @@ class _Methods:
             raise NotFoundError(f"Unknown prompt: {name}")
         if not isinstance(call.params.get("arguments"), dict | None):
             raise ProtocolError(INVALID_PARAMS, "params.arguments must be an object")
-        return await get_prompt(self._prompts[name][1], call, self._runtime)
+        return await get_prompt(self._prompts[name], call, self._runtime)
 
     async def complete(self, call: Call) -> Outcome:
         reference, argument = _object(call.params, "ref"), _object(call.params, "argument")
@@ -151,13 +150,13 @@ class _Methods:
 
         return await complete(completer, bound, typed, chosen, call, self._runtime)
 
-    def _referred(self, reference: Mapping[str, Any]) -> BoundPrompt | BoundResource:
+    def _referred(self, reference: Mapping[str, Any]) -> ServedItem:
         kind = reference.get("type")
         if kind == "ref/prompt":
             name = _text_parameter(reference, "name", "ref.")
             if name not in self._prompts:
                 raise NotFoundError(f"Unknown prompt: {name}")
-            return self._prompts[name][1]
+            return self._prompts[name]
         if kind != "ref/resource":
             raise ProtocolError(INVALID_PARAMS, "params.ref.type must be ref/prompt or ref/resource")
         uri = _text_parameter(reference, "uri", "ref.")

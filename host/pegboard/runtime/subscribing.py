@@ -16,7 +16,7 @@ from pegboard.types.callers import EMPTY
 from pegboard.types.calls import Call
 
 if TYPE_CHECKING:
-    from pegboard.calls.resource import BoundResource
+    from pegboard.calls.served_item import ServedItem
 
 logger = logging.getLogger("pegboard")
 
@@ -35,9 +35,9 @@ def subscribe(gates: Iterable[Gate], uri: str, call: Call, assembly: Assembly, a
     return None
 
 
-def _subscribed(assembly: Assembly, uri: str) -> BoundResource | None:
+def _subscribed(assembly: Assembly, uri: str) -> ServedItem | None:
     """Return the resource or template with the URI, if it has a function `subscribed`."""
-    for _, bound in assembly.resources.values():
+    for bound in assembly.resources.values():
         if bound.subscribed is not None and (
             bound.name == uri if bound.matcher is None else bound.matcher.match(uri) is not None
         ):

@@ -57,10 +57,10 @@ def test_all_options_are_served() -> None:
     definition = assembly.tools["x_plain"].tool
     assert (definition.title, definition.description) == ("From the hints", "First line.\n\nMore lines.")
     assert definition.output_schema is None
-    assert [resource for resource, _ in assembly.resources.values()] == [
+    assert [bound.item for bound in assembly.resources.values()] == [
         Resource("docs://a", "A", "The A", "About A.", "text/markdown", "x")
     ]
-    assert [prompt for prompt, _ in assembly.prompts.values()] == [Prompt("x_ask", "Ask", "Asks.", "x")]
+    assert [bound.item for bound in assembly.prompts.values()] == [Prompt("x_ask", "Ask", "Asks.", "x")]
 
 
 class Settings(PluginConfig):

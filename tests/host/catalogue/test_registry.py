@@ -423,7 +423,7 @@ async def test_threads_change_the_catalogue_while_it_is_read_and_called() -> Non
         added = [f"t{n}_{turn}" for n in range(THREADS) for turn in range(ROUNDS)]
         expected = sorted([*always, *added, *(f"shared_{turn}" for turn in range(ROUNDS))])
         assert await all_pages(host) == list(host.assembly.tools) == expected
-        assert host.assembly.forms.keys() == host.assembly.origins["tools"].keys() == host.assembly.tools.keys()
+        assert [bound.name for bound in host.assembly.tools.values()] == list(host.assembly.tools)
     assert set(received) == {(TOOLS, threading.get_ident())}  # listeners run on the event loop
 
 

@@ -36,8 +36,8 @@ def served(host: Host) -> list[str]:
 def test_tags_are_sorted_once_each() -> None:
     assembly = make_host(make_kit()).load()
     assert assembly.tools["kit_both"].tool.tags == ("b:Two", "one")
-    assert [item.tags for item, _ in assembly.resources.values()] == [("one",), ("two",)]
-    assert assembly.prompts["kit_one"][0].tags == ("one",)
+    assert [bound.item.tags for bound in assembly.resources.values()] == [("one",), ("two",)]
+    assert assembly.prompts["kit_one"].item.tags == ("one",)
     assert assembly.tools["kit_plain"].tool.meta is None
 
 

@@ -6,7 +6,7 @@ import os
 from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING, Any
 
-from pegboard.calls.execute import BoundTool
+from pegboard.calls.served_item import ServedItem
 from pegboard.catalogue.lists import needed_scopes
 from pegboard.catalogue.pages import needs_of
 from pegboard.cli import FAILED, OK
@@ -51,13 +51,13 @@ def run_list(command: CommandContext) -> int:
     return FAILED if later.say_missing() else code_of_inspection(host)
 
 
-def _listed(bound: BoundTool) -> dict[str, Any]:
+def _listed(bound: ServedItem) -> dict[str, Any]:
     tool = bound.tool
     about = {"name": tool.name, "toolkit": tool.owner, "description": tool.description, "tags": tool.tags}
     return {**about, "needs": needs_of(bound)}
 
 
-def _row(bound: BoundTool) -> tuple[str, str, str, str]:
+def _row(bound: ServedItem) -> tuple[str, str, str, str]:
     """Return the name of a tool, its tags, what it needs, and its description."""
     tool = bound.tool
     return tool.name, ", ".join(tool.tags), needing(needs_of(bound)), first_line(tool.description)
@@ -104,7 +104,7 @@ def tool_detail(tool: Tool) -> dict[str, Any]:
     }
 
 
-def _secrets(bound: BoundTool) -> list[str]:
+def _secrets(bound: ServedItem) -> list[str]:
     return sorted(bound.requirements.secrets) if bound.requirements else []
 
 
@@ -127,12 +127,12 @@ def _print_tool(tool: Tool) -> None:
         print_text("\n" + ", ".join(f"{name}: {encode(value).decode()}" for name, value in hints.items()))
 
 
-def _requirements(bound: BoundTool) -> dict[str, Any]:
+def _requirements(bound: ServedItem) -> dict[str, Any]:
     metadata = sorted(bound.requirements.metadata) if bound.requirements else []
     return {"requires_secrets": _secrets(bound), "requires_metadata": metadata, "needs": needs_of(bound)}
 
 
-def _print_requirements(bound: BoundTool) -> None:
+def _print_requirements(bound: ServedItem) -> None:
     if (required := bound.requirements) is None:
         return
     if required.secrets:
@@ -203,7 +203,7 @@ def plugin_detail(host: Host, choice: PluginChoice) -> dict[str, Any]:
         "distribution": origin.distribution,
         "version": origin.version,
         "target": origin.target,
-        "tools": [name for name, owner in host.assembly.origins["tools"].items() if owner == origin],
+        "tools": [name for name, bound in host.assembly.tools.items() if bound.origin == origin],
         "middleware": [
             {"name": link.name, "place": place, "wraps": link.wraps()}
             for place, link in enumerate(host.assembly.middleware, 1)

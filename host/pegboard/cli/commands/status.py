@@ -48,7 +48,7 @@ def _state(options: Namespace) -> StatusOutput:
     enabled: list[Enabled] = []
     for plugin in host.report.plugins:
         origin = plugin.origin
-        own = [name for name, owner in host.assembly.origins["tools"].items() if owner == origin]
+        own = [name for name, bound in host.assembly.tools.items() if bound.origin == origin]
         enabled.append(
             {
                 "name": origin.name,

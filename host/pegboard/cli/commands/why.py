@@ -97,7 +97,7 @@ def _tool_stories(host: Host, name: str) -> Iterator[str]:
     try:
         bound = find_tool(host.assembly, name)
         tool, mark = bound.tool, needing(needs_of(bound))
-        plugin = host.assembly.origins["tools"][tool.name].name
+        plugin = bound.origin.name
         toolkit = "" if tool.owner == plugin else f"the toolkit {tool.owner} of "
         yield f"tool {tool.name}: served; it comes from {toolkit}{plugin}" + (f"; it {mark}" if mark else "")
     except NotFoundError:

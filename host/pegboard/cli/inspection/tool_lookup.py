@@ -6,9 +6,8 @@ import asyncio
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
-from pegboard.calls.execute import BoundTool
+from pegboard.calls.served_item import ServedItem, Unserved
 from pegboard.catalogue.assembly import Assembly
-from pegboard.catalogue.bound_definitions import Unserved
 from pegboard.errors import MCPError, NotFoundError
 from pegboard.host import Host
 from pegboard.names import nearest, normalise, same_name
@@ -16,7 +15,7 @@ from pegboard.terminal.printing import diverted, say
 from pegboard.types.calls import Call
 
 
-def find_tool(assembly: Assembly, name: str, later: Sequence[str] = ()) -> BoundTool:
+def find_tool(assembly: Assembly, name: str, later: Sequence[str] = ()) -> ServedItem:
     """Return the tool with a name.
 
     Args:
@@ -30,7 +29,7 @@ def find_tool(assembly: Assembly, name: str, later: Sequence[str] = ()) -> Bound
     if exact := assembly.tools.get(name):
         return exact
     wanted = normalise(name)
-    names = [wire for wire, forms in assembly.forms.items() if wanted in forms]
+    names = [wire for wire, tool in assembly.tools.items() if wanted in tool.forms]
     if len(names) > 1:
         raise NotFoundError(f"{name!r} is ambiguous: {', '.join(names)}")
     if names:
@@ -55,7 +54,7 @@ def _hint(assembly: Assembly, name: str) -> str:
     if close is None:
         return "; `pegboard list` shows all tools, and --file FILE adds those of a file"
     is_of_toolkit = close.partition("_")[0] == name.partition("_")[0]
-    has_file = any(origin.entry_point is None for origin in assembly.origins["tools"].values())
+    has_file = any(tool.origin.entry_point is None for tool in assembly.tools.values())
     return f"; did you mean {close!r}?" + ("" if is_of_toolkit or has_file else " Tools of a file need --file FILE")
 
 

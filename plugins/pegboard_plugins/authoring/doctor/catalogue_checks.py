@@ -77,8 +77,8 @@ def check_hidden_text(command: CommandContext) -> Iterator[Finding]:
     """Report invisible characters in definitions: people do not see them, but models read them."""
     assembly = command.host.assembly
     tools = {f"tool {name}": bound.tool for name, bound in assembly.tools.items()}
-    resources = {f"resource {uri}": resource for uri, (resource, _) in assembly.resources.items()}
-    prompts = {f"prompt {name}": prompt for name, (prompt, _) in assembly.prompts.items()}
+    resources = {f"resource {uri}": bound.item for uri, bound in assembly.resources.items()}
+    prompts = {f"prompt {name}": bound.item for name, bound in assembly.prompts.items()}
     for label, item in {**tools, **resources, **prompts}.items():
         shown = {name: getattr(item, name, None) for name in ("title", "description", "input_schema", "output_schema")}
         for path, problem in text_problems(shown):

@@ -73,7 +73,7 @@ def test_the_meta_of_an_interface() -> None:
         prefers_border=False,
     )
     host = loaded(kit_with(VIEW, view))
-    assert host.assembly.resources[VIEW][0].meta == {
+    assert host.assembly.resources[VIEW].item.meta == {
         "ui": {
             "csp": {
                 "connectDomains": ["https://api.example.com", "wss://live.example.com:8443"],
@@ -139,7 +139,7 @@ async def test_the_extension_is_enabled_while_a_tool_or_resource_uses_it() -> No
     other.tool(ui=VIEW, name="borrow", description="Use the interface of another toolkit.")(lambda: "")
     host = loaded(other, kit_with())
     assert (host.assembly.tools["another_borrow"].tool.meta, list(host.problems)) == (BOTH, [])
-    resource = host.assembly.resources[VIEW][0]
+    resource = host.assembly.resources[VIEW].item
     assert (resource.mime_type, resource.meta) == (UI_MIME_TYPE, None)
     assert list(host.for_protocols.contributed.extensions) == [UI_EXTENSION]
     disabled = loaded(kit_with("ui://kit/nowhere"), enabled=False)
