@@ -52,9 +52,6 @@ from pegboard.media import (
 from pegboard.toolkit import (
     Toolkit,
 )
-from pegboard.types.argument_changes import (
-    ArgumentChange,
-)
 from pegboard.types.callers import (
     Authorization,
 )
@@ -79,18 +76,17 @@ from pegboard.types.content import (
     ResourceLink,
     TextContent,
 )
-from pegboard.types.depends import (
-    Depends,
-)
-from pegboard.types.inferrable import (
-    Inferrable,
-)
 from pegboard.types.metadata import (
     Behavior,
     Classification,
     Operation,
     ServiceDomain,
     ToolMetadata,
+)
+from pegboard.types.parameters import (
+    ArgumentChange,
+    Depends,
+    Inferrable,
 )
 from pegboard.types.ui import (
     ResourceUi,

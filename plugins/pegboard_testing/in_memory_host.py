@@ -25,7 +25,7 @@ from pegboard.plugin.token_sources import TokenSource
 from pegboard.types.authorization import TokenRequest
 from pegboard.types.callers import Authorization
 from pegboard.types.calls import Call, CallNext, Outcome
-from pegboard.types.depends import Depends
+from pegboard.types.parameters import Depends
 from pegboard_testing.effects import Watch
 
 Kit: TypeAlias = "ToolkitBase | type[Plugin] | ModuleType | str"

@@ -8,7 +8,6 @@ from typing import Any, NamedTuple
 
 from pegboard.calls.content_results import awaited, unsendable
 from pegboard.calls.execute import Runtime, run_function
-from pegboard.calls.function import Function
 from pegboard.calls.served_item import Function, ServedItem
 from pegboard.types.callers import EMPTY
 from pegboard.types.calls import Call, Completion, RawResult

@@ -15,7 +15,7 @@ from pegboard.calls.served_item import Function
 from pegboard.context import Context, current_context
 from pegboard.context.bound_function import HostAccess
 from pegboard.schemas.dependencies import Dependency, compile_dependency
-from pegboard.types.depends import Depends
+from pegboard.types.parameters import Depends
 
 
 def with_dependencies(function: Function, dependencies: Mapping[str, Dependency]) -> Function:

@@ -124,7 +124,7 @@ def _check_adapters(adapters: object) -> None:
 
 def _check_changes(changes: object) -> None:
     if changes:
-        from pegboard.authoring.argument_changes import check_changes
+        from pegboard.authoring.transformed import check_changes
 
         check_changes(changes)
 

@@ -10,9 +10,8 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias
 
 from pegboard.authoring import as_definition
 from pegboard.calls.served_item import SINGULAR, ServedItem, Unserved
-from pegboard.catalogue.assembly import Assembly
+from pegboard.catalogue.assembly import Assembly, notify_middleware
 from pegboard.catalogue.binding import Binder, BindResult, Definition, Edits, toolkit_of
-from pegboard.catalogue.inventory import notify_middleware
 from pegboard.catalogue.pages import needs_of
 from pegboard.catalogue.tool_compiler import definition_label, location_of, own_name
 from pegboard.config import HostConfig

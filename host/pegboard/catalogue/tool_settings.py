@@ -15,7 +15,7 @@ from pegboard.config.validation import validate
 from pegboard.errors import ToolDefinitionError
 from pegboard.names import Patterns, normalise, with_nearest
 from pegboard.plugin.definitions import ToolDefinition
-from pegboard.types.argument_changes import ArgumentChange
+from pegboard.types.parameters import ArgumentChange
 
 Bind: TypeAlias = Callable[[ToolDefinition], BindResult]
 

@@ -11,11 +11,13 @@ import logging
 import sys
 import time
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from types import ModuleType
 from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 from pydantic import BaseModel
 
 from pegboard import hookspecs
+from pegboard.authoring.toolkit_base import ToolkitBase
 from pegboard.config import ConfigProblem, HostConfig, unknown_sections, unmatched_patterns, validate_section
 from pegboard.errors import PluginError
 from pegboard.hookspecs import register_toolkit_loaders, register_toolkits
@@ -33,7 +35,6 @@ from pegboard.loading.discovery import (
 )
 from pegboard.loading.failure_text import failure_location, failure_text
 from pegboard.loading.hook_manager import HookManager
-from pegboard.loading.loaded_objects import check_target, own_description, own_version_of
 from pegboard.loading.plugin_facts import fact_problems, variables_of
 from pegboard.loading.plugins import (
     OF_SETTINGS,
@@ -50,7 +51,7 @@ from pegboard.loading.plugins import (
     with_loaded,
 )
 from pegboard.loading.slow_loads import SlowLoadMonitor
-from pegboard.names import Patterns, with_nearest
+from pegboard.names import Patterns, normal_version, with_nearest
 from pegboard.plugin.base import Plugin, PluginContext
 from pegboard.plugin.origin import Origin
 from pegboard.secrets.redaction import Redactor
@@ -438,3 +439,45 @@ def _remedy(own: Origin, others: Iterable[Origin]) -> str:
 
 def _pair(origin: Origin) -> tuple[str, str]:
     return origin.name, origin.distribution
+
+
+def own_version_of(instance: object) -> str | None:
+    """Return the toolkit's own version, or else the version of its distribution."""
+    if not isinstance(instance, ToolkitBase) or instance.version is None:
+        return None
+    try:
+        return normal_version(instance.version)
+    except ValueError as error:
+        raise PluginError(f"its version: {error}") from None
+
+
+def own_description(instance: object) -> str | None:
+    """Return the description of a toolkit."""
+    description: object = instance.description if isinstance(instance, ToolkitBase) else None
+    if description is None:
+        return None
+    if not isinstance(description, str):
+        raise PluginError(f"its description must be a string, not {type(description).__name__}")
+    if not (description.isascii() and description.isprintable()):
+        from pegboard.messages.texts import complaint  # few descriptions need it
+
+        if fault := complaint(description):
+            raise PluginError(f"its description {fault}")
+    return inspect.cleandoc(description) or None
+
+
+def check_target(target: Any) -> None:
+    """Raise an error if an object is neither a plugin nor a toolkit, or needs another host.
+
+    Raises:
+        PluginError: the object is not accepted.
+    """
+    is_plugin = inspect.isclass(target) and issubclass(target, Plugin)
+    if not (is_plugin or isinstance(target, ModuleType | ToolkitBase | Plugin)):
+        raise PluginError("the target must be a Plugin subclass, a module with hooks, or a Toolkit")
+    wanted = getattr(target, "host_api", hookspecs.HOST_API)
+    if not isinstance(wanted, int):
+        raise PluginError(f"its `host_api` must be a number, such as {hookspecs.HOST_API}, not {wanted!r}")
+    if wanted != hookspecs.HOST_API:
+        advice = "upgrade pegboard" if wanted > hookspecs.HOST_API else "upgrade the plugin"
+        raise PluginError(f"the plugin requires host API {wanted}, this host has {hookspecs.HOST_API}: {advice}")

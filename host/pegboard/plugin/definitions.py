@@ -9,10 +9,10 @@ from pegboard.types.catalogue import ToolAnnotations, ToolkitInfo
 if TYPE_CHECKING:
     from pegboard.context import Context
     from pegboard.plugin.error_adapters import ErrorAdapter
-    from pegboard.types.argument_changes import ArgumentChange
     from pegboard.types.authorization import ToolAuthorization
     from pegboard.types.content import Annotations, Icon
     from pegboard.types.metadata import ToolMetadata
+    from pegboard.types.parameters import ArgumentChange
 
 
 CompletionSource: TypeAlias = "Sequence[str] | Callable[..., Any]"

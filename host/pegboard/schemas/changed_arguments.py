@@ -13,7 +13,7 @@ from typing import Any, TypeAlias
 from pydantic.fields import FieldInfo
 from pydantic_core import ValidationError
 
-from pegboard.authoring.argument_changes import Changes, unknown_argument
+from pegboard.authoring.transformed import Changes, unknown_argument
 from pegboard.errors import ToolDefinitionError, ToolInputError
 from pegboard.messages.argument_errors import input_error, schema_error
 from pegboard.messages.error_words import UNKNOWN
@@ -21,7 +21,7 @@ from pegboard.schemas.authored_schemas import Arguments
 from pegboard.schemas.functions import Parts
 from pegboard.schemas.json_schema import compile_schema
 from pegboard.schemas.plain_types import Parameter
-from pegboard.types.argument_changes import ArgumentChange
+from pegboard.types.parameters import ArgumentChange
 
 Validate: TypeAlias = Callable[[Any], dict[str, Any]]
 Compiled: TypeAlias = tuple[dict[str, Any], Validate]

@@ -9,7 +9,7 @@ from typing import Any, Literal, NamedTuple
 
 from pegboard.errors import ToolDefinitionError
 from pegboard.schemas.functions import depends_of, hints_of, is_context
-from pegboard.types.depends import Depends, Scope
+from pegboard.types.parameters import Depends, Scope
 
 _VARIABLE = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
 Kind = Literal["sync", "async", "generator", "async generator"]

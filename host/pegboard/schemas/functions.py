@@ -15,7 +15,7 @@ from pegboard.context import Context
 from pegboard.errors import ToolDefinitionError, ToolInputSchemaError
 from pegboard.schemas.plain_types import Parameter
 from pegboard.types.callers import EMPTY
-from pegboard.types.depends import Depends
+from pegboard.types.parameters import Depends
 
 MISSING = inspect.Signature.empty
 

@@ -31,9 +31,8 @@ from typing_extensions import TypedDict
 
 from pegboard.errors import ToolInputSchemaError, ToolOutputSchemaError
 from pegboard.messages.error_words import FieldPath
-from pegboard.schemas.binary import with_base64_bytes
+from pegboard.schemas.binary import result_serializer, with_base64_bytes
 from pegboard.schemas.plain_types import JsonObject, Parameter, is_shown_default
-from pegboard.schemas.result_serializers import result_serializer
 from pegboard.schemas.subschemas import subschemas
 from pegboard.wire.codec import is_finite, with_base64
 

@@ -30,7 +30,7 @@ from pegboard.wire.encoded_result import EncodedResult
 
 if TYPE_CHECKING:
     from pegboard.schemas.dependencies import Dependency
-    from pegboard.types.argument_changes import ArgumentChange
+    from pegboard.types.parameters import ArgumentChange
 
 _MISFIT = "The tool returned a result that does not fit its own declaration."
 _AT_HAND = frozenset((dict, list, tuple, str, int, float, bool, type(None)))

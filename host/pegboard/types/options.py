@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Any, TypedDict
 if TYPE_CHECKING:
     from pegboard.plugin.definitions import CompletionSource
     from pegboard.plugin.error_adapters import ErrorAdapter
-    from pegboard.types.argument_changes import ArgumentChange
     from pegboard.types.authorization import ToolAuthorization
     from pegboard.types.catalogue import ToolAnnotations
     from pegboard.types.content import Annotations, Icon
     from pegboard.types.metadata import ToolMetadata
+    from pegboard.types.parameters import ArgumentChange
     from pegboard.types.ui import ResourceUi, ToolUi
 
 

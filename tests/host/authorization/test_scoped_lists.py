@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from pegboard import Context, Host, Toolkit
-from pegboard.catalogue import filtered_lists
+from pegboard.catalogue import lists
 from pegboard.plugin import Middleware, ToolDefinition
 from pegboard.types import ANONYMOUS, LOCAL, Call, Caller, CallNext, Listing, Outcome, Supplied, Tool
 from tests.host.hosting import failure, make_host, plugin_of, value
@@ -75,7 +75,7 @@ class Passing(Middleware):
 async def test_a_caller_without_the_scopes_of_a_tool_does_not_find_it(
     middleware: Any, page_size: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(filtered_lists, "MAX_CACHED_CALLERS", 2)
+    monkeypatch.setattr(lists, "MAX_CACHED_CALLERS", 2)
     plugins = {"passing": plugin_of(middleware=middleware)}
     engine = Caller(client_id="worker")
     async with make_host(kit_of(), plugins=plugins, page_size=page_size) as host:

@@ -9,7 +9,7 @@ from typing import Any, cast
 import pytest
 
 from pegboard import Context, Host, Toolkit
-from pegboard.catalogue import filtered_lists
+from pegboard.catalogue import lists
 from pegboard.plugin import Gate, Middleware, ProtocolError
 from pegboard.types import ANONYMOUS, LOCAL, Call, Caller, CallNext, Change, Failure, ItemKind, Listing
 from tests.host.hosting import failure, make_host, plugin_of, value
@@ -185,7 +185,7 @@ async def test_an_invalid_list_is_an_error_and_is_not_kept(
 
 
 async def test_the_number_of_kept_lists_is_limited(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(filtered_lists, "MAX_CACHED_CALLERS", 2)
+    monkeypatch.setattr(lists, "MAX_CACHED_CALLERS", 2)
     editing = Editing(for_ann_alone)
     async with hosting(editing) as host:
         for caller in (ANN, BEN, LOCAL, BEN, LOCAL, ANN):

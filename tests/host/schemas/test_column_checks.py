@@ -10,7 +10,7 @@ from pydantic_core import SchemaValidator
 from typing_extensions import TypedDict
 
 from pegboard.plugin import encode
-from pegboard.schemas.column_checks import surely_fits
+from pegboard.schemas.output_types import surely_fits
 from pegboard.schemas.plain_types import plain_result
 
 
