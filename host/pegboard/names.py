@@ -189,6 +189,12 @@ def nearest(name: str, candidates: Iterable[str]) -> str | None:
     )
 
 
+def did_you_mean(name: str, candidates: Iterable[str]) -> str:
+    """Return the end of a message that names the candidate that is most similar to a name, or "" if none is."""
+    close = nearest(name, candidates)
+    return f"; did you mean {close!r}?" if close else ""
+
+
 def with_nearest(names: Iterable[str], candidates: Iterable[str]) -> Iterator[tuple[str, str | None]]:
     """Yield each name with its `nearest` candidate. Only `MAX_CORRECTED_NAMES` are compared; the others get None."""
     options = tuple(candidates)

@@ -7,7 +7,7 @@ from typing import Any, TypeAlias
 
 from pegboard.authoring.toolkit_base import ToolkitBase
 from pegboard.plugin.definition_checks import CheckedDefinition
-from pegboard.plugin.definitions import PromptDefinition, ResourceDefinition, ToolDefinition
+from pegboard.plugin.definitions import KINDS, PromptDefinition, ResourceDefinition, ToolDefinition
 from pegboard.types.catalogue import ItemKind
 
 Rejections: TypeAlias = Mapping[tuple[ItemKind, str], str]
@@ -50,10 +50,10 @@ class LateToolkit(ToolkitBase):
         super().__init__(name, description=description, version=version, prefix=False)
         self.rejection = rejection
         self.settings_schema = settings_schema
+        by_kind: dict[ItemKind, list[Any]] = {
+            "tools": self._tools,
+            "resources": self._resources,
+            "prompts": self._prompts,
+        }
         for definition in definitions:
-            if isinstance(definition, ToolDefinition):
-                self._tools.append(definition)
-            elif isinstance(definition, ResourceDefinition):
-                self._resources.append(definition)
-            else:
-                self._prompts.append(definition)
+            by_kind[KINDS[type(definition)]].append(definition)

@@ -7,7 +7,7 @@ from typing import Any, TypeAlias, Unpack
 
 from pegboard.authoring import as_definition, tool_fields
 from pegboard.errors import ToolDefinitionError
-from pegboard.names import nearest
+from pegboard.names import did_you_mean
 from pegboard.plugin.definitions import ToolDefinition
 from pegboard.types.options import ToolOptions
 from pegboard.types.parameters import ArgumentChange
@@ -76,6 +76,5 @@ def combined(first: Changes, then: Changes) -> Changes:
 
 def unknown_argument(name: str, names: Mapping[str, Any]) -> ToolDefinitionError:
     """Return the error for a change of an argument that does not exist."""
-    close = nearest(name, names)
-    hint = f"; did you mean {close!r}?" if close else f"; there are: {', '.join(map(repr, names)) or 'none'}"
+    hint = did_you_mean(name, names) or f"; there are: {', '.join(map(repr, names)) or 'none'}"
     return ToolDefinitionError(f"there is no argument {name!r} to change{hint}")

@@ -66,6 +66,11 @@ class Deprecation:
         self._text = f"{tool.name} is deprecated: {tool.deprecated}"
         self._logged = False
 
+    @classmethod
+    def of(cls, tool: Tool) -> Deprecation | None:
+        """Return the warning about a tool, or None if the tool is not deprecated."""
+        return cls(tool) if tool.deprecated else None
+
     def warn(self, call: Call) -> None:
         """Send the warning to the client of a call. Log the warning at the first call."""
         if not self._logged:

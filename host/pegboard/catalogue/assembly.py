@@ -21,7 +21,7 @@ from pegboard.loading.plugins import NEEDS_SETTING, Absent, LoadedPlugin, LoadPr
 from pegboard.messages.error_fields import describe_error
 from pegboard.middleware.around import Around
 from pegboard.middleware.chain import CLIENT_NOTIFICATIONS, LIST_HOOKS, REQUEST_HOOKS, MiddlewareLink
-from pegboard.names import matching_pattern, nearest
+from pegboard.names import did_you_mean, matching_pattern, nearest
 from pegboard.plugin.definitions import ToolDefinition
 from pegboard.plugin.error_adapters import ErrorAdapter
 from pegboard.plugin.methods import Contributions
@@ -228,21 +228,18 @@ class _Assembler:
 
     def report_missing(self, tools: Iterable[ServedItem]) -> None:
         """Report each missing secret and token once, with the tools that require it."""
-        missing: dict[tuple[str, str], tuple[Origin, list[str]]] = {}
-        tokens: dict[tuple[str, MissingToken], tuple[Origin, list[str]]] = {}
+        missing: dict[tuple[str, str | MissingToken], tuple[Origin, list[str]]] = {}
         for tool in tools:
-            for secret in tool.missing:
-                missing.setdefault((tool.origin.name, secret), (tool.origin, []))[1].append(tool.name)
-            if token := tool.missing_token:
-                tokens.setdefault((tool.origin.name, token), (tool.origin, []))[1].append(tool.name)
-        fatal = self.config.host.missing_secrets == "fail"
-        for (_, secret), (origin, names) in missing.items():
-            message = f"{_needing(secret, names)}; {self.binder.secrets.missing(secret)}"
+            needs: list[str | MissingToken] = [*tool.missing, *filter(None, [tool.missing_token])]
+            for need in needs:
+                missing.setdefault((tool.origin.name, need), (tool.origin, []))[1].append(tool.name)
+        for (_, need), (origin, names) in sorted(missing.items(), key=lambda entry: not isinstance(entry[0][1], str)):
+            # a token is never fatal: a call may bring its own
+            fatal = isinstance(need, str) and self.config.host.missing_secrets == "fail"
+            name, advice = (need, self.binder.secrets.missing(need)) if isinstance(need, str) else _token_advice(need)
+            message = f"{_needing(name, names)}; {advice}"
             level: Literal["error", "warning"] = "error" if fatal else "warning"
             self.problems.append(LoadProblem(NEEDS_SETTING, message, origin, fatal=fatal, level=level))
-        for (_, token), (origin, names) in tokens.items():  # never fatal: a call may bring its own token
-            message = f"{_needing(token.name, names)}; {token.hint}{_or_log_in(token)}"
-            self.problems.append(LoadProblem(NEEDS_SETTING, message, origin, level="warning"))
 
     # --- order and uniqueness ---
 
@@ -304,8 +301,7 @@ class _Assembler:
                 paths.setdefault(route.path, {})[route.method] = admitting
         served = {route.auth for routes in paths.values() for route in routes.values()}
         for (origin, policy), names in closed.items():
-            close = nearest(policy, served - {"public"})
-            hint = f"; did you mean {close!r}?" if close else ""
+            hint = did_you_mean(policy, served - {"public"})
             noun, effect = ("route", "it is") if len(names) == 1 else ("routes", "they are")
             message = f"no enabled plugin authenticates the policy {policy!r} of the {noun} {_some_names(names)}{hint}"
             self.problem(origin, f"{message}; {effect} not served")
@@ -350,25 +346,18 @@ class _Assembler:
         """Report middleware that is limited to methods that do not exist."""
         methods = {*REQUEST_HOOKS, *LIST_HOOKS, *CLIENT_NOTIFICATIONS, *contributed.methods, *contributed.notifications}
         for plugin in self.plugins:
-            named = [
-                name
-                for middleware in _middleware(plugin)
-                if isinstance(middleware, Around)
-                for name in middleware.methods
-            ]
-            for method in [name for name in named if name not in methods]:
-                close = nearest(method, methods)
-                hint = f"; did you mean {close!r}?" if close else ""
-                message = f"middleware around {method!r}: no such method{hint}"
+            around = [middleware for middleware in _middleware(plugin) if isinstance(middleware, Around)]
+            for method in [name for middleware in around for name in middleware.methods if name not in methods]:
+                message = f"middleware around {method!r}: no such method{did_you_mean(method, methods)}"
                 self.problems.append(LoadProblem("assemble", message, plugin.origin, level="warning"))
 
     def report_unknown_providers(self) -> None:
         """Report settings that name an auth provider that no plugin describes. A token source may still know it."""
-        named = [(plugin, getattr(plugin.instance, "named_providers", None)) for plugin in self.plugins]
-        for plugin, settings in [(plugin, settings) for plugin, settings in named if settings]:
-            providers = {provider.id for _, provider in self._owned(hookspecs.register_auth_providers) if provider.id}
+        providers = {provider.id for _, provider in self._owned(hookspecs.register_auth_providers) if provider.id}
+        for plugin in self.plugins if providers else ():
+            settings = getattr(plugin.instance, "named_providers", None) or {}
             for path, name in settings.items():
-                if not providers or name in providers:
+                if name in providers:
                     continue
                 close = nearest(name, providers)
                 hint = "" if close else f"; write one of {', '.join(sorted(providers))}"
@@ -419,9 +408,10 @@ def _needing(what: str, names: Sequence[str]) -> str:
     return f"{len(names)} {few[0]} {what} and {few[1]} not offered over stdio: {_some_names(names)}"
 
 
-def _or_log_in(token: MissingToken) -> str:
-    """Return the command for the login, as the end of a sentence, or "" if there is none."""
-    return f", or log in: `pegboard login {token.provider}`" if "login" in provided("commands") else ""
+def _token_advice(token: MissingToken) -> tuple[str, str]:
+    """Return the name of a token, and how to set it or to log in."""
+    log_in = f", or log in: `pegboard login {token.provider}`" if "login" in provided("commands") else ""
+    return token.name, f"{token.hint}{log_in}"
 
 
 def _some_names(names: Sequence[str]) -> str:

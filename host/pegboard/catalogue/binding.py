@@ -241,7 +241,7 @@ class Binder:
             adapters=self._adapters(definition, required.provider),
             timeout=host.tool_timeout if definition.timeout is None else definition.timeout,
             max_result_bytes=host.max_result_bytes if definition.max_result is None else definition.max_result,
-            deprecation=Deprecation(tool) if tool.deprecated else None,
+            deprecation=Deprecation.of(tool),
         )
 
     def _content(self, plugin: LoadedPlugin, definition: ResourceDefinition | PromptDefinition) -> BindResult:

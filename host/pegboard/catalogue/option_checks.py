@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from pegboard.authorization.tool_authorization import check_authorization
 from pegboard.catalogue.shown_texts import check_shown_text
 from pegboard.errors import ToolDefinitionError
 from pegboard.plugin.definitions import PromptDefinition, ResourceDefinition, ToolDefinition
@@ -42,23 +41,39 @@ def check_options(definition: ToolDefinition | ResourceDefinition | PromptDefini
     _check_lists(definition)
     for tag in definition.tags:
         _check_tag(tag)
-    for secret in getattr(definition, "requires_secrets", ()):
-        _check_key("secret", secret)
-    for key in getattr(definition, "requires_metadata", ()):
-        _check_key("metadata", key)
     _check_shown(definition)
     _check_max_result(getattr(definition, "max_result", None))
     if isinstance(definition, ToolDefinition):
-        _check_flags(definition)
-        if definition.requires_auth is not None or definition.scopes:
-            _check_authorization(definition)
-        if CLIENT_ID in map(str.lower, definition.requires_metadata) and definition.requires_auth is None:
-            raise ToolDefinitionError(f"the tool requires the metadata {CLIENT_ID} without a token: set requires_auth")
-        _check_limits(definition)
-        _check_changes(definition.arguments)
-        _check_adapters(definition.adapters)
+        _check_tool(definition)
         if hints is not None:
             _check_hints(hints)
+
+
+def _check_tool(definition: ToolDefinition) -> None:
+    for secret in definition.requires_secrets:
+        _check_key("secret", secret)
+    for key in definition.requires_metadata:
+        _check_key("metadata", key)
+    for name in ("strict", "inline"):
+        _check_flag(f"its {name}", getattr(definition, name), bool)
+    if definition.requires_auth is not None or definition.scopes:
+        from pegboard.authorization.tool_authorization import check_authorization  # few tools
+
+        check_authorization(definition)
+    if CLIENT_ID in map(str.lower, definition.requires_metadata) and definition.requires_auth is None:
+        raise ToolDefinitionError(f"the tool requires the metadata {CLIENT_ID} without a token: set requires_auth")
+    _check_timeout(definition.timeout, is_inline=definition.inline)
+    if definition.arguments:
+        from pegboard.authoring.transformed import check_changes
+
+        check_changes(definition.arguments)
+    _check_adapters(definition.adapters)
+
+
+def _check_tag(tag: object) -> None:
+    if not isinstance(tag, str) or not tag.strip():
+        raise ToolDefinitionError(f"invalid tag {tag!r}: tags are visible strings")
+    check_shown_text("tag", tag, MAX_TAG_CHARACTERS)
 
 
 def _check_lists(definition: ToolDefinition | ResourceDefinition | PromptDefinition) -> None:
@@ -76,12 +91,6 @@ def _check_key(what: str, key: object) -> None:
         )
 
 
-def _check_tag(tag: object) -> None:
-    if not isinstance(tag, str) or not tag.strip():
-        raise ToolDefinitionError(f"invalid tag {tag!r}: tags are visible strings")
-    check_shown_text("tag", tag, MAX_TAG_CHARACTERS)
-
-
 def _check_texts(definition: ToolDefinition | ResourceDefinition | PromptDefinition, hints: object) -> None:
     texts = {
         "name": definition.name,
@@ -95,17 +104,6 @@ def _check_texts(definition: ToolDefinition | ResourceDefinition | PromptDefinit
             raise ToolDefinitionError(f"its {name} must be a string, not {value!r}")
         if value:
             check_shown_text(name, value, MAX_DESCRIPTION_CHARACTERS if name == "description" else MAX_TITLE_CHARACTERS)
-
-
-def _check_flags(definition: ToolDefinition) -> None:
-    for name in ("strict", "inline"):
-        if not isinstance(getattr(definition, name), bool):
-            raise ToolDefinitionError(f"its {name} must be true or false, not {getattr(definition, name)!r}")
-
-
-def _check_authorization(definition: ToolDefinition) -> None:
-    # imported only if there is such a tool
-    check_authorization(definition)
 
 
 def _check_adapters(adapters: object) -> None:
@@ -122,20 +120,13 @@ def _check_adapters(adapters: object) -> None:
             )
 
 
-def _check_changes(changes: object) -> None:
-    if changes:
-        from pegboard.authoring.transformed import check_changes
-
-        check_changes(changes)
-
-
-def _check_limits(definition: ToolDefinition) -> None:
-    timeout: Any = definition.timeout
-    if timeout is not None:
-        if isinstance(timeout, bool) or not isinstance(timeout, int | float) or not 0 <= timeout <= MAX_TIMEOUT_SECONDS:
-            raise ToolDefinitionError(f"its timeout must be a number of seconds, 0 for no limit, not {timeout!r}")
-        if timeout and definition.inline:
-            raise ToolDefinitionError("an inline tool cannot be interrupted: remove `inline` or `timeout`")
+def _check_timeout(timeout: Any, *, is_inline: bool) -> None:
+    if timeout is None:
+        return
+    if isinstance(timeout, bool) or not isinstance(timeout, int | float) or not 0 <= timeout <= MAX_TIMEOUT_SECONDS:
+        raise ToolDefinitionError(f"its timeout must be a number of seconds, 0 for no limit, not {timeout!r}")
+    if timeout and is_inline:
+        raise ToolDefinitionError("an inline tool cannot be interrupted: remove `inline` or `timeout`")
 
 
 def _check_max_result(size: Any) -> None:
@@ -151,9 +142,13 @@ def _check_hints(hints: object) -> None:
     if not isinstance(hints.extra, Mapping):
         raise ToolDefinitionError(f"its annotations: extra must be a dict, not {hints.extra!r}")
     for name in ("read_only", "destructive", "idempotent", "open_world"):
-        if not isinstance(getattr(hints, name), bool | None):
-            raise ToolDefinitionError(f"its annotation {name} must be true or false, not {getattr(hints, name)!r}")
+        _check_flag(f"its annotation {name}", getattr(hints, name), bool | None)
     check_sense(hints)
+
+
+def _check_flag(what: str, value: object, kind: Any) -> None:
+    if not isinstance(value, kind):
+        raise ToolDefinitionError(f"{what} must be true or false, not {value!r}")
 
 
 def check_sense(hints: ToolAnnotations) -> None:

@@ -10,6 +10,7 @@ from typing import Any, TypeVar, cast
 from pydantic_core import to_json
 
 from pegboard.catalogue.shown_texts import check_schema_texts
+from pegboard.catalogue.tool_compiler import listed_tool
 from pegboard.errors import ToolDefinitionError
 from pegboard.plugin.definitions import PromptDefinition, ResourceDefinition, ToolDefinition
 from pegboard.schemas.functions import context_parameter, parameters_of
@@ -133,23 +134,11 @@ def late_tool(
     """
     raw = definition.raw or EMPTY
     check_raw(raw)
-    tool = Tool(
-        name=name,
-        description=raw.get("description", ""),
-        input_schema=raw["inputSchema"],
-        output_schema=raw.get("outputSchema"),
-        title=raw.get("title"),
-        annotations=raw_hints(raw),
-        owner=toolkit.name,
-        meta=raw.get("_meta"),
-        version=definition.version or toolkit.version,
-        deprecated=definition.deprecated,
-        requires=requires,
-        owner_description=toolkit.description,
-        tags=tuple(definition.tags),
-        definition=definition,
-        raw=raw,
-    )
+    schemas = raw["inputSchema"], raw.get("outputSchema")
+    shown = definition._replace(title=raw.get("title"), annotations=raw_hints(raw), meta=raw.get("_meta"))
+    tool = listed_tool(shown, name, toolkit, raw.get("description", ""), schemas)
+    own = definition.version or toolkit.version
+    tool = tool._replace(version=own, tags=tuple(definition.tags), requires=requires, definition=definition)
     return tool, raw_signature(definition)[0]
 
 

@@ -22,7 +22,7 @@ from pegboard.loading.loader import load_late
 from pegboard.loading.plugins import LoadedPlugin, contributions_of, log_problems, refuse_fatal, without_secrets
 from pegboard.names import wire_name
 from pegboard.plugin.base import PluginContext
-from pegboard.plugin.definitions import PromptDefinition, ResourceDefinition, ToolDefinition
+from pegboard.plugin.definitions import KINDS, PromptDefinition, ResourceDefinition, ToolDefinition
 from pegboard.plugin.origin import Origin
 from pegboard.secrets.grants import check_token_grant, is_granted
 from pegboard.types.authorization import TokenRequest
@@ -195,22 +195,18 @@ class Registry:
     def _finish(self, late: LoadedPlugin, toolkit: LateToolkit) -> Rejections:
         """Import a toolkit and serve its items in place of its definitions. See `LateToolkit.finish`."""
         fresh = load_late(late, self._config, self.context)
-        self._enter(fresh)
-        try:
-            return self._serve_imported(late, fresh, toolkit)
-        except BaseException:
-            self._late.leave(fresh)
-            raise
-
-    def _enter(self, fresh: LoadedPlugin) -> None:
-        """Enter the lifespan of an imported toolkit. Its additions are items that the assembly does not have yet."""
-        with self._lock:
+        with self._lock:  # what its lifespan adds are items that the assembly does not have yet
             self._joining = (*self._joining, fresh)
         try:
             self._late.enter(fresh)
         finally:
             with self._lock:
                 self._joining = tuple(plugin for plugin in self._joining if plugin is not fresh)
+        try:
+            return self._serve_imported(late, fresh, toolkit)
+        except BaseException:
+            self._late.leave(fresh)
+            raise
 
     def _serve_imported(self, late: LoadedPlugin, fresh: LoadedPlugin, toolkit: LateToolkit) -> Rejections:
         from pegboard.catalogue.item_checks import accepted  # most hosts have no late toolkit
@@ -282,15 +278,9 @@ class Registry:
 
     def _contribute(self, plugin: LoadedPlugin, definition: Definition) -> str:
         """Add a definition to the plugin's contributions for the next assembly. Return its name."""
-        if isinstance(definition, ResourceDefinition):
-            plugin.contributed(register_resources).append(definition)
-            return definition.uri
-        name = attempt(own_name, definition)
-        if isinstance(definition, ToolDefinition):
-            plugin.contributed(register_tools).append(definition)
-        else:
-            plugin.contributed(register_prompts).append(definition)
-        return self._wire_name(plugin, name, definition)
+        name = definition.uri if isinstance(definition, ResourceDefinition) else attempt(own_name, definition)
+        plugin.contributions[f"register_{KINDS[type(definition)]}"].append(definition)
+        return name if isinstance(definition, ResourceDefinition) else self._wire_name(plugin, name, definition)
 
     def _wire_name(self, plugin: LoadedPlugin, own: str, definition: Definition | None = None) -> str:
         toolkit = toolkit_of(plugin, definition)
@@ -315,9 +305,8 @@ class Registry:
         results: dict[int, BindResult] = {}
         resources = {uri: bound.item for uri, bound in self._assembly.resources.items()} if self._assembly else {}
         # resources first, as tools may refer to them
-        for number, definition in sorted(
-            enumerate(definitions), key=lambda pair: not isinstance(pair[1], ResourceDefinition)
-        ):
+        order = sorted(enumerate(definitions), key=lambda pair: not isinstance(pair[1], ResourceDefinition))
+        for number, definition in order:
             results[number] = bound = self._bound_one(binder, plugin, definition, resources)
             if isinstance(bound, ServedItem) and bound.kind == "resources":
                 resources[bound.name] = bound.item
@@ -335,15 +324,16 @@ class Registry:
             place = "" if definition.raw is not None else location_of(definition.function)
             raise type(error)(f"{definition_label(definition)}{place}: {error}") from error.__cause__
         self._report(binder)
-        unserved = self._assembly.unserved if self._assembly else ()
-        if isinstance(result, Unserved) and result.is_rejected and result not in unserved:
-            logger.error("%s: %s", plugin.origin, result)
-        if isinstance(result, ServedItem) and result.missing:
+        if isinstance(result, Unserved):
+            if result.is_rejected and not (self._assembly and result in self._assembly.unserved):
+                logger.error("%s: %s", plugin.origin, result)
+            return result
+        if result.missing:
             message = f"tool {result.name!r}: {'; '.join(map(binder.secrets.missing, result.missing))}"
             if self._config.host.missing_secrets == "fail":
                 raise ToolDefinitionError(message)
             logger.warning("%s", message)
-        if isinstance(result, ServedItem) and result.missing_token:
+        if result.missing_token:
             logger.warning("tool %r: %s", result.name, result.missing_token.hint)
         return result
 
@@ -385,9 +375,9 @@ def _listed(assembly: Assembly, kind: ItemKind) -> dict[str, Any]:
 
 
 def _definition(item: object) -> Definition:
-    if isinstance(item, ToolDefinition | ResourceDefinition | PromptDefinition):
+    if isinstance(item, ResourceDefinition | PromptDefinition):
         return item
-    if callable(item):
+    if isinstance(item, ToolDefinition) or callable(item):
         return as_definition(item)
     raise ToolDefinitionError(f"{item!r} must be a definition or a function")
 

@@ -14,7 +14,7 @@ from pegboard.catalogue.option_checks import MAX_DESCRIPTION_CHARACTERS, MAX_TIT
 from pegboard.catalogue.shown_texts import check_schema_texts, check_shown_text
 from pegboard.errors import ToolDefinitionError
 from pegboard.names import check_wire_name, normal_version
-from pegboard.plugin.definitions import PromptDefinition, ResourceDefinition, ToolDefinition
+from pegboard.plugin.definitions import KINDS, PromptDefinition, ResourceDefinition, ToolDefinition
 from pegboard.schemas.functions import innermost, parameters_of
 from pegboard.schemas.signature import Signature, compile_signature
 from pegboard.types.callers import EMPTY
@@ -35,6 +35,9 @@ _SECTION_MARKS = (":\n", "\n---", "\n:")
 
 SchemaReferences: TypeAlias = Literal["inline", "keep"]
 """Definitions in place of references, or references to `$defs`."""
+
+Schemas: TypeAlias = tuple[Mapping[str, Any], Mapping[str, Any] | None]
+"""The schema of the arguments, and that of the result."""
 
 Tagged = TypeVar("Tagged", Tool, Resource, ResourceTemplate, Prompt)
 
@@ -61,8 +64,8 @@ def definition_label(definition: ToolDefinition | ResourceDefinition | PromptDef
     """Return the kind and name of a definition for messages."""
     if isinstance(definition, ResourceDefinition):
         return f"resource {definition.uri!r}"
-    kind = "tool" if isinstance(definition, ToolDefinition) else "prompt"
     name = definition.name if isinstance(definition.name, str) else None
+    kind = KINDS[type(definition)].removesuffix("s")
     return f"{kind} {name or getattr(definition.function, '__name__', definition.function)!r}"
 
 
@@ -111,14 +114,14 @@ def compile_tool(
     """
     if complaint := check_wire_name(name):
         raise ToolDefinitionError(f"its name on the wire, {name!r}, is invalid: {complaint}")
-    hints, meta = definition.annotations, definition.meta
     if definition.raw is not None:
         from pegboard.catalogue.raw_definitions import raw_hints, raw_meta, raw_schemas, raw_signature
 
         schemas = raw_schemas(definition)
         signature = raw_signature(definition)[0]
-        title, description = definition.title, definition.description or ""
-        hints, meta = hints or raw_hints(definition.raw), raw_meta(definition)
+        description = definition.description or ""
+        hints = definition.annotations or raw_hints(definition.raw)
+        shown = definition._replace(annotations=hints, meta=raw_meta(definition))
     else:
         description, documented = described(definition)
         if not description:
@@ -128,16 +131,26 @@ def compile_tool(
         check_schema_texts(schemas[0], schema_json(schemas[0]))
         if schemas[1] is not None:
             check_schema_texts(schemas[1], schema_json(schemas[1]), "the result")
-        title = definition.title or (hints.title if hints else None)
-    tool = Tool(
+        hints = definition.annotations
+        shown = definition._replace(title=definition.title or (hints.title if hints else None))
+    tool = listed_tool(shown, name, toolkit, description, schemas)._replace(definition=definition)
+    tool = with_tags(_with_version(_with_kind(tool, definition), definition.version), definition.tags)
+    return tool, signature, runnable(definition.function, signature, inline=definition.inline)
+
+
+def listed_tool(
+    definition: ToolDefinition, name: str, toolkit: ToolkitInfo, description: str, schemas: Schemas
+) -> Tool:
+    """Return a tool as clients see it, with the options of its definition that they see."""
+    return Tool(
         name=name,
         description=description,
         input_schema=schemas[0],
         output_schema=schemas[1],
-        title=title,
-        annotations=hints,
+        title=definition.title,
+        annotations=definition.annotations,
         owner=toolkit.name,
-        meta=meta,
+        meta=definition.meta,
         icons=tuple(definition.icons),
         version=toolkit.version,
         deprecated=_deprecation(definition),
@@ -146,8 +159,6 @@ def compile_tool(
         raw=definition.raw,
         place=definition.place,
     )
-    tool = with_tags(_with_version(_with_kind(tool, definition), definition.version), definition.tags)
-    return tool, signature, runnable(definition.function, signature, inline=definition.inline)
 
 
 def _signature(definition: ToolDefinition, references: SchemaReferences, documented: Mapping[str, str]) -> Signature:

@@ -71,12 +71,10 @@ def _checked_metadata(metadata: object) -> ToolMetadata:
     if not isinstance(strict, bool):
         raise _wrong(f"its strict must be true or false, not {strict!r}")
     domains = None if classification is None else _checked_classification(classification)
-    if behavior is not None:
-        behavior = _checked_behavior(behavior)
-    if extras is not None:
-        if not isinstance(extras, Mapping):
-            raise _wrong(f"its extras must be a dict, not {extras!r}")
-        extras = _own_json(extras, "its metadata: extras")
+    behavior = None if behavior is None else _checked_behavior(behavior)
+    if not isinstance(extras, Mapping | None):
+        raise _wrong(f"its extras must be a dict, not {extras!r}")
+    extras = None if extras is None else _own_json(extras, "its metadata: extras")
     if strict and behavior is not None and (complaint := _contradiction(behavior, domains)):
         raise _wrong(f"{complaint}: change one of the two values, or set strict=False to keep both")
     return ToolMetadata(domains, behavior, extras, strict)

@@ -13,7 +13,7 @@ from pegboard import hookspecs
 from pegboard.authoring.toolkit_base import ToolkitBase
 from pegboard.errors import PluginError
 from pegboard.loading.contributions import checked_contributions
-from pegboard.names import nearest
+from pegboard.names import did_you_mean
 from pegboard.plugin.base import PluginContext
 
 logger = logging.getLogger("pegboard.loading.hooks")
@@ -93,9 +93,7 @@ class HookManager(pluggy.PluginManager):
     def _checked(self, caller: pluggy.HookCaller, hooks: PluginHooks) -> str:
         """Check a plugin's implementations of one hook and return the hook's name."""
         if not caller.has_spec():
-            close = nearest(caller.name, self._specs)
-            hint = f"; did you mean {close!r}?" if close else ""
-            raise PluginError(f"unknown hook {caller.name!r}{hint}")
+            raise PluginError(f"unknown hook {caller.name!r}{did_you_mean(caller.name, self._specs)}")
         for implementation in caller.get_hookimpls():
             if implementation.plugin is hooks:
                 _check_implementation(caller.name, implementation)

@@ -258,7 +258,7 @@ class Loader:
         """Load one plugin, or report its failure and return None."""
         origin = choice.origin
         changed: list[str] = []
-        attempt = _Attempt(self.config, origin, self.context, self.hooks, self.loaders)
+        attempt = _Attempt(self, origin, self.hooks, self.loaders)
         if origin.found is not None:
             sys.path += [folder for folder in origin.found.folders if folder not in sys.path]
         loaded = None
@@ -290,16 +290,11 @@ class _Attempt:
     """The loading of one plugin. `stage` is the name of the current step."""
 
     def __init__(
-        self,
-        config: HostConfig,
-        origin: Origin,
-        context: Contexts,
-        hooks: HookManager,
-        loaders: ToolkitLoaders | None,
+        self, loader: Loader, origin: Origin, hooks: HookManager, loaders: ToolkitLoaders | None = None
     ) -> None:
-        self.config = config
+        self.config = loader.config
         self.origin = origin
-        self.context = context
+        self.context = loader.context
         self.hooks = hooks
         self.loaders = loaders
         self.remarks: list[str] = []
@@ -406,7 +401,8 @@ def load_late(plugin: LoadedPlugin, config: HostConfig, context: Contexts) -> Lo
     """
     from pegboard.loading.late_toolkits import import_late
 
-    return import_late(plugin, lambda hooks: _Attempt(config, plugin.origin, context, hooks, None).run())
+    loader = Loader(config, Selection(), context)
+    return import_late(plugin, lambda hooks: _Attempt(loader, plugin.origin, hooks).run())
 
 
 def _by_name(item: PluginChoice | LoadedPlugin) -> tuple[str, str]:

@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from pegboard.types.callers import EMPTY
-from pegboard.types.catalogue import ToolAnnotations, ToolkitInfo
+from pegboard.types.catalogue import ItemKind, ToolAnnotations, ToolkitInfo
 
 if TYPE_CHECKING:
     from pegboard.context import Context
@@ -154,3 +154,11 @@ class PromptDefinition(NamedTuple):
     toolkit: ToolkitInfo | None = None
     raw: Mapping[str, Any] | None = None
     place: int | None = None
+
+
+KINDS: Mapping[type[Any], ItemKind] = {
+    ToolDefinition: "tools",
+    ResourceDefinition: "resources",
+    PromptDefinition: "prompts",
+}
+"""The kind of items for each class of definitions."""

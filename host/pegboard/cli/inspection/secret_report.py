@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import partial
-from typing import Any, NamedTuple
 from typing import Any
 
 from pegboard.authorization.providers import token_secrets

@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from pegboard_plugins.operation.lock.catalogue_lock import LockedOwner
+from pegboard_plugins.operation.lock.definition_objects import HOST_MEMBERS
 
 _META: Mapping[str, Any] = {"pegboard/version": str, "pegboard/tags": list}
-_AUTHORIZATION: Mapping[str, Any] = {"provider": str, "type": str, "id": str, "scopes": list}
 _TOOL: Mapping[str, Any] = {
     "title": str,
     "description": str,
@@ -16,9 +16,7 @@ _TOOL: Mapping[str, Any] = {
     "outputSchema": dict,
     "annotations": dict,
     "_meta": _META,
-    "version": str,
-    "deprecated": str,
-    "requires": {"authorization": _AUTHORIZATION, "scopes": list, "secrets": list, "metadata": list},
+    **HOST_MEMBERS,
 }
 """The types of the members with which a host serves a tool. A list has strings."""
 _OTHER: Mapping[str, Any] = {"_meta": _META}

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
-from pegboard.types import Prompt, Resource, ResourceTemplate, Tool
+from pegboard.types import AuthProvider, Prompt, Resource, ResourceTemplate, Tool, ToolAuthorization
 
 if TYPE_CHECKING:
     from pegboard import Annotations, Icon, ToolAnnotations
@@ -13,6 +14,14 @@ if TYPE_CHECKING:
 
 _OF_HOST = frozenset(("name", "title", "description", "inputSchema", "outputSchema", "uri", "uriTemplate", "_meta"))
 """The members of another server's object that clients do not receive from it."""
+
+_AUTHORIZATION: Mapping[str, Any] = {"provider": str, "type": str, "id": str, "scopes": list}
+HOST_MEMBERS: Mapping[str, Any] = {
+    "version": str,
+    "deprecated": str,
+    "requires": {"authorization": _AUTHORIZATION, "scopes": list, "secrets": list, "metadata": list},
+}
+"""The members of a tool that are not members of an MCP object, with their types. A list has strings."""
 
 
 def definition_object(item: Tool | Resource | ResourceTemplate | Prompt) -> dict[str, Any]:
@@ -101,3 +110,30 @@ def _requirements(required: ToolRequirements) -> dict[str, Any]:
 def _given(members: Mapping[str, Any]) -> dict[str, Any]:
     """Return the members that have a value. Empty strings, lists and objects have no value, but false and 0 do."""
     return {name: member for name, member in members.items() if member or member is False or member == 0}
+
+
+def host_options(definition: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the options of a tool that only the host knows, from the object of its definition."""
+    requires = definition.get("requires", {})
+    return {
+        "deprecated": definition.get("deprecated"),
+        "requires_auth": _authorization(requires.get("authorization")),
+        "scopes": tuple(requires.get("scopes", ())),
+        "requires_secrets": tuple(requires.get("secrets", ())),
+        "requires_metadata": tuple(requires.get("metadata", ())),
+    }
+
+
+def _authorization(authorization: Mapping[str, Any] | None) -> ToolAuthorization | None:
+    """Return the authorization that a locked tool requires. The import replaces it by the toolkit's own object."""
+    if authorization is None:
+        return None
+    name = authorization.get("provider")
+    required = _class_of(AuthProvider(name, name or authorization.get("id", ""), type=authorization.get("type", "")))
+    return required(id=authorization.get("id"), scopes=authorization.get("scopes"))
+
+
+@lru_cache(maxsize=8)
+def _class_of(provider: AuthProvider) -> type[ToolAuthorization]:
+    """Return the class of a provider's requirements. The tools of a toolkit often require tokens of one provider."""
+    return type("LockedAuthorization", (ToolAuthorization,), {"provider": provider})

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from functools import lru_cache, partial
+from collections.abc import Iterator, Sequence
+from functools import partial
 from typing import Any
 
 from pegboard import Context, MCPError
@@ -15,16 +15,14 @@ from pegboard.plugin import (
     ResourceDefinition,
     ToolDefinition,
 )
-from pegboard.types import AuthProvider, ToolAuthorization
 from pegboard_plugins.operation.lock.canonical import digest_of
 from pegboard_plugins.operation.lock.catalogue_lock import CatalogueLock, LockedDefinition, LockedOwner
 from pegboard_plugins.operation.lock.definition_damage import damage
+from pegboard_plugins.operation.lock.definition_objects import HOST_MEMBERS, host_options
 from pegboard_plugins.operation.lock.verification import unlocked_reason
 
 _VERSION = "pegboard/version"
 _TAGS = "pegboard/tags"
-_HOST_ONLY = ("version", "deprecated", "requires")
-"""The members of a locked definition that are not members of an MCP object."""
 
 
 def reason_to_import(lock: CatalogueLock, toolkit: FoundToolkit) -> str | None:
@@ -84,20 +82,10 @@ async def _read_first(uri: str, context: Context) -> MCPError:
 def _tools(owner: LockedOwner) -> Iterator[ToolDefinition]:
     for name, locked in owner.tools.items():
         definition = locked.definition
-        requires = definition.get("requires", {})
-        meta = definition.get("_meta", {})
-        yield ToolDefinition(
-            _imported_first,
-            name=name,
-            version=meta.get(_VERSION),
-            tags=_tags(locked),
-            deprecated=definition.get("deprecated"),
-            requires_auth=_authorization(requires.get("authorization")),
-            scopes=tuple(requires.get("scopes", ())),
-            requires_secrets=tuple(requires.get("secrets", ())),
-            requires_metadata=tuple(requires.get("metadata", ())),
-            raw={member: value for member, value in definition.items() if member not in _HOST_ONLY},
-        )
+        version = definition.get("_meta", {}).get(_VERSION)
+        raw = {member: value for member, value in definition.items() if member not in HOST_MEMBERS}
+        own = host_options(definition)
+        yield ToolDefinition(_imported_first, name=name, version=version, tags=_tags(locked), raw=raw, **own)
 
 
 def _resources(owner: LockedOwner) -> Iterator[ResourceDefinition]:
@@ -113,18 +101,3 @@ def _prompts(owner: LockedOwner) -> Iterator[PromptDefinition]:
 def _tags(locked: LockedDefinition) -> Sequence[str]:
     tags: Sequence[str] = locked.definition.get("_meta", {}).get(_TAGS, ())
     return tags
-
-
-def _authorization(authorization: Mapping[str, Any] | None) -> ToolAuthorization | None:
-    """Return the authorization that a locked tool requires. The import replaces it by the toolkit's own object."""
-    if authorization is None:
-        return None
-    name = authorization.get("provider")
-    required = _class_of(AuthProvider(name, name or authorization.get("id", ""), type=authorization.get("type", "")))
-    return required(id=authorization.get("id"), scopes=authorization.get("scopes"))
-
-
-@lru_cache(maxsize=8)
-def _class_of(provider: AuthProvider) -> type[ToolAuthorization]:
-    """Return the class of a provider's requirements. The tools of a toolkit often require tokens of one provider."""
-    return type("LockedAuthorization", (ToolAuthorization,), {"provider": provider})
