@@ -41,7 +41,6 @@ from pegboard.types.callers import EMPTY
 from pegboard.types.catalogue import ItemKind, Resource, Tool, ToolkitInfo
 
 if TYPE_CHECKING:
-    from pegboard.catalogue.item_checks import ItemChecks
     from pegboard.catalogue.tool_settings import ChangedTools
 
 BindResult: TypeAlias = ServedItem | Unserved
@@ -88,11 +87,7 @@ class Binder:
         stores = secret_stores(config, plugins)
         self.secrets = SecretStores(stores, settings, self._report, self.redactor, reserved_secrets())
         self._additions = collect_contributions(plugins, self._report)
-        self._checks: ItemChecks | None = None
-        if any(plugin.contributed(register_definition_checks) for plugin in plugins):
-            from pegboard.catalogue.item_checks import ItemChecks
-
-            self._checks = ItemChecks(plugins)
+        self._checks = tuple(contributions_of(plugins, register_definition_checks))
         self._tool_checks = [protocol.check_tool for _, protocol in contributions_of(plugins, register_protocols)]
         self._users: set[str] = set()
         self.changed_tools: ChangedTools | None = None
@@ -119,7 +114,11 @@ class Binder:
         """
         with hidden_text_allowed(self.accepts_hidden_text):
             result = attempt(self._bound, plugin, definition, resources)
-        return result if self._checks is None else self._checks.checked(result)
+        if not self._checks:
+            return result
+        from pegboard.catalogue.item_checks import checked  # most hosts have no checks
+
+        return checked(result, self._checks)
 
     def _bound(self, plugin: LoadedPlugin, definition: Definition, resources: Mapping[str, Resource]) -> BindResult:
         if plugin.is_late and isinstance(definition, ToolDefinition):

@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING
 
 from pegboard.calls.served_item import SINGULAR, ServedItem, Unserved
 from pegboard.catalogue.binding import BindResult
-from pegboard.hookspecs import register_definition_checks
-from pegboard.loading.plugins import LoadedPlugin, contributions_of
+from pegboard.loading.plugins import LoadedPlugin
 from pegboard.messages.error_fields import describe_error
-from pegboard.plugin.definition_checks import CheckedDefinition
+from pegboard.plugin.definition_checks import CheckedDefinition, DefinitionCheck
 from pegboard.types.catalogue import ItemKind
 
 if TYPE_CHECKING:
@@ -20,29 +19,19 @@ if TYPE_CHECKING:
 logger = logging.getLogger("pegboard")
 
 
-class ItemChecks:
-    """The checks of all plugins.
-
-    Args:
-        plugins: the loaded plugins.
-    """
-
-    def __init__(self, plugins: Iterable[LoadedPlugin]) -> None:
-        self._checks = tuple(contributions_of(plugins, register_definition_checks))
-
-    def checked(self, bound: BindResult) -> BindResult:
-        """Return a definition, or its rejection by the first check that rejects it."""
-        if isinstance(bound, Unserved):
-            return bound
-        definition = checked_definition(bound)
-        for plugin, check in self._checks:
-            try:
-                reason = check.rejection(definition)
-            except Exception as error:  # noqa: BLE001 - a plugin's exception
-                reason = f"the check of {plugin.origin} raised {describe_error(error)}"
-            if reason is not None:
-                return Unserved(bound.kind, bound.name, bound.origin.name, reason, is_rejected=True)
+def checked(bound: BindResult, checks: Iterable[tuple[LoadedPlugin, DefinitionCheck]]) -> BindResult:
+    """Return a definition, or its rejection by the first check that rejects it."""
+    if isinstance(bound, Unserved):
         return bound
+    definition = checked_definition(bound)
+    for plugin, check in checks:
+        try:
+            reason = check.rejection(definition)
+        except Exception as error:  # noqa: BLE001 - a plugin's exception
+            reason = f"the check of {plugin.origin} raised {describe_error(error)}"
+        if reason is not None:
+            return Unserved(bound.kind, bound.name, bound.origin.name, reason, is_rejected=True)
+    return bound
 
 
 def accepted(

@@ -57,8 +57,6 @@ def _check_tool(definition: ToolDefinition) -> None:
     for name in ("strict", "inline"):
         _check_flag(f"its {name}", getattr(definition, name), bool)
     if definition.requires_auth is not None or definition.scopes:
-        from pegboard.authorization.tool_authorization import check_authorization  # few tools
-
         check_authorization(definition)
     if CLIENT_ID in map(str.lower, definition.requires_metadata) and definition.requires_auth is None:
         raise ToolDefinitionError(f"the tool requires the metadata {CLIENT_ID} without a token: set requires_auth")

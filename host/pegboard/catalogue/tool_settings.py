@@ -11,6 +11,7 @@ from pegboard.catalogue.binding import BindResult
 from pegboard.config import ConfigProblem, HostConfig, PluginConfig
 from pegboard.config.problems import dotted
 from pegboard.config.references import references, resolve
+from pegboard.config.sections import unset_variables
 from pegboard.config.validation import validate
 from pegboard.errors import ToolDefinitionError
 from pegboard.names import Patterns, normalise, with_nearest
@@ -72,11 +73,9 @@ class ChangedTools:
         path = ("host", "tools", name)
         if not hasattr(section, "items"):
             return [self._config.problem("expected a table", path)]
+        if unset := unset_variables(self._config, section, path):
+            return unset
         refs = dict(references(section, path))
-        missing = {place: ref for place, ref in refs.items() if ref.value is None}
-        if missing:
-            message = 'the environment variable "{}" is missing or empty'
-            return [self._config.problem(message.format(ref.env), place) for place, ref in missing.items()]
         return validate(ToolSettings, resolve(section), self._config.sources, path, {}, refs)
 
     def bound(self, definition: ToolDefinition, forms: Collection[str], bind: Bind) -> BindResult | ConfigProblem:

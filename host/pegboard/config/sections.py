@@ -50,17 +50,23 @@ def validate_section(
         return [config.problem("takes no settings", (*path, key)) for key in section] or None
     section = {**section, **_from_environment(config, path, variables)}
     refs = dict(references(section, path))
-    missing = {place: ref for place, ref in refs.items() if ref.value is None}
-    problems = [
-        config.problem(f'the environment variable "{ref.env}" is missing or empty', place)
-        for place, ref in missing.items()
-    ]
+    missing = [place for place, ref in refs.items() if ref.value is None]
+    problems = unset_variables(config, section, path)
     checked = validate(model, resolve(section), config.sources, path, _folders(config, path, section), refs)
     if isinstance(checked, list):
         # a problem of a table may follow from the unset variable in it
         unset = {dotted(place[:end]) for place in missing for end in range(len(path), len(place) + 1)}
         problems += [problem for problem in checked if problem.key not in unset]
     return in_order(problems) or checked
+
+
+def unset_variables(config: HostConfig, section: Mapping[str, Any], path: KeyPath) -> list[ConfigProblem]:
+    """Return a problem for each reference to a variable that is unset or empty."""
+    return [
+        config.problem(f'the environment variable "{ref.env}" is missing or empty', place)
+        for place, ref in references(section, path)
+        if ref.value is None
+    ]
 
 
 def _from_environment(config: HostConfig, path: KeyPath, variables: Variables) -> dict[str, Any]:

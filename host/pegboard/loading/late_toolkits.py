@@ -7,9 +7,10 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from pegboard.authoring.late_toolkit import LateToolkit
-from pegboard.config import ConfigProblem, HostConfig
+from pegboard.config import ConfigProblem, HostConfig, validate_section
 from pegboard.config.references import references, resolve
 from pegboard.config.secret_values import MASK, masked
+from pegboard.config.sections import unset_variables
 from pegboard.errors import PluginError
 from pegboard.hookspecs import register_prompts, register_resources, register_tools
 from pegboard.loading.compiled_files import forget_outdated
@@ -88,15 +89,10 @@ def settings_problems(config: HostConfig, name: str, schema: Mapping[str, Any] |
     """Return the problems of a toolkit's settings by their JSON Schema. No toolkit is imported."""
     section, path = config.section("toolkits", name), ("toolkits", name)
     if schema is None:
-        return [config.problem("takes no settings", (*path, key)) for key in section]
+        return validate_section(config, "toolkits", name, None) or []
     if not schema or not (section or schema.get("required")):
         return []
-    unset = [
-        config.problem(f'the environment variable "{ref.env}" is missing or empty', place)
-        for place, ref in references(section, path)
-        if ref.value is None
-    ]
-    if unset:
+    if unset := unset_variables(config, section, path):
         return unset
     from jsonschema_rs import Draft202012Validator
 
