@@ -5,9 +5,8 @@ from __future__ import annotations
 import inspect
 import logging
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
-from pegboard.records import NamedTuple
 from pegboard.types.callers import EMPTY
 
 if TYPE_CHECKING:

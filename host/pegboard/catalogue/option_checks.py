@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from pegboard.authorization.tool_authorization import check_authorization
 from pegboard.catalogue.shown_texts import check_shown_text
 from pegboard.errors import ToolDefinitionError
 from pegboard.plugin.definitions import PromptDefinition, ResourceDefinition, ToolDefinition

@@ -1,9 +1,7 @@
 """Changes of a tool's arguments, and marks of parameters."""
 
 from collections.abc import Callable
-from typing import Any, Literal, TypeAlias
-
-from pegboard.records import NamedTuple
+from typing import Any, Literal, NamedTuple, TypeAlias
 
 
 class ArgumentChange(NamedTuple):
