@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 from argparse import Namespace
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import nullcontext, suppress
 from typing import TYPE_CHECKING
 
@@ -34,7 +34,7 @@ from pegboard.plugin.commands import (
     RequestedSecret,
 )
 from pegboard.secrets.redaction import Redactor
-from pegboard.terminal.printing import diverted, print_text
+from pegboard.terminal.printing import diverted, print_text, say
 
 if TYPE_CHECKING:
     from pegboard.host import Host
@@ -123,11 +123,37 @@ class RunningCommand(CommandContext):
 
         return [secret for plugin in host.report.plugins for secret in requested_secrets(host, plugin.origin)]
 
+    @property
+    def _waits(self) -> bool:
+        return not vars(self.options).get("no_wait", False)
+
     def let_plugins_add_tools(self, host: Host) -> bool:
         """Start and stop the host without transports. Return True if all tools are available."""
         from pegboard.cli.inspection.tool_lookup import let_plugins_add_tools
 
-        return not let_plugins_add_tools(host).say_missing()
+        return not let_plugins_add_tools(host, waits=self._waits).say_missing()
+
+    async def list_items(self, host: Host) -> Mapping[str, Finding]:
+        """List all items of a running host. Return the reasons why items are missing."""
+        from pegboard.cli.inspection.tool_lookup import list_items
+
+        return await list_items(host, waits=self._waits)
+
+    def connect_servers(self) -> None:
+        """Start and stop a host without toolkits, if an enabled plugin mounts servers. Print its problems."""
+        if not self._waits:
+            return
+        try:
+            plan = self.host_plan()
+            mounting = [("plugin", name) for name, facts in own_facts().items() if facts.mounts]
+            if not any(origin in plan.enabled and plan.config.section("plugins", origin[1]) for origin in mounting):
+                return
+            host = self.new_host(without=[origin for origin in plan.enabled if origin[0] == "toolkit"])
+            with diverted():
+                host.load()
+            self.let_plugins_add_tools(host)
+        except MCPError as error:
+            say(f"warning: the servers cannot be connected: {error}")
 
     def say_outdated_hosts(self, host: Host) -> None:
         """Name the outdated hosts on standard error."""

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     import logging
 
     from pegboard.context import Context
+    from pegboard.plugin.commands import Finding
     from pegboard.types.authorization import ToolAuthorization
     from pegboard.types.callers import Authorization
     from pegboard.types.calls import Call
@@ -159,6 +160,22 @@ class Plugin:
         Commands call this after the first lists, and name these toolkits. The log has the reasons.
         """
         return ()
+
+    async def missing_items(self, name: str | None, progress: Callable[[str], None] | None) -> "Mapping[str, Finding]":
+        """Wait for the items that the plugin adds while the host runs. Return the toolkits whose items are missing.
+
+        Commands that print or judge items call this in the running host. Items that nothing confirms in time, such as
+        remembered definitions, are removed.
+
+        Args:
+            name: the tool that the command needs, in any spelling; None if the command needs all items.
+            progress: prints what is awaited after a moment, such as "waiting for notes"; None to wait for nothing
+                (`--no-wait`).
+
+        Returns:
+            The reason for each toolkit: an error, or a warning if the command succeeds without these items.
+        """
+        return {}
 
 
 Lifespan: TypeAlias = AbstractAsyncContextManager[Any]

@@ -135,6 +135,22 @@ class CommandContext:
         """
         raise _not_run()
 
+    async def list_items(self, host: "Host") -> "Mapping[str, Finding]":
+        """List all items of a running host, after its plugins have added those that they add while it runs.
+
+        Returns:
+            The reasons why items are missing, by their owners, such as "plugin:NAME/SERVER". A warning is of an owner
+            without which the command succeeds.
+        """
+        raise _not_run()
+
+    def connect_servers(self) -> None:
+        """Connect to mounted servers once, so that their definitions are remembered. Print the problems.
+
+        With `--no-wait`, and without mounted servers, nothing happens.
+        """
+        raise _not_run()
+
     def say_outdated_hosts(self, host: "Host") -> None:
         """Name on standard error the running hosts whose plugins or toolkits have changed since they were loaded.
 

@@ -279,9 +279,11 @@ class Listing:
         next_cursor: the cursor of the next page; None on the last page.
         private: True if other callers may see another list, so that it must not be cached for all. All pages of a list
             have the same value.
+        max_ttl_ms: how long clients may cache the page, in milliseconds, if this is shorter than the time in the
+            settings of the protocol; None for that time.
     """
 
-    __slots__ = ("__weakref__", "items", "kind", "next_cursor", "private")
+    __slots__ = ("__weakref__", "items", "kind", "max_ttl_ms", "next_cursor", "private")
 
     def __init__(
         self,
@@ -290,11 +292,13 @@ class Listing:
         next_cursor: str | None = None,
         *,
         private: bool = False,
+        max_ttl_ms: int | None = None,
     ) -> None:
         self.kind = kind
         self.items = items
         self.next_cursor = next_cursor
         self.private = private
+        self.max_ttl_ms = max_ttl_ms
 
 
 class MethodResult(NamedTuple):

@@ -9,12 +9,13 @@ import os
 import sys
 from argparse import Namespace
 from base64 import b64encode
+from collections.abc import Sequence
 from typing import Any
 
 from pegboard.cli import FAILED, INTERRUPTED, OK
 from pegboard.cli.commands.call_failures import CallLog, config_options, print_failure
 from pegboard.cli.host_setup import host_from_options
-from pegboard.cli.inspection.tool_lookup import find_tool, plugins_adding_later
+from pegboard.cli.inspection.tool_lookup import find_tool, missing_items, plugins_adding_later
 from pegboard.content.raw_results import as_tool_result
 from pegboard.context.requirements import missing_secrets
 from pegboard.errors import NotFoundError, ServerError
@@ -61,7 +62,7 @@ def run_call(command: CommandContext) -> int:
     outcome: Outcome | None = None
     try:
         with diverted():
-            outcome = asyncio.run(_call(host, options.tool, arguments, show_progress=show_progress))
+            outcome = asyncio.run(_call(host, options, arguments, show_progress=show_progress))
     except KeyboardInterrupt:
         if host.busy_threads:
             # a function that runs in a thread would keep the process alive
@@ -90,7 +91,8 @@ def _missing_secrets(host: Host, options: Namespace) -> dict[str, str]:
     return {name: host.assembly.secrets.advice(name, name, config_options(options)) for name in names}
 
 
-async def _call(host: Host, name: str, arguments: dict[str, Any], *, show_progress: bool) -> Outcome:
+async def _call(host: Host, options: Namespace, arguments: dict[str, Any], *, show_progress: bool) -> Outcome:
+    name = options.tool
     async with host:
         gc.enable()
         client, ask = Client("pegboard call", host.identity.version), None
@@ -102,15 +104,26 @@ async def _call(host: Host, name: str, arguments: dict[str, Any], *, show_progre
             params = {"name": name, "arguments": arguments}
             return await host.dispatch(Call("tools/call", params, client=client, notify=notify, ask=ask))
 
+        later = plugins_adding_later(host)
+        if later and not _is_own(host, name, later):
+            await missing_items(host, name, waits=not options.no_wait)
         try:
             tool = find_tool(host.assembly, name).tool
         except NotFoundError:
-            later = plugins_adding_later(host)
             if later and not _is_unknown(outcome := await call(name), host, name):
                 return outcome
             await host.dispatch(Call("tools/list"))  # middleware may complete the catalogue before the first list
             tool = find_tool(host.assembly, name, later).tool
         return await call(tool.name)
+
+
+def _is_own(host: Host, name: str, later: Sequence[str]) -> bool:
+    """Return True if a tool does not come from a plugin that adds tools while the host runs."""
+    try:
+        tool = find_tool(host.assembly, name).tool
+    except NotFoundError:
+        return False
+    return host.assembly.origins["tools"][tool.name].name not in later
 
 
 def _is_unknown(outcome: Outcome, host: Host, name: str) -> bool:

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 def run_list(command: CommandContext) -> int:
     """List the tools that are served."""
     host = command.host
-    later = let_plugins_add_tools(host)
+    later = let_plugins_add_tools(host, waits=not command.options.no_wait)
     assembly = host.assembly
     tools = assembly.tools.values()
     if command.options.json:
@@ -69,7 +69,7 @@ def run_show(command: CommandContext) -> int:
     try:
         bound = find_tool(host.assembly, command.options.tool)
     except NotFoundError:
-        later = let_plugins_add_tools(host)
+        later = let_plugins_add_tools(host, name=command.options.tool, waits=not command.options.no_wait)
         later.say_missing()
         bound = find_tool(host.assembly, command.options.tool, later.plugins)
     assembly = host.assembly

@@ -49,8 +49,10 @@ def run_trust(command: CommandContext) -> int:
     digest = _trust(content, settings)
     if command.options.json:
         print_json({"file": str(content.path), "sha256": digest, "widens": [setting._asdict() for setting in access]})
-        return OK
-    print_lines([*changes, *_about(access), f"trusted: {content.path}"])
+    else:
+        print_lines([*changes, *_about(access), f"trusted: {content.path}"])
+    command.options.config = content.path
+    command.connect_servers()
     return OK
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import importlib_metadata
@@ -17,7 +17,7 @@ from pegboard.errors import NotFoundError
 from pegboard.host import Host
 from pegboard.loading.plugins import PluginChoice
 from pegboard.names import nearest, normalise, same_name
-from pegboard.plugin.commands import CommandContext
+from pegboard.plugin.commands import CommandContext, Finding
 from pegboard.terminal.printing import print_json, print_text
 
 
@@ -32,7 +32,8 @@ def run_why(command: CommandContext) -> int:
         stories = list(_absent_stories(host, options.name))
     if not stories:
         added: list[str] = []
-        later = let_plugins_add_tools(host, lambda: added.extend(_added_stories(command)))
+        waits = not options.no_wait
+        later = let_plugins_add_tools(host, lambda: added.extend(_added_stories(command)), waits=waits)
         if later.plugins:
             stories = [*_tool_stories(host, options.name)] or added
             stories = stories or [*_missing_stories(options.name, later.missing)]
@@ -131,11 +132,11 @@ def _added_stories(command: CommandContext) -> Iterator[str]:
         yield from (finding.message for finding in check.run())
 
 
-def _missing_stories(name: str, missing: Sequence[str]) -> Iterator[str]:
+def _missing_stories(name: str, missing: Mapping[str, Finding]) -> Iterator[str]:
     """Yield the missing toolkits that may have a tool of that name."""
-    for toolkit in missing:
-        if normalise(name).startswith(_prefixes(toolkit)):
-            yield f"its tools are unknown because {toolkit} is not available now; the log has the reason"
+    for owner, finding in missing.items():
+        if normalise(name).startswith(_prefixes(owner.rpartition("/")[2])):
+            yield f"its tools are unknown because {finding.message}"
 
 
 def _prefixes(toolkit: str) -> tuple[str, str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
 from pegboard.calls.served_item import ServedItem, Unserved
@@ -11,8 +11,11 @@ from pegboard.catalogue.assembly import Assembly
 from pegboard.errors import MCPError, NotFoundError
 from pegboard.host import Host
 from pegboard.names import nearest, normalise, same_name
+from pegboard.plugin.commands import Finding
 from pegboard.terminal.printing import diverted, say
 from pegboard.types.calls import Call
+
+_LISTS = ("tools/list", "resources/list", "resources/templates/list", "prompts/list")
 
 
 def find_tool(assembly: Assembly, name: str, later: Sequence[str] = ()) -> ServedItem:
@@ -68,21 +71,22 @@ class LaterTools(NamedTuple):
 
     Attributes:
         plugins: the names of these plugins.
-        missing: the toolkits whose tools are not available, such as mounted servers; the plugins if the host cannot
-            start.
+        missing: the reason for each toolkit whose tools are not available, such as a mounted server.
     """
 
     plugins: Sequence[str]
-    missing: Sequence[str]
+    missing: Mapping[str, Finding]
 
     def say_missing(self) -> bool:
-        """Print the toolkits whose tools are missing in a list. Return True if there are any."""
-        if self.missing:
-            say(f"the list is incomplete: the tools of {', '.join(self.missing)} are not available now")
-        return bool(self.missing)
+        """Print why tools are missing. Return True if a tool is missing that is not optional."""
+        for finding in self.missing.values():
+            say(finding.message if finding.level == "error" else f"warning: {finding.message}")
+        return any(finding.level == "error" for finding in self.missing.values())
 
 
-def let_plugins_add_tools(host: Host, inspect: Callable[[], None] | None = None) -> LaterTools:
+def let_plugins_add_tools(
+    host: Host, inspect: Callable[[], None] | None = None, *, name: str | None = None, waits: bool = True
+) -> LaterTools:
     """Start a loaded host without transports and stop it, so that plugins add their tools. Print a failed start.
 
     Without such plugins, the host is not started.
@@ -90,26 +94,68 @@ def let_plugins_add_tools(host: Host, inspect: Callable[[], None] | None = None)
     Args:
         host: the host.
         inspect: a function that is called while the host runs, after the plugins have added their tools.
+        name: the tool that the command needs; None for all.
+        waits: False to wait only as long as clients do.
     """
     later = plugins_adding_later(host)
-    missing: Sequence[str] = ()
+    missing: Mapping[str, Finding] = {}
     if later and not any(problem.fatal for problem in host.problems):
         try:
             with diverted():
-                missing = asyncio.run(_first_list(host, inspect))
+                missing = asyncio.run(_list_started(host, inspect, name, waits=waits))
         except MCPError as error:
-            say(f"warning: the host cannot start: {error}")
-            missing = later
+            missing = {plugin: Finding("error", f"the host cannot start: {error}") for plugin in later}
     return LaterTools(later, missing)
 
 
-async def _first_list(host: Host, inspect: Callable[[], None] | None) -> Sequence[str]:
-    """Request the first list, before which middleware may complete the catalogue. Return the missing toolkits."""
+async def _list_started(
+    host: Host, inspect: Callable[[], None] | None, name: str | None, *, waits: bool
+) -> Mapping[str, Finding]:
     async with host:
-        await host.dispatch(Call("tools/list"))
+        missing = await list_items(host, name, waits=waits)
         if inspect is not None:
             inspect()
-        return sorted({name for plugin in host.report.plugins for name in plugin.unavailable()})
+        return missing
+
+
+async def list_items(host: Host, name: str | None = None, *, waits: bool) -> dict[str, Finding]:
+    """List all items of a running host, after plugins have added theirs.
+
+    Args:
+        host: the host.
+        name: the tool that the command needs; None for all.
+        waits: False to wait only as long as clients do.
+
+    Returns:
+        The reasons why items are missing, by their owners, such as "plugin:NAME/TOOLKIT".
+    """
+    missing = await missing_items(host, name, waits=True) if waits else {}
+    for method in _LISTS:
+        await host.dispatch(Call(method))  # middleware may complete the catalogue before the first list
+    if not waits:
+        missing = await missing_items(host, name, waits=False)
+    for plugin in host.report.plugins if name is None else ():
+        for toolkit in plugin.unavailable():
+            unexplained = Finding("error", f"the items of {toolkit} are not available now")
+            missing.setdefault(f"plugin:{plugin.origin.name}/{toolkit}", unexplained)
+    return missing
+
+
+async def missing_items(host: Host, name: str | None, *, waits: bool) -> dict[str, Finding]:
+    """Wait for the items that plugins of a running host add. Return the reasons why items are missing, by owners.
+
+    Args:
+        host: the host.
+        name: the tool that the command needs; None for all.
+        waits: False to return the items that are missing now.
+    """
+    plugins = host.report.plugins
+    found = await asyncio.gather(*(plugin.missing_items(name, say if waits else None) for plugin in plugins))
+    return {
+        f"plugin:{plugin.origin.name}/{toolkit}": finding
+        for plugin, findings in zip(plugins, found, strict=True)
+        for toolkit, finding in findings.items()
+    }
 
 
 def find_unserved(assembly: Assembly, name: str) -> list[Unserved]:

@@ -61,6 +61,8 @@ def run_configure(command: CommandContext) -> int:
         _print_change(client, opened, report, options)
     say_left_out(entry.command, options)
     _say_readable(opened.file.path, entry, options)
+    if not (options.url or options.dry_run or options.no_check):
+        command.connect_servers()  # so that the first start by the client lists their items at once
     return _check(from_client(new), report, options)
 
 

@@ -6,15 +6,14 @@ import asyncio
 import gc
 import logging
 from argparse import Namespace
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from typing_extensions import TypedDict  # pydantic reads those of `typing` only from Python 3.12
 
 from pegboard import Host
 from pegboard.errors import ConfigError
-from pegboard.plugin import CommandContext
+from pegboard.plugin import CommandContext, Finding
 from pegboard.terminal import agreed, diverted, is_interactive, print_json, print_lines, say
-from pegboard.types import Call
 from pegboard_plugins.operation.lock.catalogue_lock import LOCKED_KINDS, CatalogueLock, LockFileError
 from pegboard_plugins.operation.lock.differences import Difference, lock_differences
 from pegboard_plugins.operation.lock.lock_content import lock_of
@@ -22,7 +21,6 @@ from pegboard_plugins.operation.lock.lock_files import LOCK_FILE_NAME, RESTORE, 
 from pegboard_plugins.operation.lock.lock_text import lock_text, with_former_definitions, wrong_digests
 from pegboard_plugins.operation.lock.refused_definitions import with_hidden_text
 
-_LISTS = ("tools/list", "resources/list", "resources/templates/list", "prompts/list")
 _MARKS = {"added": "+", "removed": "-", "changed": "~", "renamed": "~", "unavailable": "?"}
 
 
@@ -60,12 +58,15 @@ def run_lock(command: CommandContext) -> int:
     if wrong := next(wrong_digests(old), None):
         raise LockFileError(f"{path}: the digest of {wrong} does not match its definition; {RESTORE}")
     with diverted():
-        current, failed = asyncio.run(_current(host))
+        current, missing_items = asyncio.run(_current(host, command))
         new = with_former_definitions(current, old)
     has_lost = any(difference.change == "removed" for difference in lock_differences(old, new))
     refused = _refused(command) if has_lost else CatalogueLock({})
     if not options.prune:
         new = _with_absent_owners(new, old, _running(host) | refused.owners.keys())
+    for finding in missing_items.values():
+        say(finding.message)
+    failed = {owner for owner, finding in missing_items.items() if finding.level == "error"}
     missing = failed - current.owners.keys()
     unavailable = _unavailable_owners(options, missing, missing - old.owners.keys())
     differences = ([] if is_new else lock_differences(old, new, refused)) + unavailable
@@ -117,19 +118,15 @@ def _unavailable_owners(options: Namespace, missing: set[str], unlocked: set[str
     return [Difference(name, "owner", "", "unavailable", ()) for name in sorted(shown)]
 
 
-async def _current(host: Host) -> tuple[CatalogueLock, set[str]]:
+async def _current(host: Host, command: CommandContext) -> tuple[CatalogueLock, Mapping[str, Finding]]:
     """Start the host, wait for the items of mounted servers, and return the lock of all items.
 
-    Also return the owners whose items are unavailable.
+    Also return the owners whose items are unavailable, with the reasons.
     """
     async with host:
         gc.enable()
-        for method in _LISTS:
-            await host.dispatch(Call(method))  # middleware may complete the catalogue before the first list
-        failed = {
-            f"plugin:{plugin.origin.name}/{name}" for plugin in host.report.plugins for name in plugin.unavailable()
-        }
-        return lock_of(host), failed
+        missing = await command.list_items(host)
+        return lock_of(host), missing
 
 
 def _refused(command: CommandContext) -> CatalogueLock:
@@ -141,7 +138,7 @@ def _refused(command: CommandContext) -> CatalogueLock:
     try:
         with diverted():
             host = command.new_host(without=[("plugin", "lock")], hidden_text=True)
-            return with_hidden_text(asyncio.run(_current(host))[0])
+            return with_hidden_text(asyncio.run(_current(host, command))[0])
     finally:
         logging.disable(logging.NOTSET)
 

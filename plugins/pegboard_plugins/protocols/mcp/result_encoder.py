@@ -197,7 +197,10 @@ class ResultEncoder:
     def _page(self, listing: Listing) -> bytes:
         page = self._pages.get(listing)
         if page is None:
-            caching = self._caching(self._ttl_ms[listing.kind], public=not listing.private)
+            ttl_ms = self._ttl_ms[listing.kind]
+            if listing.max_ttl_ms is not None:
+                ttl_ms = min(ttl_ms, listing.max_ttl_ms)
+            caching = self._caching(ttl_ms, public=not listing.private)
             page = encode(listing_object(listing, self.revision))[:-1] + caching + self._close
             self._pages[listing] = page
         return page

@@ -6,10 +6,10 @@ caller, connects again after a loss, and passes changes of its lists on.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING
 
-from pegboard.plugin import Gauge, Lifespan, Middleware, Plugin, PluginContext, hookimpl
+from pegboard.plugin import Finding, Gauge, Lifespan, Middleware, Plugin, PluginContext, hookimpl
 from pegboard_plugins.servers.upstreams.settings import UpstreamsConfig
 
 if TYPE_CHECKING:
@@ -41,12 +41,14 @@ class UpstreamsPlugin(Plugin):
         return self._mounted
 
     def unavailable(self) -> Iterable[str]:
-        """Return the servers that are not connected."""
+        """Return the servers whose items are not served yet."""
         return (
-            ()
-            if self._mounted is None
-            else [server.name for server in self._mounted.servers if not server.is_connected]
+            [] if self._mounted is None else [server.name for server in self._mounted.servers if not server.has_lists]
         )
+
+    async def missing_items(self, name: str | None, progress: Callable[[str], None] | None) -> Mapping[str, Finding]:
+        """Wait until each server has connected or failed, and return the servers whose items are missing."""
+        return {} if self._mounted is None else await self._mounted.missing_items(name, progress)
 
     @hookimpl
     def register_middleware(self, context: PluginContext) -> Iterable[Middleware]:

@@ -77,6 +77,7 @@ class Link:
 
     Attributes:
         lists: the lists as last read.
+        reader: see above.
     """
 
     def __init__(
@@ -93,7 +94,7 @@ class Link:
         self.lists = UpstreamLists()
         self._label = label
         self._open = open
-        self._reader = reader
+        self.reader = reader
         self._publish = publish
         self._logger = logger
         self._on_notification = on_notification
@@ -129,7 +130,7 @@ class Link:
         if self._client is not None:
             return None
         error = self._attempt.exception() if self._attempt is not None and self._attempt.done() else None
-        return self._failure(str(error) if error else "it has not connected yet")
+        return self._failure(str(error) if error else self._reported or "it has not connected yet")
 
     def start(self) -> None:
         """Connect in the background, unless a connection is open or the next attempt is not due."""
@@ -250,7 +251,7 @@ class Link:
     async def _first_lists(self, client: Client) -> UpstreamLists:
         try:
             async with asyncio.timeout(MAX_FIRST_LISTS_SECONDS):
-                return await self._reader.read(client, ALL_KINDS, self.lists)
+                return await self.reader.read(client, ALL_KINDS, self.lists)
         except TimeoutError:
             raise TransportError(f"it did not send its lists within {MAX_FIRST_LISTS_SECONDS:.0f} seconds") from None
 
@@ -290,12 +291,12 @@ class Link:
         closed.add_done_callback(lambda _: self._wake.set())
         try:
             while not closed.done():
-                await self._wait_for_change(None if announces else self._reader.fresh_seconds)
+                await self._wait_for_change(None if announces else self.reader.fresh_seconds)
                 if self._blocked:
                     return self._blocked
                 if self._changed:
                     kinds, self._changed = self._changed, set()
-                    before, self.lists = self.lists, await self._reader.read(client, kinds, self.lists)
+                    before, self.lists = self.lists, await self.reader.read(client, kinds, self.lists)
                     if self.lists != before:
                         await self._publish(self.lists)
                     await asyncio.wait((closed,), timeout=MIN_LIST_SECONDS)

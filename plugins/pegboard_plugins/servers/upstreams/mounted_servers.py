@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 import asyncio
+import re
 import secrets
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
+from typing import Any
 
-from pegboard.plugin import Gauge, Middleware, PluginContext, TransportError
+from pegboard.plugin import Finding, Gauge, Middleware, PluginContext, TransportError
 from pegboard.types import ItemKind
 from pegboard_plugins.servers.upstreams.link import NotConnectedError
 from pegboard_plugins.servers.upstreams.settings import UpstreamsConfig
 from pegboard_plugins.servers.upstreams.upstream_requests import UpstreamRequests, UserItems
 from pegboard_plugins.servers.upstreams.upstream_server import UpstreamServer
 
+NOTICE_SECONDS = 1.0
+"""A command names the servers that it awaits after this time."""
+_WORDS = re.compile("[a-z0-9]+")
 START_PAUSE_SECONDS = 0.05
 """The time before the start of each connection, unless a request for a list comes earlier.
 
@@ -38,7 +43,7 @@ class MountedServers:
         self._host_id = secrets.token_hex(8)
         self._serving = asyncio.Event()
         self.servers: Sequence[UpstreamServer] = [
-            UpstreamServer(name, section, context, self._host_id, self._serving.wait, self._owner_of)
+            UpstreamServer(name, section, context, self._host_id, config, self._serving.wait, self._owner_of)
             for name, section in sorted(config.servers.items())
         ]
 
@@ -70,6 +75,29 @@ class MountedServers:
         if not self._serving.is_set():  # later changes of the catalogue come from threads
             self._serving.set()
 
+    async def missing_items(self, name: str | None, progress: Callable[[str], None] | None) -> dict[str, Finding]:
+        """Return the servers that may have a tool, and whose items are missing. See `Plugin.missing_items`."""
+        servers = self._having(name)
+        if progress is None:
+            reasons = [None if server.has_lists else "it has not connected yet" for server in servers]
+        else:
+            reasons = await _reasons(servers, progress)
+        return {
+            server.name: Finding(
+                "warning" if server.config.optional else "error",
+                f"the server {server.name!r} is not available: {reason}",
+            )
+            for server, reason in zip(servers, reasons, strict=True)
+            if reason is not None
+        }
+
+    def _having(self, name: str | None) -> Sequence[UpstreamServer]:
+        """Return the servers that may have a tool, in any spelling. Return all for an unknown prefix, and for None."""
+        spelling = "_".join(_WORDS.findall((name or "").lower()))
+        named = [server for server in self.servers if server.may_have(spelling)]
+        free = [server for server in self.servers if server.config.prefix is False]  # they may have any name
+        return [*named, *free] if named else self.servers
+
     @asynccontextmanager
     async def lifespan(self) -> AsyncIterator[None]:
         """Connect in the background, and wait for required servers.
@@ -77,6 +105,8 @@ class MountedServers:
         Raises:
             TransportError: a required server is not available.
         """
+        for server in self.servers:
+            server.recall()
         starting = asyncio.get_running_loop().create_task(self._start())
         try:
             await asyncio.gather(*(_require(server) for server in self.servers if server.config.start == "required"))
@@ -94,3 +124,31 @@ async def _require(server: UpstreamServer) -> None:
             f"the required server {server.name!r} is not available: {error.reason}; "
             f'repair it, or set start = "eager" in [plugins.upstreams.servers.{server.name}]'
         ) from None
+
+
+async def wait_for_all(tasks: Mapping[str, asyncio.Future[Any]], progress: Callable[[str], None]) -> None:
+    """Wait until all tasks have ended. If this takes longer than a moment, name those that are awaited.
+
+    Args:
+        tasks: the tasks, by the names of their servers.
+        progress: prints the names.
+    """
+    if tasks:
+        await asyncio.wait(tasks.values(), timeout=NOTICE_SECONDS)
+    while late := [name for name, task in tasks.items() if not task.done()]:
+        progress(f"waiting for {', '.join(late)}")
+        await asyncio.wait([tasks[name] for name in late], return_when=asyncio.FIRST_COMPLETED)
+
+
+async def _reasons(servers: Sequence[UpstreamServer], progress: Callable[[str], None]) -> list[str | None]:
+    """Wait until each server has connected or failed. Return the reasons why items are missing.
+
+    Definitions of servers that are missing are not served any longer, because no connection confirms them.
+    """
+    waiting = {server.name: asyncio.ensure_future(server.missing()) for server in servers}
+    await wait_for_all(waiting, progress)
+    reasons = [waiting[server.name].result() or server.lost for server in servers]
+    for server, reason in zip(servers, reasons, strict=True):
+        if reason is not None:
+            await server.drop()
+    return reasons

@@ -27,6 +27,9 @@ _UNUSED = {
 }
 """The keys without a meaning, for each kind of server."""
 
+USER_IDLE_SECONDS = 600.0
+"""The default of `idle_seconds` for a connection of one caller."""
+
 
 class ServerConfig(PluginConfig):
     """`[plugins.upstreams.servers.NAME]`: one mounted server. Set `url` or `command`.
@@ -51,7 +54,9 @@ class ServerConfig(PluginConfig):
             `identity = "user"`.
         auth_scopes: the scopes that the token must have.
         max_users: the maximum number of open connections of callers. An idle connection is closed for another caller.
-        idle_seconds: the time without calls after which a caller's connection is closed.
+        idle_seconds: the time without calls after which a connection is closed, and its program ended, until the next
+            call. 0 for never. The default is 0, and 600 with `identity = "user"`. A program with subscriptions,
+            running calls or calls that wait for answers is not idle.
         refresh_seconds: the time after which lists are read again if the server announces no changes. A server of
             2026-07-28 may ask for a shorter time with `ttlMs`.
         timeout: the time limit of a request in seconds. Progress extends it.
@@ -60,8 +65,10 @@ class ServerConfig(PluginConfig):
         sampling: True to let the server use the client's model during calls, at the cost of the person.
         revision: the revision of MCP to speak, such as "2025-06-18"; by default the newest that both support.
         start: "eager" to connect at the start, without waiting; "required" to connect at the start, and to fail the
-            start if that fails; "lazy" to connect at the first request for a list. With `pegboard stdio`, "eager" is
-            the same as "lazy".
+            start if that fails; "lazy" to connect at the first call or read if the definitions of an earlier connection
+            are remembered, and else at the first request for a list. With `pegboard stdio`, "eager" connects at the
+            first request for a list.
+        optional: True if commands that need all tools only report that the server is not available.
     """
 
     object: Any = Field(None, repr=False)
@@ -80,13 +87,14 @@ class ServerConfig(PluginConfig):
     auth: str | None = Field(None, min_length=1)
     auth_scopes: tuple[str, ...] = ()
     max_users: int = Field(100, ge=1, le=10_000)
-    idle_seconds: float = Field(600, gt=0)
+    idle_seconds: float | None = Field(None, ge=0)
     refresh_seconds: float = Field(300, ge=5)
     timeout: float = Field(60, gt=0)
     questions: bool = True
     sampling: bool = False
     revision: Literal["2026-07-28", "2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05"] | None = None
     start: Literal["eager", "lazy", "required"] = "eager"
+    optional: bool = False
 
     @field_validator("url")
     @classmethod
@@ -170,7 +178,16 @@ class ServerConfig(PluginConfig):
             raise ValueError("auth_scopes requires auth: name the provider of the token")
         if self.identity == "user" and self.start == "required":
             raise ValueError('start = "required" needs identity = "host": at the start there is no caller')
+        if self.optional and self.start == "required":
+            raise ValueError('a server with start = "required" is not optional: remove one of them')
         return self
+
+    @property
+    def idle_limit(self) -> float:
+        """The seconds after which an idle connection is closed; 0 for never."""
+        if self.idle_seconds is not None:
+            return self.idle_seconds
+        return USER_IDLE_SECONDS if self.identity == "user" else 0.0
 
     def serves(self, *names: str) -> bool:
         """Return True if an item of the server is served.
@@ -212,13 +229,19 @@ class UpstreamsConfig(PluginConfig):
     Attributes:
         servers: the mounted servers, each in its own section `[plugins.upstreams.servers.NAME]`.
         first_list_seconds: the time for which the first lists wait for servers that have neither connected nor failed.
-            Clients are notified of later changes.
+            Clients are notified of later changes. The definitions of an earlier connection are listed without waiting.
+        connect_seconds: the time limit of an attempt to connect, and the time for which commands such as `list`, `lock`
+            and `configure` wait for servers.
+        forget_days: the time without a connection after which the remembered definitions of a server are not served.
+            0 to remember nothing.
     """
 
     servers: Annotated[
         Mapping[str, ServerConfig], WidensAccess("starts these programs, and serves what these servers offer")
     ] = {}
     first_list_seconds: float = Field(3, ge=0, le=60)
+    connect_seconds: float = Field(120, gt=0, le=3_600)
+    forget_days: float = Field(30, ge=0, le=3_650)
 
     @field_validator("servers", mode="before")
     @classmethod

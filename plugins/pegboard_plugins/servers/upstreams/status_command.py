@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from pegboard import AuthorizationRequiredError, MCPError
 from pegboard.plugin import CommandContext, PluginContext, encode
+from pegboard.terminal import clear_progress, show_status
 from pegboard_plugins.servers.upstreams.hops import LoopError
 from pegboard_plugins.servers.upstreams.link import LOGIN_ADVICE
 from pegboard_plugins.servers.upstreams.mounted import wire_form
@@ -24,11 +25,14 @@ if TYPE_CHECKING:
 
 def run_upstreams(command: CommandContext) -> int:
     """Print the state of each server. Fail if a server cannot be used."""
-    states = asyncio.run(_states(command.settings, command.plugin))
+    try:
+        states = asyncio.run(_states(command.settings, command.plugin))
+    finally:
+        clear_progress()
     none = "no servers are mounted: add sections [plugins.upstreams.servers.NAME]"
     text = "\n".join(map(_line, states)) or none
     command.print(encode(states).decode() if command.options.json else text)
-    return int(any(state["state"] == "failed" for state in states))
+    return int(any(state["state"] == "failed" and not state["optional"] for state in states))
 
 
 async def _states(config: UpstreamsConfig, context: PluginContext) -> list[dict[str, Any]]:
@@ -37,26 +41,42 @@ async def _states(config: UpstreamsConfig, context: PluginContext) -> list[dict[
     quiet = context.logger.getChild("status")
     quiet.setLevel(logging.CRITICAL)  # the output has the reasons
     servers = MountedServers(config, context._replace(logger=quiet)).servers
-    return list(await asyncio.gather(*(_state(server, context) for server in servers)))
+    awaited = [asyncio.ensure_future(_state(server, context, config.connect_seconds)) for server in servers]
+    while late := [server.name for server, task in zip(servers, awaited, strict=True) if not task.done()]:
+        show_status(f"waiting for {', '.join(late)}")
+        await asyncio.wait([task for task in awaited if not task.done()], return_when=asyncio.FIRST_COMPLETED)
+    return [task.result() for task in awaited]
 
 
-async def _state(server: UpstreamServer, context: PluginContext) -> dict[str, Any]:
+async def _state(server: UpstreamServer, context: PluginContext, seconds: float) -> dict[str, Any]:
     """Return the state of one server as JSON. A server with a connection for each user is not connected."""
     name, config, logger = server.name, server.config, context.logger
-    about: dict[str, Any] = {"name": name, "start": config.start, "identity": config.identity}
+    about: dict[str, Any] = {
+        "name": name,
+        "start": config.start,
+        "identity": config.identity,
+        "optional": config.optional,
+    }
     if config.identity == "user":
         return {**about, "state": "each user has a connection"}
     from pegboard_client import Client
 
     try:
         folder = Path(context.directory or Path.cwd())
-        async with Client(
-            server_address(name, config, folder, ServerLog(name, logger), None),
-            revision=config.revision,
-            timeout=config.timeout,
-        ) as client:
-            lists = await ListReader(name, config, logger, {}).read(client, ALL_KINDS, UpstreamLists())
+        async with (
+            asyncio.timeout(seconds),
+            Client(
+                server_address(name, config, folder, ServerLog(name, logger), None),
+                revision=config.revision,
+                timeout=max(config.timeout, seconds),
+            ) as client,
+        ):
+            reader = ListReader(name, config, logger, {})
+            lists = await reader.read(client, ALL_KINDS, UpstreamLists())
+            if reader.failed:
+                return {**about, "state": "failed", "reason": next(iter(reader.failed.values()))}
             await server.items.publish(name, lists)
+            await server.remember(lists)
             return {
                 **about,
                 "state": "connected",
@@ -72,6 +92,9 @@ async def _state(server: UpstreamServer, context: PluginContext) -> dict[str, An
             }
     except AuthorizationRequiredError as error:
         return {**about, "state": "failed", "reason": f"{str(error).removesuffix('.')}; {LOGIN_ADVICE}"}
+    except TimeoutError:
+        reason = f"it has not connected within {seconds:g} seconds (connect_seconds)"
+        return {**about, "state": "failed", "reason": reason}
     except (MCPError, OSError, LoopError) as error:
         return {**about, "state": "failed", "reason": str(error)}
 

@@ -253,7 +253,15 @@ class UpstreamCalls:
         if self._only_users.setdefault(client, user) != user:
             self._only_users[client] = None
         try:
-            return await client.exchange(method, params, meta=meta, progress=report, ask=ask, capabilities=capabilities)
+            return await client.exchange(
+                method,
+                params,
+                timeout=self._server.config.timeout,
+                meta=meta,
+                progress=report,
+                ask=ask,
+                capabilities=capabilities,
+            )
         except ProtocolError as error:
             raise request_error(self._rules, context, method, params, error) from None
         finally:

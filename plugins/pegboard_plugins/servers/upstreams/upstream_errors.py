@@ -19,7 +19,9 @@ def not_connected(server: str, error: NotConnectedError, auth: str | None = None
     """
     if isinstance(error.cause, AuthorizationRequiredError):
         return _login_required(server, error.cause, auth)
-    after = "" if error.seconds is None else f" The next attempt to connect is in {error.seconds:.1f} s."
+    after = ""
+    if error.seconds is not None:
+        after = f" The next attempt to connect is in {error.seconds:.1f} s." if error.seconds else " It is connecting."
     extra: dict[str, Any] = {"upstream": server}
     if error.seconds is not None:
         extra["retry_after_ms"] = int(error.seconds * 1000)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
 from pegboard.plugin import ProtocolError, encode
@@ -60,6 +60,7 @@ class ListReader:
     Attributes:
         fresh_seconds: how long the lists are fresh: the shortest `ttlMs` of the server (2026-07-28), or the time in
             the settings.
+        failed: the lists that the server has but could not be read the last time, with the reasons.
     """
 
     def __init__(self, server: str, config: ServerConfig, logger: logging.Logger, meta: Mapping[str, Any]) -> None:
@@ -68,6 +69,7 @@ class ListReader:
         self._logger = logger
         self._meta = meta
         self.fresh_seconds = config.refresh_seconds
+        self.failed: dict[RawKind, str] = {}
 
     async def read(self, client: Client, kinds: Collection[RawKind], before: UpstreamLists) -> UpstreamLists:
         """Read the lists of `kinds` again, and return all lists. A list that cannot be read stays as it was.
@@ -80,6 +82,7 @@ class ListReader:
         self.fresh_seconds = self._config.refresh_seconds
         for kind in sorted(kinds):
             if _METHODS[kind][2] in client.server.capabilities:
+                self.failed.pop(kind, None)
                 try:
                     lists[kind] = await self._read(client, kind)
                 except ProtocolError as error:
@@ -91,39 +94,57 @@ class ListReader:
     def _judge(self, error: ProtocolError, kind: RawKind) -> None:
         if isinstance(error.data, dict) and LOOP in error.data:
             raise LoopError("it is this host, or mounts this host; remove the section") from error
-        level = logging.DEBUG if error.code == METHOD_NOT_FOUND else logging.WARNING
+        level = logging.DEBUG
+        if error.code != METHOD_NOT_FOUND:
+            level = logging.WARNING
+            self.failed[kind] = f"the list of {kind} failed: {error}"
         self._logger.log(level, "%s: the list of %s failed: %s", self._server, kind, error)
+
+    def taken(self, items: Mapping[RawKind, Iterable[Any]]) -> UpstreamLists:
+        """Return lists that were read earlier, within the same limits, and without items that are not served now."""
+        lists: dict[str, dict[str, RawItem]] = {kind: {} for kind in ALL_KINDS}
+        for kind in ALL_KINDS:
+            self._take(lists[kind], items[kind], kind, MAX_LIST_BYTES)
+        return UpstreamLists(**lists)
 
     async def _read(self, client: Client, kind: RawKind) -> Mapping[str, RawItem]:
         """Return the items of all pages, up to the limits."""
-        method, member, _, key = _METHODS[kind]
+        method, member, *_ = _METHODS[kind]
         listed: dict[str, RawItem] = {}
         params: dict[str, Any] = {}
         room = MAX_LIST_BYTES
         for _ in range(MAX_PAGES):
-            page = await client.request(method, params, meta=self._meta)
+            page = await client.request(method, params, meta=self._meta, timeout=self._config.timeout)
             self._note_ttl(page.get("ttlMs"))
             items = page.get(member)
-            for item in items if isinstance(items, list) else ():
-                if not self._is_served(item, key):
-                    continue
-                room -= len(encode(item))
-                if room < 0 or len(listed) >= MAX_ITEMS:
-                    self._logger.warning(
-                        "%s lists more than %s %s or %s bytes; the others are not served",
-                        self._server,
-                        MAX_ITEMS,
-                        kind,
-                        MAX_LIST_BYTES,
-                    )
-                    return listed
-                listed[item[key]] = item
+            room = self._take(listed, items if isinstance(items, list) else (), kind, room)
+            if room < 0:
+                return listed
             cursor = page.get("nextCursor")
             if not isinstance(cursor, str) or cursor == params.get("cursor"):
                 return listed
             params = {"cursor": cursor}
         self._logger.warning("%s has more than %s pages of %s", self._server, MAX_PAGES, kind)
         return listed
+
+    def _take(self, listed: dict[str, RawItem], items: Iterable[Any], kind: RawKind, room: int) -> int:
+        """Add the items that are served to a list. Return the bytes that are left, or -1 if the list is full."""
+        key = _METHODS[kind][3]
+        for item in items:
+            if not self._is_served(item, key):
+                continue
+            room -= len(encode(item))
+            if room < 0 or len(listed) >= MAX_ITEMS:
+                self._logger.warning(
+                    "%s lists more than %s %s or %s bytes; the others are not served",
+                    self._server,
+                    MAX_ITEMS,
+                    kind,
+                    MAX_LIST_BYTES,
+                )
+                return -1
+            listed[item[key]] = item
+        return room
 
     def _note_ttl(self, ttl_ms: Any) -> None:
         """Store how long a page is fresh. Ignore the time 0, which many servers send to prevent caching."""

@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 
 LISTING_METHODS = frozenset(("tools/list", "resources/list", "resources/templates/list", "prompts/list"))
 ListedItem: TypeAlias = Tool | Resource | ResourceTemplate | Prompt
+MAX_UNCONFIRMED_TTL_MS = 5_000
+"""How long clients may cache a list with items that no connection has confirmed yet."""
 USE_METHODS = frozenset(("tools/call", "resources/read", "prompts/get", "completion/complete"))
 
 
@@ -75,9 +77,12 @@ class UpstreamRequests(Middleware):
         refuse_loop(call.meta, self._host_id)
         if call.method in LISTING_METHODS:
             await self._settle(call, self._servers)
+            for server in self._servers:
+                server.wake(call)
             if VIA in call.meta:
                 return await self._list_for_host(call, call_next)
-        elif call.method in USE_METHODS:
+            return self._as_unconfirmed(await call_next(call))
+        if call.method in USE_METHODS:
             return await self._use(call, call_next)
         return await call_next(call)
 
@@ -106,7 +111,15 @@ class UpstreamRequests(Middleware):
             return listing
         kind: ItemKind = "resources" if listing.kind == "templates" else listing.kind
         items = [item for item in listing.items if not any(server.items.has(kind, _name(item)) for server in loops)]
-        return Listing(listing.kind, tuple(items), listing.next_cursor, private=True)
+        return self._as_unconfirmed(Listing(listing.kind, tuple(items), listing.next_cursor, private=True))
+
+    def _as_unconfirmed(self, outcome: Outcome) -> Outcome:
+        """Return a list that clients keep only for a short time, if it may have remembered items."""
+        if not isinstance(outcome, Listing) or not any(server.is_unconfirmed for server in self._servers):
+            return outcome
+        return Listing(
+            outcome.kind, outcome.items, outcome.next_cursor, private=True, max_ttl_ms=MAX_UNCONFIRMED_TTL_MS
+        )
 
     async def _use(self, call: Call, call_next: CallNext) -> Outcome:
         try:

@@ -15,13 +15,15 @@ from pegboard.plugin import PluginContext, decode, encode
 from pegboard.types import AuthProvider, Call, Caller, ItemKind, ToolAuthorization
 from pegboard.types import Client as CallingClient
 from pegboard_plugins.servers.upstreams.hops import LOOP, VIA, next_hop
+from pegboard_plugins.servers.upstreams.idle_time import IdleTime
 from pegboard_plugins.servers.upstreams.link import Link, NotConnectedError, NotificationListener
 from pegboard_plugins.servers.upstreams.mounted import Mounted
 from pegboard_plugins.servers.upstreams.questions import QuestionRules
+from pegboard_plugins.servers.upstreams.remembered_lists import RememberedLists
 from pegboard_plugins.servers.upstreams.served_items import FindOwner, ServedItems
 from pegboard_plugins.servers.upstreams.server_address import server_address
 from pegboard_plugins.servers.upstreams.server_log import ServerLog
-from pegboard_plugins.servers.upstreams.settings import ServerConfig
+from pegboard_plugins.servers.upstreams.settings import ServerConfig, UpstreamsConfig
 from pegboard_plugins.servers.upstreams.upstream_errors import no_response, not_connected
 from pegboard_plugins.servers.upstreams.upstream_lists import ListReader, UpstreamLists
 from pegboard_plugins.servers.upstreams.user_links import ConnectionKey, UserKey, UserLink, UserLinks, user_of
@@ -56,6 +58,7 @@ class UpstreamServer:
         config: its settings.
         context: the context of the plugin.
         host_id: a random id of this host.
+        settings: the settings of all servers.
         serving: waits until the host serves.
         owner_of: returns the mounted server that has an item of the catalogue, or None.
 
@@ -76,6 +79,7 @@ class UpstreamServer:
         config: ServerConfig,
         context: PluginContext,
         host_id: str,
+        settings: UpstreamsConfig,
         serving: Callable[[], Awaitable[Any]],
         owner_of: FindOwner,
     ) -> None:
@@ -97,10 +101,52 @@ class UpstreamServer:
         self._awaits_client = config.identity == "host" and context.transports == ONE_CLIENT
         self._declared = self.rules.capabilities()
         self._link = self._make_link(HOST, None) if config.identity == "host" else None
-        self._replaced: asyncio.Task[None] | None = None
-        self._users = UserLinks(name, config.max_users, config.idle_seconds, self._make_user, self.items.forget)
+        self._closing: set[asyncio.Task[None]] = set()
+        self._users = UserLinks(name, config.max_users, config.idle_limit, self._make_user, self.items.forget)
+        self._seconds = settings.connect_seconds
+        self._memory: RememberedLists | None = None
+        if self._link is not None and config.object is None and settings.forget_days:
+            self._memory = RememberedLists(name, config, self._folder, settings.forget_days)
+        self._reader = self._make_reader(name)
+        self._recalling: asyncio.Task[None] | None = None
+        self._writing: asyncio.Task[None] | None = None
+        self._is_recalled = False
+        self._is_confirmed = False
+        self._idle = IdleTime(config.idle_limit, self._sleep)
 
     # --- life
+
+    def recall(self) -> None:
+        """Serve the remembered definitions of an earlier connection in the background, if there are any."""
+        if self._memory is not None:
+            self._recalling = asyncio.get_running_loop().create_task(self._recall(self._memory))
+
+    async def _recall(self, memory: RememberedLists) -> None:
+        lists = await asyncio.to_thread(memory.read, self._reader)
+        if lists is not None:
+            await self._serving()
+            await self.items.publish(HOST, lists)
+            self._is_recalled = True
+
+    async def _recalled(self) -> None:
+        """Wait until the remembered definitions are served."""
+        if self._recalling is not None:
+            await asyncio.wait((self._recalling,))
+
+    @property
+    def has_lists(self) -> bool:
+        """False if no definitions are served yet, of this connection for all callers or of an earlier one."""
+        return self._link is None or self._is_recalled or self._is_confirmed
+
+    @property
+    def is_unconfirmed(self) -> bool:
+        """True if the served definitions are those of an earlier connection."""
+        return self._is_recalled and not self._is_confirmed
+
+    async def drop(self) -> None:
+        """Stop serving the definitions for all callers, because they are not those of the server now."""
+        self._is_recalled = self._is_confirmed = False
+        await self.items.forget(HOST)
 
     def start(self) -> None:
         """Connect in the background, if the server has one connection for all callers.
@@ -122,16 +168,22 @@ class UpstreamServer:
     def is_settled(self, call: Call, seconds: float) -> bool:
         """Return False if the lists for a call should wait for a connection, for at most `seconds` after its start."""
         if self._link is not None:
-            return self._link.is_settled(seconds)
+            is_recalled = self._recalling is None or self._recalling.done()
+            return is_recalled and (self.has_lists or self._link.is_settled(seconds))
         if call.caller.service or not call.caller.is_known:
             return True
         user = self._users.get(self._key(UserKey(call.caller.identity), call.client))
         return user is not None and user.link.is_settled(seconds)
 
     async def settle(self, call: Call) -> None:
-        """Connect if necessary, for the user of a call if each user has a connection. A failure is logged."""
+        """Connect if necessary, for the user of a call if each user has a connection. A failure is logged.
+
+        Do not wait for a connection if definitions are remembered.
+        """
+        await self._recalled()
         if (link := self._link_for(call.client)) is not None:
-            await link.settle()
+            if not self.has_lists:
+                await link.settle()
             return
         try:
             token = await self._token(call)
@@ -140,6 +192,29 @@ class UpstreamServer:
                 await user.link.settle()
         except MCPError as error:
             self.logger.debug("%s: no lists for %r: %s", self.name, call.caller.subject, error)
+
+    def wake(self, call: Call) -> None:
+        """Connect in the background for a list, if only remembered definitions are served."""
+        if self.is_unconfirmed and self.config.start != "lazy" and (link := self._link_for(call.client)) is not None:
+            link.start()
+
+    @property
+    def lost(self) -> str | None:
+        """The reason why the connection for all callers is not open; None if it is open, or if there is none."""
+        failure = None if self._link is None else self._link.failure
+        return None if failure is None else failure.reason
+
+    async def missing(self) -> str | None:
+        """Connect and read the lists. Return the reason why items are missing; None if there are none missing."""
+        if self._link is None:
+            return None
+        try:
+            async with asyncio.timeout(self._seconds):
+                await self._recalled()
+                await self._link.settle()
+        except TimeoutError:
+            return f"it has not connected within {self._seconds:g} seconds (connect_seconds)"
+        return next(iter(self._link.reader.failed.values()), None)
 
     async def leads_back(self, via: tuple[str, ...]) -> bool:
         """Return True if the server is, or mounts, one of the hosts that a request has passed."""
@@ -159,11 +234,16 @@ class UpstreamServer:
 
     async def close(self) -> None:
         """Close all connections."""
+        self._idle.close()
+        if self._recalling is not None:
+            self._recalling.cancel()
+            await asyncio.wait((self._recalling,))
         await self._mounted.close()
         if self._link is not None:
             await self._link.close()
-        if self._replaced is not None:
-            await self._replaced
+        await asyncio.gather(*self._closing)
+        if self._writing is not None:
+            await self._writing
         await self._users.close()
         if self._in_process is not None:
             await self._in_process.close()
@@ -190,7 +270,8 @@ class UpstreamServer:
             RetryableToolError: too many users are using the server.
         """
         if (link := self._link_for(context.client)) is not None:
-            return await self._send(link, send, repeatable)
+            with self._idle.use():
+                return await self._send(link, send, repeatable)
         if not context.caller.is_known:
             raise NotFoundError("Only authenticated callers may use this.")
         owner = user_of(context)
@@ -212,9 +293,13 @@ class UpstreamServer:
     async def _send(self, link: Link, send: Callable[[Client], Awaitable[Sent]], repeatable: bool) -> Sent:
         """Convert errors of the connection to errors for the caller. After a timeout, check a program."""
         try:
-            client = link.connected or await link.client()
+            async with asyncio.timeout(self.config.timeout):
+                client = link.connected or await link.client()
         except NotConnectedError as error:
             raise not_connected(self.name, error, self.config.auth) from error
+        except TimeoutError:
+            late = NotConnectedError(f"it has not connected within {self.config.timeout:g} seconds (timeout)", 0.0)
+            raise not_connected(self.name, late, self.config.auth) from None
         try:
             return await send(client)
         except MCPError as error:
@@ -283,9 +368,21 @@ class UpstreamServer:
             self._awaits_client = False
             before, self._declared = self._declared, self.rules.capabilities(client.capabilities)
             if self._link is not None and self._link.is_running and self._declared != before:
-                self._replaced = asyncio.get_running_loop().create_task(self._link.close())
-                self._link = self._make_link(HOST, None)
+                self._replace_link(self._link)
         return self._link
+
+    def _replace_link(self, link: Link) -> None:
+        """Close the connection for all callers in the background. The next use opens another one."""
+        closing = asyncio.get_running_loop().create_task(link.close())
+        self._closing.add(closing)
+        closing.add_done_callback(self._closing.discard)
+        self._link = self._make_link(HOST, None)
+
+    def _sleep(self) -> None:
+        """Close an idle connection for all callers."""
+        if self._link is not None and self._link.connected is not None:
+            self.logger.info("%s: no calls for %g s: closed until the next call", self.name, self.config.idle_limit)
+            self._replace_link(self._link)
 
     def _key(self, user: UserKey, client: CallingClient) -> ConnectionKey:
         return ConnectionKey(user, encode(self.rules.capabilities(client.capabilities)))
@@ -298,16 +395,40 @@ class UpstreamServer:
         return Link(
             label,
             partial(self._open, holder, user),
-            ListReader(label, self.config, self.logger, next_hop({}, self._host_id)),
+            self._make_reader(label),
             partial(self._publish, holder),
             self.logger,
             self._pass_on,
             keep=user is None,
         )
 
+    def _make_reader(self, label: str) -> ListReader:
+        return ListReader(label, self.config, self.logger, next_hop({}, self._host_id))
+
     async def _publish(self, holder: Hashable, lists: UpstreamLists) -> None:
         await self._serving()
+        await self._recalled()
         await self.items.publish(holder, lists)
+        if self._link is not None:
+            self._is_confirmed = True
+            self._idle.begin()
+            if not self._link.reader.failed:
+                self._writing = asyncio.get_running_loop().create_task(self.remember(lists, self._writing))
+
+    async def remember(self, lists: UpstreamLists, after: asyncio.Task[None] | None = None) -> None:
+        """Remember lists for the next start of the host. A failure is logged.
+
+        Args:
+            lists: the lists.
+            after: the task that remembers earlier lists.
+        """
+        if after is not None:
+            await after
+        if self._memory is not None:
+            try:
+                await asyncio.to_thread(self._memory.write, lists)
+            except OSError as error:
+                self.logger.info("%s: its definitions cannot be remembered: %s", self.name, error)
 
     def _pass_on(self, client: Client, method: str, params: dict[str, Any]) -> None:
         if self.on_notification is not None:
@@ -328,7 +449,7 @@ class UpstreamServer:
             revision=self.config.revision,
             capabilities=decode(holder.declared) if isinstance(holder, ConnectionKey) else self._declared,
             on_notification=on_notification,
-            timeout=self.config.timeout,
+            timeout=max(self.config.timeout, self._seconds),
         )
 
 

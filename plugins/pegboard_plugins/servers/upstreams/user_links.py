@@ -78,7 +78,7 @@ class UserLinks:
     Args:
         server: the name of the server, for errors.
         most: the maximum number of connections.
-        idle_seconds: the time without calls after which a connection is closed. Its lists are kept.
+        idle_seconds: the time without calls after which a connection is closed; 0 for never. Its lists are kept.
         make: returns a new connection.
         forget: removes the lists of a connection.
     """
@@ -154,7 +154,7 @@ class UserLinks:
     # --- idle connections
 
     def _watch(self) -> None:
-        if self._timer is None:
+        if self._timer is None and self._idle_seconds:
             self._timer = asyncio.get_running_loop().call_later(self._idle_seconds / 2, self._close_idle)
 
     def _close_idle(self) -> None:
