@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from pegboard import AuthorizationRequiredError, MCPError
 from pegboard.plugin import CommandContext, PluginContext, encode
-from pegboard.terminal import clear_progress, show_status
+from pegboard.terminal import say
 from pegboard_plugins.servers.upstreams.hops import LoopError
 from pegboard_plugins.servers.upstreams.link import LOGIN_ADVICE
 from pegboard_plugins.servers.upstreams.mounted import wire_form
@@ -25,10 +25,7 @@ if TYPE_CHECKING:
 
 def run_upstreams(command: CommandContext) -> int:
     """Print the state of each server. Fail if a server cannot be used."""
-    try:
-        states = asyncio.run(_states(command.settings, command.plugin))
-    finally:
-        clear_progress()
+    states = asyncio.run(_states(command.settings, command.plugin))
     none = "no servers are mounted: add sections [plugins.upstreams.servers.NAME]"
     text = "\n".join(map(_line, states)) or none
     command.print(encode(states).decode() if command.options.json else text)
@@ -36,16 +33,15 @@ def run_upstreams(command: CommandContext) -> int:
 
 
 async def _states(config: UpstreamsConfig, context: PluginContext) -> list[dict[str, Any]]:
-    from pegboard_plugins.servers.upstreams.mounted_servers import MountedServers
+    from pegboard_plugins.servers.upstreams.mounted_servers import MountedServers, wait_for_all
 
     quiet = context.logger.getChild("status")
     quiet.setLevel(logging.CRITICAL)  # the output has the reasons
     servers = MountedServers(config, context._replace(logger=quiet)).servers
-    awaited = [asyncio.ensure_future(_state(server, context, config.connect_seconds)) for server in servers]
-    while late := [server.name for server, task in zip(servers, awaited, strict=True) if not task.done()]:
-        show_status(f"waiting for {', '.join(late)}")
-        await asyncio.wait([task for task in awaited if not task.done()], return_when=asyncio.FIRST_COMPLETED)
-    return [task.result() for task in awaited]
+    seconds = config.connect_seconds
+    states = {server.name: asyncio.ensure_future(_state(server, context, seconds)) for server in servers}
+    await wait_for_all(states, say)
+    return [state.result() for state in states.values()]
 
 
 async def _state(server: UpstreamServer, context: PluginContext, seconds: float) -> dict[str, Any]:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 from pegboard_testing import connect
@@ -40,10 +41,15 @@ def tools(*names: str) -> dict[str, Any]:
 
 @asynccontextmanager
 async def mounting(
-    servers: dict[str, Any], first_list_seconds: float = 30, *, listed: bool = True, **options: Any
+    servers: dict[str, Any],
+    first_list_seconds: float = 30,
+    *,
+    listed: bool = True,
+    settings: Mapping[str, Any] = MappingProxyType({}),
+    **options: Any,
 ) -> AsyncIterator[Any]:
     """Return a client of a host that mounts servers, after its first list if `listed`."""
-    config = {"servers": servers, "first_list_seconds": first_list_seconds}
+    config = {"servers": servers, "first_list_seconds": first_list_seconds, **settings}
     async with connect("upstreams", config=config, **options) as client:
         if listed:
             await names(client)

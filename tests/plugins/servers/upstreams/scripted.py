@@ -2,7 +2,8 @@
 
 The file maps methods to results. The value "hang" sends no response, "block" stops reading, and "exit" ends
 the process. Of a list, each
-result is used once, and the last one again and again. A `tools/call` without a result returns the environment variable
+result is used once, and the last one again and again. The server first reads the file `gate`: it waits if that is a
+FIFO which nobody writes. A `tools/call` without a result returns the environment variable
 that its argument names.
 """
 
@@ -28,6 +29,9 @@ def say(message: dict[str, Any]) -> None:
 def main(path: str) -> None:
     with open(path, encoding="utf-8") as file:
         script: dict[str, Any] = {"initialize": INITIALIZE, "ping": {}, **json.load(file)}
+    if "gate" in script:
+        with open(script["gate"], encoding="utf-8") as gate:
+            gate.read()
     for line in sys.stdin:
         message = json.loads(line)
         if "id" not in message:

@@ -236,7 +236,7 @@ async def test_lists_of_a_server_that_announces_no_changes_are_read_again(
     ("ttl_ms", "seconds"), [(None, 60), (0, 60), (True, 60), (1, 5), (30_000, 30), (10**400, 60), (inf, 60)]
 )
 async def test_a_server_shortens_the_time_until_its_lists_are_read_again(ttl_ms: Any, seconds: float) -> None:
-    async def request(method: str, params: Any, meta: Any) -> Any:
+    async def request(method: str, params: Any, **_: Any) -> Any:
         return {"tools": [], "ttlMs": ttl_ms}
 
     client: Any = SimpleNamespace(server=SimpleNamespace(capabilities={"tools": {}}), request=request)

@@ -26,8 +26,15 @@ from tests.support.wire import PEGBOARD
 def toml(name: str, section: dict[str, Any]) -> str:
     """Return a section for a configuration file."""
     return f"[plugins.upstreams.servers.{name}]\n" + "".join(
-        f"{key} = {json.dumps(value)}\n" for key, value in section.items()
+        f"{key} = {value_of(value)}\n" for key, value in section.items()
     )
+
+
+def value_of(value: Any) -> str:
+    """Return a value as TOML."""
+    if isinstance(value, dict):
+        return "{" + ", ".join(f"{key} = {value_of(member)}" for key, member in value.items()) + "}"
+    return json.dumps(value)
 
 
 def read_pids(path: Path) -> list[int]:
