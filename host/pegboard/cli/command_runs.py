@@ -133,6 +133,12 @@ class RunningCommand(CommandContext):
 
         return not let_plugins_add_tools(host, waits=self._waits).say_missing()
 
+    def missing_items(self, host: Host) -> Mapping[str, Finding]:
+        """Start and stop the host without transports. Return the reasons why items are missing."""
+        from pegboard.cli.inspection.tool_lookup import let_plugins_add_tools
+
+        return let_plugins_add_tools(host, waits=self._waits).missing
+
     async def list_items(self, host: Host) -> Mapping[str, Finding]:
         """List all items of a running host. Return the reasons why items are missing."""
         from pegboard.cli.inspection.tool_lookup import list_items

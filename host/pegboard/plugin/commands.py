@@ -135,12 +135,18 @@ class CommandContext:
         """
         raise _not_run()
 
+    def missing_items(self, host: "Host") -> "Mapping[str, Finding]":
+        """Let the plugins of a loaded host add items as above. Return the reasons why items are missing, by owners.
+
+        A warning is of an owner without which the command succeeds. Nothing is printed.
+        """
+        raise _not_run()
+
     async def list_items(self, host: "Host") -> "Mapping[str, Finding]":
         """List all items of a running host, after its plugins have added those that they add while it runs.
 
         Returns:
-            The reasons why items are missing, by their owners, such as "plugin:NAME/SERVER". A warning is of an owner
-            without which the command succeeds.
+            The reasons why items are missing, by their owners, such as "plugin:NAME/SERVER", as above.
         """
         raise _not_run()
 

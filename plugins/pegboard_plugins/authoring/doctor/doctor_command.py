@@ -39,24 +39,28 @@ class DoctorOutput(TypedDict):
 
 
 def run_doctor(command: CommandContext) -> int:
-    """Run all checks and print what they have found. Nothing is sent over the network to other machines.
+    """Run all checks and print what they have found. Only mounted servers are connected.
 
-    The exit code is 3 if a check has found an error, and 0 for warnings.
+    The exit code is 3 if a check has found an error, 1 if only items of a server are missing, and 0 for warnings.
     """
     host = command.new_host(transports=None, collect=True, watch=True)
     with diverted():
         host.load()
+        missing = [*command.missing_items(host).values()]
         results = [_Result(check.name, [*check.run()]) for check in command.checks(host)]
+    if missing:
+        results.append(_Result("available items", missing))
     findings = [finding for result in results for finding in result.findings]
     fixed = {id(finding): _repaired(finding) for finding in findings if command.options.fix and finding.repair}
-    is_ok = not any(finding.level == "error" for finding in findings if not fixed.get(id(finding)))
+    errors = [finding for finding in findings if finding.level == "error" and not fixed.get(id(finding))]
+    is_ok = not errors
     if command.options.json:
         rows = [_row(result.check, finding, fixed) for result in results for finding in result.findings]
         file = str(host.config.file) if host.config.file else None
         print_json(DoctorOutput(ok=is_ok, file=file, versions=_versions(host), findings=rows))
     else:
         print_lines(_report(host, results, fixed))
-    return 0 if is_ok else CANNOT_START
+    return 0 if is_ok else 1 if all(error in missing for error in errors) else CANNOT_START
 
 
 class _Result(NamedTuple):

@@ -75,6 +75,8 @@ class UpstreamRequests(Middleware):
     async def on_request(self, call: Call, call_next: CallNext) -> Outcome:
         """Refuse loops. Let lists, and calls of items that are not known yet, wait for servers."""
         refuse_loop(call.meta, self._host_id)
+        for server in self._servers:
+            await server.recalled()
         if call.method in LISTING_METHODS:
             await self._settle(call, self._servers)
             for server in self._servers:

@@ -128,7 +128,7 @@ class UpstreamServer:
             await self.items.publish(HOST, lists)
             self._is_recalled = True
 
-    async def _recalled(self) -> None:
+    async def recalled(self) -> None:
         """Wait until the remembered definitions are served."""
         if self._recalling is not None:
             await asyncio.wait((self._recalling,))
@@ -180,7 +180,6 @@ class UpstreamServer:
 
         Do not wait for a connection if definitions are remembered.
         """
-        await self._recalled()
         if (link := self._link_for(call.client)) is not None:
             if not self.has_lists:
                 await link.settle()
@@ -210,7 +209,7 @@ class UpstreamServer:
             return None
         try:
             async with asyncio.timeout(self._seconds):
-                await self._recalled()
+                await self.recalled()
                 await self._link.settle()
         except TimeoutError:
             return f"it has not connected within {self._seconds:g} seconds (connect_seconds)"
@@ -407,7 +406,7 @@ class UpstreamServer:
 
     async def _publish(self, holder: Hashable, lists: UpstreamLists) -> None:
         await self._serving()
-        await self._recalled()
+        await self.recalled()
         await self.items.publish(holder, lists)
         if self._link is not None:
             self._is_confirmed = True
