@@ -123,41 +123,29 @@ class RunningCommand(CommandContext):
 
         return [secret for plugin in host.report.plugins for secret in requested_secrets(host, plugin.origin)]
 
-    @property
-    def _waits(self) -> bool:
-        return not vars(self.options).get("no_wait", False)
-
-    def let_plugins_add_tools(self, host: Host) -> bool:
-        """Start and stop the host without transports. Return True if all tools are available."""
-        from pegboard.cli.inspection.tool_lookup import let_plugins_add_tools
-
-        return not let_plugins_add_tools(host, waits=self._waits).say_missing()
-
     def missing_items(self, host: Host) -> Mapping[str, Finding]:
         """Start and stop the host without transports. Return the reasons why items are missing."""
         from pegboard.cli.inspection.tool_lookup import let_plugins_add_tools
 
-        return let_plugins_add_tools(host, waits=self._waits).missing
+        return let_plugins_add_tools(host, waits=not vars(self.options).get("no_wait")).missing
 
     async def list_items(self, host: Host) -> Mapping[str, Finding]:
         """List all items of a running host. Return the reasons why items are missing."""
         from pegboard.cli.inspection.tool_lookup import list_items
 
-        return await list_items(host, waits=self._waits)
+        return await list_items(host, waits=not vars(self.options).get("no_wait"))
 
     def connect_servers(self) -> None:
         """Start and stop a host without toolkits, if an enabled plugin mounts servers. Print its problems."""
-        if not self._waits:
-            return
         try:
             plan = self.host_plan()
-            mounting = [("plugin", name) for name, facts in own_facts().items() if facts.mounts]
-            if not any(origin in plan.enabled and plan.config.section("plugins", origin[1]) for origin in mounting):
-                return
-            host = self.new_host(without=[origin for origin in plan.enabled if origin[0] == "toolkit"])
-            with diverted():
+            facts = own_facts().items()
+            mounting = {("plugin", name) for name, of in facts if of.mounts and plan.config.section("plugins", name)}
+            if mounting & plan.enabled and not vars(self.options).get("no_wait"):
+                host = self.new_host(without=[origin for origin in plan.enabled if origin[0] == "toolkit"])
                 host.load()
-            self.let_plugins_add_tools(host)
+                for finding in self.missing_items(host).values():
+                    say(f"warning: {finding.message}")
         except MCPError as error:
             say(f"warning: the servers cannot be connected: {error}")
 

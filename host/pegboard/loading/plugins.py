@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias, TypeVar
 from pegboard.errors import ConfigError, LifespanError, PluginError
 from pegboard.loading.failure_text import failure_text
 from pegboard.plugin.base import Plugin, PluginContext
-from pegboard.plugin.commands import Finding
 from pegboard.plugin.origin import Origin, PluginKind
 from pegboard.secrets.redaction import Redactor, redacted
 
@@ -195,19 +194,6 @@ class LoadedPlugin:
             return tuple(self.instance.unavailable())
         except Exception as error:
             raise PluginError(f"{self.origin}: unavailable failed: {failure_text(error)}") from error
-
-    async def missing_items(self, name: str | None, progress: Callable[[str], None] | None) -> Mapping[str, Finding]:
-        """Return the toolkits whose items are missing. See `Plugin.missing_items`.
-
-        Raises:
-            PluginError: the plugin fails.
-        """
-        if not isinstance(self.instance, Plugin):
-            return {}
-        try:
-            return await self.instance.missing_items(name, progress)
-        except Exception as error:
-            raise PluginError(f"{self.origin}: missing_items failed: {failure_text(error)}") from error
 
 
 def contributions_of(

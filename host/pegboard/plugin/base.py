@@ -164,13 +164,13 @@ class Plugin:
     async def missing_items(self, name: str | None, progress: Callable[[str], None] | None) -> "Mapping[str, Finding]":
         """Wait for the items that the plugin adds while the host runs. Return the toolkits whose items are missing.
 
-        Commands that print or judge items call this in the running host. Items that nothing confirms in time, such as
-        remembered definitions, are removed.
+        Commands that print or judge items call this in the running host, before the first lists. Items that nothing
+        confirms in time, such as remembered definitions, are removed.
 
         Args:
             name: the tool that the command needs, in any spelling; None if the command needs all items.
-            progress: prints what is awaited after a moment, such as "waiting for notes"; None to wait for nothing
-                (`--no-wait`).
+            progress: prints what is awaited after a moment, such as "waiting for notes"; None to wait no longer than
+                the first list of a client, and to keep items that are not confirmed (`--no-wait`).
 
         Returns:
             The reason for each toolkit: an error, or a warning if the command succeeds without these items.

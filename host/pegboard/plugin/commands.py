@@ -128,26 +128,19 @@ class CommandContext:
         """
         raise _not_run()
 
-    def let_plugins_add_tools(self, host: "Host") -> bool:
-        """Let the plugins of a loaded host add the tools that they add while it runs, such as those of mounted servers.
-
-        Name the servers whose tools are not available on standard error. Return True if all tools are available.
-        """
-        raise _not_run()
-
     def missing_items(self, host: "Host") -> "Mapping[str, Finding]":
-        """Let the plugins of a loaded host add items as above. Return the reasons why items are missing, by owners.
+        """Let the plugins of a loaded host add the items that they add while it runs, such as those of mounted servers.
 
-        A warning is of an owner without which the command succeeds. Nothing is printed.
+        Wait for them, unless `--no-wait` is set.
+
+        Returns:
+            The reasons why items are missing, by their owners, such as "plugin:NAME/SERVER". A warning is of an owner
+            without which the command succeeds.
         """
         raise _not_run()
 
     async def list_items(self, host: "Host") -> "Mapping[str, Finding]":
-        """List all items of a running host, after its plugins have added those that they add while it runs.
-
-        Returns:
-            The reasons why items are missing, by their owners, such as "plugin:NAME/SERVER", as above.
-        """
+        """List all items of a running host. Otherwise like `missing_items`."""
         raise _not_run()
 
     def connect_servers(self) -> None:

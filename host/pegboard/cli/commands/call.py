@@ -9,7 +9,6 @@ import os
 import sys
 from argparse import Namespace
 from base64 import b64encode
-from collections.abc import Sequence
 from typing import Any
 
 from pegboard.cli import FAILED, INTERRUPTED, OK
@@ -105,7 +104,8 @@ async def _call(host: Host, options: Namespace, arguments: dict[str, Any], *, sh
             return await host.dispatch(Call("tools/call", params, client=client, notify=notify, ask=ask))
 
         later = plugins_adding_later(host)
-        if later and not _is_own(host, name, later):
+        own = host.assembly.origins["tools"].get(name)
+        if later and (own is None or own.name in later):
             await missing_items(host, name, waits=not options.no_wait)
         try:
             tool = find_tool(host.assembly, name).tool
@@ -115,15 +115,6 @@ async def _call(host: Host, options: Namespace, arguments: dict[str, Any], *, sh
             await host.dispatch(Call("tools/list"))  # middleware may complete the catalogue before the first list
             tool = find_tool(host.assembly, name, later).tool
         return await call(tool.name)
-
-
-def _is_own(host: Host, name: str, later: Sequence[str]) -> bool:
-    """Return True if a tool does not come from a plugin that adds tools while the host runs."""
-    try:
-        tool = find_tool(host.assembly, name).tool
-    except NotFoundError:
-        return False
-    return host.assembly.origins["tools"][tool.name].name not in later
 
 
 def _is_unknown(outcome: Outcome, host: Host, name: str) -> bool:

@@ -32,8 +32,7 @@ def run_why(command: CommandContext) -> int:
         stories = list(_absent_stories(host, options.name))
     if not stories:
         added: list[str] = []
-        waits = not options.no_wait
-        later = let_plugins_add_tools(host, lambda: added.extend(_added_stories(command)), waits=waits)
+        later = let_plugins_add_tools(host, lambda: added.extend(_added_stories(command)), waits=not options.no_wait)
         if later.plugins:
             stories = [*_tool_stories(host, options.name)] or added
             stories = stories or [*_missing_stories(options.name, later.missing)]

@@ -11,6 +11,7 @@ from pegboard.catalogue.assembly import Assembly
 from pegboard.errors import MCPError, NotFoundError
 from pegboard.host import Host
 from pegboard.names import nearest, normalise, same_name
+from pegboard.plugin.base import Plugin
 from pegboard.plugin.commands import Finding
 from pegboard.terminal.printing import diverted, say
 from pegboard.types.calls import Call
@@ -78,9 +79,9 @@ class LaterTools(NamedTuple):
     missing: Mapping[str, Finding]
 
     def say_missing(self) -> bool:
-        """Print why tools are missing. Return True if a tool is missing that is not optional."""
+        """Print why tools are missing. Return True if one of them is not optional."""
         for finding in self.missing.values():
-            say(finding.message if finding.level == "error" else f"warning: {finding.message}")
+            say(f"{finding.level}: {finding.message}")
         return any(finding.level == "error" for finding in self.missing.values())
 
 
@@ -129,11 +130,9 @@ async def list_items(host: Host, name: str | None = None, *, waits: bool) -> dic
     Returns:
         The reasons why items are missing, by their owners, such as "plugin:NAME/TOOLKIT".
     """
-    missing = await missing_items(host, name, waits=True) if waits else {}
+    missing = await missing_items(host, name, waits=waits)
     for method in _LISTS:
         await host.dispatch(Call(method))  # middleware may complete the catalogue before the first list
-    if not waits:
-        missing = await missing_items(host, name, waits=False)
     for plugin in host.report.plugins if name is None else ():
         for toolkit in plugin.unavailable():
             unexplained = Finding("error", f"the items of {toolkit} are not available now")
@@ -147,13 +146,14 @@ async def missing_items(host: Host, name: str | None, *, waits: bool) -> dict[st
     Args:
         host: the host.
         name: the tool that the command needs; None for all.
-        waits: False to return the items that are missing now.
+        waits: False to wait only as long as clients do.
     """
-    plugins = host.report.plugins
-    found = await asyncio.gather(*(plugin.missing_items(name, say if waits else None) for plugin in plugins))
+    plugins = [(loaded.origin.name, loaded.instance) for loaded in host.report.plugins]
+    waiting = {owner: plugin for owner, plugin in plugins if isinstance(plugin, Plugin)}
+    found = await asyncio.gather(*(plugin.missing_items(name, say if waits else None) for plugin in waiting.values()))
     return {
-        f"plugin:{plugin.origin.name}/{toolkit}": finding
-        for plugin, findings in zip(plugins, found, strict=True)
+        f"plugin:{owner}/{toolkit}": finding
+        for owner, findings in zip(waiting, found, strict=True)
         for toolkit, finding in findings.items()
     }
 

@@ -44,7 +44,10 @@ def token_count(text: str) -> int:
 def run_cost(command: CommandContext) -> int:
     """Print the estimated tokens of each toolkit and tool. Fail above `--budget`, and without all tools."""
     host = command.host
-    is_complete = command.let_plugins_add_tools(host)
+    missing = command.missing_items(host).values()
+    for finding in missing:
+        say(f"{finding.level}: {finding.message}")
+    is_complete = not any(finding.level == "error" for finding in missing)
     tools = [bound.tool for bound in host.assembly.tools.values()]
     costs = {tool.name: tool_tokens(tool) for tool in tools}
     total = sum(costs.values())

@@ -65,7 +65,7 @@ def run_lock(command: CommandContext) -> int:
     if not options.prune:
         new = _with_absent_owners(new, old, _running(host) | refused.owners.keys())
     for finding in missing_items.values():
-        say(finding.message)
+        say(f"{finding.level}: {finding.message}")
     failed = {owner for owner, finding in missing_items.items() if finding.level == "error"}
     missing = failed - current.owners.keys()
     unavailable = _unavailable_owners(options, missing, missing - old.owners.keys())

@@ -78,10 +78,15 @@ class MountedServers:
     async def missing_items(self, name: str | None, progress: Callable[[str], None] | None) -> dict[str, Finding]:
         """Return the servers that may have a tool, and whose items are missing. See `Plugin.missing_items`."""
         servers = self._having(name)
-        if progress is None:
-            reasons = [None if server.has_lists else "it has not connected yet" for server in servers]
-        else:
-            reasons = await _reasons(servers, progress)
+        seconds = self._config.first_list_seconds if progress is None else self._config.connect_seconds
+        confirm = progress is not None
+        waiting = {server.name: asyncio.ensure_future(server.missing(seconds, confirm=confirm)) for server in servers}
+        await wait_for_all(waiting, progress or (lambda _: None))
+        lost = [server.lost if confirm else None for server in servers]  # a server may end while others are awaited
+        reasons = [waiting[server.name].result() or later for server, later in zip(servers, lost, strict=True)]
+        for server, reason in zip(servers, reasons, strict=True):
+            if reason is not None:
+                await server.drop()  # no connection confirms its definitions
         return {
             server.name: Finding(
                 "warning" if server.config.optional else "error",
@@ -92,11 +97,13 @@ class MountedServers:
         }
 
     def _having(self, name: str | None) -> Sequence[UpstreamServer]:
-        """Return the servers that may have a tool, in any spelling. Return all for an unknown prefix, and for None."""
-        spelling = "_".join(_WORDS.findall((name or "").lower()))
-        named = [server for server in self.servers if server.may_have(spelling)]
-        free = [server for server in self.servers if server.config.prefix is False]  # they may have any name
-        return [*named, *free] if named else self.servers
+        """Return the servers that may have a tool, in any spelling. Return all for None."""
+        if name is None:
+            return self.servers
+        spellings = (name, "_".join(_WORDS.findall(name.lower())))
+        return [
+            server for server in self.servers if server.config.prefix is False or any(map(server.may_have, spellings))
+        ]
 
     @asynccontextmanager
     async def lifespan(self) -> AsyncIterator[None]:
@@ -138,17 +145,3 @@ async def wait_for_all(tasks: Mapping[str, asyncio.Future[Any]], progress: Calla
     while late := [name for name, task in tasks.items() if not task.done()]:
         progress(f"waiting for {', '.join(late)}")
         await asyncio.wait([tasks[name] for name in late], return_when=asyncio.FIRST_COMPLETED)
-
-
-async def _reasons(servers: Sequence[UpstreamServer], progress: Callable[[str], None]) -> list[str | None]:
-    """Wait until each server has connected or failed. Return the reasons why items are missing.
-
-    Definitions of servers that are missing are not served any longer, because no connection confirms them.
-    """
-    waiting = {server.name: asyncio.ensure_future(server.missing()) for server in servers}
-    await wait_for_all(waiting, progress)
-    reasons = [waiting[server.name].result() or server.lost for server in servers]
-    for server, reason in zip(servers, reasons, strict=True):
-        if reason is not None:
-            await server.drop()
-    return reasons

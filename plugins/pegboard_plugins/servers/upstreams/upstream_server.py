@@ -203,17 +203,22 @@ class UpstreamServer:
         failure = None if self._link is None else self._link.failure
         return None if failure is None else failure.reason
 
-    async def missing(self) -> str | None:
-        """Connect and read the lists. Return the reason why items are missing; None if there are none missing."""
-        if self._link is None:
+    async def missing(self, seconds: float, *, confirm: bool) -> str | None:
+        """Connect and read the lists within a time. Return the reason why items are missing; None if none are.
+
+        Args:
+            seconds: the time.
+            confirm: False if remembered definitions are sufficient.
+        """
+        await self.recalled()
+        if self._link is None or (self.has_lists and not confirm):
             return None
         try:
-            async with asyncio.timeout(self._seconds):
-                await self.recalled()
+            async with asyncio.timeout(seconds):
                 await self._link.settle()
         except TimeoutError:
-            return f"it has not connected within {self._seconds:g} seconds (connect_seconds)"
-        return next(iter(self._link.reader.failed.values()), None)
+            return f"it has not connected within {seconds:g} seconds"
+        return next(iter(self._link.reader.failed.values()), self.lost)
 
     async def leads_back(self, via: tuple[str, ...]) -> bool:
         """Return True if the server is, or mounts, one of the hosts that a request has passed."""

@@ -28,6 +28,7 @@ class Gated:
 
     def __init__(self, folder: Path, script: dict[str, Any], **section: Any) -> None:
         self.folder = folder
+        self.state = Path(os.environ["PEGBOARD_STATE_DIR"])
         self.gate = folder / "gate"
         self.gate.write_text("")
         self.section = scripted(folder, script, **section)
@@ -55,12 +56,12 @@ class Gated:
     @property
     def env(self) -> dict[str, str]:
         """The variables of hosts that share a state directory."""
-        return {"PEGBOARD_STATE_DIR": str(self.folder / "state")}
+        return {"PEGBOARD_STATE_DIR": str(self.state)}
 
     @property
     def memory(self) -> Path:
         """The only file of remembered definitions."""
-        (file,) = (self.folder / "state").glob("upstream-one-*.json")
+        (file,) = self.state.glob("upstream-one-*.json")
         return file
 
     @asynccontextmanager

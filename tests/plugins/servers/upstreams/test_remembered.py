@@ -23,12 +23,6 @@ from tests.plugins.servers.upstreams.test_connections import alive
 CHANGED = "notifications/tools/list_changed"
 
 
-@pytest.fixture(autouse=True)
-def own_state(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Use a state directory for each test, also in this process."""
-    monkeypatch.setenv("PEGBOARD_STATE_DIR", str(tmp_path / "state"))
-
-
 async def remember(server: Gated) -> None:
     """Start a host once, and end it when it has listed the tools of the server."""
     async with server.hosted() as client:
@@ -154,7 +148,7 @@ async def test_nothing_is_written_for_callers_and_without_memory(
     server = Gated(tmp_path, tools("env"), **section)
     async with mounting({"one": server.section}, settings=settings) as client:
         assert await mounted_names(client) == ["one_env"]
-    assert "state" not in os.listdir(tmp_path)
+    assert os.listdir(server.state) == []
 
 
 async def test_a_lazy_server_connects_at_the_first_call(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -281,7 +275,7 @@ async def test_setting_up_a_client_remembers_definitions(
     async with server.command(*line, "--no-wait") as process:
         assert await process.wait() == 0, process.stderr
     if line[0] == "config":
-        assert not [*(tmp_path / "state").glob("upstream-*")]
+        assert not [name for name in os.listdir(server.state) if name.startswith("upstream-")]
     async with server.command(*line) as process:
         assert await process.wait() == 0, process.stderr
     if "tools/list" in script:

@@ -133,13 +133,13 @@ async def test_the_command_shows_each_server(tmp_path: Path) -> None:
         for options in (("--json",), ("--budget", "9999") if command == "cost" else ()):
             code, out, errors = await ran(text, command, *options)
             assert (code, "one_search" in out) == (1, True)
-            assert "the list is incomplete: the tools of dead are not available now" in errors
+            assert "the server 'dead' is not available: /bin/false ended with code 1" in errors
             assert options != ("--json",) or command == "list" or json.loads(out)["ok"] is False
     assert "\n  tools of upstreams are not included: `pegboard cost` counts them\n" in await output(text)
     _, _, errors = await ran(f'[host]\ndisabled_tools = ["none"]\n{text}', "list")
     assert errors.count('"none" matches nothing') == 1
     assert "dead: cannot connect" in errors
-    because = "its tools are unknown because dead is not available now; the log has the reason\n"
+    because = "its tools are unknown because the server 'dead' is not available: /bin/false ended with code 1\n"
     assert await output(text, "why", "dead_tool") == because
     assert "one_search\n" in await output(text, "show", "one_search")
     assert (
