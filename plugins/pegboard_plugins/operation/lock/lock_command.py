@@ -111,10 +111,7 @@ def _unavailable_owners(options: Namespace, missing: set[str], unlocked: set[str
         missing: the owners whose items are unavailable.
         unlocked: those of them without definitions in the lock.
     """
-    if options.check:
-        for name in sorted(unlocked):
-            say(f"{name} is unavailable, and the lock has no definitions of it")
-    shown = missing - unlocked if options.check else unlocked if options.update else missing
+    shown = unlocked if options.update and not options.check else missing
     return [Difference(name, "owner", "", "unavailable", ()) for name in sorted(shown)]
 
 
