@@ -130,7 +130,7 @@ class UpstreamServer:
 
     async def recalled(self) -> None:
         """Wait until the remembered definitions are served."""
-        if self._recalling is not None:
+        if self._recalling is not None and not self._recalling.done():
             await asyncio.wait((self._recalling,))
 
     @property
@@ -244,6 +244,8 @@ class UpstreamServer:
             await asyncio.wait((self._recalling,))
         await self._mounted.close()
         if self._link is not None:
+            if self._link.connected is not None and not self._link.reader.failed:
+                await self.remember(self._link.lists, self._writing)  # the time of this connection counts
             await self._link.close()
         await asyncio.gather(*self._closing)
         if self._writing is not None:

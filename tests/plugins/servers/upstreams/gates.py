@@ -31,6 +31,7 @@ class Gated:
         self.state = Path(os.environ["PEGBOARD_STATE_DIR"])
         self.gate = folder / "gate"
         self.gate.write_text("")
+        self.config_lines = "first_list_seconds = 30\n"
         self.section = scripted(folder, script, **section)
         self._file = Path(self.section["args"][-1])
         self.answer(script)
@@ -51,7 +52,7 @@ class Gated:
     @property
     def config(self) -> str:
         """The configuration of a host that mounts the server."""
-        return f"{CONFIG}\n[plugins.upstreams]\nfirst_list_seconds = 30\n{toml('one', self.section)}"
+        return f"{CONFIG}\n[plugins.upstreams]\n{self.config_lines}{toml('one', self.section)}"
 
     @property
     def env(self) -> dict[str, str]:

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from pegboard_plugins.servers.upstreams import link
+from pegboard_plugins.servers.upstreams import link, remembered_lists
 from pegboard_plugins.servers.upstreams.idle_time import IdleTime
 from tests.host.hosting import until
 from tests.plugins.servers.upstreams.gates import Gated, names
@@ -241,6 +241,26 @@ async def test_a_command_fails_without_a_server_that_it_needs(line: list[str], e
         assert await process.wait() == 1
     assert "ended with code 3" in process.stderr + output
     assert "one_env" not in output or line[0] in {"call", "lock"}
+
+
+async def test_a_command_waits_for_a_limited_time(tmp_path: Path) -> None:
+    server = Gated(tmp_path, tools("env"))
+    server.close()
+    server.config_lines = "connect_seconds = 0.5\n"
+    async with server.command("list") as process:
+        assert await process.wait() == 1
+    assert "the server 'one' is not available: it has not connected within 0.5 seconds" in process.stderr
+
+
+async def test_the_time_of_the_last_connection_is_remembered_at_the_end(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    server = Gated(tmp_path, tools("env"))
+    async with mounting({"one": server.section}):
+        await until(lambda: any(name.endswith(".json") for name in os.listdir(server.state)))
+        first = json.loads(server.memory.read_text())["connected"]
+        monkeypatch.setattr(remembered_lists, "RENEWED_SECONDS", 0)
+    assert json.loads(server.memory.read_text())["connected"] > first
 
 
 async def test_an_optional_server_is_only_reported(tmp_path: Path) -> None:
