@@ -78,7 +78,7 @@ class UpstreamRequests(Middleware):
         for server in self._servers:
             await server.recalled()
         if call.method in LISTING_METHODS:
-            await self._settle(call, self._servers)
+            await self._settle(call, self._servers, self._seconds)
             for server in self._servers:
                 server.wake(call)
             if VIA in call.meta:
@@ -88,20 +88,20 @@ class UpstreamRequests(Middleware):
             return await self._use(call, call_next)
         return await call_next(call)
 
-    async def _settle(self, call: Call, servers: Sequence[UpstreamServer]) -> bool:
+    async def _settle(self, call: Call, servers: Sequence[UpstreamServer], seconds: float) -> bool:
         """Wait until each of these servers has connected or failed, or the time is up. Return True if one has."""
-        waiting = [server for server in servers if not server.is_settled(call, self._seconds)]
+        waiting = [server for server in servers if not server.is_settled(call, seconds)]
         if not waiting:
             return False
         tasks = [asyncio.ensure_future(server.settle(call)) for server in waiting]
-        _, late = await asyncio.wait(tasks, timeout=self._seconds)
+        _, late = await asyncio.wait(tasks, timeout=seconds)
         for server, task in zip(waiting, tasks, strict=True):
             if task in late:
                 task.cancel()
                 server.logger.warning(
-                    "%s has not connected within %g seconds; its items are not listed yet", server.name, self._seconds
+                    "%s has not connected within %g seconds; its items are not listed yet", server.name, seconds
                 )
-        return any(server.is_settled(call, self._seconds) for server in waiting)
+        return any(server.is_settled(call, seconds) for server in waiting)
 
     async def _list_for_host(self, call: Call, call_next: CallNext) -> Outcome:
         """Return a list for another host, without the items of servers that mount that host."""
@@ -131,7 +131,9 @@ class UpstreamRequests(Middleware):
                 raise
             named = [server for server in self._servers if server.may_have(str(call.params.get("name", "")))]
             free = [server for server in self._servers if server.config.prefix is False]  # they may have any name
-            if not await self._settle(call, [*named, *free] if named else self._servers):
+            patience = max((server.config.timeout for server in named), default=0.0)
+            others = free if named else self._servers
+            if not (await self._settle(call, named, patience) or await self._settle(call, others, self._seconds)):
                 for server in named:
                     await server.require_token(call)
                     server.require_connection()

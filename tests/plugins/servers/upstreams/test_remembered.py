@@ -183,6 +183,17 @@ async def test_a_call_waits_for_at_most_its_time_limit(tmp_path: Path) -> None:
             pass
 
 
+async def test_a_call_of_a_tool_that_is_not_listed_yet_waits_too(tmp_path: Path) -> None:
+    server = Gated(tmp_path, tools("env"))
+    server.close()
+    server.config_lines = "first_list_seconds = 0\n"
+    async with server.hosted() as client:
+        assert await names(client) == []
+        waiting = asyncio.create_task(client.call("one_env", {"name": "PATH"}))
+        await server.open()
+        assert not (await waiting).get("isError")
+
+
 async def test_an_idle_program_ends_and_the_next_call_starts_it(tmp_path: Path) -> None:
     async with mounting({"one": peer(idle_seconds=0.1)}) as client:
         pid = int((await client.call("one_pid")).text)
