@@ -62,6 +62,7 @@ async def test_a_difference_is_announced_when_the_server_has_connected(tmp_path:
             assert await heard.get() == CHANGED
 
 
+@pytest.mark.needs("lock")
 async def test_the_lock_decides_over_remembered_definitions_and_over_differences(tmp_path: Path) -> None:
     server = Gated(tmp_path, tools("env"))
     async with server.command("lock") as process:
@@ -225,6 +226,7 @@ COMMANDS = [
 ]
 
 
+@pytest.mark.needs("lock", "cost", "doctor")
 @pytest.mark.parametrize("line", COMMANDS, ids=" ".join)
 async def test_a_command_waits_for_a_server_and_names_it(line: list[str], tmp_path: Path) -> None:
     server = Gated(tmp_path, tools("env"))
@@ -239,6 +241,7 @@ async def test_a_command_waits_for_a_server_and_names_it(line: list[str], tmp_pa
     assert server.memory.exists()
 
 
+@pytest.mark.needs("lock", "cost", "doctor")
 @pytest.mark.parametrize("line", [*COMMANDS, ["lock", "--check"]], ids=" ".join)
 @pytest.mark.parametrize("end", ["tools/list", "initialize"])
 async def test_a_command_fails_without_a_server_that_it_needs(line: list[str], end: str, tmp_path: Path) -> None:
@@ -274,6 +277,7 @@ async def test_the_time_of_the_last_connection_is_remembered_at_the_end(
     assert json.loads(server.memory.read_text())["connected"] > first
 
 
+@pytest.mark.needs("lock", "cost", "doctor")
 async def test_an_optional_server_is_only_reported(tmp_path: Path) -> None:
     server = Gated(tmp_path, {"initialize": "exit"}, optional=True)
     for line in (["list"], ["cost"], ["lock"], ["lock", "--check"], ["doctor"], ["upstreams"]):
@@ -295,6 +299,7 @@ async def test_a_command_that_does_not_wait_uses_remembered_definitions(tmp_path
         assert await process.wait() == 0
 
 
+@pytest.mark.needs("configure")
 @pytest.mark.parametrize("script", [tools("env"), {"initialize": "exit"}], ids=["connects", "fails"])
 @pytest.mark.parametrize(
     "line", [["configure", "cursor", "--path", "mcp.json"], ["config", "trust", "hostconfig.toml"]], ids=" ".join
