@@ -75,8 +75,7 @@ class UpstreamRequests(Middleware):
     async def on_request(self, call: Call, call_next: CallNext) -> Outcome:
         """Refuse loops. Let lists, and calls of items that are not known yet, wait for servers."""
         refuse_loop(call.meta, self._host_id)
-        for server in self._servers:
-            await server.recalled()
+        has_waited = any([await server.recalled() for server in self._servers])
         if call.method in LISTING_METHODS:
             await self._settle(call, self._servers, self._seconds)
             for server in self._servers:
@@ -85,7 +84,7 @@ class UpstreamRequests(Middleware):
                 return await self._list_for_host(call, call_next)
             return self._as_unconfirmed(await call_next(call))
         if call.method in USE_METHODS:
-            return await self._use(call, call_next)
+            return await self._use(call, call_next, has_waited=has_waited)
         return await call_next(call)
 
     async def _settle(self, call: Call, servers: Sequence[UpstreamServer], seconds: float) -> bool:
@@ -123,10 +122,12 @@ class UpstreamRequests(Middleware):
             outcome.kind, outcome.items, outcome.next_cursor, private=True, max_ttl_ms=MAX_UNCONFIRMED_TTL_MS
         )
 
-    async def _use(self, call: Call, call_next: CallNext) -> Outcome:
+    async def _use(self, call: Call, call_next: CallNext, *, has_waited: bool) -> Outcome:
         try:
             return await call_next(call)
         except NotFoundError as error:
+            if has_waited:  # the call began before the remembered definitions were served
+                raise RepeatCallError(f"{error}. Repeat the request.") from error
             if self._is_known(call):
                 raise
             named = [server for server in self._servers if server.may_have(str(call.params.get("name", "")))]

@@ -128,10 +128,12 @@ class UpstreamServer:
             await self.items.publish(HOST, lists)
             self._is_recalled = True
 
-    async def recalled(self) -> None:
-        """Wait until the remembered definitions are served."""
-        if self._recalling is not None and not self._recalling.done():
-            await asyncio.wait((self._recalling,))
+    async def recalled(self) -> bool:
+        """Wait until the remembered definitions are served. Return False if they are already."""
+        if self._recalling is None or self._recalling.done():
+            return False
+        await asyncio.wait((self._recalling,))
+        return True
 
     @property
     def has_lists(self) -> bool:

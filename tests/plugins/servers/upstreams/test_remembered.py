@@ -8,12 +8,15 @@ import os
 import stat
 from collections.abc import Callable
 from pathlib import Path
+from threading import Event
 from typing import Any
 
 import pytest
 
 from pegboard_plugins.servers.upstreams import link, remembered_lists
 from pegboard_plugins.servers.upstreams.idle_time import IdleTime
+from pegboard_plugins.servers.upstreams.remembered_lists import RememberedLists
+from pegboard_plugins.servers.upstreams.upstream_server import UpstreamServer
 from tests.host.hosting import until
 from tests.plugins.servers.upstreams.gates import Gated, names
 from tests.plugins.servers.upstreams.mounts import ERAS, mounting, peer, tool, tools
@@ -169,6 +172,24 @@ async def test_a_lazy_server_connects_at_the_first_call(tmp_path: Path, monkeypa
             assert len(starts) == expected
             assert not (await client.call("one_env")).is_error
             assert starts
+
+
+async def test_a_call_that_begins_before_definitions_are_read_uses_them(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    server = Gated(tmp_path, tools("env"), start="lazy")
+    async with mounting({"one": server.section}):
+        pass
+    called, read, recalled = Event(), RememberedLists.read, UpstreamServer.recalled
+
+    async def noted(self: UpstreamServer) -> bool:
+        called.set()
+        return await recalled(self)
+
+    monkeypatch.setattr(RememberedLists, "read", lambda self, reader: called.wait() and read(self, reader))
+    monkeypatch.setattr(UpstreamServer, "recalled", noted)
+    async with mounting({"one": server.section}, listed=False) as client:
+        assert not (await client.call("one_env")).is_error
 
 
 async def test_a_call_waits_for_at_most_its_time_limit(tmp_path: Path) -> None:
