@@ -84,8 +84,10 @@ def tool_definition(
         raise TypeError(f"there is no option {option!r}{': use `desc`' if option == 'description' else ''}")
     shown = options.get("name") or pascal_case(function.__name__)
     interface = options.get("ui")
+    run = adapted(function)
+    vars(run)["__tool_name__"] = shown  # authors format it into messages
     return ToolDefinition(
-        adapted(function),
+        run,
         name=shown,
         title=shown,
         description=desc,
@@ -93,7 +95,7 @@ def tool_definition(
         meta=options.get("meta"),
         requires_auth=options.get("requires_auth"),
         requires_secrets=tuple(options.get("requires_secrets") or ()),
-        requires_metadata=tuple(options.get("requires_metadata") or ()),
+        requires_metadata=tuple(map(str, options.get("requires_metadata") or ())),
         extensions={} if interface is None else {"ui": interface},
         adapters=tuple(options.get("adapters") or ()),
     )

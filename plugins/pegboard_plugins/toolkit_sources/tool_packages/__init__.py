@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
-from fnmatch import fnmatch
+from collections.abc import Iterable
 from importlib import import_module
-from importlib.util import find_spec
 from pathlib import Path
 from types import ModuleType
 
@@ -14,6 +12,7 @@ import importlib_metadata
 
 from pegboard import PluginConfig
 from pegboard.plugin import FoundToolkit, Plugin, PluginError, found_toolkits, hookimpl
+from pegboard_plugins.support.distribution_modules import modules_of
 
 NAME_PREFIXES = ("", "toolkit-", "arcade-")
 """The beginnings of names of distributions, in the order of the search."""
@@ -64,7 +63,7 @@ def _toolkits(distribution: importlib_metadata.Distribution) -> list[FoundToolki
     entries = [entry for entry in distribution.entry_points if entry.group == GROUP]
     if entries:
         return [FoundToolkit(entry.name, entry.value, entry.load, name, version) for entry in entries]
-    modules = dict(_modules(distribution))
+    modules = dict(modules_of(distribution))
 
     def load(file: Path) -> ModuleType:
         return import_module(modules[file])
@@ -75,27 +74,3 @@ def _toolkits(distribution: importlib_metadata.Distribution) -> list[FoundToolki
     if not toolkits:
         raise PluginError(f"the distribution {name} defines no tools: remove it from [plugins.tool_packages] names")
     return [toolkit._replace(distribution=name, version=version, folders=()) for toolkit in toolkits]
-
-
-def _modules(distribution: importlib_metadata.Distribution) -> Iterator[tuple[Path, str]]:
-    """Yield the file and the name of each module of a distribution that is not a test. No module is imported."""
-    for package in _packages(distribution):
-        spec = find_spec(package)
-        if spec is None:
-            continue
-        if spec.submodule_search_locations is None and spec.origin:
-            yield Path(spec.origin), package
-        for folder in map(Path, spec.submodule_search_locations or ()):
-            for file in sorted(folder.rglob("*.py")):
-                parts = file.relative_to(folder).with_suffix("").parts
-                is_test = fnmatch(file.name, "test_*.py") or fnmatch(file.name, "*_test.py")
-                if not is_test and all(map(str.isidentifier, parts)):
-                    yield file, ".".join((package, *parts)).removesuffix(".__init__")
-
-
-def _packages(distribution: importlib_metadata.Distribution) -> list[str]:
-    """Return the names of a distribution's packages, from its files or, for an editable installation, its name."""
-    files = [file for file in distribution.files or () if file.suffix == ".py"]
-    tops = {file.parts[0].removesuffix(".py") for file in files if len(file.parts) <= 2}
-    own = re.sub(r"[-_.]+", "_", distribution.name).lower()
-    return sorted(top for top in tops if top.isidentifier()) or [own]
