@@ -20,6 +20,7 @@ def make_distribution(
     version: str,
     entry_points: Mapping[str, Mapping[str, str]],
     files: Mapping[str, str],
+    metadata: str = METADATA,
 ) -> Path:
     """Write a distribution into a folder, with its modules and metadata, as an installer does.
 
@@ -29,13 +30,14 @@ def make_distribution(
         version: its version.
         entry_points: group -> name -> target, such as {"pegboard.toolkits": {"demo": "demo_kit:kit"}}.
         files: path below `site` -> text.
+        metadata: the text of its metadata.
 
     Returns:
         The folder of its metadata. Removing it uninstalls the distribution.
     """
     info = site / f"{name.replace('-', '_')}-{version}.dist-info"
     written = {site / path: text for path, text in files.items()}
-    written[info / "METADATA"] = METADATA.format(name=name, version=version)
+    written[info / "METADATA"] = metadata.format(name=name, version=version)
     written[info / "INSTALLER"] = "tests\n"
     written[info / "entry_points.txt"] = "\n".join(
         f"[{group}]\n" + "".join(f"{key} = {target}\n" for key, target in entries.items())

@@ -102,9 +102,10 @@ def find_plugins(given: ProgramPlugins | None = None) -> FoundPlugins:
 def with_found(installed: Iterable[Origin], toolkits: Iterable[tuple[str, FoundToolkit]]) -> list[Origin]:
     """Return the installed toolkits and those that plugins found, each with the name of the plugin.
 
-    A found toolkit replaces an installed toolkit with the same name and distribution.
+    A found toolkit replaces an installed toolkit with the same name and distribution, and one that an earlier plugin
+    found.
     """
-    more = [
+    found = [
         Origin(
             "toolkit",
             toolkit.name,
@@ -116,9 +117,9 @@ def with_found(installed: Iterable[Origin], toolkits: Iterable[tuple[str, FoundT
         )
         for plugin, toolkit in toolkits
     ]
-    same = {(origin.name, origin.distribution) for origin in more if origin.distribution}
-    kept = [origin for origin in installed if (origin.name, origin.distribution) not in same]
-    return sorted([*kept, *more], key=lambda origin: (origin.name, origin.distribution))
+    more = {(origin.name, origin.distribution or origin.target): origin for origin in found}
+    kept = [origin for origin in installed if (origin.name, origin.distribution) not in more]
+    return sorted([*kept, *more.values()], key=lambda origin: (origin.name, origin.distribution))
 
 
 def _target(target: object) -> str:

@@ -114,7 +114,7 @@ class CommandContext:
 
         Args:
             host: the host.
-            command: "doctor" or "why".
+            command: "doctor", "why" or "list".
         """
         raise _not_run()
 
@@ -256,7 +256,7 @@ class Check(NamedTuple):
 
 
 class Finding(NamedTuple):
-    """A problem that a check of `pegboard doctor` has found, or what a check of `pegboard why` knows about a name.
+    """A problem that a check of `pegboard doctor` has found, or what a check of `why` or `list` knows.
 
     Attributes:
         level: "error" if something that is enabled cannot work, "warning" otherwise.

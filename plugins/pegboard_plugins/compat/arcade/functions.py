@@ -19,6 +19,7 @@ from pegboard_plugins.compat.adapting import adapter, is_of_class
 from pegboard_plugins.compat.arcade.context import Context
 from pegboard_plugins.compat.typed_dicts import plain_type
 
+_POSITIONAL = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
 _NOTHING = ToolResult({}, structured=True, content=(TextContent("{}"),))
 """The result of a function that has no return type and returns nothing."""
 
@@ -31,9 +32,15 @@ def adapted(function: Callable[..., Any]) -> Callable[..., Any]:
     models = {name for name in signature.parameters if _holds_model(hints.get(name))}
     types = {name: HostContext if name in contexts else plain_type(hint) for name, hint in hints.items()}
     is_silent = "return" not in hints
+    # a parameter that may be None is optional, also without a default
+    unset = {
+        name: None
+        for name, parameter in signature.parameters.items()
+        if parameter.default is parameter.empty and is_of_class(hints.get(name), type(None))
+    }
 
     def prepared(*values: Any, **keywords: Any) -> Mapping[str, Any]:
-        arguments = signature.bind(*values, **keywords).arguments
+        arguments = {**unset, **signature.bind_partial(*values, **keywords).arguments}
         for name in contexts & arguments.keys():
             if isinstance(arguments[name], HostContext):
                 arguments[name] = Context(arguments[name])
@@ -45,7 +52,11 @@ def adapted(function: Callable[..., Any]) -> Callable[..., Any]:
         return _NOTHING if value is None and is_silent else value
 
     parameters = [
-        parameter.replace(annotation=types.get(name, parameter.empty))
+        parameter.replace(
+            annotation=types.get(name, parameter.empty),
+            default=unset.get(name, parameter.default),
+            kind=parameter.KEYWORD_ONLY if unset and parameter.kind in _POSITIONAL else parameter.kind,
+        )
         for name, parameter in signature.parameters.items()
     ]
     shown = signature.replace(parameters=parameters, return_annotation=types.get("return"))

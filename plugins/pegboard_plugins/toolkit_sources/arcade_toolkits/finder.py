@@ -55,8 +55,9 @@ class InstalledToolkit(NamedTuple):
 
 def installed_toolkits() -> list[InstalledToolkit]:
     """Return every installed toolkit, sorted by name."""
-    toolkits = {_normal(found.name): found for found in importlib_metadata.distributions() if _is_of_system(found)}
-    return [toolkit for name in sorted(toolkits) if (toolkit := _toolkit(toolkits[name]))]
+    found = filter(_is_of_system, importlib_metadata.Distribution.discover())
+    by_name = {_normal(distribution.name): distribution for distribution in found}
+    return [toolkit for name in sorted(by_name) if (toolkit := toolkit_of(by_name[name]))]
 
 
 def toolkit_named(name: str) -> InstalledToolkit | None:
@@ -66,7 +67,7 @@ def toolkit_named(name: str) -> InstalledToolkit | None:
             distribution = importlib_metadata.Distribution.from_name(candidate)
         except (importlib_metadata.PackageNotFoundError, ValueError):
             continue
-        if toolkit := _toolkit(distribution):
+        if toolkit := toolkit_of(distribution):
             return toolkit
     return None
 
@@ -128,7 +129,7 @@ def _is_tool(decorator: ast.expr, names: dict[str, str]) -> bool:
     return first in names and (rest or names[first]).rpartition(".")[2] == "tool"
 
 
-def _toolkit(distribution: importlib_metadata.Distribution) -> InstalledToolkit | None:
+def toolkit_of(distribution: importlib_metadata.Distribution) -> InstalledToolkit | None:
     """Return the toolkit of a distribution, or None if it is not a toolkit of the Arcade system."""
     toolkit = InstalledToolkit(distribution, _normal(distribution.name))
     return toolkit if _is_of_system(distribution) and next(toolkit.modules(), None) else None

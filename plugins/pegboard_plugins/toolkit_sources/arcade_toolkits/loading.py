@@ -66,7 +66,8 @@ def load_toolkit(installed: InstalledToolkit) -> ArcadeToolkit:
     items = [item for module in modules for item in _items(module)]
     if not items:
         raise PluginError(
-            f"{installed.name} was imported before it is served, with the original framework: serve it in another process"
+            f"{installed.name} was imported before it is served, with the original framework: serve it in another "
+            "process"
         )
     kit = ArcadeToolkit(installed, context)
     for item in items:

@@ -102,10 +102,9 @@ def _alias(distribution: str, name: str) -> ModuleType:
     except ModuleNotFoundError as error:
         if error.name is None or not place.startswith(error.name):
             raise
-    short = distribution.removeprefix("arcade-")
     raise ImportError(
-        f"{distribution} imports {name}, which pegboard does not have: take it out of [plugins.arcade] names, and mount "
-        f'the toolkit\'s own server, with [plugins.upstreams.servers.{short}] command = "{distribution}"',
+        f"{distribution} imports {name}, which pegboard does not have: remove the toolkit from [plugins.arcade] names, "
+        "and mount its own server in [plugins.upstreams.servers] (docs/arcade-toolkits.md)",
         name=name,
     )
 

@@ -1,4 +1,4 @@
-"""Toolkits of installed distributions that the operator names, with or without entry points."""
+"""Toolkits of installed distributions that the operator names, also without entry points, and of `arcade_toolkits`."""
 
 from __future__ import annotations
 
@@ -13,6 +13,8 @@ import importlib_metadata
 from pegboard import PluginConfig
 from pegboard.plugin import FoundToolkit, Plugin, PluginError, found_toolkits, hookimpl
 from pegboard_plugins.support.distribution_modules import modules_of
+from pegboard_plugins.toolkit_sources.arcade_toolkits import found_toolkit
+from pegboard_plugins.toolkit_sources.arcade_toolkits.finder import toolkit_of
 
 NAME_PREFIXES = ("", "toolkit-", "arcade-")
 """The beginnings of names of distributions, in the order of the search."""
@@ -26,7 +28,7 @@ class ToolPackagesConfig(PluginConfig):
     Attributes:
         names: names of installed distributions, such as "toolkit-github". "github" means "toolkit-github" or
             "arcade-github" if no distribution is called "github". A distribution without toolkits as entry points is
-            searched for modules that define tools.
+            searched for modules that define tools. Toolkits of the Arcade system are served as by `[plugins.arcade]`.
     """
 
     names: tuple[str, ...] = ()
@@ -71,6 +73,8 @@ def _toolkits(distribution: importlib_metadata.Distribution) -> list[FoundToolki
     own = re.sub(r"[-_.]+", "_", name).lower()
     named = own.removeprefix("toolkit_").removeprefix("arcade_")
     toolkits = found_toolkits(modules, load, named=named)
+    if not toolkits and (arcade := toolkit_of(distribution)):
+        return [found_toolkit(arcade, {})]
     if not toolkits:
         raise PluginError(f"the distribution {name} defines no tools: remove it from [plugins.tool_packages] names")
     return [toolkit._replace(distribution=name, version=version, folders=()) for toolkit in toolkits]
