@@ -107,7 +107,8 @@ class _Reader:
             value = read(schema)
             if value is not None and value._replace(nullable=False, description=None) != ANY_JSON:
                 return value
-            fallback = fallback if value is None else value
+            if value is not None:
+                fallback = value._replace(nullable=value.nullable or fallback.nullable)
         return fallback
 
     def _reference(self, schema: Mapping[str, Any]) -> ValueSchema | None:

@@ -122,6 +122,7 @@ def test_a_value_schema_accepts_every_value_that_the_json_schema_accepts() -> No
     [
         ({"enum": ["x", "y"]}, ValueSchema("string", enum=("x", "y"))),
         ({"anyOf": [{"type": "integer"}, {"type": "null"}]}, ValueSchema("integer", nullable=True)),
+        ({"anyOf": [{"type": "object"}, {"type": "null"}]}, ValueSchema(nullable=True)),
         (
             {"type": "object", "properties": {"a": {"type": "boolean"}}, "required": ["a"]},
             ValueSchema("json", properties={"a": ValueSchema("boolean")}, required=("a",)),
