@@ -20,7 +20,7 @@ QUICK_TESTS := tests/structure \
 BIN := .venv/bin
 
 .DEFAULT_GOAL := install
-.PHONY: help install serve demo quick test interpreters without lowest newest check conformance format site build release porting peers messages bench results regressions signatures soak edits lock clean
+.PHONY: help install serve demo quick test interpreters without lowest newest check conformance format site build release porting peers toolkits messages bench results regressions signatures soak edits lock clean
 
 help:  ## list the targets
 	@sed -n 's/^\([a-z]*\):.*## /make \1: /p' Makefile
@@ -89,6 +89,9 @@ porting: install  ## example servers of other frameworks beside copies with chan
 
 peers: install  ## mount servers of other libraries and languages, and compare them with themselves; downloads them
 	$(BIN)/python -m tools.peers $(if $(OVERRIDES),--overrides $(OVERRIDES))
+
+toolkits: install  ## published toolkits of Arcade in pegboard and in their own framework, compared; downloads them
+	$(BIN)/python -m tools.arcade_toolkits
 
 messages: install  ## answers to wrong calls beside other frameworks, in docs/error-messages.md; downloads them
 	$(BIN)/python -m tools.error_messages $(if $(OVERRIDES),--overrides $(OVERRIDES))

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import sys
 
-import uvicorn
-from arcade_core.toolkit import Toolkit
-from arcade_serve.fastapi import FastAPIWorker
-from fastapi import FastAPI
+import uvicorn  # type: ignore[import-not-found]  # of another environment
+from arcade_core.toolkit import Toolkit  # type: ignore[import-not-found]  # of another environment
+from arcade_serve.fastapi import FastAPIWorker  # type: ignore[import-not-found]  # of another environment
+from fastapi import FastAPI  # type: ignore[import-not-found]  # of another environment
 
 port, secret, *distributions = sys.argv[1:]
 app = FastAPI()

@@ -16,6 +16,9 @@ from pegboard_plugins.toolkit_sources.arcade_toolkits.finder import InstalledToo
 SLOW_SECONDS = 2.0
 """The time for the imports of all toolkits from which the start names them."""
 
+MAX_NAMED = 5
+"""The maximum number of toolkits that the start names."""
+
 logger = logging.getLogger("pegboard.plugins.arcade")
 
 
@@ -56,7 +59,7 @@ class ArcadePlugin(Plugin):
             logger.warning(
                 "the start has imported toolkits: %s. Run `pegboard lock`, and set [plugins.lock] lazy = true: each is "
                 "then imported at its first call",
-                ", ".join(f"{name} took {seconds:.1f} s" for name, seconds in slowest),
+                ", ".join(f"{name} took {seconds:.1f} s" for name, seconds in slowest[:MAX_NAMED]),
             )
         yield
 
