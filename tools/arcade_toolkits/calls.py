@@ -65,7 +65,7 @@ _SLACK: list[tuple[str, dict[str, Any]]] = [
     ("GetConversationMetadata", {"conversation_id": "C0GENERAL"}),
     ("GetConversationMetadata", {"channel_name": "gone"}),
     ("ListConversations", {}),
-    ("InviteUsersToChannel", {"user_ids": ["U0BOB"], "channel_id_or_name": "C0GENERAL"}),
+    ("InviteUsersToChannel", {"user_ids": ["U0BOB"], "channel_id": "C0GENERAL"}),
 ]
 _GMAIL: list[tuple[str, dict[str, Any]]] = [
     ("SendEmail", {"subject": "Hi", "body": "Hello", "recipient": "bob@acme.example"}),

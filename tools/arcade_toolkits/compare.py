@@ -56,9 +56,10 @@ def mcp_differences(output: Mapping[str, Any], result: Mapping[str, Any]) -> lis
             for member, name in pairs.items()
             if error[member] != facts.get(name)
         ]
-    value = output["value"]
-    expected = value if isinstance(value, dict) else {"result": value}
-    return [f"MCP: {line}" for line in _differences(expected, result.get("structuredContent"), "")]
+    value, shown = output["value"], result.get("structuredContent")
+    if not isinstance(value, dict) and isinstance(shown, dict):  # revisions before 2026-07-28
+        shown = shown.get("result")
+    return [f"MCP: {line}" for line in _differences(value, shown, "")]
 
 
 def _differences(original: Any, ours: Any, path: str) -> Iterator[str]:

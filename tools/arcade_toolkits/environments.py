@@ -12,6 +12,8 @@ CACHE = ROOT / ".cache" / "toolkits"
 HERE = Path(__file__).parent
 OVERRIDES = HERE / "overrides.txt"
 """The file that lets uv install both generations together, without the framework."""
+FOR_THE_FAKES = ("pysocks",)
+"""What the toolkits' libraries need to use a proxy."""
 GENERATIONS = ("new", "old")
 SMALL = {"new": ["arcade_ledger", "arcade_tides"], "old": ["arcade_sums"]}
 """The toolkits of `tests/samples`, by the generation of their framework."""
@@ -41,9 +43,9 @@ def prepare() -> Path:
         raise SystemExit("the comparison requires uv, and pip cannot fetch it: install uv")
     CACHE.mkdir(parents=True, exist_ok=True)
     both = [part for generation in GENERATIONS for part in ("-r", str(_toolkits_file(generation)))]
-    _install(uv, "pegboard", ["--override", str(OVERRIDES), *both, "-e", str(ROOT)])
+    _install(uv, "pegboard", ["--override", str(OVERRIDES), *both, *FOR_THE_FAKES, "-e", str(ROOT)])
     for generation in GENERATIONS:
-        _install(uv, generation, ["-r", str(HERE / f"{generation}.txt")])
+        _install(uv, generation, ["-r", str(HERE / f"{generation}.txt"), *FOR_THE_FAKES])
     return make_arcade_site(CACHE / "site")
 
 

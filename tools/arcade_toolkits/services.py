@@ -234,7 +234,7 @@ NOTION: Routes = (
 def _entry(match: Any, query: Mapping[str, str], body: Any) -> Any:
     status = int(match[1])
     entry = {"number": status, "amount": 2.5, "currency": "EUR"}
-    return (status, entry, {"Retry-After": "7"}) if status > 99 else entry
+    return (status, entry, {"Retry-After": "7"} if status == 429 else {}) if status > 99 else entry
 
 
 SERVICES: Mapping[str, Routes] = {

@@ -7,8 +7,8 @@ from arcade_tdk import ToolContext
 from arcade_tdk.errors import ToolExecutionError
 from arcade_tdk.tool import tool
 
-decimal.getcontext().prec = 60
-warnings.simplefilter("error")
+decimal.getcontext().prec = 100
+warnings.filterwarnings("ignore", category=ResourceWarning)
 
 
 @tool
