@@ -146,7 +146,8 @@ def captured(output: dict[str, Any]) -> dict[str, Any]:
     """Return the members of an output that are kept: no text of a programming error."""
     error = output.get("error")
     if error is not None:
-        error = {key: error[key] for key in error if key not in ("stacktrace", "developer_message")}
+        shown = {key: value for key, value in error.items() if key != "developer_message"}
+        error = {**shown, "stacktrace": error.get("stacktrace") and "(left out)"}
     return {"value": output.get("value"), "error": error}
 
 

@@ -11,6 +11,7 @@ import json
 import re
 import ssl
 from collections import Counter
+from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, Self
@@ -23,6 +24,7 @@ from cryptography.x509.oid import NameOID
 
 from tools.arcade_toolkits.services import SERVICES
 
+_IN_BATCH = re.compile(r"Content-ID: <(.+?)>.*?^([A-Z]+) ([^\s?]+)\S* HTTP/", re.S | re.M | re.I)
 DAY = datetime.timedelta(days=1)
 
 
@@ -76,19 +78,38 @@ class FakeInternet:
             await asyncio.gather(_pass(reader, to), _pass(there, writer))
 
     async def _answer(self, request: web.Request) -> web.Response:
-        body: Any = await request.read()
+        host, body = request.host.partition(":")[0], await request.read()
+        if request.path == "/batch":
+            return self._batch(host, body)
+        status, value, fields = self._found(host, f"{request.method} {request.path}", request.query, body)
+        if value is None:
+            return web.Response(status=status)
+        return web.json_response(value, status=status, headers=fields)
+
+    def _found(
+        self, host: str, line: str, query: Mapping[str, str], body: bytes
+    ) -> tuple[int, Any, Mapping[str, str] | None]:
+        """Return the status, the value and header fields of the answer to a request."""
+        sent: Any = body
         with suppress(ValueError):
-            body = json.loads(body)
-        line = f"{request.method} {request.path}"
-        for pattern, made in SERVICES.get(request.host.partition(":")[0], ()):
+            sent = json.loads(body)
+        for pattern, made in SERVICES.get(host, ()):
             if match := re.fullmatch(pattern, line):
-                value = made(match, request.query, body) if callable(made) else made
+                value = made(match, query, sent) if callable(made) else made
                 status, value, *fields = value if isinstance(value, tuple) else (200, value)
-                if value is None:
-                    return web.Response(status=status)
-                return web.json_response(value, status=status, headers=fields[0] if fields else None)
-        self.unknown[f"{request.method} https://{request.host}{request.path}"] += 1
-        return web.json_response({"message": "Not Found"}, status=404)
+                return status, value, fields[0] if fields else None
+        self.unknown[f"{line} at {host}"] += 1
+        return 404, {"message": "Not Found"}, None
+
+    def _batch(self, host: str, body: bytes) -> web.Response:
+        """Answer the requests in a batch: https://developers.google.com/workspace/gmail/api/guides/batch."""
+        parts = []
+        for id, method, path in _IN_BATCH.findall(body.decode()):
+            status, value, _ = self._found(host, f"{method} {path}", {}, b"")
+            head = f"Content-Type: application/http\r\nContent-ID: <response-{id}>\r\n\r\nHTTP/1.1 {status} OK\r\n"
+            parts.append(f"--batch\r\n{head}Content-Type: application/json\r\n\r\n{json.dumps(value)}\r\n")
+        kind = {"Content-Type": "multipart/mixed; boundary=batch"}
+        return web.Response(body="".join((*parts, "--batch--")).encode(), headers=kind)
 
 
 async def _pass(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:

@@ -52,9 +52,10 @@ def check_import_times(command: CommandContext) -> Iterator[Finding]:
     for plugin in command.host.report.plugins:
         if plugin.import_seconds > SLOW_IMPORT_SECONDS:
             took = f"{plugin.origin} takes {plugin.import_seconds * 1000:.0f} ms to load"
-            yield Finding(
-                "warning", took, "import large libraries in the functions that use them, not at the top of the module"
-            )
+            fix = "import large libraries in the functions that use them, not at the top of the module"
+            if plugin.origin.kind == "toolkit":
+                fix += "; or run `pegboard lock` and set [plugins.lock] lazy = true, to import it at its first call"
+            yield Finding("warning", took, fix)
 
 
 def check_client_rules(command: CommandContext) -> Iterator[Finding]:

@@ -7,6 +7,7 @@ import decimal
 import subprocess
 import sys
 import warnings
+from argparse import Namespace
 from collections.abc import Iterator
 from importlib import import_module
 from pathlib import Path
@@ -17,7 +18,8 @@ import pytest
 
 from pegboard import Host
 from pegboard.config import HostConfig
-from pegboard.plugin import PluginError
+from pegboard.plugin import CommandContext, PluginError
+from pegboard_plugins.authoring.doctor.catalogue_checks import check_import_times
 from pegboard_plugins.compat.arcade.evals import BinaryCritic
 from pegboard_plugins.toolkit_sources.arcade_toolkits.finder import has_tools
 from pegboard_plugins.toolkit_sources.arcade_toolkits.own_imports import ALIASED
@@ -246,6 +248,17 @@ def test_a_slow_start_names_its_toolkits(
     assert "arcade-sums took" in line
     assert "arcade-tides took" in line
     assert "`pegboard lock`" in line
+
+
+@pytest.mark.needs("doctor")
+def test_doctor_says_that_the_lock_helps(site: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("pegboard_plugins.authoring.doctor.catalogue_checks.SLOW_IMPORT_SECONDS", 0)
+    host = host_of("sums")
+    host.load()
+    findings = check_import_times(CommandContext(Namespace(), print, host=host))
+    fixes = {finding.message.partition(" from ")[0]: finding.fix for finding in findings}
+    assert "`pegboard lock`" in fixes["toolkit 'sums'"]
+    assert "`pegboard lock`" not in fixes["plugin 'arcade'"]
 
 
 def pegboard(site: Path, *arguments: str, config: str = "") -> subprocess.CompletedProcess[str]:
