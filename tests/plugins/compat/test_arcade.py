@@ -164,19 +164,28 @@ def lend() -> str:
 """,
     "broken.py": "raise RuntimeError('this module has no tools')",
     "page.html": "<p>page</p>",
+    "more/deep/borrow.py": """
+from pegboard_plugins.compat.arcade import tool
+
+@tool
+def borrow() -> str:
+    \"\"\"Borrow.\"\"\"
+    return borrow.__tool_name__
+""",
 }
 
 
 def test_a_package_of_tools(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    (tmp_path / "shed_kit").mkdir()
     for name, text in MODULES.items():
-        (tmp_path / "shed_kit" / name).write_text(text)
+        (file := tmp_path / "shed_kit" / name).parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(text)
     monkeypatch.syspath_prepend(tmp_path)
     app = MCPApp()
     app.add_tools_from_module(import_module("shed_kit"))
     with connect(app) as client:
-        assert [tool["name"] for tool in client.tools()] == ["ArcadeMCP_Lend"]
+        assert [tool["name"] for tool in client.tools()] == ["ArcadeMCP_Borrow", "ArcadeMCP_Lend"]
         assert client.call("ArcadeMCP_Lend").text == "lent"
+        assert client.call("ArcadeMCP_Borrow").text == "Borrow"
         assert client.read("ui://ArcadeMCP/0.1.0/page.html").text == "<p>page</p>"
     assert toolshed.later() == "later"
 

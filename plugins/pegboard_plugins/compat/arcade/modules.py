@@ -6,9 +6,7 @@ import re
 import sys
 from collections.abc import Iterator
 from importlib import import_module
-from importlib.util import find_spec
 from pathlib import Path
-from pkgutil import walk_packages
 from types import ModuleType
 from typing import Any
 
@@ -16,6 +14,7 @@ from pegboard.plugin import ToolFunction
 from pegboard_plugins.compat.arcade.resources import ResourceDeclaration
 
 _DECORATED = re.compile(r"^@(?:\w+\.)?(?:tool|resource)\b", re.MULTILINE)
+_LEFT_OUT = frozenset(("__pycache__", "build", "dist"))
 
 
 def defined_in(module: ModuleType) -> Iterator[ToolFunction[..., Any] | ResourceDeclaration]:
@@ -24,7 +23,7 @@ def defined_in(module: ModuleType) -> Iterator[ToolFunction[..., Any] | Resource
     Of the modules of a package, only those with the decorators `tool` or `resource` are imported. The module that runs
     as a program is not imported again.
     """
-    for submodule in (module, *_submodules(module)):
+    for submodule in dict.fromkeys((module, *_submodules(module))):
         for value in vars(submodule).values():
             made_by = value.function if isinstance(value, ResourceDeclaration) else value
             if isinstance(value, ToolFunction | ResourceDeclaration) and made_by.__module__ == submodule.__name__:
@@ -32,10 +31,13 @@ def defined_in(module: ModuleType) -> Iterator[ToolFunction[..., Any] | Resource
 
 
 def _submodules(package: ModuleType) -> Iterator[ModuleType]:
+    """Yield the modules of a package, also those in folders without `__init__.py`."""
     program = getattr(sys.modules["__main__"], "__file__", None)
-    for info in walk_packages(getattr(package, "__path__", ()), f"{package.__name__}."):
-        spec = find_spec(info.name)
-        if spec is None or spec.origin is None or spec.origin == program or not spec.origin.endswith(".py"):
-            continue
-        if _DECORATED.search(Path(spec.origin).read_text("utf-8")):
-            yield import_module(info.name)
+    for folder in map(Path, getattr(package, "__path__", ())):
+        for file in sorted(folder.rglob("*.py")):
+            path = file.relative_to(folder).with_suffix("")
+            if str(file) == program or not _LEFT_OUT.isdisjoint(path.parts):
+                continue
+            if _DECORATED.search(file.read_text("utf-8")):
+                parts = path.parts[:-1] if path.name == "__init__" else path.parts
+                yield import_module(".".join((package.__name__, *parts)))
