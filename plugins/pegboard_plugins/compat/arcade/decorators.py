@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, ParamSpec, TypedDict, TypeVar, Unpack, overload
 
@@ -83,6 +84,15 @@ def tool_definition(
     for option in options.keys() - ArcadeToolOptions.__optional_keys__:
         raise TypeError(f"there is no option {option!r}{': use `desc`' if option == 'description' else ''}")
     shown = options.get("name") or pascal_case(function.__name__)
+    getattr(function, "__dict__", {}).update(  # toolkits put these into messages
+        __tool_name__=shown,
+        __tool_description__=desc or inspect.cleandoc(function.__doc__ or ""),
+        __tool_requires_auth__=options.get("requires_auth"),
+        __tool_requires_secrets__=options.get("requires_secrets"),
+        __tool_requires_metadata__=options.get("requires_metadata"),
+        __tool_metadata__=options.get("metadata"),
+        __tool_ui__=options.get("ui"),
+    )
     interface = options.get("ui")
     run = adapted(function)
     vars(run)["__tool_name__"] = shown  # authors format it into messages
