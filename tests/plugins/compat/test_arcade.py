@@ -57,6 +57,7 @@ def test_results_and_arguments_have_the_form_of_arcade(client: PlainClient) -> N
     assert client.call("ToolShed_Greeting", {"name": "Ada"}).text == "Hello Ada"
     swept = client.call("ToolShed_Sweep")
     assert (swept.text, swept.structured) == ("{}", {})
+    assert client.call("ToolShed_Lend", {"loan": {"days": 2}, "saws": [{"teeth": 9}]}).structured["sizes"] == []
     lent = client.call("ToolShed_Lend", {"loan": {"days": 2}, "saws": [{"teeth": 9}], "sizes": ["large"]})
     assert lent.structured == {"days": 2, "teeth": 9, "sizes": ["large"]}
     assert client.call("ToolShed_Fail").text == "Try again\n\nlater"

@@ -1,7 +1,7 @@
 """Functions for Arcade, as functions that pegboard can compile.
 
 The adapted function takes a `HostContext` where the original takes the context of Arcade, and passes pydantic models
-to it as dicts.
+to it as dicts. A parameter that may be None is None if the caller leaves it out.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 import inspect
 import typing
 from collections.abc import Callable, Mapping
-from typing import Any, get_args
+from typing import Annotated, Any, get_args, get_origin
 
 from pydantic import BaseModel
 
@@ -61,6 +61,10 @@ def adapted(function: Callable[..., Any]) -> Callable[..., Any]:
     ]
     shown = signature.replace(parameters=parameters, return_annotation=types.get("return"))
     return adapter(function, prepared, answered, shown)
+
+
+def _without_notes(annotation: Any) -> Any:
+    return get_args(annotation)[0] if get_origin(annotation) is Annotated else annotation
 
 
 def _holds_model(annotation: Any) -> bool:
