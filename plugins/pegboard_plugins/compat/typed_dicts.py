@@ -1,4 +1,4 @@
-"""TypedDicts in a form that pydantic accepts on each Python. Before 3.12 it rejects those of `typing`."""
+"""Types in a form that pydantic accepts: TypedDicts, of which it rejects those of `typing` before 3.12, and binary data."""
 
 from __future__ import annotations
 
@@ -14,12 +14,14 @@ from typing_extensions import TypedDict, is_typeddict
 
 
 def plain_type(annotation: Any, within: tuple[Any, ...] = ()) -> Any:
-    """Return a type whose TypedDicts pydantic accepts on each Python, with the docstrings of their fields.
+    """Return a type that pydantic accepts on each Python, with the docstrings of the fields of TypedDicts.
 
     Args:
         annotation: the type.
         within: the TypedDicts that contain the type. A recursive TypedDict refers to its original.
     """
+    if annotation in (bytearray, memoryview):  # pydantic has no schema for them
+        return bytes
     if is_typeddict(annotation):
         return annotation if annotation in within else _typed_dict(annotation, (*within, annotation))
     origin = get_origin(annotation)

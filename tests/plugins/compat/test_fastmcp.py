@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import lru_cache
 from pathlib import Path
-from typing import Annotated, Any, TypedDict
+from typing import Annotated, Any, Dict, List, Optional, TypedDict
 from weakref import WeakSet
 
 import pytest
@@ -70,6 +70,27 @@ def test_typed_dicts_of_typing_are_accepted_at_any_depth() -> None:
     grown: dict[str, Any] = {"trees": [{"branches": [{"branches": []}]}], "leaves": {"a": [{"color": "red"}]}}
     with connect(server) as client:
         assert json.loads(client.call("grow", grown).text) == list(grown.values())
+
+
+class Labels(TypedDict):
+    by_leaf: Dict  # type: ignore[type-arg]
+    notes: Optional[List]  # type: ignore[type-arg]
+
+
+def test_bare_generics_and_all_types_of_binary_data_have_schemas() -> None:
+    server = FastMCP()
+
+    @server.tool()
+    def scan(data: bytes | bytearray | memoryview, extra: bytearray | None = None) -> memoryview | str:
+        return f"{data!r} {extra!r}"
+
+    @server.tool()
+    def label(labels: Labels, more: Dict = {}) -> Dict:  # type: ignore[type-arg]  # noqa: B006
+        return {**labels["by_leaf"], **more}
+
+    with connect(server) as client:
+        assert client.call("scan", data="AP8=", extra="AA==").text == "b'\\x00\\xff' b'\\x00'"
+        assert client.call("label", labels={"by_leaf": {"oak": 1}, "notes": None}).structured == {"oak": 1}
 
 
 def test_its_results_become_content(client: PlainClient) -> None:
