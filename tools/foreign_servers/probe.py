@@ -122,11 +122,13 @@ def _sample(schema: Mapping[str, Any], root: Mapping[str, Any]) -> Any:
     for key in ("anyOf", "oneOf", "allOf"):
         if key in schema:
             return _sample(schema[key][0], root)
-    if schema.get("type") == "object":
+    kinds = schema.get("type", "string")
+    kind = kinds[0] if isinstance(kinds, list) else kinds
+    if kind == "object":
         members = schema.get("properties", {})
         return {name: _sample(members[name], root) for name in schema.get("required", ())}
-    if schema.get("type") == "array":
+    if kind == "array":
         return [_sample(schema.get("items", {}), root)] * max(1, schema.get("minItems", 1))
-    if schema.get("type") in ("integer", "number"):
-        return max(_SAMPLES[schema["type"]], schema.get("minimum", 0))
-    return _SAMPLES.get(schema.get("type", "string"), "a")
+    if kind in ("integer", "number"):
+        return max(_SAMPLES[kind], schema.get("minimum", 0))
+    return _SAMPLES.get(kind, "a")

@@ -1,4 +1,4 @@
-"""Types in a form that pydantic accepts: TypedDicts, of which it rejects those of `typing` before 3.12, and binary data."""
+"""Types in a form that pydantic accepts. It rejects some binary types, and before 3.12 the TypedDicts of `typing`."""
 
 from __future__ import annotations
 
