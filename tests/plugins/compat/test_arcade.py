@@ -12,18 +12,24 @@ import urllib.request
 from collections.abc import Iterator
 from importlib import import_module
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import pytest
+from aiohttp import ClientSession
 
-from pegboard import NotFoundError
+from pegboard import Host, NotFoundError
+from pegboard.loading.discovery import Selection
 from pegboard_plugins.compat.arcade import Context, MCPApp, Resource, resource
+from pegboard_plugins.compat.arcade.mcp_app import TransportType
+from pegboard_plugins.compat.arcade.resource_server import AuthorizationServerEntry, ResourceServerAuth
 from pegboard_plugins.compat.arcade.types import Prompt, PromptArgument
 from pegboard_plugins.compat.fastmcp import UserMessage
 from pegboard_testing import PlainClient, accept, connect, reply
 from tests.plugins.compat import toolshed
 from tests.plugins.compat.bookshop import in_a_thread
 from tests.plugins.protocols.worker.conftest import SECRET, token
+from tests.support.http_mcp import call, mirrored, modern
+from tests.support.issuer import RESOURCE, Issuer
 
 OPTIONS: dict[str, Any] = {
     "secrets": {"SHED_KEY": "key-5d0c7a"},
@@ -214,6 +220,47 @@ def test_a_wrong_option_is_named() -> None:
         MCPApp().take("resources", "shed://gone")
     with pytest.raises(ValueError, match="pigeon"):
         MCPApp().run(transport="pigeon")
+
+
+async def test_it_serves_callers_with_tokens_only(monkeypatch: pytest.MonkeyPatch) -> None:
+    with pytest.raises(ValueError, match="MCP_RESOURCE_SERVER_CANONICAL_URL"):
+        ResourceServerAuth([])
+    monkeypatch.setenv("MCP_RESOURCE_SERVER_CANONICAL_URL", RESOURCE)
+    async with Issuer() as issuer:
+        entry = AuthorizationServerEntry(issuer.url, issuer.url, f"{issuer.url}/keys")
+        app = MCPApp("shed", auth=ResourceServerAuth([entry], default_challenge_scopes=["work"]))
+        app.add_tool(toolshed.later)
+        request = modern(call("Shed_Later"))
+        config = {"host": {"transports": ["http"]}, "plugins": {"http": {"port": 0}}}
+        opened: asyncio.Future[str] = asyncio.get_running_loop().create_future()
+        async with (
+            Host(config, toolkits={"shed": app}, selection=Selection(autoload=False)) as host,
+            ClientSession() as session,
+        ):
+            host.on_opened = lambda address, _: opened.set_result(address)
+            serving = asyncio.create_task(host.run(["http"]))
+            address = (await opened).removesuffix("/mcp")
+            fields = dict(mirrored(request))
+            async with session.post(f"{address}/mcp", json=request, headers=fields) as refusal:
+                challenge = refusal.headers["WWW-Authenticate"]
+            async with session.get(f"{address}/.well-known/oauth-protected-resource/mcp") as metadata:
+                servers = (await metadata.json())["authorization_servers"]
+            fields["Authorization"] = f"Bearer {issuer.token()}"
+            async with session.post(f"{address}/mcp", json=request, headers=fields) as answer:
+                text = await answer.text()
+            serving.cancel()
+            await asyncio.gather(serving, return_exceptions=True)
+    assert (refusal.status, answer.status, servers) == (401, 200, [issuer.url])
+    assert 'scope="work"' in challenge
+    assert "/.well-known/oauth-protected-resource/mcp" in challenge
+    assert "later" in text
+
+
+def test_a_missing_name_is_told_with_a_way_out() -> None:
+    for module in ("", ".mcp_app", ".resource_server"):
+        with pytest.raises(ImportError, match=r"has no 'create_arcade_mcp': .*plugins\.upstreams"):
+            _ = import_module(f"pegboard_plugins.compat.arcade{module}").create_arcade_mcp
+    assert get_args(TransportType) == ("http", "stdio")
 
 
 def test_it_serves_the_worker_protocol(tmp_path: Path) -> None:

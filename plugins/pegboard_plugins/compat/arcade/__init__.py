@@ -25,8 +25,11 @@ from pegboard_plugins.compat.arcade.types import (
     ToolResultContent,
     ToolUseContent,
 )
+from pegboard_plugins.compat.missing import missing_names
 
 ToolContext = Context
+
+__getattr__ = missing_names(__name__)
 
 __all__ = [
     "Annotations",

@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import logging
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
 from types import ModuleType
 from typing import Any, Unpack, overload
 
-from pegboard.plugin import ToolDefinition, ToolFunction
+from pegboard.plugin import Authenticator, PluginContext, Route, ToolDefinition, ToolFunction, hookimpl
 from pegboard_plugins.compat.adapting import Decorated
 from pegboard_plugins.compat.arcade.decorators import ArcadeToolOptions, P, R, tool_definition
 from pegboard_plugins.compat.arcade.modules import defined_in
 from pegboard_plugins.compat.arcade.names import checked_name, full_version, pascal_case
 from pegboard_plugins.compat.arcade.prompts import prompt_definition
+from pegboard_plugins.compat.arcade.resource_server import ResourceServerAuth
 from pegboard_plugins.compat.arcade.resources import ResourceDeclaration, file_handler, resource_definition
 from pegboard_plugins.compat.arcade.running import PromptsAPI, ResourcesAPI, ToolsAPI
 from pegboard_plugins.compat.arcade.types import Prompt
@@ -24,7 +26,6 @@ logger = logging.getLogger("pegboard.plugins.compat.arcade")
 
 _TRANSPORTS = {"stdio": "stdio", "http": "http", "streamable-http": "http", "streamable": "http"}
 _ELSEWHERE = {
-    "auth": "configure [plugins.resource_server] in hostconfig.toml",
     "middleware": "write a plugin with the hook register_middleware",
     "lifespan": "write @app.lifespan above a function",
 }
@@ -43,6 +44,7 @@ class MCPApp(ChangingToolkit):
         instructions: instructions for the model.
         description: a sentence about the server.
         allowed_origins: web origins whose pages may use the server.
+        auth: the authorization servers whose tokens callers over HTTP need. Without it, `hostconfig.toml` decides.
         options: further options of Arcade. Most have no effect here.
 
     Raises:
@@ -62,6 +64,7 @@ class MCPApp(ChangingToolkit):
         *,
         description: str | None = None,
         allowed_origins: Sequence[str] | None = None,
+        auth: ResourceServerAuth | None = None,
         **options: Any,
     ) -> None:
         for option, value in options.items():
@@ -69,6 +72,8 @@ class MCPApp(ChangingToolkit):
                 raise TypeError(f"the option {option!r} does not exist in pegboard: {_ELSEWHERE[option]}")
             if option not in _ELSEWHERE and option not in _WITHOUT_EFFECT:
                 raise TypeError(f"there is no option {option!r}")
+        if not isinstance(auth, ResourceServerAuth | None):
+            raise TypeError(f"auth={auth!r} is not a ResourceServerAuth: configure others in hostconfig.toml")
         super().__init__(
             checked_name(name),
             title=title or name,
@@ -80,6 +85,7 @@ class MCPApp(ChangingToolkit):
         self.server: Any = None
         self.allowed_origins = allowed_origins
         self._kit = pascal_case(name)
+        self._auth = auth
         self.known_prompts: dict[str, Prompt] = {}
 
     # --- tools ---
@@ -211,6 +217,25 @@ class MCPApp(ChangingToolkit):
     def resources(self) -> ResourcesAPI:
         """The resources, for changes while the server runs."""
         return ResourcesAPI(self)
+
+    # --- hooks ---
+
+    @hookimpl
+    def register_authenticators(self) -> Iterable[Authenticator]:
+        """Return the authenticators of `auth`."""
+        return self._auth.plugin.register_authenticators() if self._auth else ()
+
+    @hookimpl
+    def register_routes(self) -> Iterable[Route]:
+        """Return the routes of `auth`, with the metadata for clients."""
+        return self._auth.plugin.register_routes() if self._auth else ()
+
+    @asynccontextmanager
+    async def _within_lifespan(self, context: PluginContext) -> AsyncIterator[Any]:
+        async with AsyncExitStack() as stack:
+            if self._auth:
+                await stack.enter_async_context(self._auth.plugin.lifespan())
+            yield await stack.enter_async_context(super()._within_lifespan(context))
 
     def run(  # type: ignore[override]
         self, host: str = "127.0.0.1", port: int = 8000, reload: bool = False, transport: str = "stdio", **_: Any
