@@ -11,6 +11,7 @@ import urllib.request
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import lru_cache
+from importlib import import_module
 from pathlib import Path
 from typing import Annotated, Any, Dict, List, Optional, TypedDict
 from weakref import WeakSet
@@ -18,10 +19,17 @@ from weakref import WeakSet
 import pytest
 from typing_extensions import TypedDict as RecursiveTypedDict
 
+from pegboard import Host
+from pegboard.loading.discovery import Selection
 from pegboard.loading.source_files import toolkits_in
 from pegboard.plugin import PluginError
 from pegboard_plugins.compat.fastmcp import Depends, FastMCP, Image, MCPServer, Message, Prompt, Resolve, ToolError
+from pegboard_plugins.compat.fastmcp.apps import AppConfig, ResourceCSP
+from pegboard_plugins.compat.fastmcp.server.dependencies import get_access_token, get_http_request
+from pegboard_plugins.compat.fastmcp.server.middleware import CallNext, Middleware, MiddlewareContext
+from pegboard_plugins.compat.fastmcp.tools import Tool, ToolResult
 from pegboard_plugins.compat.fastmcp.types import Completion
+from pegboard_plugins.compat.mcp import FastMCP as OfficialFastMCP
 from pegboard_testing import PlainClient, accept, connect, decline, reply
 from tests.plugins.compat.bookshop import EVENTS, in_a_thread, mcp, sell
 from tests.plugins.compat.bookshop import lifespan as bookshop_lifespan
@@ -294,7 +302,7 @@ def test_an_invalid_tool_is_told_with_its_own_file_and_line() -> None:
         pass
 
 
-@pytest.mark.parametrize("option", ["auth", "middleware", "porrt"])
+@pytest.mark.parametrize("option", ["auth", "providers", "porrt"])
 def test_an_option_that_pegboard_lacks_is_named(option: str) -> None:
     with pytest.raises(TypeError, match=option):
         FastMCP("x", **{option: object()})  # type: ignore[arg-type]
@@ -303,13 +311,124 @@ def test_an_option_that_pegboard_lacks_is_named(option: str) -> None:
             FastMCP("x").tool(print, **{name: "a"})
 
 
-@pytest.mark.parametrize(
-    ("name", "advice"), [("add_middleware", "register_middleware"), ("from_openapi", "write tools")]
-)
+@pytest.mark.parametrize(("name", "advice"), [("add_provider", "register_tools"), ("from_openapi", "write tools")])
 def test_a_method_that_pegboard_lacks_names_its_replacement(name: str, advice: str) -> None:
     for of in (FastMCP, FastMCP("x")):
         with pytest.raises(AttributeError, match=rf"FastMCP\.{name} does not exist in pegboard: .*{advice}"):
             getattr(of, name)
+
+
+class Polite(Middleware):
+    """Adds an argument, a mark to the result, and hides a tool."""
+
+    async def on_call_tool(self, context: MiddlewareContext[Any], call_next: CallNext[Any]) -> Any:
+        context.message.arguments["tone"] = "polite"
+        result = await call_next(context)
+        return result._replace(content=[*result.content, "thanks"]) if result.content else result
+
+    async def on_list_tools(self, context: MiddlewareContext[Any], call_next: CallNext[Any]) -> Any:
+        return [tool for tool in await call_next(context) if tool.name != "hidden"]
+
+
+async def refuse_nobody(context: MiddlewareContext[Any], call_next: CallNext[Any]) -> Any:
+    if context.method == "tools/call" and context.message.arguments.get("who") == "nobody":
+        raise ToolError("nobody is refused")
+    return await call_next(context)
+
+
+def test_middleware_changes_calls_results_and_lists() -> None:
+    server = FastMCP("Door", middleware=[Polite()])
+    server.add_middleware(refuse_nobody)
+
+    @server.tool
+    def greet(who: str, tone: str = "rude") -> ToolResult:
+        return ToolResult(content=f"{tone} {who}")
+
+    server.add_tool(Tool.from_function(lambda: "found", name="hidden"))
+    with connect(server) as client:
+        assert [tool["name"] for tool in client.tools()] == ["greet"]
+        assert client.call("greet", who="ann").raw["content"] == [
+            {"type": "text", "text": "polite ann"},
+            {"type": "text", "text": "thanks"},
+        ]
+        assert client.call("greet", who="nobody").text == "nobody is refused"
+        assert client.call("hidden", tone="").is_error
+
+
+async def test_functions_read_the_request_and_what_the_token_says() -> None:
+    server = FastMCP("Door")
+
+    @server.tool
+    def who() -> list[Any]:
+        headers, token = get_http_request().headers, get_access_token()
+        assert token is not None
+        return [headers["X-Shop"], headers.get("authorization", "none"), "x-none" in headers, token.token, token.claims]
+
+    door_token = "0123456789abcdefghijklmnopqrstuvwxyz"
+    config = {"plugins": {"auth_token": {"callers": {"ada": {"token": door_token}}}}}
+    async with Host(config, toolkits={"door": server}, selection=Selection(autoload=False)) as host:
+        request = modern(call("who"))
+        fields = [*mirrored(request), ("Authorization", f"Bearer {door_token}"), ("X-Shop", "books")]
+        answer = await send(host.asgi(), "POST", "/mcp", fields, json.dumps(request).encode()).answer()
+    assert answer.status == 200, answer.text
+    text = json.loads(answer.body)["result"]["content"][0]["text"]
+    assert json.loads(text) == ["books", "none", False, "", {"sub": "ada"}]
+    assert get_access_token() is None
+    with pytest.raises(RuntimeError, match="no HTTP request"):
+        get_http_request()
+
+
+@pytest.mark.parametrize(
+    ("result", "of_fastmcp", "of_the_official_sdk"),
+    [
+        (Dict, {"a": 1}, {"result": {"a": 1}}),
+        (Dict[str, int], {"a": 1}, {"result": {"a": 1}}),
+        (dict[str, int], {"a": 1}, {"a": 1}),
+        (dict, {"a": 1}, None),
+        (Any, {"a": 1}, None),
+    ],
+    ids=str,
+)
+def test_objects_are_sent_as_the_original_sends_them(result: Any, of_fastmcp: Any, of_the_official_sdk: Any) -> None:
+    for kind, expected in (
+        (FastMCP, of_fastmcp),
+        (OfficialFastMCP, of_the_official_sdk),
+        (MCPServer, of_the_official_sdk),
+    ):
+
+        def count() -> Any:
+            return {"a": 1}
+
+        count.__annotations__["return"] = result
+        server = kind("Count")
+        server.tool()(count)
+        with connect(server) as client:
+            counted = client.call("count")
+            assert (counted.structured, counted.text) == (expected, '{"a":1}')
+
+
+def test_tools_and_resources_have_interfaces() -> None:
+    server = FastMCP("Shop")
+
+    @server.resource("ui://shop/page", app=AppConfig(csp=ResourceCSP(connect_domains=["https://acme.example"])))
+    def page() -> str:
+        return "<p>shop</p>"
+
+    @server.tool(app=AppConfig(resource_uri="ui://shop/page", visibility=["app"]))
+    def buy() -> str:
+        return "bought"
+
+    with connect(server) as client:
+        assert client.tool("buy")["_meta"]["ui"] == {"resourceUri": "ui://shop/page", "visibility": ["app"]}
+        [part] = client.read("ui://shop/page").raw["contents"]
+        assert part["_meta"]["ui"]["csp"] == {"connectDomains": ["https://acme.example"]}
+        assert part["mimeType"] == "text/html;profile=mcp-app"
+
+
+@pytest.mark.parametrize("module", ["fastmcp", "fastmcp.server", "fastmcp.server.dependencies", "fastmcp.tools", "mcp"])
+def test_a_missing_name_is_told_with_a_way_out(module: str) -> None:
+    with pytest.raises(ImportError, match=r"has no 'create_proxy': .*plugins\.upstreams"):
+        _ = import_module(f"pegboard_plugins.compat.{module}").create_proxy
 
 
 async def test_it_is_an_asgi_application() -> None:

@@ -13,24 +13,31 @@ from pegboard_plugins.compat.fastmcp.types import (
     ContentBlock,
     CreateMessageResult,
     EmbeddedResource,
+    GetPromptResult,
     Icon,
     ImageContent,
     LoggingLevel,
     ModelHint,
     ModelPreferences,
     Object,
+    Prompt,
+    PromptArgument,
     PromptMessage,
+    Resource,
     ResourceContents,
     ResourceLink,
+    ResourceTemplate,
     Role,
     Root,
     SamplingMessage,
     TextContent,
     TextResourceContents,
+    Tool,
     ToolAnnotations,
 )
 
 MCPContent = ContentBlock
+MCPTool = Tool
 
 __all__ = [
     "Annotations", "AudioContent", "BlobResourceContents", "CallToolResult", "ClientCapabilities",
@@ -39,61 +46,6 @@ __all__ = [
     "ResourceContents", "ResourceLink", "ResourceTemplate", "Role", "Root", "SamplingMessage", "TextContent",
     "TextResourceContents", "ToolAnnotations", "ToolChoice", "ToolExecution", "ToolResultContent", "ToolUseContent",
 ]  # fmt: skip
-
-
-class Described(Object):
-    """An item with names and a description."""
-
-    name: str
-    title: str | None = None
-    description: str | None = None
-    icons: list[Icon] | None = None
-
-
-class MCPTool(Described):
-    """A tool as clients see it."""
-
-    input_schema: dict[str, Any] | None = None
-    output_schema: dict[str, Any] | None = None
-    annotations: ToolAnnotations | None = None
-
-
-class PromptArgument(Object):
-    """An argument of a prompt."""
-
-    name: str
-    title: str | None = None
-    description: str | None = None
-    required: bool | None = None
-
-
-class Prompt(Described):
-    """A prompt."""
-
-    arguments: list[PromptArgument] | None = None
-
-
-class GetPromptResult(Object):
-    """The messages of a prompt."""
-
-    description: str | None = None
-    messages: list[PromptMessage]
-
-
-class Resource(Described):
-    """A resource."""
-
-    uri: str
-    mime_type: str | None = None
-    annotations: Annotations | None = None
-
-
-class ResourceTemplate(Described):
-    """A template of URIs."""
-
-    uri_template: str
-    mime_type: str | None = None
-    annotations: Annotations | None = None
 
 
 class ToolUseContent(Object):

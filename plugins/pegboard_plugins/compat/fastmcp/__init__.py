@@ -28,6 +28,9 @@ from pegboard_plugins.compat.fastmcp.results import ToolResult
 from pegboard_plugins.compat.fastmcp.server import FastMCP, MCPServer
 from pegboard_plugins.compat.fastmcp.session import ServerSession
 from pegboard_plugins.compat.fastmcp.types import Icon
+from pegboard_plugins.compat.missing import missing_names
+
+__getattr__ = missing_names(__name__)
 
 __all__ = [
     "AcceptedElicitation",

@@ -9,16 +9,19 @@ from __future__ import annotations
 import inspect
 import typing
 from collections.abc import Callable
+from types import GenericAlias
 from typing import TYPE_CHECKING, Annotated, Any, get_args, get_origin
 
 from pydantic import ConfigDict, PydanticSchemaGenerationError, TypeAdapter, create_model
 from pydantic.errors import PydanticInvalidForJsonSchema
+from typing_extensions import TypedDict
 
+from pegboard import ToolResult as HostToolResult
 from pegboard_plugins.compat.adapting import adapter, target_of
 from pegboard_plugins.compat.fastmcp.dependencies import Filled
 from pegboard_plugins.compat.fastmcp.media import MEDIA_TYPES
 from pegboard_plugins.compat.fastmcp.resolvers import with_resolvers
-from pegboard_plugins.compat.fastmcp.results import ToolResult, is_mcp_type
+from pegboard_plugins.compat.fastmcp.results import ToolResult, as_block, is_mcp_type
 from pegboard_plugins.compat.typed_dicts import plain_type
 
 if TYPE_CHECKING:
@@ -47,8 +50,43 @@ def adapted(
     function = with_resolvers(function)
     hints = typing.get_type_hints(target_of(function), include_extras=True)
     filled = Filled(function, hints, server)
-    result = _result_type(hints.get("return", _EMPTY)) if structured else _EMPTY
-    return adapter(function, filled.keywords, convert, filled.signature.replace(return_annotation=result))
+    declared = hints.get("return", _EMPTY) if structured else _EMPTY
+    result = _EMPTY if declared is dict and server.is_official else _result_type(declared)
+    if server.is_official and _is_wrapped(declared):
+        members: dict[str, Any] = {"result": result}
+        create: Any = TypedDict
+        convert, result = _wrapped(convert), create("Result", members)
+    elif structured and result is _EMPTY and not server.is_official:
+        convert = _structured(convert)
+    run = adapter(function, filled.keywords, convert, filled.signature.replace(return_annotation=result))
+    if server.is_official:
+        run.__doc__ = None  # its parameters get no descriptions from docstrings
+    return run
+
+
+def _structured(convert: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    """Return a conversion after which an object without a schema is structured content, as FastMCP sends it."""
+
+    def converted(value: Any) -> Any:
+        result = convert(value)
+        return HostToolResult(result, structured=True) if isinstance(result, dict) else result
+
+    return converted
+
+
+def _is_wrapped(annotation: Any) -> bool:
+    """Return True for a mapping that the official SDK sends as `{"result": ...}`: all but `dict[str, ...]`."""
+    is_plain = isinstance(annotation, GenericAlias) and get_args(annotation)[0] is str
+    return annotation is not dict and (get_origin(annotation) or annotation) is dict and not is_plain
+
+
+def _wrapped(convert: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    """Return a conversion that wraps a result as the official SDK does."""
+
+    def converted(value: Any) -> HostToolResult:
+        return HostToolResult({"result": convert(value)}, structured=True, content=(as_block(value),))
+
+    return converted
 
 
 def _result_type(annotation: Any) -> Any:

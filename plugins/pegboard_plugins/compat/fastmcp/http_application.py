@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -10,6 +10,20 @@ from pegboard import Host
 
 if TYPE_CHECKING:
     from pegboard_plugins.compat.fastmcp.server import FastMCP
+
+
+def host_of(server: FastMCP, path: str | None = None, http: Mapping[str, Any] | None = None) -> Host:
+    """Return a host that serves only one server.
+
+    Args:
+        server: the server.
+        path: the path of the MCP endpoint; "/mcp" when None.
+        http: settings of `[plugins.http]`.
+    """
+    fields = ("name", "title", "description", "version", "instructions")
+    identity = {field: value for field in fields if (value := getattr(server, field)) is not None}
+    plugins = {"mcp": {"path": path} if path else {}, "http": dict(http or {})}
+    return Host({"host": {"autoload": False, **identity}, "plugins": plugins}, toolkits={server.name: server})
 
 
 class HttpApplication:
@@ -21,12 +35,7 @@ class HttpApplication:
     """
 
     def __init__(self, server: FastMCP, path: str | None) -> None:
-        fields = ("name", "title", "description", "version", "instructions")
-        identity = {field: value for field in fields if (value := getattr(server, field)) is not None}
-        self._host = Host(
-            {"host": {"autoload": False, **identity}, "plugins": {"mcp": {"path": path}} if path else {}},
-            toolkits={server.name: server},
-        )
+        self._host = host_of(server, path)
         self._serve = self._host.asgi()
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:

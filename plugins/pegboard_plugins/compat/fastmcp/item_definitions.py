@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 from pegboard import Annotations
 from pegboard.plugin import PromptDefinition, ResourceDefinition, ToolDefinition
+from pegboard_plugins.compat.fastmcp.apps import resource_ui, tool_ui
+from pegboard_plugins.compat.fastmcp.docstrings import before_sections
 from pegboard_plugins.compat.fastmcp.functions import adapted
 from pegboard_plugins.compat.fastmcp.options import (
     check_item_options,
@@ -24,6 +26,7 @@ from pegboard_plugins.compat.fastmcp.types import plain
 if TYPE_CHECKING:
     from pegboard_plugins.compat.fastmcp.server import FastMCP
 
+_INTERFACE = "text/html;profile=mcp-app"
 _WILDCARD = re.compile(r"\{(\w+)\*\}")
 
 
@@ -42,16 +45,18 @@ def tool_of(
     timeout: float | None = None,
     version: Any = None,
     tags: Collection[str] | None = None,
+    app: Any = None,
     **options: Any,
 ) -> ToolDefinition:
     """Return a function of a server as a tool."""
     check_item_options(options)
     is_structured = structured_output is not False and output_schema is None
+    text = inspect.getdoc(function)
     return ToolDefinition(
         adapted(function, server, tool_result, structured=is_structured),
         name=name or name_of(function),
         title=title,
-        description=description or inspect.getdoc(function) or name or name_of(function),
+        description=description or (text if server.is_official else before_sections(text)) or name or name_of(function),
         annotations=tool_annotations(annotations),
         icons=icons_of(icons),
         meta=meta,
@@ -59,6 +64,7 @@ def tool_of(
         timeout=timeout,
         version=None if version is None else str(version),
         tags=tuple(tags or ()),
+        extensions={"ui": tool_ui(app)} if app else {},
     )
 
 
@@ -75,6 +81,7 @@ def resource_of(
     annotations: Any = None,
     meta: Mapping[str, Any] | None = None,
     tags: Collection[str] | None = None,
+    app: Any = None,
     **options: Any,
 ) -> ResourceDefinition:
     """Return a function of a server as a resource, or as a template if the URI has variables."""
@@ -85,11 +92,12 @@ def resource_of(
         name=name or name_of(function),
         title=title,
         description=description or inspect.getdoc(function),
-        mime_type=mime_type or "text/plain",
+        mime_type=mime_type or (_INTERFACE if uri.startswith("ui://") else "text/plain"),
         icons=icons_of(icons),
         annotations=None if annotations is None else Annotations(**snake_case(plain(annotations))),
         meta=meta,
         tags=tuple(tags or ()),
+        extensions={"ui": resource_ui(app)} if app else {},
     )
 
 

@@ -16,7 +16,6 @@ _ELSEWHERE = {
     "token_verifier": "configure [plugins.resource_server] in hostconfig.toml",
     "allowed_hosts": "set them in [plugins.http] of a Host, and use host.asgi()",
     "allowed_origins": "set `cors_origins` in [plugins.http] of a Host, and use host.asgi()",
-    "middleware": "write a plugin with the hook register_middleware",
     "providers": "write a plugin with the hook register_tools",
     "transforms": "write a plugin with the hook register_tools",
     "extensions": "write a plugin with the hook register_methods",
@@ -37,7 +36,6 @@ _ITEM_OPTIONS_WITHOUT_EFFECT = frozenset(("run_in_thread", "security", "version"
 _ITEM_OPTIONS_ELSEWHERE = {
     "task": "background tasks are not supported",
     "auth": "use the option `scopes` of pegboard's `@kit.tool`",
-    "app": "use the option `ui` of pegboard's `@kit.tool`",
     "desc": "use `description`",
     "exclude_args": "give the parameter `Depends(function)` as its default",
     "serializer": "return the text, or content",

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 from pydantic import BaseModel
 from pydantic_core import to_json, to_jsonable_python
 
+from pegboard import Content
 from pegboard import ToolResult as HostToolResult
 from pegboard_plugins.compat.fastmcp.media import MEDIA_TYPES
 from pegboard_plugins.compat.fastmcp.types import Object
@@ -64,7 +65,7 @@ def as_block(value: Any) -> Any:
         return value
     if is_mcp_type(type(value)):
         return value.model_dump(mode="json", by_alias=True, exclude_none=True)
-    return value if isinstance(value, str) else to_json(value, fallback=str).decode()
+    return value if isinstance(value, str | Content) else to_json(value, fallback=str).decode()
 
 
 def tool_result(value: Any) -> Any:

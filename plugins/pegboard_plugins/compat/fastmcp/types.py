@@ -11,8 +11,12 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, ConfigDict, Field
 from pydantic.alias_generators import to_camel, to_snake
 
+from pegboard_plugins.compat.missing import missing_names
+
 LoggingLevel = Literal["debug", "info", "notice", "warning", "error", "critical", "alert", "emergency"]
 Role = Literal["user", "assistant"]
+
+__getattr__ = missing_names(__name__)
 
 PARSE_ERROR = -32700
 INVALID_REQUEST = -32600
@@ -271,6 +275,89 @@ class ErrorData(Object):
     code: int
     message: str
     data: Any = None
+
+
+class Described(Object):
+    """An item with names and a description."""
+
+    name: str
+    title: str | None = None
+    description: str | None = None
+    icons: list[Icon] | None = None
+
+
+class Tool(Described):
+    """A tool as clients see it."""
+
+    input_schema: dict[str, Any] | None = None
+    output_schema: dict[str, Any] | None = None
+    annotations: ToolAnnotations | None = None
+
+
+class PromptArgument(Object):
+    """An argument of a prompt."""
+
+    name: str
+    title: str | None = None
+    description: str | None = None
+    required: bool | None = None
+
+
+class Prompt(Described):
+    """A prompt."""
+
+    arguments: list[PromptArgument] | None = None
+
+
+class GetPromptResult(Object):
+    """The messages of a prompt."""
+
+    description: str | None = None
+    messages: list[PromptMessage]
+
+
+class Resource(Described):
+    """A resource."""
+
+    uri: str
+    mime_type: str | None = None
+    annotations: Annotations | None = None
+
+
+class ResourceTemplate(Described):
+    """A template of URIs."""
+
+    uri_template: str
+    mime_type: str | None = None
+    annotations: Annotations | None = None
+
+
+class CallToolRequestParams(Object):
+    """The parameters of a call."""
+
+    name: str
+    arguments: dict[str, Any] | None = None
+
+
+class ReadResourceRequestParams(Object):
+    """The parameters of a read."""
+
+    uri: str
+
+
+class GetPromptRequestParams(Object):
+    """The parameters of a prompt."""
+
+    name: str
+    arguments: dict[str, str] | None = None
+
+
+MESSAGES: Mapping[str, type[Object]] = {
+    "tools/call": CallToolRequestParams,
+    "resources/read": ReadResourceRequestParams,
+    "prompts/get": GetPromptRequestParams,
+}
+"""The parameters of requests, by method."""
 
 
 def plain(value: Any) -> Any:

@@ -9,6 +9,7 @@ from inspect import isasyncgen
 from typing import TYPE_CHECKING, Any, overload
 from weakref import WeakValueDictionary
 
+from pegboard.plugin import Middleware as HostMiddleware
 from pegboard.plugin import PromptDefinition, ResourceDefinition, Route, ToolDefinition, hookimpl
 from pegboard.types import ItemKind
 from pegboard_plugins.compat.adapting import Decorated
@@ -20,11 +21,16 @@ from pegboard_plugins.compat.fastmcp.item_definitions import prompt_of, resource
 from pegboard_plugins.compat.fastmcp.options import Elsewhere, check_options
 from pegboard_plugins.compat.fastmcp.prompts import Prompt
 from pegboard_plugins.compat.fastmcp.routes import custom_routes
+from pegboard_plugins.compat.fastmcp.server.middleware import AdaptedMiddleware
+from pegboard_plugins.compat.fastmcp.tools import Tool
+from pegboard_plugins.compat.missing import missing_names
 
 if TYPE_CHECKING:
     from pegboard_plugins.compat.fastmcp.http_application import HttpApplication
 
 logger = logging.getLogger("pegboard.plugins.compat.fastmcp")
+
+__getattr__ = missing_names(__name__)
 
 _TRANSPORTS = {"stdio": "stdio", "http": "http", "streamable-http": "http"}
 
@@ -40,6 +46,7 @@ class FastMCP(ChangingToolkit):
         version: the version of the server.
         lifespan: a function that receives the server and returns an async context manager.
         tools: functions to add as tools.
+        middleware: middleware around each message that concerns the server, outermost first.
         host: the address for HTTP, if `run` is not given one.
         port: the port for HTTP, if `run` is not given one.
         streamable_http_path: the path of the MCP endpoint.
@@ -50,10 +57,13 @@ class FastMCP(ChangingToolkit):
 
     Attributes:
         dependencies: the functions of `Depends` that its items use, as functions of pegboard.
+        middleware: its middleware, outermost first. It may be changed before the host starts.
+        is_official: True for a server of the official SDK.
     """
 
     _default_name = "FastMCP"
     _used_of_two = "later"
+    is_official = False
 
     def __init__(
         self,
@@ -70,6 +80,7 @@ class FastMCP(ChangingToolkit):
         streamable_http_path: str | None = None,
         website_url: str | None = None,
         icons: Sequence[Any] | None = None,
+        middleware: Sequence[Callable[..., Any]] | None = None,
         **options: Any,
     ) -> None:
         check_options(options)
@@ -85,6 +96,7 @@ class FastMCP(ChangingToolkit):
         self._application: HttpApplication | None = None
         self.dependencies: WeakValueDictionary[Callable[..., Any], Callable[..., Any]] = WeakValueDictionary()
         self._routes: list[Route] = []
+        self.middleware: list[Callable[..., Any]] = list(middleware or ())
         self._complete: Callable[..., Any] | None = None
         if lifespan is not None:
             self.lifespan(lambda config: _manager(lifespan(self)))
@@ -105,13 +117,16 @@ class FastMCP(ChangingToolkit):
 
     def add_tool(
         self,
-        function: Callable[..., Any],
+        function: Callable[..., Any] | Tool,
         name: str | None = None,
         title: str | None = None,
         description: str | None = None,
         **options: Any,
     ) -> None:
         """Add a tool, also while the host runs."""
+        if isinstance(function, Tool):
+            self.add_tool(function.fn, **function.options)
+            return
         self.put("tools", tool_of(self, function, name=name, title=title, description=description, **options))
 
     def remove_tool(self, name: str) -> None:
@@ -180,6 +195,10 @@ class FastMCP(ChangingToolkit):
 
     # --- the server ---
 
+    def add_middleware(self, middleware: Callable[..., Any]) -> None:
+        """Add middleware inside of the others, before the host starts."""
+        self.middleware.append(middleware)
+
     def custom_route(
         self, path: str, methods: Sequence[str], name: str | None = None, include_in_schema: bool = True
     ) -> Callable[[Decorated], Decorated]:
@@ -227,8 +246,7 @@ class FastMCP(ChangingToolkit):
         Raises:
             ValueError: pegboard does not have the transport.
         """
-        if (host_transport := _TRANSPORTS.get(transport or "stdio")) is None:
-            raise ValueError(f"there is no transport {transport!r}: use one of {', '.join(_TRANSPORTS)}")
+        host_transport = _transport(transport)
         if host_transport == "stdio":
             super().run()
             return
@@ -236,6 +254,34 @@ class FastMCP(ChangingToolkit):
         path = options.get("streamable_http_path") or options["path"]
         address = {key: options[key] for key in ("host", "port") if options[key] is not None}
         super().run(host_transport, plugins={"mcp": {"path": path}} if path else {}, **address)
+
+    async def run_async(self, transport: str | None = None, **settings: Any) -> None:
+        """Serve in the running event loop, until the task is cancelled. Variables and files do not change settings.
+
+        Args:
+            transport: "stdio", "http" or "streamable-http".
+            settings: `host`, `port` and `path`.
+
+        Raises:
+            ValueError: pegboard does not have the transport.
+        """
+        from pegboard_plugins.compat.fastmcp.http_application import host_of
+
+        name = _transport(transport)
+        options = {**self._address, **settings}
+        address = {key: options[key] for key in ("host", "port") if name == "http" and options[key] is not None}
+        async with host_of(self, options.get("streamable_http_path") or options["path"], address) as host:
+            await host.run([name])
+
+    async def run_stdio_async(self, **_: Any) -> None:
+        """Serve over stdio in the running event loop."""
+        await self.run_async("stdio")
+
+    async def run_http_async(self, transport: str = "http", **settings: Any) -> None:
+        """Serve over HTTP in the running event loop."""
+        await self.run_async(transport, **settings)
+
+    run_streamable_http_async = run_http_async
 
     def streamable_http_app(
         self,
@@ -267,7 +313,6 @@ class FastMCP(ChangingToolkit):
 
     http_app = streamable_http_app
     sse_app = Elsewhere("use streamable_http_app()")
-    add_middleware = Elsewhere("write a plugin with the hook register_middleware")
     add_provider = Elsewhere("write a plugin with the hook register_tools")
     add_transform = Elsewhere("write a plugin with the hook register_tools")
     as_proxy = Elsewhere("mount the server with [plugins.upstreams.servers.NAME] in hostconfig.toml")
@@ -313,6 +358,11 @@ class FastMCP(ChangingToolkit):
         return map(self.completed, self._prompts)
 
     @hookimpl
+    def register_middleware(self) -> Iterable[HostMiddleware]:
+        """Return the middleware. The host runs a later one inside of an earlier one."""
+        return [AdaptedMiddleware(middleware) for middleware in self.middleware]
+
+    @hookimpl
     def register_routes(self) -> Iterable[Route]:
         """Return the custom routes."""
         return self._routes
@@ -323,6 +373,18 @@ class MCPServer(FastMCP):
 
     _default_name = "mcp-server"
     _used_of_two = "first"
+    is_official = True
+
+
+def _transport(name: str | None) -> str:
+    """Return the transport of the host.
+
+    Raises:
+        ValueError: pegboard does not have the transport.
+    """
+    if (transport := _TRANSPORTS.get(name or "stdio")) is None:
+        raise ValueError(f"there is no transport {name!r}: use one of {', '.join(_TRANSPORTS)}")
+    return transport
 
 
 def _decorator(add: Callable[..., None], name_or_function: Any, options: dict[str, Any]) -> Any:

@@ -1,0 +1,58 @@
+"""`AppConfig`, the interface of a tool or a resource (MCP Apps), as `fastmcp.apps` has it."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+from pegboard import ResourceUi, ToolUi
+from pegboard_plugins.compat.fastmcp.types import Object
+from pegboard_plugins.compat.missing import missing_names
+
+__all__ = ["AppConfig", "ResourceCSP", "ResourcePermissions"]
+
+__getattr__ = missing_names(__name__)
+
+
+class ResourceCSP(Object):
+    """The origins that an interface may use."""
+
+    connect_domains: list[str] | None = None
+    resource_domains: list[str] | None = None
+    frame_domains: list[str] | None = None
+    base_uri_domains: list[str] | None = None
+
+
+class ResourcePermissions(Object):
+    """The devices that an interface may use, each an empty object."""
+
+    camera: dict[str, Any] | None = None
+    microphone: dict[str, Any] | None = None
+    geolocation: dict[str, Any] | None = None
+    clipboard_write: dict[str, Any] | None = None
+
+
+class AppConfig(Object):
+    """The interface of a tool (`resource_uri`, `visibility`), or the rules of a resource that is one."""
+
+    resource_uri: str | None = None
+    visibility: list[Literal["model", "app"]] | None = None
+    csp: ResourceCSP | None = None
+    permissions: ResourcePermissions | None = None
+    domain: str | None = None
+    prefers_border: bool | None = None
+
+
+def tool_ui(app: Any) -> ToolUi:
+    """Return the interface of a tool as an option of pegboard."""
+    config = app if isinstance(app, AppConfig) else AppConfig(**app)
+    return ToolUi(config.resource_uri, config.visibility or ("model", "app"))
+
+
+def resource_ui(app: Any) -> ResourceUi:
+    """Return the rules of an interface as an option of pegboard."""
+    config = app if isinstance(app, AppConfig) else AppConfig(**app)
+    domains = config.csp.model_dump(exclude_none=True) if config.csp else {}
+    permissions: Any = config.permissions.json_object() if config.permissions else {}
+    return ResourceUi(
+        **domains, permissions=tuple(permissions), domain=config.domain, prefers_border=config.prefers_border
+    )

@@ -1,0 +1,88 @@
+"""Values of the running call, as `fastmcp.server.dependencies` returns them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pydantic import BaseModel
+
+from pegboard import current_context
+from pegboard_plugins.compat.fastmcp.context import Context, get_context
+from pegboard_plugins.compat.fastmcp.dependencies import CurrentContext, Depends
+from pegboard_plugins.compat.missing import missing_names
+
+__all__ = ["AccessToken", "Context", "CurrentContext", "Depends", "get_access_token", "get_context", "get_http_request"]
+
+__getattr__ = missing_names(__name__)
+
+
+class AccessToken(BaseModel):
+    """What a token says about the caller. The token itself does not reach tools: `token` is ""."""
+
+    token: str = ""
+    client_id: str
+    scopes: list[str]
+    expires_at: int | None = None
+    resource: str | None = None
+    subject: str | None = None
+    claims: dict[str, Any] = {}
+
+
+class HttpHeaders:
+    """The headers of a request, without credentials."""
+
+    def __init__(self, headers: Any) -> None:
+        self._headers = headers
+
+    def get(self, name: str, default: Any = None) -> Any:
+        """Return the value of the first header with a name, or the default."""
+        value = self._headers.get(name)
+        return default if value is None else value
+
+    def __getitem__(self, name: str) -> str:
+        if (value := self._headers.get(name)) is None:
+            raise KeyError(name)
+        text: str = value
+        return text
+
+    def __contains__(self, name: str) -> bool:
+        return self._headers.get(name) is not None
+
+
+class HttpRequest:
+    """The HTTP request of a call.
+
+    Attributes:
+        headers: its headers.
+    """
+
+    def __init__(self, headers: Any) -> None:
+        self.headers = HttpHeaders(headers)
+
+
+def get_access_token() -> AccessToken | None:
+    """Return what the caller's token says, or None if the caller has none."""
+    context = current_context()
+    caller = None if context is None else context.auth_info
+    if caller is None:
+        return None
+    return AccessToken(
+        client_id=caller.client_id or "",
+        scopes=sorted(caller.scopes),
+        expires_at=None if caller.expires_at is None else int(caller.expires_at),
+        resource=caller.resource,
+        subject=caller.subject,
+        claims={**({"sub": caller.subject} if caller.subject else {}), **(caller.extra or {})},
+    )
+
+
+def get_http_request() -> HttpRequest:
+    """Return the HTTP request of the running call.
+
+    Raises:
+        RuntimeError: no call runs, or it did not arrive over HTTP.
+    """
+    context = current_context()
+    if context is None or context.headers is None:
+        raise RuntimeError("no HTTP request is running: call get_http_request() in a call over HTTP")
+    return HttpRequest(context.headers)

@@ -1,0 +1,1 @@
+"""Helpers of servers, at the paths of `fastmcp.utilities`."""
