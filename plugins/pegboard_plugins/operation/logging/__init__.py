@@ -30,11 +30,13 @@ class LoggingConfig(PluginConfig):
         file: the file to log to instead of standard error, relative to the configuration's folder. It is created
             readable by its owner only, and reopened after logrotate moves it.
         access: log each HTTP request with its status, size and duration.
+        requests: log each request of a protocol.
     """
 
     format: Literal["text", "json"] = "text"
     file: Annotated[str | None, WidensAccess("appends to this file")] = None
     access: bool = False
+    requests: bool = True
 
 
 class LoggingPlugin(Plugin):
@@ -45,7 +47,7 @@ class LoggingPlugin(Plugin):
     @hookimpl
     def register_middleware(self) -> Iterable[Middleware]:
         """Return the middleware."""
-        return [Logging()]
+        return [Logging()] if self.config.requests else []
 
 
 class Logging(Middleware):

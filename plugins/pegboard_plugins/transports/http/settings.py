@@ -130,6 +130,12 @@ class HttpConfig(PluginConfig):
                 raise ValueError(f'"{host}" is not a host: use a name such as tools.example.com, or an IP address')
         return hosts
 
+    @field_validator("cors_origins", mode="before")
+    @classmethod
+    def _parse_origins(cls, origins: Any) -> Any:
+        """Return origins as a list. A variable separates them by commas."""
+        return origins.replace(" ", "").split(",") if isinstance(origins, str) and "," in origins else origins
+
     @field_validator("cors_origins")
     @classmethod
     def _are_origins(cls, origins: tuple[str, ...] | str) -> tuple[str, ...] | str:

@@ -72,6 +72,14 @@ async def test_each_request_is_logged_with_its_outcome_and_nothing_of_its_data(
     ]
 
 
+async def test_requests_need_not_be_logged(caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level(logging.INFO, "pegboard.calls")
+    config = {"plugins": {"logging_of_test": {"requests": False}}}
+    async with make_host(make_kit(), config=config, plugins=PLUGINS) as host:
+        await call(host, "x_nothing")
+    assert lines(caplog) == []
+
+
 async def test_a_cancelled_call_is_logged(caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level(logging.INFO, "pegboard.calls")
     kit = Toolkit("x")

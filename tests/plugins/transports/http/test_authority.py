@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pegboard_plugins.transports.http.authority import Authority, WebOrigin, parse_authority, parse_origin
+from pegboard_plugins.transports.http.settings import HttpConfig
 
 LABELS = st.from_regex(r"[a-z0-9]([a-z0-9-]{0,8}[a-z0-9])?", fullmatch=True)
 NAMES = st.builds(lambda labels, last: ".".join((*labels, last)), st.lists(LABELS, max_size=3), st.just("example"))
@@ -62,3 +63,10 @@ def test_an_origin_is_a_scheme_and_an_authority(scheme: str, separator: str, tex
     else:
         own = authority.port == {"http": 80, "https": 443}.get(scheme.lower())
         assert parse_origin(text) == WebOrigin(scheme.lower(), authority._replace(port=None) if own else authority)
+
+
+def test_the_origins_of_a_variable_are_separated_by_commas() -> None:
+    assert HttpConfig(cors_origins="https://a.example, https://b.example/").origins == {
+        "https://a.example",
+        "https://b.example",
+    }
