@@ -7,6 +7,7 @@ import gc
 import json
 import re
 import subprocess
+import sys
 import urllib.request
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -306,7 +307,7 @@ def test_an_invalid_tool_is_told_with_its_own_file_and_line() -> None:
 def test_an_option_that_pegboard_lacks_is_named(option: str) -> None:
     with pytest.raises(TypeError, match=option):
         FastMCP("x", **{option: object()})  # type: ignore[arg-type]
-    for name, advice in (("task", "background"), ("desc", "`description`"), ("exclude_args", "Depends")):
+    for name, advice in (("serializer", "return"), ("desc", "`description`"), ("exclude_args", "Depends")):
         with pytest.raises(TypeError, match=rf"{name}.*{advice}"):
             FastMCP("x").tool(print, **{name: "a"})
 
@@ -429,6 +430,22 @@ def test_tools_and_resources_have_interfaces() -> None:
 def test_a_missing_name_is_told_with_a_way_out(module: str) -> None:
     with pytest.raises(ImportError, match=r"has no 'create_proxy': .*plugins\.upstreams"):
         _ = import_module(f"pegboard_plugins.compat.{module}").create_proxy
+
+
+def test_it_runs_in_an_event_loop_of_the_program(tmp_path: Path) -> None:
+    program = tmp_path / "shop.py"
+    program.write_text(
+        "import asyncio\n"
+        "from pegboard_plugins.compat.fastmcp import FastMCP\n"
+        "from pegboard_plugins.compat.fastmcp.utilities.logging import configure_logging, get_logger\n"
+        "configure_logging()\n"
+        "get_logger('shop').info('the shop opens')\n"
+        "asyncio.run(FastMCP('Shop').run_stdio_async())\n"
+    )
+    request = json.dumps({"jsonrpc": "2.0", "id": 1, "method": "ping"}) + "\n"
+    done = subprocess.run([sys.executable, program], input=request, capture_output=True, text=True, check=True)
+    assert json.loads(done.stdout) == {"jsonrpc": "2.0", "id": 1, "result": {}}
+    assert "the shop opens" in done.stderr
 
 
 async def test_it_is_an_asgi_application() -> None:

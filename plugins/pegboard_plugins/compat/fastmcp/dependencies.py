@@ -9,7 +9,7 @@ from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from contextlib import _AsyncGeneratorContextManager, _GeneratorContextManager, asynccontextmanager
 from contextvars import copy_context
 from functools import partial
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, get_args, get_origin
 
 from pegboard import Context as HostContext
 from pegboard import Depends as HostDepends
@@ -74,12 +74,21 @@ class Filled:
         if is_of_class(hint, Context, HostContext) or isinstance(parameter.default, _CurrentContext):
             self._contexts.append(parameter.name)
             return parameter.replace(annotation=HostContext)
-        return parameter.replace(annotation=plain_type(hint))
+        return parameter.replace(annotation=plain_type(_without_strings(hint) if self._server.is_official else hint))
 
     def keywords(self, /, **arguments: Any) -> dict[str, Any]:
         """Return the keyword arguments for the function, with a Context of the class that the function declares."""
         contexts = {name: arguments[name] for name in self._contexts if isinstance(arguments.get(name), HostContext)}
         return arguments | {name: Context(context, self._server) for name, context in contexts.items()}
+
+
+def _without_strings(hint: Any) -> Any:
+    """Return a type without strings in Annotated, which are no descriptions for the official SDK."""
+    if get_origin(hint) is not Annotated:
+        return hint
+    kind, *notes = get_args(hint)
+    kept = [note for note in notes if not isinstance(note, str)]
+    return Annotated[(kind, *kept)] if kept else kind
 
 
 def _host_function(function: Callable[..., Any], server: FastMCP) -> Callable[..., Any]:

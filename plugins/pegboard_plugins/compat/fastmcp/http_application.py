@@ -12,18 +12,22 @@ if TYPE_CHECKING:
     from pegboard_plugins.compat.fastmcp.server import FastMCP
 
 
-def host_of(server: FastMCP, path: str | None = None, http: Mapping[str, Any] | None = None) -> Host:
+def host_of(
+    server: FastMCP, path: str | None = None, transport: str = "http", http: Mapping[str, Any] | None = None
+) -> Host:
     """Return a host that serves only one server.
 
     Args:
         server: the server.
         path: the path of the MCP endpoint; "/mcp" when None.
+        transport: its transport.
         http: settings of `[plugins.http]`.
     """
     fields = ("name", "title", "description", "version", "instructions")
     identity = {field: value for field in fields if (value := getattr(server, field)) is not None}
-    plugins = {"mcp": {"path": path} if path else {}, "http": dict(http or {})}
-    return Host({"host": {"autoload": False, **identity}, "plugins": plugins}, toolkits={server.name: server})
+    section = {"autoload": False, "transports": [transport], **identity}
+    plugins = {"mcp": {"path": path} if path else {}, transport: dict(http or {})}
+    return Host({"host": section, "plugins": plugins}, toolkits={server.name: server})
 
 
 class HttpApplication:

@@ -32,9 +32,8 @@ _WITHOUT_EFFECT = frozenset(
     )
 )  # fmt: skip
 """Options of FastMCP that pegboard does not need, or has as settings in `hostconfig.toml`."""
-_ITEM_OPTIONS_WITHOUT_EFFECT = frozenset(("run_in_thread", "security", "version", "enabled"))
+_ITEM_OPTIONS_WITHOUT_EFFECT = frozenset(("run_in_thread", "security", "version", "enabled", "task"))
 _ITEM_OPTIONS_ELSEWHERE = {
-    "task": "background tasks are not supported",
     "auth": "use the option `scopes` of pegboard's `@kit.tool`",
     "desc": "use `description`",
     "exclude_args": "give the parameter `Depends(function)` as its default",
@@ -84,7 +83,8 @@ def tool_annotations(hints: Any) -> ToolAnnotations | None:
     """Return hints of FastMCP, an object or a dict, as hints of pegboard."""
     if hints is None or isinstance(hints, ToolAnnotations):
         return hints
-    return ToolAnnotations(**{name.removesuffix("_hint"): value for name, value in snake_case(plain(hints)).items()})
+    members = {name.removesuffix("_hint"): value for name, value in snake_case(plain(hints)).items()}
+    return ToolAnnotations(**{name: value for name, value in members.items() if name in ToolAnnotations._fields})
 
 
 def icons_of(icons: Sequence[Any] | None) -> tuple[Icon, ...]:

@@ -32,6 +32,7 @@ logger = logging.getLogger("pegboard.plugins.compat.fastmcp")
 
 __getattr__ = missing_names(__name__)
 
+_MOUNT = "mount the unchanged server with [plugins.upstreams.servers.NAME] in hostconfig.toml"
 _TRANSPORTS = {"stdio": "stdio", "http": "http", "streamable-http": "http"}
 
 
@@ -270,8 +271,8 @@ class FastMCP(ChangingToolkit):
         name = _transport(transport)
         options = {**self._address, **settings}
         address = {key: options[key] for key in ("host", "port") if name == "http" and options[key] is not None}
-        async with host_of(self, options.get("streamable_http_path") or options["path"], address) as host:
-            await host.run([name])
+        async with host_of(self, options.get("streamable_http_path") or options["path"], name, address) as host:
+            await host.run()
 
     async def run_stdio_async(self, **_: Any) -> None:
         """Serve over stdio in the running event loop."""
@@ -318,6 +319,10 @@ class FastMCP(ChangingToolkit):
     as_proxy = Elsewhere("mount the server with [plugins.upstreams.servers.NAME] in hostconfig.toml")
     from_fastapi = Elsewhere("write tools that call the API")
     from_openapi = Elsewhere("write tools that call the API")
+    _tool_manager = Elsewhere(_MOUNT)
+    _resource_manager = Elsewhere(_MOUNT)
+    _prompt_manager = Elsewhere(_MOUNT)
+    _mcp_server = Elsewhere(_MOUNT)
 
     @property
     def session_manager(self) -> HttpApplication:
