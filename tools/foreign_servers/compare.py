@@ -10,6 +10,8 @@ from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from typing import Any
 
+from pegboard_plugins.compat.fastmcp.docstrings import before_sections
+
 _NOTES = frozenset(("title", "additionalProperties", "$schema", "x-fastmcp-wrap-result"))
 """Members of schemas that change no validation that matters here."""
 
@@ -20,6 +22,18 @@ def differences(original: Mapping[str, Any], ours: Mapping[str, Any]) -> Iterato
         theirs, own = _normal(key, original.get(key)), _normal(key, ours.get(key))
         if theirs != own:
             yield f"{key}: {_short(theirs)} != {_short(own)}"
+
+
+def without_docstrings(answers: Mapping[str, Any]) -> dict[str, Any]:
+    """Return answers without the parts of docstrings that FastMCP 4 moves from tools to their parameters."""
+    return {**answers, "tools": [_without_docstring(tool) for tool in answers.get("tools", ())]}
+
+
+def _without_docstring(tool: Mapping[str, Any]) -> dict[str, Any]:
+    members = tool["inputSchema"].get("properties", {})
+    plain = {name: {k: v for k, v in member.items() if k != "description"} for name, member in members.items()}
+    schema = {**tool["inputSchema"], "properties": plain}
+    return {**tool, "description": before_sections(tool.get("description")), "inputSchema": schema}
 
 
 def _short(value: Any) -> str:
@@ -39,14 +53,24 @@ def _item(item: Mapping[str, Any]) -> dict[str, Any]:
     kept = {name: value for name, value in item.items() if name not in ("_meta", "outputSchema") and value is not None}
     if kept.get("title") == kept.get("name", "").replace("_", " ").title():  # FastMCP 4 derives it
         del kept["title"]
+    if kept.get("title") == kept.get("annotations", {}).get("title"):  # pegboard shows this one
+        kept.pop("title", None)
     if "inputSchema" in kept:
         kept["inputSchema"] = _schema(kept["inputSchema"], kept["inputSchema"])
     kept["description"] = " ".join((kept.get("description") or "").split())
     if not kept["description"] or kept["description"] == kept.get("name"):
         del kept["description"]
+    kept["arguments"] = [_argument(argument) for argument in kept.get("arguments") or ()]
     if not kept.get("arguments", True):
         del kept["arguments"]
     return kept
+
+
+def _argument(argument: Mapping[str, Any]) -> dict[str, Any]:
+    """Return an argument of a prompt without its type, which FastMCP writes into the description."""
+    text = (argument.get("description") or "").partition("Provide ")[0].strip()
+    kept = {name: value for name, value in argument.items() if name != "description"}
+    return {**kept, "description": text} if text else kept
 
 
 def _schema(schema: Any, root: Mapping[str, Any]) -> Any:
@@ -79,6 +103,8 @@ def _result(result: Mapping[str, Any]) -> Any:
     if isinstance(structured, dict) and structured.keys() == {"result"}:
         structured = None
     content = [_block(block) for block in result.get("content", [])]
+    if result.get("structuredContent") == {"result": None}:  # the text "null", or none
+        content = []
     if content and all(block["type"] == "text" for block in content):  # the official SDK sends one block for each item
         texts = [block["text"] for block in content]
         content = texts[0] if len(texts) == 1 else texts

@@ -8,12 +8,13 @@ import os
 import re
 import signal
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 SECONDS = 30
+REQUEST_SECONDS = 5
 LINE_BYTES = 16 * 1024 * 1024
 _CAPABILITIES: Mapping[str, Any] = {"sampling": {"tools": {}}, "elicitation": {"form": {}, "url": {}}, "roots": {}}
 _SAMPLES: Mapping[str, Any] = {"string": "a", "integer": 3, "number": 1.5, "boolean": True, "null": None}
@@ -23,18 +24,25 @@ class NoServer(Exception):
     """The server did not start, or died."""
 
 
-async def probe(python: Path, serve: Path, file: Path, folder: Path) -> dict[str, Any]:
+async def probe(
+    command: Sequence[str | Path], folder: Path, variables: Mapping[str, str] | None = None, seconds: float = SECONDS
+) -> dict[str, Any]:
     """Start a server and return its lists, and the result of each tool, resource and prompt.
+
+    Args:
+        command: the command of the server.
+        folder: its working directory.
+        variables: its environment; that of this process when None.
+        seconds: the time limit of the whole exploration.
 
     Raises:
         NoServer: the server did not start or died. The message is the end of its standard error.
     """
     with tempfile.TemporaryFile() as log:
-        process = await asyncio.create_subprocess_exec(
-            python, serve, file, stdin=-1, stdout=-1, stderr=log, cwd=folder, limit=LINE_BYTES, start_new_session=True
-        )
+        options: dict[str, Any] = {"cwd": folder, "env": variables, "limit": LINE_BYTES, "start_new_session": True}
+        process = await asyncio.create_subprocess_exec(*command, stdin=-1, stdout=-1, stderr=log, **options)
         try:
-            async with asyncio.timeout(SECONDS):
+            async with asyncio.timeout(seconds):
                 return await _explore(_Client(process))
         except (EOFError, OSError, TimeoutError, ValueError) as error:
             log.seek(0)
@@ -55,11 +63,21 @@ class _Client:
         """Return the result or `{"error": message}`, and answer requests of the server meanwhile."""
         self._last += 1
         self._send({"id": self._last, "method": method, "params": params})
+        try:
+            async with asyncio.timeout(None if method == "initialize" else REQUEST_SECONDS):
+                return await self._result()
+        except TimeoutError:
+            return {"error": "no answer in time"}
+
+    async def _result(self) -> dict[str, Any]:
         assert self._process.stdout is not None
         while True:
             if not (line := await self._process.stdout.readline()):
                 raise EOFError
-            message = json.loads(line)
+            try:
+                message = json.loads(line)
+            except ValueError:  # servers print, and clients skip that
+                continue
             if "method" in message:
                 if "id" in message:
                     self._send({"id": message["id"], "result": _answer(message)})
@@ -89,6 +107,8 @@ async def _explore(client: _Client) -> dict[str, Any]:
     for tool in sorted(answers["tools"], key=lambda listed: listed["name"]):
         arguments = _sample(tool["inputSchema"], tool["inputSchema"])
         answers[f"call {tool['name']}"] = await client.request("tools/call", name=tool["name"], arguments=arguments)
+        if arguments:
+            answers[f"call {tool['name']} without arguments"] = await client.request("tools/call", name=tool["name"])
     for item in answers["resources"]:
         answers[f"read {item['uri']}"] = await client.request("resources/read", uri=item["uri"])
     for item in answers["resourceTemplates"]:

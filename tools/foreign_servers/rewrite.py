@@ -4,24 +4,23 @@ from __future__ import annotations
 
 import ast
 import sys
+from contextlib import suppress
+from importlib.util import find_spec
 from pathlib import Path
 
 COMPAT = "pegboard_plugins.compat.fastmcp"
 ARCADE = "pegboard_plugins.compat.arcade"
 _ARCADE_ROOTS = ("", "mcp_app", "context", "decorators")
 _ARCADE_MODULES = ("annotations", "auth", "error_adapters", "errors", "exceptions", "metadata", "types")
+OFFICIAL = "pegboard_plugins.compat.mcp"
 _TYPES = ("mcp.types", "mcp_types")
-_SERVERS = (
-    "fastmcp", "fastmcp.dependencies", "fastmcp.exceptions", "fastmcp.prompts", "fastmcp.server.context",
-    "fastmcp.tools", "fastmcp.utilities.types",
-    "mcp.server.fastmcp", "mcp.server.fastmcp.exceptions", "mcp.server.fastmcp.prompts",
-    "mcp.server.fastmcp.prompts.base", "mcp.server.fastmcp.utilities.types", "mcp.server.mcpserver",
-    "mcp.server.mcpserver.context", "mcp.server.mcpserver.exceptions", "mcp.server.mcpserver.prompts",
-    "mcp.server.mcpserver.prompts.base", "mcp.server.mcpserver.utilities.types", "mcp.server.session",
-    "mcp.shared.exceptions",
+_OTHERS = (
+    "mcp.server.auth.provider", "mcp.server.auth.settings", "mcp.server.caching", "mcp.server.session",
+    "mcp.server.transport_security", "mcp.shared.exceptions",
 )  # fmt: skip
-_NAMES = {"MCPServer", "MCPError", "McpError", "ServerSession"}
-"""The names that compat.fastmcp has and that version 2 of the official SDK exports from `mcp` and `mcp.server`."""
+_OFFICIAL = ("mcp.server.fastmcp", "mcp.server.mcpserver")
+_NAMES = {"FastMCP", "MCPServer", "MCPError", "McpError", "ServerSession"}
+"""The names that compat.mcp has and that the official SDK exports from `mcp` and `mcp.server`."""
 
 
 def changed(source: str) -> str:
@@ -57,9 +56,22 @@ def _counterpart(module: str) -> str | None:
         return ARCADE if rest in _ARCADE_ROOTS else f"{ARCADE}.{rest}" if rest in _ARCADE_MODULES else None
     if module.startswith(_TYPES):
         return f"{COMPAT}.types"
-    if module in _SERVERS:
-        return COMPAT
-    return None
+    if module in _OTHERS:
+        return OFFICIAL
+    for start in _OFFICIAL:
+        if f"{module}.".startswith(f"{start}."):
+            place = _nearest(COMPAT + module.removeprefix(start))
+            return OFFICIAL if place == COMPAT else place
+    return _nearest(COMPAT + module.removeprefix("fastmcp")) if top == "fastmcp" else None
+
+
+def _nearest(module: str) -> str:
+    """Return a module that exists, else the nearest package around it."""
+    while True:
+        with suppress(ModuleNotFoundError):
+            if find_spec(module) is not None:
+                return module
+        module = module.rpartition(".")[0]
 
 
 class _Imports(ast.NodeTransformer):
@@ -69,11 +81,11 @@ class _Imports(ast.NodeTransformer):
             node.module = counterpart
             node.names = [ast.alias("prompts", "base") if alias.name == "base" else alias for alias in node.names]
         elif module in ("mcp", "mcp.server") and {alias.name for alias in node.names} <= {*_NAMES, "types"}:
-            node.module = COMPAT
+            node.module = OFFICIAL
         return node
 
     def visit_Import(self, node: ast.Import) -> ast.Import:
         for alias in node.names:
-            if alias.asname and (counterpart := _counterpart(alias.name)):
-                alias.name = counterpart
+            if (counterpart := _counterpart(alias.name)) and (alias.asname or "." not in alias.name):
+                alias.name, alias.asname = counterpart, alias.asname or alias.name
         return node

@@ -1,0 +1,158 @@
+"""Servers of the package index, and the environments in which they and their changed copies run."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+import tomllib
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
+from importlib.metadata import Distribution, distributions
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from tools.foreign_servers.compare import differences, without_docstrings
+from tools.foreign_servers.probe import NoServer, probe
+from tools.foreign_servers.rewrite import changed
+from tools.foreign_servers.sources import CACHE
+from tools.install import ROOT, find_uv
+
+SECONDS = 180
+_PLACE = CACHE / "published"
+_LAUNCH = Path(__file__).with_name("launch.py")
+
+
+class Published(NamedTuple):
+    """A server of the package index.
+
+    Attributes:
+        name: the distribution.
+        version: its version.
+        arguments: the arguments of its command.
+        variables: the environment variables that it needs to start. Their values are made up.
+        requirements: further requirements, where those of the distribution no longer fit together.
+    """
+
+    name: str
+    version: str
+    arguments: tuple[str, ...] = ()
+    variables: Mapping[str, str] = {}
+    requirements: tuple[str, ...] = ()
+
+    @property
+    def place(self) -> Path:
+        """The folder with its environment and its changed copy."""
+        return _PLACE / f"{self.name}-{self.version}"
+
+    @property
+    def python(self) -> Path:
+        """The interpreter of its environment."""
+        return self.place / "venv" / "bin" / "python"
+
+    @property
+    def changed_place(self) -> Path:
+        """The folder of the copy with changed imports."""
+        return self.place / "changed"
+
+    def prepare(self, overrides: Path | None) -> None:
+        """Install the server and pegboard, unless an earlier run has, and change a copy of the server.
+
+        Raises:
+            LookupError: the server cannot be installed.
+        """
+        stamp, wanted = self.place / "installed", " ".join(self.requirements)
+        if not stamp.is_file() or stamp.read_text() != wanted:
+            _install(self, overrides)
+            stamp.write_text(wanted)
+        shutil.rmtree(self.changed_place, ignore_errors=True)
+        for file, place in _files(self):
+            target = self.changed_place / file
+            target.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copyfile(place, target)
+            if target.suffix == ".py":
+                with suppress(SyntaxError, UnicodeDecodeError):
+                    target.write_text(changed(target.read_text("utf-8")), "utf-8")
+
+    async def explore(self, form: str) -> dict[str, Any]:
+        """Run the server, "original" or "changed", in an empty folder, and return what it answers.
+
+        Raises:
+            NoServer: the server did not start or died.
+        """
+        work = self._work_place()
+        variables = {"PATH": os.defpath, "HOME": str(work), "PYTHONHASHSEED": "0", "LANG": "C.UTF-8", **self.variables}
+        if form == "changed":
+            variables["PYTHONPATH"] = str(self.changed_place)
+        return await probe((self.python, _LAUNCH, self.name, form, *self.arguments), work, variables, SECONDS)
+
+    async def compare(self) -> tuple[str, list[str]]:
+        """Return the verdict and the differences. What two runs of the original answer differently is left out."""
+        try:
+            original = await self.explore("original")
+        except NoServer as error:
+            return "skipped", [str(error)]
+        try:
+            ours = await self.explore("changed")
+        except NoServer as error:
+            return "fails", [str(error)]
+        if _has_old_fastmcp(self):
+            original, ours = without_docstrings(original), without_docstrings(ours)
+        if not list(differences(original, ours)):
+            return "same", []
+        again = await self.explore("original")
+        again = without_docstrings(again) if _has_old_fastmcp(self) else again
+        steady = {key for key in original if not list(differences({key: original[key]}, {key: again.get(key)}))}
+        unsteady = original.keys() - steady
+        lines = list(differences(*({k: v for k, v in run.items() if k not in unsteady} for run in (original, ours))))
+        return "differs" if lines else "same", lines
+
+    def _work_place(self) -> Path:
+        """Return an empty folder in which it runs."""
+        shutil.rmtree(self.place / "work", ignore_errors=True)
+        (self.place / "work").mkdir()
+        return self.place / "work"
+
+
+def _install(server: Published, overrides: Path | None) -> None:
+    uv = find_uv("auto")
+    if uv is None:
+        raise SystemExit("the published servers require uv: install it")
+    shutil.rmtree(server.place, ignore_errors=True)
+    server.place.mkdir(parents=True)
+    override = ("--override", overrides) if overrides else ()
+    target = f"{server.name}=={server.version}"
+    install = (uv, "pip", "install", "--quiet", "--python", server.python, *override)
+    commands = (
+        (uv, "venv", "--quiet", "--python", sys.executable, server.place / "venv"),
+        (*install, target, *server.requirements, "-e", ROOT),
+    )
+    for command in commands:
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        if done.returncode:
+            raise LookupError(f"{target} cannot be installed: {done.stderr.strip()[-300:]}")
+
+
+def _installed(server: Published, name: str) -> list[Distribution]:
+    [folder] = (server.place / "venv" / "lib").glob("python*/site-packages")
+    return list(distributions(name=name, path=[str(folder)]))
+
+
+def _has_old_fastmcp(server: Published) -> bool:
+    """Return True if the environment has FastMCP before version 4, which leaves docstrings as they are."""
+    return any(dist.version.partition(".")[0] in "23" for dist in _installed(server, "fastmcp"))
+
+
+def _files(server: Published) -> Iterator[tuple[Path, Path]]:
+    """Yield the files of a distribution: their paths in its packages, and their places."""
+    [distribution] = _installed(server, server.name)
+    for file in distribution.files or ():
+        if ".." not in file.parts and not file.parts[0].endswith(".dist-info") and "__pycache__" not in file.parts:
+            yield Path(file), Path(str(file.locate()))
+
+
+def servers() -> list[Published]:
+    """Return the servers that are compared."""
+    listed = tomllib.loads(Path(__file__).with_name("published.toml").read_text("utf-8"))
+    return [Published(name, **fields) for name, fields in listed.items()]
