@@ -12,8 +12,10 @@ from typing import Any
 
 from pegboard_plugins.compat.fastmcp.docstrings import before_sections
 
-_NOTES = frozenset(("title", "additionalProperties", "$schema", "x-fastmcp-wrap-result"))
+_NOTES = frozenset(("title", "additionalProperties", "$schema", "x-fastmcp-wrap-result", "contentEncoding"))
 """Members of schemas that change no validation that matters here."""
+_DEFAULTS = (("default", None), ("format", "binary"))
+_HIDDEN = frozenset(("_meta", "outputSchema", "execution"))
 
 
 def differences(original: Mapping[str, Any], ours: Mapping[str, Any]) -> Iterator[str]:
@@ -50,7 +52,7 @@ def _normal(key: str, value: Any) -> Any:
 
 def _item(item: Mapping[str, Any]) -> dict[str, Any]:
     """Return a listed item."""
-    kept = {name: value for name, value in item.items() if name not in ("_meta", "outputSchema") and value is not None}
+    kept = {name: value for name, value in item.items() if name not in _HIDDEN and value is not None}
     if kept.get("title") == kept.get("name", "").replace("_", " ").title():  # FastMCP 4 derives it
         del kept["title"]
     if kept.get("title") == kept.get("annotations", {}).get("title"):  # pegboard shows this one
@@ -86,7 +88,9 @@ def _schema(schema: Any, root: Mapping[str, Any]) -> Any:
     for name, value in schema.items():
         if name == "properties":
             kept[name] = {member: _schema(member_schema, root) for member, member_schema in value.items()}
-        elif name not in _NOTES and name != "$defs" and not (name == "default" and value is None):
+        elif name == "description" and isinstance(value, str):
+            kept[name] = " ".join(value.split())
+        elif name not in _NOTES and name != "$defs" and (name, value) not in _DEFAULTS:
             kept[name] = sorted(value) if name == "required" else _schema(value, root)
     return kept
 

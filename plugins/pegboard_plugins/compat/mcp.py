@@ -13,22 +13,14 @@ from pegboard_plugins.compat.missing import missing_names
 __getattr__ = missing_names(__name__)
 
 
+AuthSettings = CacheHint = TransportSecuritySettings = types.Object
+"""Settings that the host has in `hostconfig.toml`. Those of authentication are refused, the others have no effect."""
+
+
 class FastMCP(MCPServer):  # type: ignore[no-redef]  # in the place of the other framework's
     """A server written for version 1 of the official SDK."""
 
     _default_name = "FastMCP"
-
-
-class TransportSecuritySettings(types.Object):
-    """Checks of Host and Origin. The host always checks both: see `[plugins.http]`."""
-
-
-class AuthSettings(types.Object):
-    """Settings of authentication, which belong into `[plugins.resource_server]`: `FastMCP` refuses them."""
-
-
-class CacheHint(types.Object):
-    """The time for which clients may keep an answer. The host decides it."""
 
 
 class TokenVerifier:

@@ -356,6 +356,37 @@ def test_middleware_changes_calls_results_and_lists() -> None:
         assert client.call("hidden", tone="").is_error
 
 
+def test_tools_are_disabled_by_name_or_tag() -> None:
+    server = FastMCP("Shop")
+    for name, tags in (("buy", {"money"}), ("pay", {"money"}), ("look", set())):
+        server.add_tool(lambda: "done", name, tags=tags)
+    server.disable(tags={"money"}, names=["look"])
+    server.enable(names=["pay"])
+    with connect(server) as client:
+        assert [tool["name"] for tool in client.tools()] == ["pay"]
+
+
+def test_untyped_parameters_and_strings_in_annotated_are_those_of_the_official_sdk() -> None:
+    server = OfficialFastMCP("Shop")
+
+    @server.tool()
+    def buy(title, count: Annotated[int, "copies"] = 1) -> str:  # type: ignore[no-untyped-def]  # noqa: ANN001
+        """Buy a book.
+
+        Args:
+            title: its title.
+        """
+        return f"{title} {count}"
+
+    with connect(server) as client:
+        assert client.tool("buy")["inputSchema"]["properties"] == {
+            "title": {"type": "string"},
+            "count": {"type": "integer", "default": 1},
+        }
+        assert client.tool("buy")["description"].endswith("title: its title.")
+        assert client.call("buy", title=["Dune"]).text == "['Dune'] 1"
+
+
 async def test_functions_read_the_request_and_what_the_token_says() -> None:
     server = FastMCP("Door")
 

@@ -1,4 +1,4 @@
-"""`ResourceServerAuth`: the plugin `resource_server`, as an app of Arcade configures it."""
+"""`ResourceServerAuth`: the feature `auth.resource_server`, as an app of Arcade configures it."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from pegboard_plugins.auth.resource_server import ResourceServerPlugin
-from pegboard_plugins.auth.resource_server.settings import ResourceServerConfig
 from pegboard_plugins.compat.missing import missing_names
 
 __all__ = ["AccessTokenValidationOptions", "AuthorizationServerEntry", "ResourceServerAuth"]
@@ -90,5 +89,5 @@ class ResourceServerAuth:
         names = {"canonical_url": "resource", "default_challenge_scopes": "challenge_scopes"}
         members = {names.get(name, name): value for name, value in settings.items() if value is not None}
         self.plugin = ResourceServerPlugin(
-            ResourceServerConfig.model_validate({**members, "refresh_seconds": cache_ttl})
+            ResourceServerPlugin.Config.model_validate({**members, "refresh_seconds": cache_ttl})
         )

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Any
+
+from pydantic.alias_generators import to_camel
 
 from pegboard import ResourceUi, ToolUi
-from pegboard_plugins.compat.fastmcp.types import Object
+from pegboard_plugins.compat.fastmcp.options import snake_case
+from pegboard_plugins.compat.fastmcp.types import Object, plain
 from pegboard_plugins.compat.missing import missing_names
-
-__all__ = ["AppConfig", "ResourceCSP", "ResourcePermissions"]
 
 __getattr__ = missing_names(__name__)
 
@@ -35,7 +36,7 @@ class AppConfig(Object):
     """The interface of a tool (`resource_uri`, `visibility`), or the rules of a resource that is one."""
 
     resource_uri: str | None = None
-    visibility: list[Literal["model", "app"]] | None = None
+    visibility: list[str] | None = None
     csp: ResourceCSP | None = None
     permissions: ResourcePermissions | None = None
     domain: str | None = None
@@ -44,15 +45,15 @@ class AppConfig(Object):
 
 def tool_ui(app: Any) -> ToolUi:
     """Return the interface of a tool as an option of pegboard."""
-    config = app if isinstance(app, AppConfig) else AppConfig(**app)
-    return ToolUi(config.resource_uri, config.visibility or ("model", "app"))
+    members = snake_case(plain(app))
+    return ToolUi(**{name: value for name, value in members.items() if name in ToolUi._fields})
 
 
 def resource_ui(app: Any) -> ResourceUi:
     """Return the rules of an interface as an option of pegboard."""
-    config = app if isinstance(app, AppConfig) else AppConfig(**app)
-    domains = config.csp.model_dump(exclude_none=True) if config.csp else {}
-    permissions: Any = config.permissions.json_object() if config.permissions else {}
+    members = snake_case(plain(app))
+    permissions: Any = [to_camel(name) for name in members.pop("permissions", ())]
+    members |= snake_case(members.pop("csp", {}))
     return ResourceUi(
-        **domains, permissions=tuple(permissions), domain=config.domain, prefers_border=config.prefers_border
+        **{name: value for name, value in members.items() if name in ResourceUi._fields}, permissions=permissions
     )

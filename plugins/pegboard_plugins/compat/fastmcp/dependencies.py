@@ -11,6 +11,8 @@ from contextvars import copy_context
 from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any, get_args, get_origin
 
+from pydantic import WithJsonSchema
+
 from pegboard import Context as HostContext
 from pegboard import Depends as HostDepends
 from pegboard_plugins.compat.adapting import called, is_of_class, signed
@@ -19,6 +21,9 @@ from pegboard_plugins.compat.typed_dicts import plain_type
 
 if TYPE_CHECKING:
     from pegboard_plugins.compat.fastmcp.server import FastMCP
+
+
+_UNTYPED = Annotated[Any, WithJsonSchema({"type": "string"})]
 
 
 class _Dependency:
@@ -74,7 +79,9 @@ class Filled:
         if is_of_class(hint, Context, HostContext) or isinstance(parameter.default, _CurrentContext):
             self._contexts.append(parameter.name)
             return parameter.replace(annotation=HostContext)
-        return parameter.replace(annotation=plain_type(_without_strings(hint) if self._server.is_official else hint))
+        return parameter.replace(
+            annotation=plain_type(_official(hints, parameter) if self._server.is_official else hint)
+        )
 
     def keywords(self, /, **arguments: Any) -> dict[str, Any]:
         """Return the keyword arguments for the function, with a Context of the class that the function declares."""
@@ -82,8 +89,12 @@ class Filled:
         return arguments | {name: Context(context, self._server) for name, context in contexts.items()}
 
 
-def _without_strings(hint: Any) -> Any:
-    """Return a type without strings in Annotated, which are no descriptions for the official SDK."""
+def _official(hints: Mapping[str, Any], parameter: inspect.Parameter) -> Any:
+    """Return the type that a parameter has for the official SDK.
+
+    Strings in Annotated are no descriptions there, and a parameter without a type is listed as a string.
+    """
+    hint = hints.get(parameter.name, _UNTYPED)
     if get_origin(hint) is not Annotated:
         return hint
     kind, *notes = get_args(hint)

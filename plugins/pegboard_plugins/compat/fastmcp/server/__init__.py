@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from inspect import isasyncgen
 from typing import TYPE_CHECKING, Any, overload
@@ -97,6 +97,7 @@ class FastMCP(ChangingToolkit):
         self._application: HttpApplication | None = None
         self.dependencies: WeakValueDictionary[Callable[..., Any], Callable[..., Any]] = WeakValueDictionary()
         self._routes: list[Route] = []
+        self._disabled: dict[str, ToolDefinition] = {}
         self.middleware: list[Callable[..., Any]] = list(middleware or ())
         self._complete: Callable[..., Any] | None = None
         if lifespan is not None:
@@ -139,6 +140,18 @@ class FastMCP(ChangingToolkit):
         if not self.has("tools", name):
             raise ToolError(f"unknown tool {name!r}")
         self.take("tools", name)
+
+    def disable(self, *, names: Collection[str] = (), tags: Collection[str] = ()) -> None:
+        """Hide the tools with one of the names or tags, also while the host runs."""
+        for tool in [tool for tool in self._tools if tool.name in names or not {*tags}.isdisjoint(tool.tags)]:
+            self._disabled[str(tool.name)] = tool
+            self.take("tools", str(tool.name))
+
+    def enable(self, *, names: Collection[str] = (), tags: Collection[str] = ()) -> None:
+        """Show hidden tools with one of the names or tags, also while the host runs."""
+        for name, tool in list(self._disabled.items()):
+            if name in names or not {*tags}.isdisjoint(tool.tags):
+                self.put("tools", self._disabled.pop(name))
 
     # --- resources ---
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 from pydantic import BaseModel
 
@@ -17,7 +17,7 @@ __getattr__ = missing_names(__name__)
 
 
 class AccessToken(BaseModel):
-    """What a token says about the caller. The token itself does not reach tools: `token` is ""."""
+    """The claims of the caller's token. The token itself does not reach tools: `token` is ""."""
 
     token: str = ""
     client_id: str
@@ -39,29 +39,27 @@ class HttpHeaders:
         value = self._headers.get(name)
         return default if value is None else value
 
-    def __getitem__(self, name: str) -> str:
-        if (value := self._headers.get(name)) is None:
-            raise KeyError(name)
-        text: str = value
-        return text
-
     def __contains__(self, name: str) -> bool:
         return self._headers.get(name) is not None
 
+    def __getitem__(self, name: str) -> Any:
+        if name not in self:
+            raise KeyError(name)
+        return self.get(name)
 
-class HttpRequest:
+
+class HttpRequest(NamedTuple):
     """The HTTP request of a call.
 
     Attributes:
         headers: its headers.
     """
 
-    def __init__(self, headers: Any) -> None:
-        self.headers = HttpHeaders(headers)
+    headers: HttpHeaders
 
 
 def get_access_token() -> AccessToken | None:
-    """Return what the caller's token says, or None if the caller has none."""
+    """Return the claims of the caller's token, or None if the caller has none."""
     context = current_context()
     caller = None if context is None else context.auth_info
     if caller is None:
@@ -85,4 +83,4 @@ def get_http_request() -> HttpRequest:
     context = current_context()
     if context is None or context.headers is None:
         raise RuntimeError("no HTTP request is running: call get_http_request() in a call over HTTP")
-    return HttpRequest(context.headers)
+    return HttpRequest(HttpHeaders(context.headers))
