@@ -13,7 +13,10 @@ from importlib import import_module
 from importlib.util import resolve_name
 from pathlib import Path
 
-PACKAGES = ("pegboard", "pegboard.plugin", "pegboard.terminal", "pegboard.types", "pegboard_client", "pegboard_testing")
+PACKAGES = (
+    *("pegboard", "pegboard.plugin", "pegboard.terminal", "pegboard.types"),
+    *("pegboard_client", "pegboard_evals", "pegboard_testing"),
+)
 _NOTE = "# Written by `python -m tools.stubs` from the names in `__init__.py`."
 
 

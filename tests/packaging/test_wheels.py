@@ -15,7 +15,7 @@ from tests.support.environments import build, built_wheels, copy_checkout
 from tools.install import ROOT
 
 TOOLKITS = ("files", "github", "math")
-BESIDE_THE_HOST = ("pegboard_client", "pegboard_messages", "pegboard_plugins", "pegboard_testing")
+BESIDE_THE_HOST = ("pegboard_client", "pegboard_evals", "pegboard_messages", "pegboard_plugins", "pegboard_testing")
 PACKAGES = {
     "pegboard": {"pegboard": ROOT / "host/pegboard", **{name: ROOT / "plugins" / name for name in BESIDE_THE_HOST}},
     **{f"toolkit_{name}": {f"toolkit_{name}": ROOT / f"toolkits/{name}/src/toolkit_{name}"} for name in TOOLKITS},

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 ROOT = Path(__file__).parents[2]
 PUBLIC_PACKAGES = (
-    *("pegboard", "pegboard_client", "pegboard.plugin"),
+    *("pegboard", "pegboard_client", "pegboard_evals", "pegboard.plugin"),
     *("pegboard.terminal", "pegboard_testing", "pegboard.types"),
 )
 

@@ -39,6 +39,7 @@ HOST = modules("host")
 PLUGINS = modules("plugins", "pegboard_plugins")
 CLIENT = modules("plugins", "pegboard_client")
 TESTING = modules("plugins", "pegboard_testing")
+EVALS = modules("plugins", "pegboard_evals")
 MESSAGES = modules("plugins", "pegboard_messages")
 TOOLKITS = {
     name: path
@@ -82,7 +83,7 @@ def test_toml_and_metadata_have_a_single_reader_each() -> None:
     def is_second(_: str, imported: Import) -> bool:
         return f"{imported.module}.{imported.name}".startswith(("tomllib.", "importlib.metadata.", "pkg_resources."))
 
-    assert offenders(HOST | PLUGINS | CLIENT | TESTING | TOOLKITS, is_second) == []
+    assert offenders(HOST | PLUGINS | CLIENT | EVALS | TESTING | TOOLKITS, is_second) == []
 
 
 # --- the host
@@ -103,7 +104,7 @@ def test_a_layer_imports_only_lower_layers() -> None:
 
 def test_modules_have_no_import_cycle() -> None:
     edges: dict[str, set[str]] = {}
-    known = HOST | CLIENT | TESTING
+    known = HOST | CLIENT | EVALS | TESTING
     for module, path in known.items():
         text = path.read_text("utf-8")
         at_once = {line for line, code in enumerate(text.splitlines(), 1) if re.match(r"(from|import) ", code)}
@@ -118,17 +119,17 @@ def test_modules_have_no_import_cycle() -> None:
 def test_the_host_imports_no_plugin_and_no_library_of_plugins() -> None:
     foreign = {"pegboard_plugins", "aiohttp", "jwt", "dotenv", "tests"}
     assert offenders(HOST | TESTING, lambda _, imported: imported.top in foreign) == []
-    assert offenders(HOST, lambda _, imported: imported.top == "pegboard_client") == []
+    assert offenders(HOST, lambda _, imported: imported.top in {"pegboard_client", "pegboard_evals"}) == []
 
 
 def test_no_import_is_relative() -> None:
-    everything = HOST | PLUGINS | CLIENT | TESTING | MESSAGES | TOOLKITS
+    everything = HOST | PLUGINS | CLIENT | EVALS | TESTING | MESSAGES | TOOLKITS
     assert offenders(everything, lambda _, imported: imported.level > 0) == []
 
 
 def test_the_product_imports_no_test_kit_and_no_messages() -> None:
     foreign = {"pegboard_testing", "pegboard_messages", "tests"}
-    assert offenders(HOST | PLUGINS | CLIENT | TOOLKITS, lambda _, imported: imported.top in foreign) == []
+    assert offenders(HOST | PLUGINS | CLIENT | EVALS | TOOLKITS, lambda _, imported: imported.top in foreign) == []
 
 
 def test_the_client_imports_records_errors_and_wire_formats_of_the_host() -> None:
@@ -222,17 +223,23 @@ def is_undeclared(imported: Import, known: set[str] | frozenset[str]) -> bool:
 
 
 def test_host_and_plugins_import_only_requirements_of_the_distribution_and_its_extras() -> None:
-    required = declared(ROOT / "pyproject.toml", extras=False) | {"pegboard", "pegboard_client", "pegboard_testing"}
+    required = declared(ROOT / "pyproject.toml", extras=False) | {
+        "pegboard",
+        "pegboard_client",
+        "pegboard_evals",
+        "pegboard_testing",
+    }
     more = {
         "pegboard.cli.serving.serve": {"uvloop"},
         "pegboard.reloading.source_changes": {"watchfiles"},
         "pegboard_testing.pytest_plugin": {"pytest"},
     }
-    of_host = HOST | CLIENT | TESTING
+    of_host = HOST | CLIENT | EVALS | TESTING
     assert (
         offenders(of_host, lambda module, imported: is_undeclared(imported, required | more.get(module, set()))) == []
     )
-    required = declared(ROOT / "pyproject.toml", extras=True) | {"pegboard", "pegboard_client", "pegboard_plugins"}
+    own = {"pegboard", "pegboard_client", "pegboard_evals", "pegboard_plugins"}
+    required = declared(ROOT / "pyproject.toml", extras=True) | own
     assert offenders(PLUGINS, lambda _, imported: is_undeclared(imported, required)) == []
 
 

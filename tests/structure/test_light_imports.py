@@ -62,7 +62,7 @@ def test_imports_of_authors_are_light(statement: str, rooms: str, others: set[st
     assert loaded & HEAVY == set()
 
 
-@pytest.mark.parametrize("package", ["pegboard_client", "pegboard_messages", "pegboard_testing"])
+@pytest.mark.parametrize("package", ["pegboard_client", "pegboard_evals", "pegboard_messages", "pegboard_testing"])
 def test_packages_beside_the_host_load_nothing_before_their_use(package: str) -> None:
     loaded = loaded_by(f"import {package}")
     own = {name for name in loaded if name.startswith("pegboard")}

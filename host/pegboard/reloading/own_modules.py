@@ -16,7 +16,14 @@ import importlib_metadata
 from pegboard.loading.compiled_files import forget_compiled
 from pegboard.wire.codec import decode
 
-HOST_PACKAGES = ("pegboard", "pegboard_client", "pegboard_messages", "pegboard_plugins", "pegboard_testing")
+HOST_PACKAGES = (
+    "pegboard",
+    "pegboard_client",
+    "pegboard_evals",
+    "pegboard_messages",
+    "pegboard_plugins",
+    "pegboard_testing",
+)
 _INSTALLED = ("site-packages", "dist-packages")
 
 Modules = Mapping[str, ModuleType]

@@ -1,0 +1,18 @@
+"""pegboard_evals: suites that score the tool calls of a model. `pegboard evals` runs them; the host does not use them.
+
+docs/evaluations.md describes the names.
+"""
+
+from pegboard.exports import exports
+
+_HOMES = {
+    ".weights": "EvalError FuzzyWeight Weight WeightError validate_and_normalize_critic_weights",
+    ".critics": "BinaryCritic Critic DatetimeCritic NoneCritic NumericCritic SimilarityCritic",
+    ".scoring": "EvalCase EvalRubric EvaluationResult NamedExpectedToolCall compare_tool_name",
+    ".suites": """
+        AnyExpectedToolCall EvalSuite ExpectedMCPToolCall ExpectedToolCall MCPToolDefinition ToolCatalog tool_eval
+    """,
+}
+"""The public names, by the module that defines them."""
+
+__all__, __getattr__, __dir__ = exports(__name__, _HOMES)

@@ -1,0 +1,165 @@
+"""Critics: each scores one argument of a tool call, from 0 to its weight."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Any
+
+from pegboard_evals.text_values import cosine_similarity, read_datetime
+from pegboard_evals.weights import Weight, number_of
+
+Verdict = dict[str, Any]
+"""The members `match`, which is True, False, or None without a judgement, and `score`, from 0 to the weight."""
+
+
+@dataclass
+class Critic(ABC):
+    """The base class of critics. Authors write their own by `evaluate`.
+
+    Attributes:
+        critic_field: the name of the argument.
+        weight: its importance: a number from 0, or a `FuzzyWeight`.
+
+    Raises:
+        WeightError: the weight is below 0.
+    """
+
+    critic_field: str
+    weight: Weight
+
+    def __post_init__(self) -> None:
+        number_of(self.weight)
+
+    @property
+    def resolved_weight(self) -> float:
+        """The weight as a number."""
+        return number_of(self.weight)
+
+    @abstractmethod
+    def evaluate(self, expected: Any, actual: Any) -> Verdict:
+        """Return `{"match": ..., "score": ...}` for two values. The score is at most `resolved_weight`."""
+
+    def verdict(self, is_match: bool, share: float | None = None) -> Verdict:
+        """Return a verdict.
+
+        Args:
+            is_match: True if the values agree.
+            share: the part of the weight that the score is, from 0 to 1; by default all or nothing.
+        """
+        return {"match": is_match, "score": self.resolved_weight * (float(is_match) if share is None else share)}
+
+
+@dataclass
+class NoneCritic(Critic):
+    """Does not judge the argument. Arguments without a critic have this one."""
+
+    weight: Weight = 0.0
+
+    def __post_init__(self) -> None:
+        self.weight = 0.0
+
+    def evaluate(self, expected: Any, actual: Any) -> Verdict:
+        """Return a verdict without a judgement."""
+        return {"match": None, "score": 0.0, "is_criticized": False}
+
+
+@dataclass
+class BinaryCritic(Critic):
+    """Requires equal values. The actual value is first converted to the type of the expected one, if that is possible."""
+
+    def evaluate(self, expected: Any, actual: Any) -> Verdict:
+        """Return the whole weight for equal values, otherwise 0."""
+        actual = None if actual == "None" else actual
+        if expected not in (None, "None") and actual is not None:
+            try:
+                actual = type(expected)(actual)
+            except (TypeError, ValueError):
+                pass  # the values are compared as they are
+        return self.verdict(bool(expected == actual))
+
+
+@dataclass
+class NumericCritic(Critic):
+    """Scores numbers by their distance.
+
+    Attributes:
+        value_range: the least and the greatest value. A distance of the whole range scores 0.
+        match_threshold: the share of the weight from which the numbers agree.
+
+    Raises:
+        ValueError: the range is empty.
+    """
+
+    value_range: tuple[float, float]
+    match_threshold: float = 0.8
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.value_range[0] >= self.value_range[1]:
+            raise ValueError(f"value_range {self.value_range} is empty: write the least value, then the greatest")
+
+    def evaluate(self, expected: Any, actual: Any) -> Verdict:
+        """Return the weight, less the distance in parts of the range."""
+        least, most = self.value_range
+        places = [(float(value) - least) / (most - least) for value in (expected, actual)]
+        share = 1 - abs(places[0] - places[1])
+        return self.verdict(share >= self.match_threshold, share)
+
+
+@dataclass
+class SimilarityCritic(Critic):
+    """Scores texts by the cosine of their TF-IDF vectors. The order of words does not count.
+
+    Attributes:
+        similarity_threshold: the similarity from which the texts agree.
+        metric: the measure; only "cosine".
+
+    Raises:
+        ValueError: the measure is unknown.
+    """
+
+    similarity_threshold: float = 0.8
+    metric: str = "cosine"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.metric != "cosine":
+            raise ValueError(f"there is no metric {self.metric!r}: use 'cosine'")
+
+    def evaluate(self, expected: Any, actual: Any) -> Verdict:
+        """Return the similarity in parts of the weight. The items of a list are joined, other values are written out."""
+        texts = [" ".join(map(str, value)) if isinstance(value, list) else str(value) for value in (expected, actual)]
+        if not all(text.strip() for text in texts):
+            return self.verdict(texts[0].strip() == texts[1].strip())
+        similarity = cosine_similarity(*texts)
+        if similarity is None:
+            return self.verdict(texts[0] == texts[1])
+        return self.verdict(similarity >= self.similarity_threshold, min(similarity, 1.0))
+
+
+@dataclass
+class DatetimeCritic(Critic):
+    """Scores dates and times by their distance.
+
+    Attributes:
+        tolerance: the distance up to which they agree.
+        max_difference: the distance from which the score is 0.
+    """
+
+    tolerance: timedelta = timedelta(seconds=500)
+    max_difference: timedelta = timedelta(hours=2)
+
+    def evaluate(self, expected: Any, actual: Any) -> Verdict:
+        """Return the weight up to the tolerance, and then a part. Without two time zones, the zones are ignored."""
+        try:
+            moments = [read_datetime(value) for value in (expected, actual)]
+        except (AttributeError, TypeError, ValueError):
+            return self.verdict(False)
+        if any(moment.tzinfo is None for moment in moments):
+            moments = [moment.replace(tzinfo=None) for moment in moments]
+        distance = abs(moments[0] - moments[1])
+        if distance <= self.tolerance:
+            return self.verdict(True)
+        return self.verdict(False, max(0.0, 1 - distance / self.max_difference))
