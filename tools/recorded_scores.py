@@ -19,7 +19,7 @@ from typing import Any
 
 SETS = 200
 SEED = 35
-WORDS = "open the pull request with small red files from our weekly report for Ada and Grace 42 7".split()
+WORDS = ("open", "the", "pull", "request", "with", "small", "red", "files", "weekly", "report", "for", "Ada", "42", "7")
 TOOLS = ("Files.Search", "files_read", "Mail-Send", "Mail.SendAll", "calendar_add")
 VALUES: Mapping[str, tuple[Any, ...]] = {
     "binary": ("a", "b", 1, "1", 2.5, "2.5", True, False, None, "None", [1, 2], "12", {"a": 1}, ""),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
@@ -67,16 +68,14 @@ class NoneCritic(Critic):
 
 @dataclass
 class BinaryCritic(Critic):
-    """Requires equal values. The actual value is first converted to the type of the expected one, if that is possible."""
+    """Requires equal values. The actual value is converted to the type of the expected one, if that is possible."""
 
     def evaluate(self, expected: Any, actual: Any) -> Verdict:
         """Return the whole weight for equal values, otherwise 0."""
         actual = None if actual == "None" else actual
         if expected not in (None, "None") and actual is not None:
-            try:
+            with suppress(TypeError, ValueError):
                 actual = type(expected)(actual)
-            except (TypeError, ValueError):
-                pass  # the values are compared as they are
         return self.verdict(bool(expected == actual))
 
 
@@ -129,7 +128,7 @@ class SimilarityCritic(Critic):
             raise ValueError(f"there is no metric {self.metric!r}: use 'cosine'")
 
     def evaluate(self, expected: Any, actual: Any) -> Verdict:
-        """Return the similarity in parts of the weight. The items of a list are joined, other values are written out."""
+        """Return the similarity in parts of the weight. Lists are joined, other values are written out."""
         texts = [" ".join(map(str, value)) if isinstance(value, list) else str(value) for value in (expected, actual)]
         if not all(text.strip() for text in texts):
             return self.verdict(texts[0].strip() == texts[1].strip())

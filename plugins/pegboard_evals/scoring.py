@@ -147,7 +147,7 @@ class EvalCase:
         score = self.rubric.tool_selection_weight if compare_tool_name(expected.name, name) else 0.0
         for critic in self.critics or ():
             values = expected.args.get(critic.critic_field), arguments.get(critic.critic_field)
-            if None not in [value if value is None else 0 for value in values]:
+            if all(value is not None for value in values):
                 score += (_verdict(critic, *values) or {}).get("score", 0.0)
         return score
 
@@ -158,8 +158,8 @@ class EvalCase:
         name, arguments = actual
         weight = self.rubric.tool_selection_weight
         is_match = compare_tool_name(expected.name, name)
-        verdict: Verdict | None = {"match": is_match, "score": weight if is_match else 0.0}
-        yield {"field": TOOL_SELECTION, **verdict, "weight": weight, "expected": expected.name, "actual": name}, weight
+        shown: Verdict = {"match": is_match, "score": weight if is_match else 0.0}
+        yield {"field": TOOL_SELECTION, **shown, "weight": weight, "expected": expected.name, "actual": name}, weight
         for critic in self.critics or ():
             key, weight = critic.critic_field, critic.resolved_weight
             values = {"expected": expected.args.get(key), "actual": arguments.get(key)}

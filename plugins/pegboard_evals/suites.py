@@ -180,22 +180,26 @@ class EvalSuite:
         return self
 
     async def add_mcp_server(
-        self, url: str, *, headers: Mapping[str, str] | None = None, timeout: float = 10, track: str | None = None
+        self,
+        url: str,
+        *,
+        headers: Mapping[str, str] | None = None,
+        timeout: float = 10,  # noqa: ASYNC109 - of each request
+        track: str | None = None,
     ) -> Self:
         """Add the tools of an MCP server at a URL, as in `add_tool_definitions`. `timeout` is in seconds.
 
         Raises:
             MCPError: the server cannot be reached.
         """
-        async with Client(Endpoint(url, headers or {}), timeout=timeout) as client:
-            return self.add_tool_definitions([*map(shown_tool, await client.tools())], track=track)
+        return await self._add_server(Client(Endpoint(url, headers or {}), timeout=timeout), track)
 
     async def add_mcp_stdio_server(
         self,
         command: Sequence[str],
         *,
         env: Mapping[str, str] | None = None,
-        timeout: float = 10,
+        timeout: float = 10,  # noqa: ASYNC109 - of each request
         track: str | None = None,
     ) -> Self:
         """Add the tools of an MCP server that a command starts, as in `add_tool_definitions`. `timeout` is in seconds.
@@ -203,7 +207,10 @@ class EvalSuite:
         Raises:
             MCPError: the server does not start.
         """
-        async with Client(Program(command[0], command[1:], env=env or {}), timeout=timeout) as client:
+        return await self._add_server(Client(Program(command[0], command[1:], env=env or {}), timeout=timeout), track)
+
+    async def _add_server(self, client: Client, track: str | None) -> Self:
+        async with client:
             return self.add_tool_definitions([*map(shown_tool, await client.tools())], track=track)
 
     def bind(
@@ -300,7 +307,7 @@ def shown_tool(tool: Mapping[str, Any]) -> MCPToolDefinition:
 
 
 def with_defaults(call: ActualCall, tools: Sequence[MCPToolDefinition]) -> ActualCall:
-    """Return a call with the name that the tool has, and with the defaults of its schema for missing and null values."""
+    """Return a call with the tool's own name, and with the defaults of its schema for missing and null values."""
     name, arguments = call
     tool = next((tool for tool in tools if plain_name(tool["name"]) == plain_name(name)), None)
     if tool is None:

@@ -26,6 +26,7 @@ MAKE = shutil.which("make")
 EDITABLE = {
     "pegboard": "host/pegboard",
     "pegboard_client": "plugins/pegboard_client",
+    "pegboard_evals": "plugins/pegboard_evals",
     "pegboard_messages": "plugins/pegboard_messages",
     "pegboard_plugins": "plugins/pegboard_plugins",
     "pegboard_testing": "plugins/pegboard_testing",

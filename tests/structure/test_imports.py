@@ -223,12 +223,8 @@ def is_undeclared(imported: Import, known: set[str] | frozenset[str]) -> bool:
 
 
 def test_host_and_plugins_import_only_requirements_of_the_distribution_and_its_extras() -> None:
-    required = declared(ROOT / "pyproject.toml", extras=False) | {
-        "pegboard",
-        "pegboard_client",
-        "pegboard_evals",
-        "pegboard_testing",
-    }
+    required = declared(ROOT / "pyproject.toml", extras=False)
+    required |= {"pegboard", "pegboard_client", "pegboard_evals", "pegboard_testing"}
     more = {
         "pegboard.cli.serving.serve": {"uvloop"},
         "pegboard.reloading.source_changes": {"watchfiles"},
