@@ -13,6 +13,7 @@ from pegboard_evals.weights import validate_and_normalize_critic_weights
 
 ActualCall = tuple[str, dict[str, Any]]
 """The name and the arguments of a tool call of a model."""
+MAX_NAME_CHARACTERS = 64
 TOOL_SELECTION = "tool_selection"
 """The field of the result that compares the names of the tools."""
 
@@ -87,7 +88,6 @@ class EvalCase:
         critics: the critics of arguments, at most one for each name.
         additional_messages: messages before the last one, in the form of chat completions.
         rubric: the rules by which the case passes.
-        track: the set of tools that the model gets, for comparisons; None for those of the command.
 
     Raises:
         WeightError: a weight is below 0.
@@ -100,7 +100,6 @@ class EvalCase:
     critics: list[Critic] | None = None
     additional_messages: list[dict[str, Any]] = field(default_factory=list)
     rubric: EvalRubric = field(default_factory=EvalRubric)
-    track: str | None = None
 
     def __post_init__(self) -> None:
         self.critics = self.critics or []
@@ -177,10 +176,10 @@ def _verdict(critic: Critic, expected: Any, actual: Any) -> Verdict | None:
 
 
 def compare_tool_name(expected: str, actual: str) -> bool:
-    """Return True for the same name, regardless of case and of the separators `-`, `_` and `.`."""
+    """Return True for the same name, regardless of case and of separators such as `-`, `_` and `.`."""
     return plain_name(expected) == plain_name(actual)
 
 
 def plain_name(name: str) -> str:
-    """Return a name in lower case with `_` for each separator."""
-    return re.sub(r"[-.]", "_", name).lower()
+    """Return a name in lower case with `_` for each separator, in the length that models accept."""
+    return re.sub(r"[^a-z0-9]", "_", name.lower())[:MAX_NAME_CHARACTERS]

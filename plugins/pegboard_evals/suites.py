@@ -8,7 +8,6 @@ from dataclasses import dataclass, field
 from types import CodeType, ModuleType
 from typing import Any, NotRequired, Self, TypeAlias, TypedDict
 
-from pegboard_client import Client, Endpoint, Program
 from pegboard_evals.critics import Critic, NoneCritic
 from pegboard_evals.scoring import ActualCall, EvalCase, EvalRubric, NamedExpectedToolCall, plain_name
 from pegboard_evals.weights import EvalError
@@ -81,7 +80,7 @@ class EvalSuite:
         catalog: the functions whose tools the model gets; None for all tools of the command.
         cases: the cases.
         rubric: the rubric of cases without their own.
-        definitions: the tools of each track that the suite itself has; the track None takes the place of the command.
+        definitions: tools of the suite's own.
     """
 
     name: str
@@ -89,7 +88,7 @@ class EvalSuite:
     catalog: ToolCatalog | None = None
     cases: list[EvalCase] = field(default_factory=list)
     rubric: EvalRubric = field(default_factory=EvalRubric)
-    definitions: dict[str | None, list[MCPToolDefinition]] = field(default_factory=dict)
+    definitions: list[MCPToolDefinition] = field(default_factory=list)
 
     def add_case(
         self,
@@ -100,7 +99,6 @@ class EvalSuite:
         system_message: str | None = None,
         rubric: EvalRubric | None = None,
         additional_messages: Sequence[dict[str, Any]] | None = None,
-        track: str | None = None,
     ) -> None:
         """Add a case: see `EvalCase`.
 
@@ -120,7 +118,6 @@ class EvalSuite:
                 [*(critics or ())],
                 [*(additional_messages or ())],
                 rubric or self.rubric,
-                track,
             )
         )
         _add_none_critics(self.cases[-1])
@@ -145,94 +142,43 @@ class EvalSuite:
         last = self.cases[-1]
         messages = [*last.additional_messages, *(additional_messages or ())]
         kept = critics or last.critics
-        self.add_case(name, user_message, (), kept, system_message or last.system_message, rubric, messages, last.track)
+        self.add_case(name, user_message, (), kept, system_message or last.system_message, rubric, messages)
         self.cases[-1].expected_tool_calls = [_named(call) for call in expected_tool_calls or ()] or [
             NamedExpectedToolCall(call.name, dict(call.args), call.func) for call in last.expected_tool_calls
         ]
         _add_none_critics(self.cases[-1])
 
-    def add_comparative_case(
-        self,
-        name: str,
-        user_message: str,
-        system_message: str | None = None,
-        additional_messages: Sequence[dict[str, Any]] | None = None,
-        rubric: EvalRubric | None = None,
-    ) -> ComparativeCase:
-        """Return a case for several tracks: call its `for_track` for each."""
-        return ComparativeCase(self, name, user_message, system_message, additional_messages, rubric)
-
-    def add_tool_definitions(self, tools: Sequence[MCPToolDefinition], *, track: str | None = None) -> Self:
-        """Add tools of the suite's own. They take the place of the tools of the command.
-
-        Args:
-            tools: the tools as an MCP server lists them.
-            track: the track that gets them; None for cases without a track.
+    def add_tool_definitions(self, tools: Sequence[MCPToolDefinition]) -> Self:
+        """Add tools of the suite's own, as an MCP server lists them. They take the place of the tools of the command.
 
         Raises:
             ValueError: a tool has no name, or a name is in use.
         """
-        listed = self.definitions.setdefault(track, [])
-        for tool in tools:
-            if not tool.get("name") or tool["name"] in [other["name"] for other in listed]:
-                raise ValueError(f"each tool must have a name of its own, not {tool.get('name')!r}: rename it")
-            listed.append({"description": "", "inputSchema": {"type": "object", "properties": {}}, **tool})
+        for tool in map(shown_tool, tools):
+            if not tool["name"] or tool["name"] in [other["name"] for other in self.definitions]:
+                raise ValueError(f"each tool must have a name of its own, not {tool['name']!r}: rename it")
+            self.definitions.append(tool)
         return self
-
-    async def add_mcp_server(
-        self,
-        url: str,
-        *,
-        headers: Mapping[str, str] | None = None,
-        timeout: float = 10,  # noqa: ASYNC109 - of each request
-        track: str | None = None,
-    ) -> Self:
-        """Add the tools of an MCP server at a URL, as in `add_tool_definitions`. `timeout` is in seconds.
-
-        Raises:
-            MCPError: the server cannot be reached.
-        """
-        return await self._add_server(Client(Endpoint(url, headers or {}), timeout=timeout), track)
-
-    async def add_mcp_stdio_server(
-        self,
-        command: Sequence[str],
-        *,
-        env: Mapping[str, str] | None = None,
-        timeout: float = 10,  # noqa: ASYNC109 - of each request
-        track: str | None = None,
-    ) -> Self:
-        """Add the tools of an MCP server that a command starts, as in `add_tool_definitions`. `timeout` is in seconds.
-
-        Raises:
-            MCPError: the server does not start.
-        """
-        return await self._add_server(Client(Program(command[0], command[1:], env=env or {}), timeout=timeout), track)
-
-    async def _add_server(self, client: Client, track: str | None) -> Self:
-        async with client:
-            return self.add_tool_definitions([*map(shown_tool, await client.tools())], track=track)
 
     def bind(
         self, served: Sequence[MCPToolDefinition], functions: Mapping[str, Callable[..., Any]]
-    ) -> dict[str | None, list[MCPToolDefinition]]:
-        """Name the expected tools, and add the defaults of their schemas. Return the tools of each track of the cases.
+    ) -> list[MCPToolDefinition]:
+        """Name the expected tools, add the defaults of their schemas, and return the tools that the model gets.
 
         Args:
             served: the tools of the command.
             functions: the functions of tools, by the names of the tools.
 
         Raises:
-            EvalError: a track has no tools, or a function is not among them.
+            EvalError: there are no tools, or a function is not among them.
         """
-        if self.catalog is not None:
-            served = [tool for tool in served if tool["name"] in functions and functions[tool["name"]] in self.catalog]
+        tools = self.definitions or [
+            tool for tool in served if self.catalog is None or functions.get(tool["name"], len) in self.catalog
+        ]
+        if not tools:
+            raise EvalError(f"the suite {self.name!r} finds no tools: serve its toolkit, or add definitions")
         names = {_code(function): name for name, function in functions.items()}
-        tools = {track: self.definitions.get(track) or ([] if track else [*served]) for track in self._tracks()}
         for case in self.cases:
-            if not tools[case.track]:
-                source = f"of the track {case.track!r}" if case.track else "that are served"
-                raise EvalError(f"the suite {self.name!r} finds no tools {source}: add them, or name their toolkit")
             for call in case.expected_tool_calls:
                 if call.func is not None and _code(call.func) not in names:
                     raise EvalError(
@@ -240,40 +186,9 @@ class EvalSuite:
                         "serve its toolkit, or name the tool with ExpectedMCPToolCall"
                     )
                 name = call.name if call.func is None else names[_code(call.func)]
-                call.name, call.args = with_defaults((name, call.args), tools[case.track])
+                call.name, call.args = with_defaults((name, call.args), tools)
             _add_none_critics(case)
         return tools
-
-    def _tracks(self) -> list[str | None]:
-        return [*dict.fromkeys(case.track for case in self.cases)]
-
-
-class ComparativeCase:
-    """A case for several tracks, each with its tools, expected calls and critics."""
-
-    def __init__(self, suite: EvalSuite, name: str, user_message: str, *others: Any) -> None:
-        self._suite = suite
-        self._case = (name, user_message)
-        self._others = others
-
-    def for_track(
-        self,
-        track_name: str,
-        expected_tool_calls: Sequence[AnyExpectedToolCall],
-        critics: Sequence[Critic] | None = None,
-    ) -> Self:
-        """Add the case for one track.
-
-        Raises:
-            ValueError: the suite has no tools for the track.
-        """
-        if track_name not in self._suite.definitions:
-            raise ValueError(f"there is no track {track_name!r}: add its tools with track={track_name!r} first")
-        system_message, messages, rubric = self._others
-        self._suite.add_case(
-            *self._case, expected_tool_calls, critics, system_message, rubric, messages, track=track_name
-        )
-        return self
 
 
 @dataclass
@@ -303,7 +218,7 @@ def tool_eval() -> Callable[[Callable[[], EvalSuite | Awaitable[EvalSuite]]], Su
 def shown_tool(tool: Mapping[str, Any]) -> MCPToolDefinition:
     """Return the members of a tool that a model gets."""
     schema = tool.get("inputSchema") or {"type": "object", "properties": {}}
-    return {"name": tool["name"], "description": tool.get("description") or "", "inputSchema": schema}
+    return {"name": tool.get("name", ""), "description": tool.get("description") or "", "inputSchema": schema}
 
 
 def with_defaults(call: ActualCall, tools: Sequence[MCPToolDefinition]) -> ActualCall:

@@ -49,7 +49,7 @@ T = TypeVar("T")
 
 def list_server(command: CommandContext) -> int:
     """List the tools, prompts, resources and resource templates of the server."""
-    lists = _use_server(command.options, lists_of)
+    lists = use_server(command.options, lists_of)
     if command.options.json:
         print_json(lists)
     else:
@@ -63,7 +63,7 @@ def show_item(command: CommandContext) -> int:
     async def find(client: Client) -> tuple[str, Item]:
         return found_in(await lists_of(client), command.options.tool, _ALL)
 
-    kind, item = _use_server(command.options, find)
+    kind, item = use_server(command.options, find)
     if command.options.json:
         print_json(item)
     else:
@@ -87,7 +87,7 @@ def call_item(command: CommandContext) -> int:
         return kind, item, await call_named(client, (kind, item), options.tool, arguments, progress)
 
     try:
-        kind, item, result = _use_server(options, call)
+        kind, item, result = use_server(options, call)
     finally:
         clear_progress()
     print_called(kind, result, as_json=options.json)
@@ -99,7 +99,7 @@ def call_item(command: CommandContext) -> int:
 # --- the connection
 
 
-def _use_server(options: Namespace, use: Callable[[Client], Awaitable[T]]) -> T:
+def use_server(options: Namespace, use: Callable[[Client], Awaitable[T]]) -> T:
     """Connect to the server, and return the result of a function.
 
     Raises:

@@ -1,0 +1,230 @@
+"""`pegboard evals`: ask models, score their tool calls, and report."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+from argparse import ArgumentTypeError, Namespace
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from pegboard.errors import MCPError
+from pegboard.plugin import CommandContext
+from pegboard.terminal import UsageError, print_json, print_lines, print_table, say
+from pegboard_evals import EvalError, EvalSuite, MCPToolDefinition
+from pegboard_evals.suites import shown_tool
+from pegboard_plugins.authoring.evals.answers import CONSTANT_SEED, Answer, Job, Key, ask_models, read_answers
+from pegboard_plugins.authoring.evals.capture import captured_suite
+from pegboard_plugins.authoring.evals.comparison import compared, suggestions
+from pegboard_plugins.authoring.evals.model_endpoints import ADDRESSES, KEYS, Model
+from pegboard_plugins.authoring.evals.report import (
+    Report,
+    details,
+    make_report,
+    misses_first,
+    rendered,
+    summary,
+    table,
+)
+from pegboard_plugins.authoring.evals.suite_files import load_suites
+from pegboard_plugins.servers.other_servers.other_server import use_server
+from pegboard_plugins.servers.other_servers.server_items import lists_of
+
+FORMS = ("txt", "md", "html", "json")
+Tools = tuple[list[MCPToolDefinition], Mapping[str, Callable[..., Any]]]
+"""The tools of the command, and the functions of those that are Python functions."""
+
+
+def run_evals(command: CommandContext) -> int:
+    """Run suites. Return 1 below `--min-score`, and if a model does not answer."""
+    options = command.options
+    if options.compare:
+        return _compare(options)
+    known = read_answers(options.replay or options.answers) if _exists(options) else {}
+    suites = load_suites(options.suites or [Path()])
+    served, functions = _tools(command)
+    try:
+        offered = {suite.name: suite.bind(served, functions) for suite in suites}
+    except EvalError as error:
+        raise MCPError(str(error)) from None
+    jobs = [*_replayed(suites, offered, known)] if options.replay else [*_new_jobs(command, suites, offered)]
+    answers = dict(known) if options.replay else _asked(options, jobs, known)
+    if options.capture:
+        return _capture(options, jobs, answers)
+    report = make_report(jobs, answers, options.pass_rule)
+    _print(options, report, offered)
+    return 1 if report["error"] or _is_below(options, report) else 0
+
+
+def _exists(options: Namespace) -> bool:
+    if options.replay and not options.replay.is_file():
+        raise MCPError(f"there is no file {options.replay}: --answers FILE stores the answers of a run")
+    return bool(options.replay or (options.answers and options.answers.is_file()))
+
+
+def _tools(command: CommandContext) -> Tools:
+    """Return the tools of the server with `--url` or `--stdio`, else those of the host with its mounted servers."""
+    if command.options.url or command.options.stdio:
+        lists = use_server(command.options, lambda client: lists_of(client, "tools"))
+        return [shown_tool(tool) for tool in lists.get("tools", [])], {}
+    if not command.let_plugins_add_tools(command.host):
+        raise MCPError("the tools are incomplete: correct the mounted servers, or leave them out with --only")
+    tools = [bound.tool for bound in command.host.assembly.tools.values()]
+    functions = {tool.name: tool.definition.function for tool in tools if tool.definition is not None}
+    shown = [{"name": tool.name, "description": tool.description, "inputSchema": tool.input_schema} for tool in tools]
+    return [*map(shown_tool, shown)], functions
+
+
+def _new_jobs(
+    command: CommandContext, suites: Sequence[EvalSuite], offered: Mapping[str, list[MCPToolDefinition]]
+) -> Iterator[Job]:
+    for model in _models(command):
+        for suite in suites:
+            for case in suite.cases:
+                for run in range(command.options.runs):
+                    yield Job(suite.name, case, offered[suite.name], model, run)
+
+
+def _replayed(
+    suites: Sequence[EvalSuite], offered: Mapping[str, list[MCPToolDefinition]], known: Mapping[Key, Answer]
+) -> Iterator[Job]:
+    """Yield the runs that a file of answers has. Each case must have one."""
+    for suite in suites:
+        for case in suite.cases:
+            keys = sorted(key for key in known if key[1:3] == (suite.name, case.name))
+            if not keys:
+                raise MCPError(f"the file has no answer for the case {case.name!r}: run it with --answers FILE first")
+            yield from (Job(suite.name, case, offered[suite.name], model, run) for model, _, _, run in keys)
+
+
+def _models(command: CommandContext) -> Iterator[Model]:
+    options = command.options
+    if not options.model:
+        raise UsageError("name a model, such as --model openai:NAME, or --replay FILE", program="pegboard evals")
+    for form, name in options.model:
+        secret = options.key or (None if options.endpoint else KEYS[form])
+        key = command.host.assembly.secrets.get(secret) if secret else None
+        if secret and not key:
+            raise MCPError(command.host.assembly.secrets.missing(secret))
+        yield Model(form, name, options.endpoint or ADDRESSES[form], key)
+
+
+def _asked(options: Namespace, jobs: Sequence[Job], known: Mapping[Key, Answer]) -> dict[Key, Answer]:
+    limits = {"concurrency": options.concurrency, "rate": options.rate, "seed": options.seed}
+    return asyncio.run(ask_models(jobs, known, options.answers, limits))
+
+
+# --- output
+
+
+def _print(options: Namespace, report: Report, offered: Mapping[str, list[MCPToolDefinition]]) -> None:
+    for file in options.output:
+        file.write_text(rendered(report, file.suffix[1:], only_failed=options.only_failed), "utf-8")
+    if options.json:
+        print_json(report | {"ok": not (report["error"] or _is_below(options, report))})
+        return
+    cases = misses_first(report, only_failed=options.only_failed)
+    print_table([*table(cases)])
+    for case in cases:
+        if options.details or case["state"] == "error":
+            print_lines(["", case["case"], *(f"  {line}" for line in details(case))])
+        if options.suggest and case["state"] != "passed":
+            print_lines(suggestions(case, offered[case["suite"]]))
+    say(summary(report))
+    if _is_below(options, report):
+        say(f"the score is below {options.min_score:g}: --details shows the misses, --suggest the words to change")
+
+
+def _is_below(options: Namespace, report: Report) -> bool:
+    return options.min_score is not None and report["score"] < options.min_score
+
+
+def _capture(options: Namespace, jobs: Sequence[Job], answers: Mapping[Key, Answer]) -> int:
+    text = captured_suite(jobs, answers, context=options.include_context)
+    try:
+        with os.fdopen(
+            os.open(options.capture, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666), "w", encoding="utf-8"
+        ) as file:
+            file.write(text)
+    except FileExistsError:
+        raise MCPError(f"{options.capture} exists: name another file for the suite") from None
+    errors = sorted({answer.error for answer in answers.values() if answer.error})
+    for error in errors:
+        say(error)
+    say(f"{options.capture} has the calls: check each, because the model may be wrong")
+    return 1 if errors else 0
+
+
+def _compare(options: Namespace) -> int:
+    """Print the differences between two reports. Return 1 if the second is below `--min-score`."""
+    if len(options.compare) != 2:
+        raise UsageError("--compare takes two reports in JSON", program="pegboard evals")
+    before, after = map(_read_report, options.compare)
+    rows = [*compared(before, after)]
+    if options.json:
+        names = [name.lower().replace(" % ", "_") for name in rows[0]]
+        print_json(
+            {"ok": not _is_below(options, after), "rows": [dict(zip(names, row, strict=False)) for row in rows[1:]]}
+        )
+    else:
+        print_table(rows)
+    return 1 if _is_below(options, after) else 0
+
+
+def _read_report(file: Path) -> Report:
+    try:
+        report = json.loads(file.read_text("utf-8"))
+        if isinstance(report, dict) and report.get("version") == 1 and isinstance(report["cases"], list):
+            return report
+    except (OSError, LookupError, ValueError):
+        pass
+    raise MCPError(f"{file} is no report: `pegboard evals --output {file.stem}.json` writes one")
+
+
+# --- arguments
+
+
+def model_argument(text: str) -> tuple[str, str]:
+    """Return the form and the name of a model."""
+    form, _, name = text.partition(":")
+    if form not in ADDRESSES or not name:
+        raise ArgumentTypeError(f"a model has the form openai:NAME or anthropic:NAME, not {text!r}")
+    return form, name
+
+
+def output_argument(text: str) -> Path:
+    """Return the file of a report."""
+    if Path(text).suffix[1:] not in FORMS:
+        raise ArgumentTypeError(f"{text!r} must end with .txt, .md, .html or .json")
+    return Path(text)
+
+
+def seed_argument(text: str) -> str:
+    """Return "random", or a number."""
+    if text not in ("constant", "random") and not text.isdecimal():
+        raise ArgumentTypeError(f"a seed is constant, random or a number, not {text!r}")
+    return str(CONSTANT_SEED) if text == "constant" else text
+
+
+def rule_argument(text: str) -> str:
+    """Return the rule by which several runs pass."""
+    if text not in ("last", "mean", "majority"):
+        raise ArgumentTypeError(f"a rule is last, mean or majority, not {text!r}")
+    return text
+
+
+def count_argument(text: str) -> int:
+    """Return a number from 1."""
+    if not text.isdecimal() or int(text) < 1:
+        raise ArgumentTypeError(f"must be a whole number from 1, not {text!r}")
+    return int(text)
+
+
+def score_argument(text: str) -> float:
+    """Return a score from 0 to 1."""
+    score = float(text)
+    if not 0 <= score <= 1:
+        raise ArgumentTypeError(f"a score is from 0 to 1, not {text!r}")
+    return score

@@ -1,0 +1,68 @@
+"""Suites in Python files, and messages in text files."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+from collections.abc import Iterator, Sequence
+from importlib.util import module_from_spec, spec_from_file_location
+from pathlib import Path
+
+from pegboard.errors import MCPError
+from pegboard_evals import EvalSuite
+from pegboard_evals.suites import SuiteFunction
+
+SYSTEM_MESSAGE = "You are a helpful assistant. Use the tools to answer."
+"""The system message for messages of a text file."""
+_IGNORED = {"venv", "env", "node_modules", "__pycache__", "build", "dist", "site-packages", "htmlcov"}
+
+
+def load_suites(paths: Sequence[Path]) -> list[EvalSuite]:
+    """Return the suites of files, and of the files `eval_*.py` in folders. Each line of a .txt file is a case.
+
+    Raises:
+        MCPError: a file does not exist, fails or has no suite, or two suites or cases have the same name.
+    """
+    suites = [suite for path in paths for file in _files(path) for suite in _suites_in(file)]
+    if not suites:
+        raise MCPError("there are no suites: name a file or a folder with files eval_*.py")
+    cases = [(suite.name, case.name) for suite in suites for case in suite.cases]
+    if twice := next((case for case in cases if cases.count(case) > 1), None):
+        raise MCPError(f"two cases of the suite {twice[0]!r} are called {twice[1]!r}: rename one")
+    return suites
+
+
+def _files(path: Path) -> Iterator[Path]:
+    if path.is_file():
+        yield path
+    elif path.is_dir():
+        for file in sorted(path.rglob("eval_*.py")):
+            folders = file.relative_to(path).parts[:-1]
+            if not any(name in _IGNORED or name.startswith(".") for name in folders):
+                yield file
+    else:
+        raise MCPError(f"there is no file {path}: correct the path")
+
+
+def _suites_in(file: Path) -> list[EvalSuite]:
+    if file.suffix == ".txt":
+        suite = EvalSuite(file.stem, SYSTEM_MESSAGE)
+        for number, line in enumerate(filter(str.strip, file.read_text("utf-8").splitlines()), 1):
+            suite.add_case(f"{file.stem} {number}", line.strip())
+        return [suite]
+    spec = spec_from_file_location(file.stem, file)
+    if spec is None or spec.loader is None:
+        raise MCPError(f"{file} is no Python file: name a file that ends with .py, or messages in a .txt file")
+    module = module_from_spec(spec)
+    sys.path.insert(0, str(file.resolve().parent))  # a suite may import its neighbours
+    try:
+        spec.loader.exec_module(module)
+        functions = [value for value in vars(module).values() if isinstance(value, SuiteFunction)]
+        suites = [asyncio.run(function.suite()) for function in functions]
+    except (Exception, SystemExit) as error:
+        raise MCPError(f"{file} failed: {type(error).__name__}: {error}") from error
+    finally:
+        sys.path.pop(0)
+    if not suites:
+        raise MCPError(f"{file} has no suite: decorate a function that returns one with @tool_eval()")
+    return suites

@@ -1,0 +1,289 @@
+"""`pegboard evals` with a server that answers as models do."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.plugins.authoring.evals.model_server import ModelServer, Step, model_server
+from tests.support.command_line import Command
+
+KEY = "sk-canary-5c1d"
+SUITE = """
+from pegboard_evals import *
+import demo_kit
+
+@tool_eval()
+def suite():
+    suite = EvalSuite("demo", "Call tools.")
+    for word in {words}:
+        expected = [ExpectedToolCall(demo_kit.echo, {{"text": word}})]
+        suite.add_case(word, f"say {{word}}", expected, [BinaryCritic("text", 1)])
+    return suite
+"""
+
+
+def echo(text: str) -> list[Any]:
+    return [["demo_echo", {"text": text}]]
+
+
+def write_suite(pegboard: Command, *words: str) -> None:
+    pegboard.write(SUITE.format(words=words), "eval_demo.py")
+
+
+def evals(pegboard: Command, server: ModelServer, *arguments: str, form: str = "openai") -> Any:
+    words = ("--model", f"{form}:m", "--endpoint", server.address, "--key", "MODEL_KEY", *arguments)
+    return pegboard("evals", *words, env={"MODEL_KEY": KEY})
+
+
+@pytest.mark.parametrize("form", ["openai", "anthropic"])
+@pytest.mark.parametrize(
+    ("steps", "state", "score"),
+    [
+        pytest.param([echo("a")], "passed", 1, id="right"),
+        pytest.param([echo("b")], "failed", 0.5, id="wrong argument"),
+        pytest.param([[["demo_color", {}]]], "failed", 0, id="wrong tool"),
+        pytest.param([[]], "failed", 0, id="no tool"),
+        pytest.param([echo("a") * 2], "failed", 0, id="two calls in parallel"),
+        pytest.param([[["Demo.Echo", {"text": "a"}]]], "passed", 1, id="other separators"),
+        pytest.param([429, 503, echo("a")], "passed", 1, id="busy"),
+        pytest.param(["garbage", echo("a")], "passed", 1, id="garbage, then an answer"),
+        pytest.param(["cut", echo("a")], "passed", 1, id="cut, then an answer"),
+        pytest.param([529], "error", None, id="always busy"),
+        pytest.param([401], "error", None, id="refused"),
+    ],
+)
+def test_an_answer_is_scored(form: str, steps: list[Step], state: str, score: float | None, pegboard: Command) -> None:
+    write_suite(pegboard, "a")
+    attempts = 5 if steps == [529] else len(steps)
+    with model_server({"say a": steps}) as server:
+        done = evals(pegboard, server, "--json", form=form)
+    (case,) = done.data["cases"]
+    assert (case["state"], case["score"], done.code) == (state, score, int(state == "error"))
+    assert len(server.requests) == attempts
+    assert KEY not in done.out + done.err
+
+
+def test_invalid_json_of_arguments_is_a_miss(pegboard: Command) -> None:
+    write_suite(pegboard, "a")
+    with model_server({"say a": ["invalid arguments"]}) as server:
+        (case,) = evals(pegboard, server, "--json").data["cases"]
+    assert (case["state"], case["runs"][0]["calls"]) == ("failed", [{"name": "demo_echo", "args": {}}])
+
+
+@pytest.mark.parametrize(
+    ("form", "path", "header", "tool"),
+    [
+        ("openai", "/v1/chat/completions", ("Authorization", f"Bearer {KEY}"), ("function", "parameters")),
+        ("anthropic", "/v1/messages", ("x-api-key", KEY), (None, "input_schema")),
+    ],
+)
+def test_the_model_gets_the_tools_and_the_messages(
+    form: str, path: str, header: tuple[str, str], tool: tuple[str | None, str], pegboard: Command
+) -> None:
+    text = SUITE.format(words=["a"]).replace('[BinaryCritic("text", 1)])', "additional_messages=EARLIER)")
+    call = {"id": "1", "type": "function", "function": {"name": "demo_echo", "arguments": '{"text": "b"}'}}
+    earlier = [
+        {"role": "user", "content": "say b"},
+        {"role": "assistant", "content": "", "tool_calls": [call]},
+        {"role": "tool", "tool_call_id": "1", "content": "b"},
+    ]
+    pegboard.write(f"EARLIER = {earlier!r}\n{text}", "eval_demo.py")
+    with model_server({}) as server:
+        evals(pegboard, server, form=form)
+    ((sent_to, headers, body),) = server.requests
+    assert (sent_to, headers[header[0]]) == (path, header[1])
+    sent = next(item[tool[0]] if tool[0] else item for item in body["tools"] if "demo_echo" in json.dumps(item))
+    assert sent["description"].startswith("Say it back.")
+    assert sent[tool[1]]["properties"]["text"] == {"type": "string", "description": "what to say"}
+    messages = json.dumps(body["messages"])
+    assert [messages.count(text) for text in ("say a", "say b", "demo_echo")] == [1, 1, 1]
+    if form == "anthropic":
+        assert [message["role"] for message in body["messages"]] == ["user", "assistant", "user"]
+        assert body["system"] == "Call tools."
+    else:
+        assert (body["seed"], body["messages"][0]["content"]) == (42, "Call tools.")
+
+
+def test_an_interrupted_run_continues_and_is_replayed(pegboard: Command) -> None:
+    words = [f"w{number}" for number in range(40)]
+    write_suite(pegboard, *words)
+    scripts: dict[str, list[Step]] = {f"say {word}": [echo(word)] for word in words}
+    scripts["say w7"] = [400]
+    with model_server(scripts) as server:
+        done = evals(pegboard, server, "--answers", "answers.jsonl", "--runs", "2", "--concurrency", "8")
+        assert (done.code, len(server.requests)) == (1, 80)
+        assert "1 error" in done.err
+        scripts["say w7"] = [echo("other")]
+        (pegboard.folder / "answers.jsonl").write_text(
+            "".join((pegboard.folder / "answers.jsonl").read_text("utf-8").splitlines(keepends=True)[:-10]), "utf-8"
+        )
+        done = evals(pegboard, server, "--answers", "answers.jsonl", "--runs", "2")
+        assert (done.code, len(server.requests)) == (0, 92)
+        pegboard.write(SUITE.format(words=words).replace("Call tools.", "Call a tool."), "eval_demo.py")
+        evals(pegboard, server, "--answers", "answers.jsonl")
+        assert len(server.requests) == 132  # the answers belong to another request
+    replayed = pegboard("evals", "--replay", "answers.jsonl", "--min-score", "0.99", "--json", "--output", "r.html")
+    assert (replayed.code, replayed.data["passed"], replayed.data["failed"]) == (1, 39, 1)
+    assert replayed.data["score"] == pytest.approx(79 / 80)
+    files = [file for file in Path(pegboard.folder).rglob("*") if file.is_file()]
+    assert KEY not in "".join(file.read_text("utf-8", "replace") for file in files)
+
+
+@pytest.mark.parametrize(
+    ("rule", "steps", "state"),
+    [
+        ("last", ["b", "a", "b"], "failed"),
+        ("last", ["b", "b", "a"], "passed"),
+        ("majority", ["a", "a", "b"], "passed"),
+        ("majority", ["a", "b", "b"], "failed"),
+        ("mean", ["a", "a", "b"], "passed"),
+        ("mean", ["a", "b", "b"], "failed"),
+    ],
+)
+def test_runs_pass_by_a_rule(rule: str, steps: list[str], state: str, pegboard: Command) -> None:
+    write_suite(pegboard, "a")
+    with model_server({"say a": [echo(word) for word in steps]}) as server:
+        done = evals(pegboard, server, "--runs", "3", "--pass-rule", rule, "--concurrency", "1", "--json")
+    assert [case["state"] for case in done.data["cases"]] == [state]
+
+
+def test_reports_name_misses_first(pegboard: Command) -> None:
+    write_suite(pegboard, "a", "<b>", "c")
+    with model_server({"say a": [echo("a")], "say <b>": [echo("x|y")], "say c": [[]]}) as server:
+        outputs = [word for form in ("txt", "md", "html", "json") for word in ("--output", f"report.{form}")]
+        done = evals(pegboard, server, *outputs, "--details")
+    text, markdown, page = ((pegboard.folder / f"report.{form}").read_text("utf-8") for form in ("txt", "md", "html"))
+    assert [line.split()[-1] for line in done.out.splitlines()[1:4]] == ["c", "<b>", "a"]
+    assert 'miss text 0.00/1.00: expected "<b>", got "x|y"' in text
+    assert '"x|y"' in done.out
+    assert "| failed | 0.500 | openai:m | demo | <b> |" in markdown
+    assert re.findall(r'<details class="(\w+)"( open)?', page) == [
+        *[("failed", " open")] * 2,
+        ("passed", ""),
+    ]
+    assert "say &lt;b&gt;" in page
+    assert "<b>a" not in page
+    assert json.loads((pegboard.folder / "report.json").read_text("utf-8"))["failed"] == 2
+
+
+def test_only_failed_leaves_out_the_others(pegboard: Command) -> None:
+    write_suite(pegboard, "a", "b")
+    with model_server({"say a": [echo("a")], "say b": [[]]}) as server:
+        done = evals(pegboard, server, "--only-failed")
+    assert [line.split()[-1] for line in done.out.splitlines()] == ["CASE", "b"]
+
+
+def test_captured_calls_are_a_suite_that_passes(pegboard: Command) -> None:
+    pegboard.write("say a\n\nsay nothing\n", "messages.txt")
+    with model_server({"say a": [echo('it\'s "a"')]}) as server:
+        done = evals(pegboard, server, "messages.txt", "--capture", "eval_new.py", "--include-context")
+        assert done.code == 0
+        again = evals(pegboard, server, "messages.txt", "--capture", "eval_new.py")
+        done = evals(pegboard, server, "--json")
+    assert (again.code, "eval_new.py exists" in again.err) == (1, True)
+    assert [(case["state"], case["expected"]) for case in done.data["cases"]] == [
+        ("passed", [{"name": "demo_echo", "args": {"text": 'it\'s "a"'}}]),
+        ("passed", []),
+    ]
+
+
+def report(*scores: list[float], model: str = "m") -> str:
+    cases = [
+        {"model": model, "suite": "s", "case": f"c{place}", "runs": [{"score": score} for score in runs]}
+        for place, runs in enumerate(scores)
+    ]
+    return json.dumps({"version": 1, "score": 0.5, "cases": cases})
+
+
+def test_two_reports_are_compared(bare: Command) -> None:
+    bare.write(report([1.0, 1.0], [0.5, 0.7], [0.2, 0.2]), "before.json")
+    bare.write(report([0.0, 0.5], [0.5, 0.7], model="other"), "after.json")
+    done = bare("evals", "--compare", "before.json", "after.json", "--min-score", "0.6")
+    assert [line.split("  ")[-1].strip() for line in done.out.splitlines()[1:]] == [
+        "-1.240 to -0.260",
+        "-",
+        "-0.656 to -0.094",
+    ]
+    assert done.code == 1
+    assert bare("evals", "--compare", "before.json", "after.json").code == 0
+    bare.write("{}", "after.json")
+    assert "after.json is no report" in bare("evals", "--compare", "before.json", "after.json").err
+
+
+def test_confused_tools_are_named_with_their_words(pegboard: Command) -> None:
+    tools = [
+        {"name": "find", "description": "Search files by their names.\nFast."},
+        {"name": "grep", "description": "Search lines of files."},
+    ]
+    pegboard.write(
+        "from pegboard_evals import *\n@tool_eval()\nasync def suite():\n"
+        f"    suite = EvalSuite('own', 'Search.').add_tool_definitions({tools!r})\n"
+        "    suite.add_case('a', 'search names', [ExpectedMCPToolCall('find')])\n"
+        "    suite.add_case('b', 'fast names', [ExpectedMCPToolCall('find')])\n    return suite\n",
+        "eval_own.py",
+    )
+    with model_server({"search names": [[["grep", {}]]]}) as server:
+        done = evals(pegboard, server, "--suggest")
+    assert done.out.splitlines()[3:] == [
+        "a: expected find, called grep",
+        "  shared words: files, search",
+        "  find: Search files by their names.",
+        "  grep: Search lines of files.",
+        "b: expected find, called no other tool",
+        "  shared words: fast, names",
+        "  find: Search files by their names.",
+        "  find: Fast.",
+        "  message: fast names",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("text", "arguments", "message", "code"),
+    [
+        ("", ["--model", "gpt"], "a model has the form openai:NAME", 2),
+        ("", [], "there are no suites", 1),
+        ("x = 1", ["--model", "openai:m", "--endpoint", "http://x"], "eval_x.py has no suite", 1),
+        ("1 / 0", ["--model", "openai:m", "--endpoint", "http://x"], "eval_x.py failed: ZeroDivisionError", 1),
+        (SUITE.format(words=["a"]), [], "name a model", 2),
+        (SUITE.format(words=["a", "a"]), [], "two cases of the suite 'demo' are called 'a'", 1),
+        (SUITE.format(words=["a"]), ["--model", "openai:m"], "the secret OPENAI_API_KEY is not set", 1),
+        (SUITE.format(words=["a"]), ["--replay", "none"], "there is no file none", 1),
+        (SUITE.replace("demo_kit.echo", "print").format(words=["a"]), [], "expects the function print", 1),
+        (SUITE.format(words=["a"]), ["--output", "x.pdf"], "must end with .txt, .md, .html or .json", 2),
+        (SUITE.format(words=["a"]), ["--replay", "eval_x.py"], "is no answer of a model", 1),
+    ],
+)
+def test_a_mistake_has_one_clear_message(
+    text: str, arguments: list[str], message: str, code: int, pegboard: Command
+) -> None:
+    if text:
+        pegboard.write(text, "eval_x.py")
+    done = pegboard("evals", *arguments, env={"OPENAI_API_KEY": None})
+    assert message in done.err
+    assert (done.code, "Traceback" in done.err) == (code, False)
+
+
+FAR = """
+from pegboard import Toolkit
+kit = Toolkit("far")
+@kit.tool
+def echo(text: str, loud: bool = False) -> str:
+    return text
+"""
+
+
+def test_the_tools_of_another_server_are_used(pegboard: Command) -> None:
+    pegboard.write(FAR, "far.py")
+    suite = SUITE.replace("ExpectedToolCall(demo_kit.echo", "ExpectedMCPToolCall('far.echo'").replace("demo_kit", "sys")
+    pegboard.write(suite.format(words=["a"]), "eval_far.py")
+    line = " ".join(pegboard.arguments("stdio", "far.py"))
+    with model_server({"say a": [[["far_echo", {"text": "a"}]]]}) as server:
+        done = evals(pegboard, server, "--stdio", line, "--json")
+    assert [tool["function"]["name"] for tool in server.requests[0][2]["tools"]] == ["far_echo"]
+    (case,) = done.data["cases"]
+    assert (case["state"], case["expected"][0]["args"]) == ("passed", {"text": "a", "loud": False})
