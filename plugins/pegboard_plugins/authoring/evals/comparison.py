@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from statistics import mean, variance
 from typing import Any
@@ -14,6 +15,7 @@ from pegboard_plugins.authoring.evals.report import CaseRow, Report
 _Z95 = 1.96
 """The half width of a 95 % confidence interval, in standard errors."""
 MIN_WORD_CHARACTERS = 4
+MAX_SHARED_WORDS = 8
 
 
 def compared(before: Report, after: Report) -> Iterator[tuple[str, ...]]:
@@ -59,37 +61,28 @@ def _change(pairs: Sequence[tuple[CaseRow, CaseRow]]) -> tuple[str, ...]:
 def suggestions(case: CaseRow, tools: Sequence[MCPToolDefinition]) -> Iterator[str]:
     """Yield lines about the tools that a model confused: the lines of their definitions that share words.
 
-    If the model called no other tool, the shared words are those of the message.
+    The words are those that the fewest definitions have. Without another tool, they are shared with the message.
     """
-    by_name = {plain_name(tool["name"]): tool for tool in tools}
+    lines = {plain_name(tool["name"]): _lines(tool) for tool in tools}
+    counts = Counter(word for texts in lines.values() for word in _words(" ".join(texts)))
     expected = {plain_name(call["name"]): call["name"] for call in case["expected"]}
     called = {plain_name(call["name"]): call["name"] for run in case["runs"] for call in run["calls"]}
     for missed in sorted(expected.keys() - called.keys()):
-        others = sorted(called.keys() - expected.keys())
-        for other in others:
-            lines = _lines(by_name.get(missed)), _lines(by_name.get(other))
-            yield f"{case['case']}: expected {expected[missed]}, called {called[other]}"
-            yield from _sharing(dict(zip((expected[missed], called[other]), lines, strict=True)))
-        if not others:
-            yield f"{case['case']}: expected {expected[missed]}, called no other tool"
-            yield from _sharing({expected[missed]: _lines(by_name.get(missed)), "message": [case["message"]]})
+        others = {called[name]: lines.get(name, []) for name in sorted(called.keys() - expected.keys())}
+        for other, texts in (others or {"message": [case["message"]]}).items():
+            yield f"{case['case']}: expected {expected[missed]}, called {other if others else 'no other tool'}"
+            both = _words(" ".join(lines.get(missed, []))) & _words(" ".join(texts))
+            shared = set(sorted(both, key=lambda word: (counts[word], word))[:MAX_SHARED_WORDS])
+            yield f"  shared words: {', '.join(sorted(shared)) or 'none'}"
+            for name, own in ((expected[missed], lines.get(missed, [])), (other, texts)):
+                yield from (f"  {name}: {line}" for line in own if _words(line) & shared)
 
 
-def _lines(tool: MCPToolDefinition | None) -> list[str]:
-    """Return the lines of a definition: its name, its description, and each parameter."""
-    if tool is None:
-        return []
+def _lines(tool: MCPToolDefinition) -> list[str]:
+    """Return the lines of a definition: its description, and each parameter."""
     properties: Mapping[str, Any] = tool.get("inputSchema", {}).get("properties", {})
     parameters = [f"{name}: {schema.get('description', '')}" for name, schema in properties.items()]
     return [line.strip() for line in [*tool.get("description", "").splitlines(), *parameters] if line.strip()]
-
-
-def _sharing(texts: Mapping[str, Sequence[str]]) -> Iterator[str]:
-    words = [{word for line in lines for word in _words(line)} for lines in texts.values()]
-    shared = words[0] & words[1]
-    yield f"  shared words: {', '.join(sorted(shared)) or 'none'}"
-    for name, lines in texts.items():
-        yield from (f"  {name}: {line}" for line in lines if _words(line) & shared)
 
 
 def _words(line: str) -> set[str]:

@@ -9,6 +9,7 @@ from statistics import mean, pstdev
 from typing import Any
 
 from pegboard_evals import EvalCase, EvaluationResult
+from pegboard_evals.suites import with_defaults
 from pegboard_plugins.authoring.evals.answers import Answer, Job, Key
 
 Report = dict[str, Any]
@@ -28,7 +29,8 @@ def make_report(jobs: Sequence[Job], answers: Mapping[Key, Answer], rule: str) -
 
 def _case_row(jobs: Sequence[Job], answers: Sequence[Answer], rule: str) -> dict[str, Any]:
     case = jobs[0].case
-    results = [(case.evaluate(answer.calls), answer) for answer in answers if answer.error is None]
+    called = [[with_defaults(call, jobs[0].tools) for call in answer.calls] for answer in answers if not answer.error]
+    results = [(case.evaluate(calls), calls) for calls in called]
     scores = [result.score for result, _ in results]
     state = _state([result for result, _ in results], rule, case) if results else "error"
     return {
@@ -44,11 +46,11 @@ def _case_row(jobs: Sequence[Job], answers: Sequence[Answer], rule: str) -> dict
         "runs": [
             {
                 "score": result.score,
-                "calls": [{"name": name, "args": arguments} for name, arguments in answer.calls],
+                "calls": [{"name": name, "args": arguments} for name, arguments in calls],
                 "reason": result.failure_reason,
                 "comparisons": result.results,
             }
-            for result, answer in results
+            for result, calls in results
         ],
     }
 
@@ -155,8 +157,9 @@ def _html_case(case: CaseRow) -> str:
     """Return a case as a section that is open if it did not pass."""
     rows = [
         f'<tr class="{"ok" if item["match"] else "miss"}"><th>{escape(item["field"])}</th>'
-        f"<td>{escape(_json(item['expected']))}</td><td>{escape(_json(item['actual']))}</td>"
-        f"<td>{item['score']:.2f} / {item['weight']:.2f}</td></tr>"
+        f'<td data-name="Expected">{escape(_json(item["expected"]))}</td>'
+        f'<td data-name="Actual">{escape(_json(item["actual"]))}</td>'
+        f'<td data-name="Score">{item["score"]:.2f} / {item["weight"]:.2f}</td></tr>'
         for run in _worst(case)
         for item in _judged(run)
     ]
@@ -171,7 +174,7 @@ def _html_case(case: CaseRow) -> str:
         + "".join(f'<p class="note">{escape(note)}</p>' for note in notes)
         + f'<div class="calls"><div><h3>Expected</h3><code>{escape(_calls_text(case["expected"]))}</code></div>'
         f"<div><h3>Actual</h3><code>{escape(called[0])}</code></div></div>"
-        f'<div class="wide"><table>{head}{"".join(rows)}</table></div></details>'
+        f"<table>{head}{''.join(rows)}</table></details>"
     )
 
 
@@ -189,12 +192,16 @@ summary b, tr.miss td, tr.miss th {{ color: var(--bad); }}
 .passed summary b {{ color: var(--good); }} .warned summary b {{ color: var(--warn); }}
 small {{ opacity: .75; }} blockquote {{ margin: .6rem 0; padding-left: .8rem; border-left: 3px solid var(--line); }}
 h3 {{ font-size: .85rem; margin: .4rem 0 .1rem; }} code {{ overflow-wrap: anywhere; }}
-.calls {{ display: grid; gap: 1rem; grid-template-columns: 1fr 1fr; }} .wide {{ overflow-x: auto; }}
-@media (max-width: 40rem) {{ .calls {{ grid-template-columns: 1fr; gap: .2rem; }} body {{ padding: .5rem; }} }}
+.calls {{ display: grid; gap: 1rem; grid-template-columns: 1fr 1fr; }}
 table {{ border-collapse: collapse; width: 100%; margin-top: .6rem; }}
 th, td {{ text-align: left; padding: .3rem .6rem; border-top: 1px solid var(--line); overflow-wrap: anywhere;
   vertical-align: top; }}
 td:last-child {{ white-space: nowrap; }}
+@media (max-width: 40rem) {{
+  body {{ padding: .5rem; }} details {{ padding: .6rem; }} .calls {{ grid-template-columns: 1fr; gap: .2rem; }}
+  tr:has(th + th) {{ display: none; }} tr, th, td {{ display: block; }} td {{ border: 0; padding: 0 .6rem; }}
+  td::before {{ content: attr(data-name) ": "; opacity: .75; }}
+}}
 </style></head><body><h1>Evaluation</h1><p>{summary}</p>
 {cases}
 </body></html>

@@ -273,6 +273,7 @@ from pegboard import Toolkit
 kit = Toolkit("far")
 @kit.tool
 def echo(text: str, loud: bool = False) -> str:
+    '''Say it.'''
     return text
 """
 
@@ -286,4 +287,6 @@ def test_the_tools_of_another_server_are_used(pegboard: Command) -> None:
         done = evals(pegboard, server, "--stdio", line, "--json")
     assert [tool["function"]["name"] for tool in server.requests[0][2]["tools"]] == ["far_echo"]
     (case,) = done.data["cases"]
-    assert (case["state"], case["expected"][0]["args"]) == ("passed", {"text": "a", "loud": False})
+    (run,) = case["runs"]
+    assert case["state"] == "passed"
+    assert case["expected"] == run["calls"] == [{"name": "far_echo", "args": {"text": "a", "loud": False}}]
