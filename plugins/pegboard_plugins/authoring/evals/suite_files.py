@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import sys
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
@@ -20,15 +21,20 @@ _IGNORED = {"venv", "env", "node_modules", "__pycache__", "build", "dist", "site
 def load_suites(paths: Sequence[Path]) -> list[EvalSuite]:
     """Return the suites of files, and of the files `eval_*.py` in folders. Each line of a .txt file is a case.
 
+    Further cases with the same name get a number.
+
     Raises:
-        MCPError: a file does not exist, fails or has no suite, or two suites or cases have the same name.
+        MCPError: a file does not exist, fails or has no suite.
     """
     suites = [suite for path in paths for file in _files(path) for suite in _suites_in(file)]
     if not suites:
         raise MCPError("there are no suites: name a file or a folder with files eval_*.py")
-    cases = [(suite.name, case.name) for suite in suites for case in suite.cases]
-    if twice := next((case for case in cases if cases.count(case) > 1), None):
-        raise MCPError(f"two cases of the suite {twice[0]!r} are called {twice[1]!r}: rename one")
+    seen: Counter[tuple[str, str]] = Counter()
+    for suite in suites:
+        for case in suite.cases:
+            seen[suite.name, case.name] += 1
+            if (number := seen[suite.name, case.name]) > 1:
+                case.name = f"{case.name} ({number})"
     return suites
 
 
@@ -54,7 +60,8 @@ def _suites_in(file: Path) -> list[EvalSuite]:
     if spec is None or spec.loader is None:
         raise MCPError(f"{file} is no Python file: name a file that ends with .py, or messages in a .txt file")
     module = module_from_spec(spec)
-    sys.path.insert(0, str(file.resolve().parent))  # a suite may import its neighbours
+    folder = file.resolve().parent
+    sys.path[:0] = [str(folder), str(folder.parent)]  # a suite may import its neighbours, also as `evals.name`
     try:
         spec.loader.exec_module(module)
         functions = [value for value in vars(module).values() if isinstance(value, SuiteFunction)]
@@ -62,7 +69,7 @@ def _suites_in(file: Path) -> list[EvalSuite]:
     except (Exception, SystemExit) as error:
         raise MCPError(f"{file} failed: {type(error).__name__}: {error}") from error
     finally:
-        sys.path.pop(0)
+        del sys.path[:2]
     if not suites:
         raise MCPError(f"{file} has no suite: decorate a function that returns one with @tool_eval()")
     return suites

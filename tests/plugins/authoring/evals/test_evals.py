@@ -171,6 +171,13 @@ def test_reports_name_misses_first(pegboard: Command) -> None:
     assert json.loads((pegboard.folder / "report.json").read_text("utf-8"))["failed"] == 2
 
 
+def test_a_second_case_of_one_name_gets_a_number(pegboard: Command) -> None:
+    write_suite(pegboard, "a", "a")
+    with model_server({"say a": [echo("a")]}) as server:
+        done = evals(pegboard, server, "--json")
+    assert [case["case"] for case in done.data["cases"]] == ["a", "a (2)"]
+
+
 def test_only_failed_leaves_out_the_others(pegboard: Command) -> None:
     write_suite(pegboard, "a", "b")
     with model_server({"say a": [echo("a")], "say b": [[]]}) as server:
@@ -250,7 +257,6 @@ def test_confused_tools_are_named_with_their_words(pegboard: Command) -> None:
         ("x = 1", ["--model", "openai:m", "--endpoint", "http://x"], "eval_x.py has no suite", 1),
         ("1 / 0", ["--model", "openai:m", "--endpoint", "http://x"], "eval_x.py failed: ZeroDivisionError", 1),
         (SUITE.format(words=["a"]), [], "name a model", 2),
-        (SUITE.format(words=["a", "a"]), [], "two cases of the suite 'demo' are called 'a'", 1),
         (SUITE.format(words=["a"]), ["--model", "openai:m"], "the secret OPENAI_API_KEY is not set", 1),
         (SUITE.format(words=["a"]), ["--replay", "none"], "there is no file none", 1),
         (SUITE.replace("demo_kit.echo", "print").format(words=["a"]), [], "expects the function print", 1),
