@@ -115,5 +115,7 @@ async def ask_models(
 
 
 def _seed(policy: str) -> int:
-    """Return the seed of a request."""
-    return random.randrange(2**31) if policy == "random" else int(policy)  # noqa: S311 - not secret
+    """Return the seed of a request for a policy: "constant", "random", or a number."""
+    if policy == "random":
+        return random.randrange(2**31)  # noqa: S311 - not secret
+    return CONSTANT_SEED if policy == "constant" else int(policy)

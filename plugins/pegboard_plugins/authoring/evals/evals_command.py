@@ -5,8 +5,10 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+import re
 from argparse import ArgumentTypeError, Namespace
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +17,7 @@ from pegboard.plugin import CommandContext
 from pegboard.terminal import UsageError, print_json, print_lines, print_table, say
 from pegboard_evals import EvalError, EvalSuite, MCPToolDefinition
 from pegboard_evals.suites import shown_tool
-from pegboard_plugins.authoring.evals.answers import CONSTANT_SEED, Answer, Job, Key, ask_models, read_answers
+from pegboard_plugins.authoring.evals.answers import Answer, Job, Key, ask_models, read_answers
 from pegboard_plugins.authoring.evals.capture import captured_suite
 from pegboard_plugins.authoring.evals.comparison import compared, suggestions
 from pegboard_plugins.authoring.evals.model_endpoints import ADDRESSES, KEYS, Model
@@ -32,7 +34,6 @@ from pegboard_plugins.authoring.evals.suite_files import load_suites
 from pegboard_plugins.servers.other_servers.other_server import use_server
 from pegboard_plugins.servers.other_servers.server_items import lists_of
 
-FORMS = ("txt", "md", "html", "json")
 Tools = tuple[list[MCPToolDefinition], Mapping[str, Callable[..., Any]]]
 """The tools of the command, and the functions of those that are Python functions."""
 
@@ -83,7 +84,7 @@ def _new_jobs(
     for model in _models(command):
         for suite in suites:
             for case in suite.cases:
-                for run in range(command.options.runs):
+                for run in range(int(command.options.runs)):
                     yield Job(suite.name, case, offered[suite.name], model, run)
 
 
@@ -103,7 +104,8 @@ def _models(command: CommandContext) -> Iterator[Model]:
     options = command.options
     if not options.model:
         raise UsageError("name a model, such as --model openai:NAME, or --replay FILE", program="pegboard evals")
-    for form, name in options.model:
+    for model in options.model:
+        form, _, name = model.partition(":")
         secret = options.key or (None if options.endpoint else KEYS[form])
         key = command.host.assembly.secrets.get(secret) if secret else None
         if secret and not key:
@@ -112,7 +114,7 @@ def _models(command: CommandContext) -> Iterator[Model]:
 
 
 def _asked(options: Namespace, jobs: Sequence[Job], known: Mapping[Key, Answer]) -> dict[Key, Answer]:
-    limits = {"concurrency": options.concurrency, "rate": options.rate, "seed": options.seed}
+    limits = {"concurrency": int(options.concurrency), "rate": int(options.rate), "seed": options.seed}
     return asyncio.run(ask_models(jobs, known, options.answers, limits))
 
 
@@ -121,7 +123,8 @@ def _asked(options: Namespace, jobs: Sequence[Job], known: Mapping[Key, Answer])
 
 def _print(options: Namespace, report: Report, offered: Mapping[str, list[MCPToolDefinition]]) -> None:
     for file in options.output:
-        file.write_text(rendered(report, file.suffix[1:], only_failed=options.only_failed), "utf-8")
+        text = rendered(report, Path(file).suffix[1:], only_failed=options.only_failed)
+        Path(file).write_text(text, "utf-8")
     if options.json:
         print_json(report | {"ok": not (report["error"] or _is_below(options, report))})
         return
@@ -134,11 +137,11 @@ def _print(options: Namespace, report: Report, offered: Mapping[str, list[MCPToo
             print_lines(suggestions(case, offered[case["suite"]]))
     say(summary(report))
     if _is_below(options, report):
-        say(f"the score is below {options.min_score:g}: --details shows the misses, --suggest the words to change")
+        say(f"the score is below {options.min_score}: --details shows the misses, --suggest the words to change")
 
 
 def _is_below(options: Namespace, report: Report) -> bool:
-    return options.min_score is not None and report["score"] < options.min_score
+    return options.min_score is not None and report["score"] < float(options.min_score)
 
 
 def _capture(options: Namespace, jobs: Sequence[Job], answers: Mapping[Key, Answer]) -> int:
@@ -186,45 +189,18 @@ def _read_report(file: Path) -> Report:
 # --- arguments
 
 
-def model_argument(text: str) -> tuple[str, str]:
-    """Return the form and the name of a model."""
-    form, _, name = text.partition(":")
-    if form not in ADDRESSES or not name:
-        raise ArgumentTypeError(f"a model has the form openai:NAME or anthropic:NAME, not {text!r}")
-    return form, name
-
-
-def output_argument(text: str) -> Path:
-    """Return the file of a report."""
-    if Path(text).suffix[1:] not in FORMS:
-        raise ArgumentTypeError(f"{text!r} must end with .txt, .md, .html or .json")
-    return Path(text)
-
-
-def seed_argument(text: str) -> str:
-    """Return "random", or a number."""
-    if text not in ("constant", "random") and not text.isdecimal():
-        raise ArgumentTypeError(f"a seed is constant, random or a number, not {text!r}")
-    return str(CONSTANT_SEED) if text == "constant" else text
-
-
-def rule_argument(text: str) -> str:
-    """Return the rule by which several runs pass."""
-    if text not in ("last", "mean", "majority"):
-        raise ArgumentTypeError(f"a rule is last, mean or majority, not {text!r}")
+def checked_argument(pattern: str, form: str, text: str) -> str:
+    """Return an argument that matches a pattern."""
+    if not re.fullmatch(pattern, text):
+        raise ArgumentTypeError(f"{text!r} is not {form}")
     return text
 
 
-def count_argument(text: str) -> int:
-    """Return a number from 1."""
-    if not text.isdecimal() or int(text) < 1:
-        raise ArgumentTypeError(f"must be a whole number from 1, not {text!r}")
-    return int(text)
-
-
-def score_argument(text: str) -> float:
-    """Return a score from 0 to 1."""
-    score = float(text)
-    if not 0 <= score <= 1:
-        raise ArgumentTypeError(f"a score is from 0 to 1, not {text!r}")
-    return score
+count_argument = partial(checked_argument, r"[1-9]\d*", "a whole number from 1")
+model_argument = partial(checked_argument, r"(openai|anthropic):.+", "a model: write openai:NAME or anthropic:NAME")
+output_argument = partial(
+    checked_argument, r".+\.(txt|md|html|json)", "a report: end it with .txt, .md, .html or .json"
+)
+rule_argument = partial(checked_argument, "last|mean|majority", "a rule: write last, mean or majority")
+score_argument = partial(checked_argument, r"0|1|[01]?\.\d+", "a score from 0 to 1")
+seed_argument = partial(checked_argument, r"constant|random|\d+", "a seed: write constant, random or a number")

@@ -252,7 +252,7 @@ def test_confused_tools_are_named_with_their_words(pegboard: Command) -> None:
 @pytest.mark.parametrize(
     ("text", "arguments", "message", "code"),
     [
-        ("", ["--model", "gpt"], "a model has the form openai:NAME", 2),
+        ("", ["--model", "gpt"], "write openai:NAME or anthropic:NAME", 2),
         ("", [], "there are no suites", 1),
         ("x = 1", ["--model", "openai:m", "--endpoint", "http://x"], "eval_x.py has no suite", 1),
         ("1 / 0", ["--model", "openai:m", "--endpoint", "http://x"], "eval_x.py failed: ZeroDivisionError", 1),
@@ -260,7 +260,9 @@ def test_confused_tools_are_named_with_their_words(pegboard: Command) -> None:
         (SUITE.format(words=["a"]), ["--model", "openai:m"], "the secret OPENAI_API_KEY is not set", 1),
         (SUITE.format(words=["a"]), ["--replay", "none"], "there is no file none", 1),
         (SUITE.replace("demo_kit.echo", "print").format(words=["a"]), [], "expects the function print", 1),
-        (SUITE.format(words=["a"]), ["--output", "x.pdf"], "must end with .txt, .md, .html or .json", 2),
+        (SUITE.format(words=["a"]), ["--output", "x.pdf"], "end it with .txt, .md, .html or .json", 2),
+        ("", ["--runs", "0"], "'0' is not a whole number from 1", 2),
+        ("", ["--min-score", "2"], "'2' is not a score from 0 to 1", 2),
         (SUITE.format(words=["a"]), ["--replay", "eval_x.py"], "is no answer of a model", 1),
     ],
 )
