@@ -13,7 +13,7 @@ from tests.docs.pages import Page
 from tests.support import asking_plugin, asks_kit
 from tests.support.asgi_servers import HOST_SCRIPT, SERVERS, serve_command
 from tests.support.http import Served, http_config
-from tests.support.http_mcp import Session, ask, call, stream
+from tests.support.http_mcp import ask, call, opened, stream
 from tests.support.peer import WAIT
 from tests.support.pool import ASKING, FIXTURE, make_site
 from tests.support.sdk import run_http_client
@@ -61,8 +61,7 @@ async def test_a_client_that_leaves_cancels_its_stateless_call(served: Served) -
 
 
 async def test_a_client_of_a_session_resumes_the_stream_that_it_lost(served: Served) -> None:
-    session = Session(served)
-    await session.open()
+    session = await opened(served)
     lost = await session.begin(call("fixture_wait", token="p"))
     lost.abort()
     resumed = await session.listen(lost.events[-1].id)

@@ -58,6 +58,7 @@ async def test_a_session_is_told_of_lists_and_of_resources_that_it_subscribed_to
     stream, others = await client.listen(), await other.listen()
     assert await client.result("resources/subscribe", {"uri": "x://a"}) == {}
     assert await other.result("resources/subscribe", {"uri": "x://b"}) == {}
+    assert await other.result("resources/unsubscribe", {"uri": "x://a"}) == {}  # which it did not subscribe to
     for listener in (client,) if server.transport == "http" else (client, other):
         await change(listener, "tools", "x://b", "tools", "x://a", "prompts", "resources", "x://a")
     assert await next_changes(stream, 4) == [TOOLS, "x://a", PROMPTS, RESOURCES]

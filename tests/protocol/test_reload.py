@@ -14,7 +14,7 @@ import pytest
 from tests.plugins.protocols.worker.conftest import SECRET, Engine, token
 from tests.support.distributions import make_distribution
 from tests.support.http import Line, Served, http_config
-from tests.support.http_mcp import Session, ask, call, message, mirrored, modern
+from tests.support.http_mcp import Session, ask, call, message, mirrored, modern, opened, send
 from tests.support.peer import WAIT
 from tests.support.pool import CONFIG, make_fixture_site
 from tests.support.wire import PEGBOARD, Wire, client_environment, naming_config
@@ -75,8 +75,7 @@ async def test_a_change_of_a_toolkit_reaches_all_clients(tmp_path: Path, watches
                 assert await reload_command(served, tmp_path) == (code, [outcome])
             await served.wait_for_stderr(rf"(?s)(toolkit-shop 1.0: {outcome}.*){{{times}}}")
 
-        session = Session(served)
-        await session.open()
+        session = await opened(served)
         listening = await session.listen()
         assert await served_by_all(served, session) == {"shop_one"}
         install(tmp_path, "two")
@@ -137,23 +136,17 @@ async def test_a_withdrawn_token_is_refused_at_the_next_request(tmp_path: Path) 
     kept = f"[plugins.auth_token.callers.bob]\ntoken = '{bob}'\n"
     config = http_config(more=f"{kept}[plugins.auth_token.callers.ann]\ntoken = '{ann}'\n")
 
-    async def send(line: Line, tool: str, bearer: str) -> None:
-        request = modern(call(tool))
-        await line.ask(
-            "POST", "/mcp", [*mirrored(request), ("Authorization", f"Bearer {bearer}")], json.dumps(request).encode()
-        )
-
     async def status(line: Line, bearer: str) -> int:
-        await send(line, "fixture_nothing", bearer)
+        await send(line, call("fixture_nothing"), Authorization=f"Bearer {bearer}")
         return (await line.answer()).status
 
     async with Served(make_fixture_site(tmp_path), config) as served:
         line, waiting = [await served.connect() for _ in range(2)]
         assert [await status(line, ann) for _ in range(2)] == [200, 200]
-        await send(waiting, "fixture_wait", ann)
+        await send(waiting, call("fixture_wait"), Authorization=f"Bearer {ann}")
         (served.cwd / "hostconfig.toml").write_text(http_config(more=kept))
         assert await reload_command(served, tmp_path) == (0, ["reloaded"])
         assert [await status(line, bearer) for bearer in (ann, bob)] == [401, 200]
-        await send(line, "fixture_release", bob)
+        await send(line, call("fixture_release"), Authorization=f"Bearer {bob}")
         assert (await waiting.answer()).status == 200
         assert await status(waiting, ann) == 401

@@ -141,6 +141,25 @@ async def ask(served: Served, request: dict[str, Any], **changes: str | None) ->
         return await exchange(line, json.dumps(request).encode(), mirrored(request, **changes))
 
 
+async def send(line: Line, request: dict[str, Any], *more: tuple[str, str], **changes: str | None) -> None:
+    """Send a modern request on a connection. Header fields are added or changed."""
+    request = modern(request)
+    await line.ask("POST", PATH, [*mirrored(request, **changes), *more], json.dumps(request).encode())
+
+
+async def post(served: Served, request: dict[str, Any], *more: tuple[str, str], **changes: str | None) -> Answer:
+    """Send a modern request on a new connection, and return any response."""
+    async with await served.connect() as line:
+        await send(line, request, *more, **changes)
+        return await line.answer()
+
+
+def opening(revision: str = LEGACY[-1], capabilities: Any = None, *, id: Any = None) -> dict[str, Any]:
+    """Return the request that opens a session."""
+    client = {"capabilities": capabilities or {}, "clientInfo": {"name": "raw", "version": "1"}}
+    return message("initialize", {"protocolVersion": revision, **client}, id=id)
+
+
 class Session:
     """A session of a legacy revision; each request has a new connection."""
 
@@ -153,9 +172,7 @@ class Session:
         self.seen: dict[str, bytes] = {}
 
     async def open(self, **fields: str) -> Exchanged:
-        params: dict[str, Any] = {"protocolVersion": self.revision, "clientInfo": {"name": "raw", "version": "1"}}
-        params["capabilities"] = self.capabilities
-        opened = await self.post(message("initialize", params), *fields.items())
+        opened = await self.post(opening(self.revision, self.capabilities), *fields.items())
         self.id = opened.answer.get("Mcp-Session-Id") or ""
         await self.post({"jsonrpc": "2.0", "method": "notifications/initialized"})
         return opened
@@ -172,10 +189,10 @@ class Session:
         async with await self.served.connect() as line:
             return await exchange(line, json.dumps(payload).encode(), self.fields(*more), self.conversation)
 
-    async def listen(self, last: str | None = None) -> Streaming:
+    async def listen(self, last: str | None = None, *more: tuple[str, str]) -> Streaming:
         """Open the GET stream, or resume a stream after the event with an id."""
         streaming = Streaming(await self.served.connect(), self.conversation, self.seen)
-        own = [field for field in self.fields() if field[0] not in ("Content-Type", "Accept")]
+        own = [field for field in self.fields(*more) if field[0] not in ("Content-Type", "Accept")]
         resumed = [] if last is None else [("Last-Event-ID", last)]
         await streaming.open([*own, ("Accept", "text/event-stream"), *resumed])
         return streaming
@@ -184,6 +201,13 @@ class Session:
         streaming = Streaming(await self.served.connect(), self.conversation, self.seen)
         await streaming.begin(request, self.fields())
         return streaming
+
+
+async def opened(served: Served, revision: str = LEGACY[-1], capabilities: Any = None, **fields: str) -> Session:
+    """Return a session that is open."""
+    session = Session(served, revision, capabilities)
+    await session.open(**fields)
+    return session
 
 
 class Streaming:
@@ -255,9 +279,9 @@ class Streaming:
         self.line.abort()
 
 
-async def stream(served: Served, request: dict[str, Any]) -> Streaming:
+async def stream(served: Served, request: dict[str, Any], **changes: str | None) -> Streaming:
     """Send a modern request and read the first event of its stream."""
     streaming = Streaming(await served.connect())
     request = modern(request)
-    await streaming.begin(request, mirrored(request))
+    await streaming.begin(request, mirrored(request, **changes))
     return streaming

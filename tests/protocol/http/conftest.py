@@ -14,9 +14,8 @@ import pytest_asyncio
 
 from tests.support.distributions import make_distribution
 from tests.support.http import Served, http_config, without_uvloop
-from tests.support.http_mcp import Session
+from tests.support.http_mcp import Session, opened
 from tests.support.pool import ASKING, make_asking_site, make_fixture_site
-from tests.support.schemas import LEGACY
 
 
 @pytest.fixture(scope="session")
@@ -65,9 +64,7 @@ async def impatient(fixture_site: Path) -> AsyncIterator[Served]:
 @pytest_asyncio.fixture(loop_scope="session")
 async def session(served: Served) -> Session:
     """A session of the newest revision that has them."""
-    session = Session(served, LEGACY[-1])
-    await session.open()
-    return session
+    return await opened(served)
 
 
 @pytest_asyncio.fixture(scope="session", loop_scope="session")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import socket
 from collections.abc import AsyncIterator
 from pathlib import Path
@@ -14,7 +13,7 @@ import pytest_asyncio
 from pegboard_plugins.transports.http.settings import HttpConfig
 from tests.support.distributions import make_distribution
 from tests.support.http import LEAKS, OPEN_MCP, Answer, Served, http_config
-from tests.support.http_mcp import call, message, mirrored, modern
+from tests.support.http_mcp import call, message, post
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
@@ -24,13 +23,12 @@ ROUTES = [
 ]
 """Every route, and a path without a route."""
 PREFLIGHT = ("Access-Control-Request-Method", "POST")
-LIST = modern(message("tools/list"))
 APP = ("Origin", "https://app.example")
 
 
 async def listed(served: Served, *fields: tuple[str, str]) -> Answer:
     """A sound request with further header fields."""
-    return await served.request("POST", "/mcp", [*mirrored(LIST), *fields], json.dumps(LIST).encode())
+    return await post(served, message("tools/list"), *fields)
 
 
 def cors(answer: Answer) -> dict[str, str]:
@@ -110,8 +108,7 @@ async def test_a_listed_origin_may_read_responses_errors_and_streams(strict: Ser
             "Access-Control-Expose-Headers": "Mcp-Session-Id, MCP-Protocol-Version, WWW-Authenticate",
         }
         assert answer.get("Vary") == "Origin"
-    request = modern(call("fixture_count", token="p"))
-    stream = await strict.request("POST", "/mcp", [*mirrored(request), APP], json.dumps(request).encode())
+    stream = await post(strict, call("fixture_count", token="p"), APP)
     error = await strict.request("POST", "/mcp", [APP], b"x")
     assert (stream.get("Content-Type"), error.status) == ("text/event-stream", 415)
     assert stream.get("Access-Control-Allow-Origin") == error.get("Access-Control-Allow-Origin") == APP[1]
@@ -160,14 +157,9 @@ UNPROVEN = "the server does not know the caller. Its operator can send the opera
 PAGE = ("Origin", "http://localhost:3000")
 
 
-async def call_tool(served: Served, name: str, *fields: tuple[str, str]) -> Any:
-    request = modern(call(name))
-    return (await served.request("POST", "/mcp", [*mirrored(request), *fields], json.dumps(request).encode())).json
-
-
 async def peeked(served: Served, *fields: tuple[str, str]) -> str:
     """Call the tool that returns the secret; return it, or why it was refused."""
-    (content,) = (await call_tool(served, "vault_peek", *fields))["result"]["content"]
+    (content,) = (await post(served, call("vault_peek"), *fields)).json["result"]["content"]
     return "unproven" if UNPROVEN in content["text"] else str(content["text"])
 
 
@@ -182,7 +174,7 @@ async def test_tools_with_secrets_are_listed_for_all_and_run_for_the_operator(va
             assert await peeked(served, field) == ("s3cret" if field in right else "unproven")
             answer = await listed(served, field)
             assert [tool["name"] for tool in answer.json["result"]["tools"]] == ["vault_peek", "vault_plain"]
-            assert (await call_tool(served, "vault_plain", field))["result"]["isError"] is False
+            assert (await post(served, call("vault_plain"), field)).json["result"]["isError"] is False
         assert await peeked(served, *right) == await peeked(served) == "unproven"
         assert await peeked(served, right[0], PAGE) == "s3cret"  # the token proves the operator, from a page too
         assert (await listed(served)).json["result"]["cacheScope"] == "public"

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from tests.support import mirrored_kit
 from tests.support.http import Served
-from tests.support.http_mcp import Exchanged, Session, ask, call, exchange, header_value, message, mirrored, modern
+from tests.support.http_mcp import Exchanged, ask, call, exchange, header_value, message, mirrored, modern, opened
 from tests.support.mcp_client import values
 from tests.support.peer import META
 from tests.support.pool import make_site
@@ -238,8 +238,7 @@ async def test_hidden_tools_other_methods_and_sessions_mirror_nothing(server: Se
         assert (await send(server, tool, arguments)).last["error"]["code"] == -32602
     assert (await send(server, "mirrored_secret", arguments, server.proof)).refused == REFUSED
     assert await refused(server, modern(message("prompts/get", {"name": "mirrored_sql"}))) == (404, -32601)
-    session = Session(server)
-    await session.open()
+    session = await opened(server)
     done = await session.post(call("mirrored_sql", arguments), param("Region", "us"))
     assert json.loads(done.result["content"][0]["text"]) == arguments
 

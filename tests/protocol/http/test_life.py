@@ -19,7 +19,7 @@ from pegboard.types import Response
 from tests.support import unruly_kit
 from tests.support.http import OPEN_MCP, Line, Served, http_config, request_bytes, with_tls
 from tests.support.http_connections import serving
-from tests.support.http_mcp import Session, ask, call, message, mirrored, modern, stream
+from tests.support.http_mcp import ask, call, message, opened, send, stream
 from tests.support.peer import LIMIT, WAIT
 from tests.support.pool import make_fixture_site, make_site
 from tests.support.wire import PEGBOARD, client_environment
@@ -31,8 +31,8 @@ LIST = message("tools/list")
 
 async def release(line: Line) -> None:
     """Let waiting calls go on, over a connection that is open."""
-    request = modern(call("fixture_release"))
-    assert (await line.request("POST", "/mcp", mirrored(request), json.dumps(request).encode())).status == 200
+    await send(line, call("fixture_release"))
+    assert (await line.answer()).status == 200
 
 
 async def stopping(probe: Line) -> None:
@@ -56,14 +56,12 @@ async def refusing(served: Served) -> None:
 async def test_a_signal_lets_calls_in_flight_finish(fixture_site: Path) -> None:
     """It is not ready any more, accepts no connection, and every response arrives whole. Ctrl-C does not drain."""
     async with Served(fixture_site, http_config("port = 0\ndrain_seconds = 300", host="grace_seconds = 30")) as served:
-        session = Session(served)
-        await session.open()
+        session = await opened(served)
         probe, control, silent, idle = [await served.connect() for _ in range(4)]
         assert (await probe.request("GET", "/readyz")).status == 200
         wait = call("fixture_wait", token="p")
         streams = [await stream(served, wait), await session.begin(wait)]
-        request = modern(call("fixture_wait"))
-        await silent.ask("POST", "/mcp", mirrored(request), json.dumps(request).encode())
+        await send(silent, call("fixture_wait"))
         await ask(served, LIST)
         served.signal(signal.SIGINT)
         await stopping(probe)
@@ -87,9 +85,9 @@ async def test_sigterm_drains_first_and_a_second_one_ends_at_once(fixture_site: 
         assert (await kept.request("GET", "/healthz")).get("Connection") is None
         served.signal(signal.SIGTERM)
         await stopping(probe)
-        request = modern(call("fixture_echo", {"text": "x"}))
         for line in (kept, await served.connect()):
-            answer = await line.request("POST", "/mcp", mirrored(request), json.dumps(request).encode())
+            await send(line, call("fixture_echo", {"text": "x"}))
+            answer = await line.answer()
             assert (answer.status, answer.get("Connection")) == (200, "close")
             assert await line.rest() == b""
         served.signal(signal.SIGTERM)
@@ -115,12 +113,10 @@ async def test_calls_are_cut_after_the_grace_period(fixture_site: Path) -> None:
         streaming = await stream(served, call("fixture_wait", token="p"))
         await stream(served, call("fixture_block", token="q"))
         silent = await served.connect()
-        session = Session(served)
-        await session.open()
+        session = await opened(served)
         in_session, lost = [await session.begin(call("fixture_wait", token=token)) for token in "pq"]
         resumed = await session.listen(lost.events[-1].id)
-        request = modern(call("fixture_wait", id=1))
-        await silent.ask("POST", "/mcp", mirrored(request), json.dumps(request).encode())
+        await send(silent, call("fixture_wait", id=1))
         same = await served.connect()
         await same.ask("POST", "/mcp", session.fields(), json.dumps(call("fixture_wait", id=1)).encode())
         await ask(served, LIST)
@@ -148,9 +144,8 @@ async def test_a_response_that_is_being_read_arrives_whole(
     async with Served(fixture_site, config) as served, await served.connect(tls=context) as line:
         probe = await served.connect(tls=context)
         line.writer.transport.pause_reading()  # type: ignore[attr-defined]  # it is the transport of a socket
-        request = modern(call("fixture_large", {"size": 9_000_000}, token="p" if streams else None))
-        fields = mirrored(request, Accept="text/event-stream") if streams else mirrored(request)
-        await line.ask("POST", "/mcp", fields, json.dumps(request).encode())
+        changes = {"Accept": "text/event-stream"} if streams else {}
+        await send(line, call("fixture_large", {"size": 9_000_000}, token="p" if streams else None), **changes)
         await probe.request("GET", "/healthz")
         served.signal(signal.SIGTERM)
         await served.wait_for_stderr("until clients have read their responses")
@@ -164,12 +159,11 @@ async def test_connections_that_wait_to_be_accepted_are_served(
     fixture_site: Path, tmp_path: Path, is_fast: bool
 ) -> None:
     """The server begins to end when it has not yet read their requests. uvloop is fast."""
-    request = modern(call("fixture_echo", {"text": "x"}))
     async with Served(make_fixture_site(tmp_path) if is_fast else fixture_site) as served:
         served.signal(signal.SIGSTOP)
         lines = [await served.connect() for _ in range(50)]
         for line in lines:
-            await line.ask("POST", "/mcp", mirrored(request), json.dumps(request).encode())
+            await send(line, call("fixture_echo", {"text": "x"}))
         served.signal(signal.SIGTERM)
         served.signal(signal.SIGCONT)
         for line in lines:
@@ -188,9 +182,7 @@ def wait_until_caught(pid: int, number: signal.Signals) -> None:
 async def test_a_second_signal_ends_a_process_whose_event_loop_is_blocked(tmp_path: Path) -> None:
     site = make_site(tmp_path, {"unruly": unruly_kit})
     async with Served(site, http_config(host="blocked_loop_seconds = 0.1\n")) as served:
-        request = modern(call("unruly_block", {"how": "busy"}))
-        line = await served.connect()
-        await line.ask("POST", "/mcp", mirrored(request), json.dumps(request).encode())
+        await send(await served.connect(), call("unruly_block", {"how": "busy"}))
         await served.wait_for_stderr("blocked the event loop")
         served.signal(signal.SIGTERM)
         await asyncio.to_thread(wait_until_caught, served.pid, signal.SIGTERM)
@@ -231,8 +223,7 @@ async def test_a_restart_at_the_same_port_which_another_process_may_not_use(fixt
     async with Served(fixture_site) as first:
         port = first.port
         assert f"curl http://127.0.0.1:{port}/healthz" in (await first.wait_for_stderr(r"next: .*"))[0]
-        session = Session(first)
-        await session.open()
+        session = await opened(first)
         async with Served(fixture_site, http_config(f"port = {port}"), ready=False) as second:
             assert await second.wait() == 5
             (line,) = [line for line in second.stderr.splitlines() if "http:" in line]

@@ -5,13 +5,12 @@ from __future__ import annotations
 import asyncio
 import json
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-from tests.support.http import LEAKS, Answer, Line, Served, http_config, request_bytes
+from tests.support.http import LEAKS, Line, Served, http_config, request_bytes
 from tests.support.http_connections import needs_attributes
-from tests.support.http_mcp import JSON_FIELDS, ask, call, mirrored, modern, stream
+from tests.support.http_mcp import JSON_FIELDS, ask, call, mirrored, modern, post, send, stream
 from tests.support.peer import WAIT
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
@@ -23,18 +22,6 @@ ECHO = call("fixture_echo", {"text": "x"})
 
 async def assert_alive(served: Served) -> None:
     assert (await ask(served, ECHO)).result["isError"] is False
-
-
-async def post(served: Served, request: dict[str, Any]) -> Answer:
-    """Send a modern request on a new connection, and return the HTTP response."""
-    request = modern(request)
-    return await served.request("POST", "/mcp", mirrored(request), json.dumps(request).encode())
-
-
-async def sent(line: Line, request: dict[str, Any]) -> None:
-    """Send a modern request on a connection."""
-    request = modern(request)
-    await line.ask("POST", "/mcp", mirrored(request), json.dumps(request).encode())
 
 
 # --- size
@@ -146,8 +133,8 @@ async def trickle(line: Line) -> None:
 
 
 async def test_bytes_that_trickle_in_do_not_set_the_clock_back(impatient: Served) -> None:
-    post = [request_bytes("POST", "/mcp", [*JSON_FIELDS, field]) for field in (("Content-Length", "60000"), CHUNKED)]
-    for begun in (b"GET /healthz HTTP/1.1\r\nHost: local", post[0] + b'{"', post[1] + b"ffff\r\n"):
+    posts = [request_bytes("POST", "/mcp", [*JSON_FIELDS, field]) for field in (("Content-Length", "60000"), CHUNKED)]
+    for begun in (b"GET /healthz HTTP/1.1\r\nHost: local", posts[0] + b'{"', posts[1] + b"ffff\r\n"):
         async with await impatient.connect() as line:
             await line.send(begun)
             trickling = asyncio.create_task(trickle(line))
@@ -167,7 +154,7 @@ async def test_a_connection_without_a_request_is_closed_and_a_second_request_has
         assert (await line.answer()).status == 408
         assert await line.rest() == b""
     async with await impatient.connect() as line:
-        await sent(line, call("fixture_wait", {"label": "ahead"}, token="p"))
+        await send(line, call("fixture_wait", {"label": "ahead"}, token="p"))
         assert (await line.head()).status == 200
         await line.send(b"GET /healthz HTTP/1.1\r\n")  # while the other runs
         while await line.chunk() != b": ping\n\n":  # a long call is not a slow header
@@ -190,7 +177,7 @@ async def test_requests_and_streams_have_limits_of_their_own(fixture_site: Path)
     async with Served(fixture_site, http_config("port = 0\nmax_requests = 2\nmax_streams = 4")) as served:
         waiting = [await served.connect() for _ in range(2)]
         for line in waiting:
-            await sent(line, call("fixture_wait", {"label": "limits"}))
+            await send(line, call("fixture_wait", {"label": "limits"}))
         assert (await served.request("GET", "/healthz")).status == 200  # a round trip, by which they have come
         refused = await post(served, ECHO)
         assert (refused.status, refused.get("Retry-After")) == (503, "1")
@@ -264,7 +251,7 @@ async def test_malformed_chunks_are_refused_at_any_moment(strict: Served) -> Non
     await gone.ask("POST", "/mcp", [*JSON_FIELDS, ("Content-Length", "100")], b'{"json')
     gone.abort()
     async with await strict.connect() as line:  # the body breaks while another request runs
-        await sent(line, call("fixture_wait", {"label": "before-broken"}, token="p"))
+        await send(line, call("fixture_wait", {"label": "before-broken"}, token="p"))
         assert (await line.head()).status == 200
         await line.ask("POST", "/mcp", [*JSON_FIELDS, CHUNKED])
         await assert_alive(strict)  # a round trip, by which the head has come

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from tests.support.http import Served, http_config
-from tests.support.http_mcp import Session, Streaming, ask, call, events, message, modern, stream
+from tests.support.http_mcp import Session, Streaming, ask, call, events, message, modern, opened, stream
 from tests.support.peer import WAIT
 from tests.support.pool import ASKING
 from tests.support.schemas import LEGACY
@@ -19,12 +19,6 @@ pytestmark = pytest.mark.asyncio(loop_scope="session")
 
 NEWEST = LEGACY[-1]
 TOOLS, RESOURCES, PROMPTS = (f"notifications/{kind}/list_changed" for kind in ("tools", "resources", "prompts"))
-
-
-async def opened(served: Served, revision: str = NEWEST) -> Session:
-    session = Session(served, revision)
-    await session.open()
-    return session
 
 
 def config(more: str, http: str = "port = 0") -> str:

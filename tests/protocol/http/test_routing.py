@@ -8,13 +8,12 @@ from typing import Any
 import pytest
 
 from tests.support.http import Served
-from tests.support.http_mcp import ACCEPT, JSON_FIELDS, Session, ask, call, exchange, message, mirrored, modern
+from tests.support.http_mcp import ACCEPT, JSON_FIELDS, Session, ask, call, exchange, message, mirrored, modern, opening
 from tests.support.peer import modern_meta
 from tests.support.schemas import LEGACY, MODERN
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
-INITIALIZE = {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "raw", "version": "1"}}
 PV = "MCP-Protocol-Version"
 TAKES = ("Accept", "text/event-stream")
 LIST = message("tools/list", {})
@@ -31,7 +30,7 @@ async def post(served: Served, payload: Any, *fields: tuple[str, str]) -> Any:
 @pytest.mark.requirement("ERA-04", "HEAD-03", "SESS-01", "SESS-02")
 async def test_initialize_opens_a_session_with_any_header_and_no_other_legacy_request_does(served: Served) -> None:
     for fields in ([], [(PV, LEGACY[0])]):
-        done = await post(served, message("initialize", INITIALIZE), *fields)
+        done = await post(served, opening(), *fields)
         assert done.result["protocolVersion"] == "2025-11-25"
         assert done.answer.get("Mcp-Session-Id")
     done = await post(served, message("tools/list"))
@@ -82,7 +81,7 @@ async def test_modern_notifications_are_ignored_and_responses_and_batches_refuse
     done = await post(served, {"jsonrpc": "2.0", "id": 5, "result": {}}, (PV, MODERN[-1]))
     assert (done.refused, done.last.get("id")) == ((400, -32600), None)
     for fields in ([], *([(PV, revision)] for revision in ("2025-11-25", MODERN[-1], "2025-03-26"))):
-        for batch in ([], [modern(LIST)], [message("initialize", INITIALIZE)]):
+        for batch in ([], [modern(LIST)], [opening()]):
             assert (await post(served, batch, *fields)).refused == (400, -32600)
 
 

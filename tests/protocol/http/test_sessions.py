@@ -11,9 +11,8 @@ from typing import Any
 import pytest
 
 from tests.support.http import OPEN_MCP, Line, Served, http_config
-from tests.support.http_mcp import Exchanged, Session, ask, call, message
+from tests.support.http_mcp import Exchanged, Session, ask, call, message, opened
 from tests.support.peer import WAIT
-from tests.support.schemas import LEGACY
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
@@ -22,12 +21,6 @@ PING = message("ping")
 
 def cancelling(request_id: Any) -> dict[str, Any]:
     return {"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": request_id}}
-
-
-async def opened(served: Served, revision: str = LEGACY[-1]) -> Session:
-    session = Session(served, revision)
-    await session.open()
-    return session
 
 
 async def cancelled(served: Served) -> str:

@@ -13,7 +13,7 @@ import pytest
 
 from tests.support import asking_plugin, kept
 from tests.support.http import Served, http_config
-from tests.support.http_mcp import Session, call, message
+from tests.support.http_mcp import Session, call, message, opened
 from tests.support.pool import ASKING, CONFIG, FIXTURE, make_site, stores
 from tests.support.wire import PEGBOARD, Wire, client_environment
 
@@ -46,9 +46,7 @@ def impatient(**seconds: float) -> Sequence[str]:
 async def test_sessions_and_streams_survive_a_crash_of_the_server(kept_site: Path, tmp_path: Path) -> None:
     """Clients of sessions do not begin anew by themselves. A call that was lost is answered with an error."""
     async with serve(kept_site, tmp_path) as first:
-        session, deleted = Session(first), Session(first)
-        await session.open()
-        await deleted.open()
+        session, deleted = await opened(first), await opened(first)
         await session.post({**message("logging/setLevel", {"level": "error"}), "id": "level"})
         await session.post(message("resources/subscribe", {"uri": "x://a"}))
         done = await session.begin(call("asking_tell", {"notifications": SAID}))
@@ -83,8 +81,7 @@ async def test_sessions_and_streams_survive_a_crash_of_the_server(kept_site: Pat
 async def test_an_answer_that_reaches_another_process_is_refused(kept_site: Path, tmp_path: Path) -> None:
     """Two processes on one store, and a process that was started again."""
     async with serve(kept_site, tmp_path) as first, serve(kept_site, tmp_path) as second:
-        session = Session(first, capabilities={"sampling": {}})
-        await session.open()
+        session = await opened(first, capabilities={"sampling": {}})
         asking = await session.begin(call("asking_ask", {}))
         answer = {"jsonrpc": "2.0", "id": asking.first["id"], "result": {"model": "m"}}
         session.served = second
@@ -106,8 +103,7 @@ async def test_an_answer_that_reaches_another_process_is_refused(kept_site: Path
 
 async def test_a_second_process_waits_for_the_first_and_continues_its_sessions(kept_site: Path, tmp_path: Path) -> None:
     async with serve(kept_site, tmp_path, CLAIMS) as first:
-        session = Session(first)
-        await session.open()
+        session = await opened(first)
         async with serve(kept_site, tmp_path, CLAIMS, ready=False) as second:
             await second.wait_for_stderr(
                 rf"waiting up to 20 s for the SessionStore 'kept'.*: process {first.pid} on \S+ "

@@ -70,25 +70,19 @@ async def test_the_bytes_of_responses(served: Served, session: Session) -> None:
 
 
 @pytest.mark.requirement("HTTP-14", "HTTP-25")
-async def test_a_stream_begins_before_its_call_ends_and_is_kept_alive(strict: Served) -> None:
-    streaming = await stream(strict, call("fixture_wait", {"label": "early"}, token="p"))
-    assert streaming.first["params"]["message"] == "early"
-    for _ in range(2):
-        assert await streaming.line.chunk() == b": ping\n\n"
-    await ask(strict, call("fixture_release"))
-    assert [received["result"]["isError"] async for received in streaming.rest()] == [False]
-
-
-@pytest.mark.requirement("HTTP-25")
-async def test_each_silent_stream_is_kept_alive_whether_others_end(strict: Served) -> None:
+async def test_streams_begin_before_their_calls_end_and_are_kept_alive_whether_others_end(strict: Served) -> None:
     labels = ("one", "two", "three")
-    first, second, third = [await stream(strict, call("fixture_wait", {"label": label}, token="p")) for label in labels]
-    for streaming in (first, second, third):
+    streams = [await stream(strict, call("fixture_wait", {"label": label}, token="p")) for label in labels]
+    assert [streaming.first["params"]["message"] for streaming in streams] == [*labels]
+    for streaming in streams:
         assert await streaming.line.chunk() == b": ping\n\n"
+    first, second, third = streams
     first.line.abort()
     await cancelled(strict, "one")
     for streaming in (second, third, second, third):
         assert await streaming.line.chunk() == b": ping\n\n"
+    await ask(strict, call("fixture_release"))
+    assert [received["result"]["isError"] async for received in third.rest()] == [False]
 
 
 # --- clients that leave

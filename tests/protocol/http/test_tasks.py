@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from tests.support.http import Line, Served, http_config
-from tests.support.http_mcp import Session, call, exchange, mirrored, modern
+from tests.support.http_mcp import Session, call, exchange, mirrored, modern, opened
 from tests.support.wire import PEGBOARD
 
 TOOLS = '''
@@ -58,10 +58,7 @@ async def result(line: Line, tool: str, session: Session | None) -> Any:
 @pytest.mark.parametrize("era", ["session", "2026-07-28"])
 async def test_each_tool_runs_in_a_task(served: Served, era: str) -> None:
     async with served:
-        session = None
-        if era == "session":
-            session = Session(served)
-            await session.open()
+        session = await opened(served) if era == "session" else None
         async with await served.connect() as line:
             for tool in ("inline", "waiting", "wrapper"):
                 assert await result(line, f"tasks_{tool}", session)

@@ -13,6 +13,7 @@ from urllib.parse import parse_qsl, urlencode, urlsplit
 import aiohttp
 
 from pegboard import Context, Host, Toolkit
+from tests.support.http_mcp import opening
 from tests.support.oidc import free_port
 from tests.support.peer import WAIT
 from tests.support.person import Person
@@ -174,7 +175,5 @@ class Front:
 
     async def initialize(self, token: str, **fields: str) -> Answer:
         """Begin a session, or use one."""
-        client = {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "desk", "version": "1"}}
-        message = {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": client}
         fields |= {"Authorization": f"Bearer {token}", "Accept": "application/json, text/event-stream"}
-        return await self._send("POST", "/mcp", json=message, headers=fields)
+        return await self._send("POST", "/mcp", json=opening(), headers=fields)

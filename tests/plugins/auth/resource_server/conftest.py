@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import json
 from collections.abc import AsyncIterator, Mapping
 from pathlib import Path
 from typing import Any, Self
@@ -17,7 +16,7 @@ from pegboard_plugins.auth.resource_server.token_authenticator import ResourceSe
 from tests.plugins.auth.auth_token import door_kit
 from tests.support.fields import Fields
 from tests.support.http import Answer, Served, http_config
-from tests.support.http_mcp import message, mirrored, modern
+from tests.support.http_mcp import message, post
 from tests.support.issuer import RESOURCE, Issuer
 from tests.support.peer import WAIT
 from tests.support.pool import make_site
@@ -100,11 +99,8 @@ def serve(
 
 async def listed(served: Served, token: str | None, **fields: str) -> Answer:
     """List the tools, with more headers."""
-    request = modern(message("tools/list"))
     bearer = None if token is None else f"Bearer {token}"
-    return await served.request(
-        "POST", "/mcp", mirrored(request, Authorization=bearer, **fields), json.dumps(request).encode()
-    )
+    return await post(served, message("tools/list"), Authorization=bearer, **fields)
 
 
 @pytest_asyncio.fixture(scope="session", loop_scope="session")

@@ -1,10 +1,9 @@
-"""Sessions, streams, state and cursors of one caller are useless to another, and attempts are logged."""
+"""Sessions, state and cursors of one caller are useless to another, and attempts are logged."""
 
 from __future__ import annotations
 
 import asyncio
 import hashlib
-import inspect
 import re
 from collections.abc import AsyncIterator
 from typing import Any
@@ -15,18 +14,16 @@ import pytest_asyncio
 from pegboard_plugins.support.refusal_log import MAX_LINES
 from tests.plugins.auth.auth_token import door_kit
 from tests.plugins.auth.resource_server.conftest import Door, listed, serve
-from tests.support.distributions import make_distribution
 from tests.support.http import Served
-from tests.support.http_mcp import Session, Streaming, ask, call, message, mirrored, modern
+from tests.support.http_mcp import Session, ask, call, message
 from tests.support.issuer import OTHER_RSA_KEY, Issuer, public
 from tests.support.peer import modern_meta
-from tests.support.pool import make_asking_site
+from tests.support.pool import make_site
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
 ENV = {
     "PEGBOARD__HOST__LOG_LEVEL": "info",
-    "PEGBOARD__HOST__PLUGINS": '["asking"]',
     "PEGBOARD__HOST__PAGE_SIZE": "1",
 }
 EVENTS = ("Accept", "text/event-stream")
@@ -62,23 +59,10 @@ class Two:
         await session.open()
         return session
 
-    async def change(self, *uris: str) -> None:
-        done = await ask(self.served, call("asking_change", {"what": list(uris)}), Authorization=self.bearers["ann"])
-        assert done.result["isError"] is False
-
-
-async def listening(session: OwnSession) -> Streaming:
-    """Open the GET stream of a session."""
-    stream = Streaming(await session.served.connect(), session.conversation)
-    await stream.open([field for field in session.fields(EVENTS) if field[0] != "Content-Type"])
-    return stream
-
 
 @pytest_asyncio.fixture(scope="module", loop_scope="session")
 async def two(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Two]:
-    site = make_asking_site(tmp_path_factory.mktemp("both"))
-    files = {"door_kit.py": inspect.getsource(door_kit)}
-    make_distribution(site, "door-kit", "1", {"pegboard.toolkits": {"door": "door_kit:kit"}}, files)
+    site = make_site(tmp_path_factory.mktemp("both"), {"door": door_kit})
     async with Issuer() as first, Issuer("/other") as second:
         second.keys = [public(OTHER_RSA_KEY, "one", "RS256")]
         async with serve(site, first, second, env=ENV) as served:
@@ -92,7 +76,7 @@ STRANGERS = pytest.mark.parametrize("stranger", ["ben", "namesake"])
 @pytest.mark.requirement("ASK-10", "SEC-02")
 async def test_a_session_of_another_caller_is_unknown_and_the_attempt_is_logged(two: Two, stranger: str) -> None:
     session = await two.session("ann")
-    first = await (await listening(session)).event()
+    first = await (await session.listen()).event()
     assert first is not None
     field = two.field(stranger)
     messages: list[dict[str, Any]] = [
@@ -125,25 +109,6 @@ async def test_a_session_of_another_caller_is_unknown_and_the_attempt_is_logged(
 
 
 @STRANGERS
-async def test_events_and_questions_belong_to_their_session(two: Two, stranger: str) -> None:
-    session, own = await two.session("ann"), await two.session(stranger)
-    called = await session.post(call("door_who", token="p"), EVENTS)
-    named = re.search(rb"^id: (\S+)$", called.answer.body, re.M)
-    assert named
-    last = ("Last-Event-ID", named[1].decode())
-    answer = await two.served.request("GET", "/mcp", own.fields(EVENTS, last))
-    assert b"There is no response" in answer.body
-    assert b"ann [" not in answer.body
-    asking = Streaming(await two.served.connect(), session.conversation)
-    await asking.begin(call("door_name", token="p"), session.fields())
-    for who, name in ((own, "Eve"), (session, "Ann")):
-        result = {"action": "accept", "content": {"value": name}}
-        assert (await who.post({"jsonrpc": "2.0", "id": asking.first["id"], "result": result})).status == 202
-    done = [received async for received in asking.rest()][-1]
-    assert done["result"]["content"][0]["text"] == "Hello, Ann"
-
-
-@STRANGERS
 @pytest.mark.requirement("ROUND-08")
 async def test_state_of_a_call_belongs_to_its_caller(two: Two, stranger: str) -> None:
     request = call("door_name")
@@ -156,27 +121,6 @@ async def test_state_of_a_call_belongs_to_its_caller(two: Two, stranger: str) ->
     assert refused.last["error"]["message"].startswith("params.requestState")
     done = await ask(two.served, request, Authorization=two.bearers["ann"])
     assert done.result["content"][0]["text"] == "Hello, Ann"
-
-
-@STRANGERS
-async def test_subscriptions_belong_to_their_session_or_request(two: Two, stranger: str) -> None:
-    sessions = {name: await two.session(name) for name in ("ann", stranger)}
-    streams, requests = {}, {}
-    for name, session in sessions.items():
-        assert "result" in (await session.post(message("resources/subscribe", {"uri": f"x://{name}"}))).last
-        streams[name] = await listening(session)
-        wanted = {"notifications": {"resourceSubscriptions": [f"x://{name}"]}}
-        request = modern(message("subscriptions/listen", wanted, id=7))
-        requests[name] = Streaming(await two.served.connect())
-        await requests[name].begin(request, mirrored(request, Authorization=two.bearers[name]))
-    assert "result" in (await sessions[stranger].post(message("resources/unsubscribe", {"uri": "x://ann"}))).last
-    await two.change("x://ann", f"x://{stranger}")
-    for name in streams:
-        assert (await streams[name].next())["params"] == {"uri": f"x://{name}"}
-        assert (await requests[name].next())["params"]["uri"] == f"x://{name}"
-    requests[stranger].abort()
-    await two.change(f"x://{stranger}", "x://ann")
-    assert (await requests["ann"].next())["params"]["uri"] == "x://ann"
 
 
 async def test_a_cursor_of_another_caller_shows_nothing_more(two: Two) -> None:

@@ -11,13 +11,12 @@ import pytest_asyncio
 from tests.plugins.auth.resource_server.conftest import serve
 from tests.support.distributions import make_distribution
 from tests.support.http import Served
-from tests.support.http_mcp import Session, Streaming, ask, call, message, mirrored, modern
+from tests.support.http_mcp import Streaming, ask, call, message, opened, stream
 from tests.support.issuer import Issuer
 from tests.support.pool import make_asking_site
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
-EVENTS = ("Accept", "text/event-stream")
 HASTY = """
 from pegboard import Toolkit
 from pegboard_plugins.protocols.mcp import token_lifetime
@@ -48,10 +47,8 @@ async def change(door: Served, issuer: Issuer) -> None:
 
 
 async def subscribed(door: Served, bearer: str) -> Streaming:
-    request = modern(message("subscriptions/listen", {"notifications": {"resourceSubscriptions": ["x://a"]}}))
-    streaming = Streaming(await door.connect())
-    await streaming.begin(request, mirrored(request, Authorization=bearer))
-    return streaming
+    request = message("subscriptions/listen", {"notifications": {"resourceSubscriptions": ["x://a"]}})
+    return await stream(door, request, Authorization=bearer)
 
 
 async def test_a_subscription_ends_with_its_response(door: Served, issuer: Issuer) -> None:
@@ -63,18 +60,10 @@ async def test_a_subscription_ends_with_its_response(door: Served, issuer: Issue
 
 async def test_a_stream_of_a_session_ends_and_is_resumed_with_a_new_token(door: Served, issuer: Issuer) -> None:
     renewed = ("Authorization", f"Bearer {issuer.token()}")
-    session = Session(door)
-    await session.open(**dict([renewed]))
+    session = await opened(door, Authorization=renewed[1])
     assert "result" in (await session.post(message("resources/subscribe", {"uri": "x://a"}), renewed)).last
-    fields = [field for field in session.fields(EVENTS) if field[0] != "Content-Type"]
-
-    async def listening(*more: tuple[str, str]) -> Streaming:
-        streaming = Streaming(await door.connect(), session.conversation, session.seen)
-        await streaming.open([*fields, *more])
-        return streaming
-
-    begun = await listening(("Authorization", ended(issuer)))
+    begun = await session.listen(None, ("Authorization", ended(issuer)))
     assert [received async for received in begun.rest()] == []
-    last = ("Last-Event-ID", str(begun.events[0].id))
     await change(door, issuer)
-    assert (await (await listening(last, renewed)).next())["params"]["uri"] == "x://a"
+    resumed = await session.listen(begun.events[0].id, renewed)
+    assert (await resumed.next())["params"]["uri"] == "x://a"

@@ -19,7 +19,7 @@ from pegboard_client import SignatureKeys
 from pegboard_plugins.auth.resource_server import introspection, jwt_verifier, token_authenticator
 from tests.plugins.auth.resource_server.conftest import METADATA, Door, listed
 from tests.support.http import Served
-from tests.support.http_mcp import Session, ask, call, message
+from tests.support.http_mcp import ask, call, message, opened
 from tests.support.issuer import OTHER_RSA_KEY, RESOURCE, RSA_KEY, Issuer, made_key, public
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
@@ -133,9 +133,8 @@ async def test_invalid_tokens_are_refused(served: Served, issuer: Issuer, made: 
 
 @pytest.mark.requirement("AUTH-02", "AUTH-06", "AUTH-07", "HTTP-04")
 async def test_each_request_needs_a_token_in_its_header(served: Served, issuer: Issuer) -> None:
-    session = Session(served)
     own = ("Authorization", f"Bearer {issuer.token()}")
-    await session.open(**dict([own]))
+    session = await opened(served, Authorization=own[1])
     for method in ("POST", "GET", "DELETE"):
         for fields in ([], session.fields()):
             answer = await served.request(method, "/mcp", fields)

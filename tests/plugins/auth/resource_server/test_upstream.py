@@ -9,7 +9,7 @@ from aiohttp import web
 
 from tests.plugins.auth.resource_server import upstream_kit
 from tests.plugins.auth.resource_server.conftest import serve
-from tests.support.http_mcp import Session, ask, call
+from tests.support.http_mcp import ask, call, opened
 from tests.support.issuer import Issuer
 from tests.support.pool import make_site
 
@@ -40,8 +40,7 @@ async def test_neither_token_reaches_the_other_side(tmp_path: Path) -> None:
             token = issuer.token()
             bearer = ("Authorization", f"Bearer {token}")
             others = {name.replace("-", "_"): OTHER_CANARY for name in upstream_kit.WITHHELD}
-            session = Session(served)
-            await session.open(**dict([bearer]))
+            session = await opened(served, Authorization=bearer[1])
             for path in ("/accept", "/refuse"):
                 request = call("upstream_reach", {"url": service.origin + path})
                 modern = await ask(served, request, Authorization=bearer[1], **others)

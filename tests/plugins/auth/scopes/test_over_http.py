@@ -16,7 +16,7 @@ from tests.plugins.auth.resource_server.test_scopes import ERAS, Peer
 from tests.plugins.auth.scopes import docs_kit
 from tests.support.distributions import make_distribution
 from tests.support.http import Served
-from tests.support.http_mcp import Session, Streaming, call, message, mirrored, modern
+from tests.support.http_mcp import call, message, opened, stream
 from tests.support.issuer import Issuer
 from tests.support.schemas import MODERN
 
@@ -93,8 +93,7 @@ async def test_subscriptions_of_sessions_need_the_scopes_of_their_resource(serve
 
 async def test_in_a_batch_a_missing_scope_is_an_error_among_others(served: Served, issuer: Issuer) -> None:
     bearer = ("Authorization", f"Bearer {issuer.token(scope='docs')}")
-    session = Session(served, "2025-03-26")
-    await session.open(**dict([bearer]))
+    session = await opened(served, "2025-03-26", Authorization=bearer[1])
     body = json.dumps([subscribing("docs://secret"), subscribing("docs://plain")]).encode()
     answer = await served.request("POST", "/mcp", session.fields(bearer), body)
     data = [reply.get("result", reply.get("error", {}).get("data")) for reply in answer.json]
@@ -104,8 +103,7 @@ async def test_in_a_batch_a_missing_scope_is_an_error_among_others(served: Serve
 async def test_a_subscription_request_gets_what_its_token_allows(served: Served, issuer: Issuer) -> None:
     uris = ["docs://secret", "docs://plain", "docs://none", "other://of/me"]
     for scope, honoured in (("docs", ["docs://plain", "other://of/me"]), ("docs s", [*uris[:2], uris[3]])):
-        request = modern(message("subscriptions/listen", {"notifications": {"resourceSubscriptions": uris}}))
-        listening = Streaming(await served.connect())
-        await listening.begin(request, mirrored(request, Authorization=f"Bearer {issuer.token(scope=scope)}"))
+        request = message("subscriptions/listen", {"notifications": {"resourceSubscriptions": uris}})
+        listening = await stream(served, request, Authorization=f"Bearer {issuer.token(scope=scope)}")
         assert listening.first["params"]["notifications"] == {"resourceSubscriptions": honoured}
         listening.abort()

@@ -27,7 +27,7 @@ from tests.plugins.auth.resource_server.conftest import serve
 from tests.plugins.auth.token_exchange import exchanging_kit
 from tests.support.exchange_server import HOST_SECRET, ExchangeServer
 from tests.support.fields import Fields
-from tests.support.http_mcp import Session, ask, call
+from tests.support.http_mcp import ask, call, opened
 from tests.support.issuer import RESOURCE
 from tests.support.pool import make_site
 
@@ -65,8 +65,7 @@ async def test_a_tool_receives_a_token_of_the_caller_for_its_upstream(tmp_path: 
         more = "\n".join(["[plugins.token_exchange.providers.orders]", *lines])
         async with serve(site, server, server=more) as served:
             token = server.token()
-            session = Session(served)
-            await session.open(Authorization=f"Bearer {token}")
+            session = await opened(served, Authorization=f"Bearer {token}")
             tool_call = call("exchanging_claims", {})
             results = [
                 (await ask(served, tool_call, Authorization=f"Bearer {token}")).result,

@@ -15,7 +15,7 @@ from pydantic import ValidationError
 from pegboard_plugins.auth.vault.settings import CallerSettings
 from tests.plugins.auth.vault import network_kit
 from tests.support.http import Served, http_config
-from tests.support.http_mcp import Session, ask, call
+from tests.support.http_mcp import ask, call, opened
 from tests.support.issuer import OTHER_RSA_KEY, RESOURCE, public
 from tests.support.login_issuer import LoginIssuer
 from tests.support.oidc import free_port
@@ -86,9 +86,8 @@ async def test_each_caller_logs_in_and_receives_the_own_token(network: Network) 
             assert await network.token(user) == f"access-{number}-canary"
     assert await network.token("ann") == "access-1-canary"
     assert await network.token("eve") is None
-    session = Session(network.served)
     bearer = f"Bearer {network.issuer.token()}"
-    await session.open(Authorization=bearer)
+    session = await opened(network.served, Authorization=bearer)
     done = await session.post(USE, ("Authorization", bearer))
     assert done.result["content"][0]["text"] == "access-1-canary"
     assert "canary" not in network.served.stderr

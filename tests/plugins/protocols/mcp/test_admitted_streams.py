@@ -15,7 +15,7 @@ from pegboard.plugin import Authenticator, Plugin, hookimpl
 from pegboard.types import Caller, Change, Request, Response
 from tests.support import http_mcp
 from tests.support.http import Line
-from tests.support.http_mcp import Session, Streaming, message, mirrored, modern
+from tests.support.http_mcp import Streaming, message, opened, stream
 from tests.support.issuer import RESOURCE, Issuer
 from tests.support.peer import WAIT
 
@@ -86,14 +86,10 @@ class Here:
 
     async def streams(self, **fields: str) -> tuple[Streaming, Streaming]:
         """Open the stream of a session, and a subscription."""
-        session, subscription = Session(self, "2025-06-18"), Streaming(await self.connect())  # type: ignore[arg-type]
-        await session.open(**fields)
-        listening = Streaming(await self.connect(), session.conversation, session.seen)
-        own = session.fields(("Accept", "text/event-stream"), *fields.items())
-        await listening.open([field for field in own if field[0] != "Content-Type"])
-        request = modern(message("subscriptions/listen", {"notifications": {"toolsListChanged": True}}))
-        await subscription.begin(request, mirrored(request, **fields))
-        return listening, subscription
+        here: Any = self
+        session = await opened(here, "2025-06-18", **fields)
+        request = message("subscriptions/listen", {"notifications": {"toolsListChanged": True}})
+        return await session.listen(None, *fields.items()), await stream(here, request, **fields)
 
 
 def config_of(**plugins: Any) -> HostConfig:
