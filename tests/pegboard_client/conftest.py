@@ -48,10 +48,7 @@ async def host() -> AsyncIterator[Host]:
         yield host
 
 
-@pytest.fixture(
-    params=[*(("http", revision) for revision in REVISIONS), ("stream", LEGACY[-1]), ("stream", MODERN[-1])],
-    ids="-".join,
-)
+@pytest.fixture(params=SERVERS, ids="-".join)
 def connect(request: pytest.FixtureRequest, served: Served, host: Host) -> Connect:
     """Return a client, not yet connected, of each revision over HTTP and of each era over a message stream."""
     transport, revision = request.param

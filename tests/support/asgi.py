@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from collections.abc import AsyncIterator, Iterable
 from contextlib import asynccontextmanager
 from typing import Any
 
 from pegboard.plugin import AsgiCallable
 from tests.support.http import Answer
+from tests.support.http_mcp import JSON_FIELDS, Exchanged, opening
 from tests.support.peer import WAIT
+from tests.support.recorder import Conversation
 
 Event = dict[str, Any]
 
@@ -85,6 +88,15 @@ def send(
     own["headers"] = [(name.lower().encode(), value.encode()) for name, value in headers]
     events = [] if body is None else [{"type": "http.request", "body": body}]
     return Exchange(app, {**own, **scope}, *events)
+
+
+async def open_session(app: AsgiCallable) -> tuple[str, str]:
+    """Open a session, and return the header field that names it."""
+    body, conversation = json.dumps(opening()).encode(), Conversation()
+    conversation.sent(body)
+    answer = await send(app, "POST", "/mcp", JSON_FIELDS, body).answer()
+    assert Exchanged(answer, conversation).status == 200
+    return "Mcp-Session-Id", dict(answer.fields)["mcp-session-id"]
 
 
 @asynccontextmanager

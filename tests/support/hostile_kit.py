@@ -98,11 +98,7 @@ def broken_promise() -> Point:
 
 FLOODS: dict[str, Callable[[int], Any]] = {
     "text": lambda size: "x" * size,
-    "bytes": bytes,
     "list": lambda size: [7] * (size // 8),
-    "range": lambda size: {"range": range(size)},
-    "escapes": lambda size: "\x00" * size,
-    "texts": lambda size: {"texts": ["x" * 1000] * (size // 1000)},
 }
 
 

@@ -50,12 +50,10 @@ class Issuer(LoopbackServer):
         asked: the number of requests for each path.
         noticed: set after the first request.
         answer: the response instead of its documents; None for its documents.
-        slow: its responses have no end, and arrive byte by byte.
         redirects: the targets of redirects, by path.
         known: the introspection responses, by token; other tokens are not active.
         questions: the form and the login of each introspection request.
         gate: introspection waits for it, except for tokens in `prompt`.
-        moved: the path of introspection.
         most: the highest number of concurrent introspection requests.
     """
 
@@ -66,7 +64,6 @@ class Issuer(LoopbackServer):
         self.noticed = asyncio.Event()
         self.answer: web.Response | None = None
         self.silent = False
-        self.slow = False
         self.redirects: dict[str, str] = {}
         self.known: dict[str, dict[str, Any]] = {}
         self.questions: list[tuple[dict[str, str], str]] = []
@@ -76,7 +73,6 @@ class Issuer(LoopbackServer):
         self.most = 0
         self._asking = asyncio.Condition()
         self._open = 0
-        self.moved = "/introspect"
         self.metadata: dict[str, Any] = {}
         self.where = "/.well-known/oauth-authorization-server" + path
 
@@ -95,26 +91,17 @@ class Issuer(LoopbackServer):
         self.noticed.set()
         if self.silent:
             await asyncio.get_running_loop().create_future()
-        if self.slow:
-            await self._trickle(request)
         if request.path in self.redirects:
             return web.Response(status=302, headers={"Location": self.redirects[request.path]})
         if request.path == self.where:
             return _document(self.metadata)
-        if (request.method, request.path) not in (("GET", "/keys"), ("POST", self.moved)):
+        if (request.method, request.path) not in (("GET", "/keys"), ("POST", "/introspect")):
             return web.Response(status=404)
         if self.answer is None:
             keys = request.path == "/keys"
             return _document({"keys": self.keys} if keys else await self._introspect(request))
         answer = self.answer
         return web.Response(status=answer.status, body=answer.body, headers=answer.headers)
-
-    async def _trickle(self, request: web.Request) -> None:
-        answer = web.StreamResponse()
-        await answer.prepare(request)
-        while True:
-            await answer.write(b" ")
-            await asyncio.sleep(0.01)
 
     async def _introspect(self, request: web.Request) -> dict[str, Any]:
         form = {name: str(value) for name, value in (await request.post()).items()}

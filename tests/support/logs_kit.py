@@ -6,7 +6,7 @@ import logging
 import threading
 import warnings
 
-from pegboard import Context, Toolkit, UpstreamError, UpstreamRateLimitError
+from pegboard import Context, Toolkit, UpstreamError
 
 kit = Toolkit("logs")
 
@@ -31,8 +31,6 @@ async def upstream(status: int, text: str) -> str:
     try:
         raise OSError(text)
     except OSError as error:
-        if status == 429:
-            raise UpstreamRateLimitError("Too many requests.", 1000, text) from error
         raise UpstreamError("The service refused.", text, status_code=status) from error
 
 

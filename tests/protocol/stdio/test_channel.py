@@ -4,19 +4,18 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import AsyncIterator, Iterable
 from typing import Any
 
 import pytest
 
 from pegboard import Host, Toolkit
-from pegboard.plugin import Connection
 from pegboard.types import LOCAL
 from pegboard_plugins.protocols.mcp import message_stream
 from tests.protocol.stdio.conftest import New
 from tests.support.hostile_kit import SAID
+from tests.support.http_mcp import message, modern, opening
+from tests.support.memory_client import MemoryClient
 from tests.support.peer import modern_meta
-from tests.support.recorder import Conversation
 from tests.support.wire import Wire
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
@@ -24,39 +23,10 @@ pytestmark = pytest.mark.asyncio(loop_scope="session")
 PRINTING = ["say", "say_unflushed", "write_descriptor", "write_from_c", "run_child"]
 
 
-def call(tool: str, request_id: Any = "mine", *, modern: bool = False, **arguments: Any) -> bytes:
-    meta = {"_meta": modern_meta()} if modern else {}
+def call(tool: str, request_id: Any = "mine", *, era: str = "session", **arguments: Any) -> bytes:
+    meta = {} if era == "session" else {"_meta": modern_meta()}
     params = {"name": f"fixture_{tool}", "arguments": arguments, **meta}
     return json.dumps({"jsonrpc": "2.0", "id": request_id, "method": "tools/call", "params": params}).encode() + b"\n"
-
-
-def request(request_id: object, method: str, **params: object) -> bytes:
-    return json.dumps({"jsonrpc": "2.0", "id": request_id, "method": method, "params": params}).encode()
-
-
-class MemoryLine(Connection):
-    """The host's end of a connection whose client sends messages and closes its end."""
-
-    peer = "test"
-
-    def __init__(self, messages: Iterable[bytes]) -> None:
-        self._messages = messages
-        self.conversation = Conversation()
-        self.sent: list[dict[str, Any]] = []
-
-    def send(self, message: bytes) -> None:
-        self.sent.append(self.conversation.received(message))
-
-    async def incoming(self) -> AsyncIterator[bytes]:
-        for message in self._messages:
-            self.conversation.sent(message)
-            yield message
-
-    async def drain(self) -> None:
-        """Hold nothing back."""
-
-    async def close(self) -> None:
-        """Close nothing."""
 
 
 # --- lines
@@ -99,9 +69,11 @@ async def test_a_line_beyond_the_limit_is_refused_under_its_id_and_not_kept(wire
 @pytest.mark.requirement("STDIO-05", "UTIL-04", "UTIL-06")
 async def test_a_cancellation_in_the_same_write_cancels_a_call_of_either_era_but_not_the_handshake(new: New) -> None:
     """The notification `initialized` may come late, or never."""
-    client = {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "w", "version": "1"}}
-    opening = {"jsonrpc": "2.0", "id": "i", "method": "initialize", "params": client}
-    lines = [json.dumps(opening).encode() + b"\n", call("wait", "l", label="l"), call("wait", "m", modern=True)]
+    lines = [
+        json.dumps(opening(id="i")).encode() + b"\n",
+        call("wait", "l", label="l"),
+        call("wait", "m", era="2026-07-28"),
+    ]
     async with new() as wire:
         wire.expect("i")
         for line, request_id in zip(lines, "ilm", strict=True):
@@ -168,25 +140,24 @@ async def test_requests_beyond_the_limit_are_refused_and_the_connection_goes_on(
 ) -> None:
     monkeypatch.setattr(message_stream, "MAX_REQUESTS_IN_FLIGHT", 3)
     monkeypatch.setattr(message_stream, "MAX_CAPACITY_WAIT_SECONDS", 0.01)
-    client = {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "flood", "version": "1"}}
-    calls = [request(number, "tools/call", name="slow_wait") for number in range(4)]
+    calls = [message("tools/call", {"name": "slow_wait"}, id=number) for number in range(4)]
     cancel = {"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 0}}
-    sent = [request("i", "initialize", **client), *calls, json.dumps(cancel).encode(), request("p", "ping")]
-    line = MemoryLine(sent)
+    client = MemoryClient(finishes=False)
+    sent = client.messages(opening(id="i"), *calls, cancel, message("ping", id="p"))
     async with waiting() as host:
-        await host.serve(line, line.incoming(), caller=LOCAL)
-    answers = {answer["id"]: answer for answer in line.sent}
+        await host.serve(client, sent, caller=LOCAL)
+    answers = {answer["id"]: answer for answer in client.sent}
     assert set(answers) == {"i", 3, "p"}
     assert "3 requests are in flight" in str(answers[3]["error"])
 
 
 @pytest.mark.requirement("LISTEN-05", "LISTEN-06")
 async def test_the_end_of_a_connection_ends_its_subscriptions() -> None:
-    wanted = {"toolsListChanged": True}
-    line = MemoryLine([request("l", "subscriptions/listen", notifications=wanted, _meta=modern_meta())])
+    client = MemoryClient(finishes=False)
+    listen = modern(message("subscriptions/listen", {"notifications": {"toolsListChanged": True}}, id="l"))
     async with waiting() as host:
-        await host.serve(line, line.incoming(), caller=LOCAL)
-        assert [line_sent.get("method", line_sent.get("id")) for line_sent in line.sent] == [
+        await host.serve(client, client.messages(listen), caller=LOCAL)
+        assert [sent.get("method", sent.get("id")) for sent in client.sent] == [
             "notifications/subscriptions/acknowledged",
             "l",
             "notifications/cancelled",

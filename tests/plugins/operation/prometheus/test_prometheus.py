@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import socket
 import sys
 from typing import Any
@@ -16,22 +15,13 @@ from prometheus_client.parser import text_string_to_metric_families
 
 from pegboard import Host, ToolExecutionError, Toolkit
 from pegboard.errors import ConfigError, LifespanError
-from pegboard.plugin import AsgiCallable, PluginError
+from pegboard.plugin import PluginError
 from pegboard.types import Call
 from pegboard_plugins.operation.prometheus.metrics_endpoint import MetricsEndpoint
 from tests.host.hosting import call
-from tests.support.asgi import send
-from tests.support.http_mcp import Exchanged
-from tests.support.recorder import Conversation
+from tests.support.asgi import open_session, send
 
 TOKEN = "7c1f5a0e9b3d48269c5e1f7a0b4d8e63"
-INITIALIZE = {
-    "jsonrpc": "2.0",
-    "id": 1,
-    "method": "initialize",
-    "params": {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "c", "version": "1"}},
-}
-BOTH = [("Accept", "application/json, text/event-stream"), ("Content-Type", "application/json")]
 
 
 def make_kit() -> Toolkit:
@@ -76,14 +66,6 @@ def read(text: str) -> dict[tuple[str, ...], float]:
         for sample in samples
         if not sample.name.endswith("_bucket")
     }
-
-
-async def open_session(app: AsgiCallable) -> str:
-    body, conversation = json.dumps(INITIALIZE).encode(), Conversation()
-    conversation.sent(body)
-    answer = await send(app, "POST", "/mcp", BOTH, body).answer()
-    assert Exchanged(answer, conversation).status == 200
-    return dict(answer.fields)["mcp-session-id"]
 
 
 async def scrape(port: int) -> dict[tuple[str, ...], float]:
@@ -156,7 +138,7 @@ async def test_a_cancelled_call_is_counted(port: list[int]) -> None:
 async def test_open_streams_are_counted(port: list[int]) -> None:
     async with host_of() as host:
         app = host.asgi()
-        named = ("Mcp-Session-Id", await open_session(app))
+        named = await open_session(app)
         listening = send(app, "GET", "/mcp", [("Accept", "text/event-stream"), named])
         await listening.head()
         samples = await scrape(port[0])
@@ -169,7 +151,7 @@ async def test_open_streams_are_counted(port: list[int]) -> None:
 async def test_sessions_are_counted_until_they_end(port: list[int]) -> None:
     async with host_of() as host:
         app = host.asgi()
-        named = ("Mcp-Session-Id", await open_session(app))
+        named = await open_session(app)
         samples = await scrape(port[0])
         assert (samples["pegboard_sessions",], samples["pegboard_sessions_started_total", "http"]) == (1, 1)
         await send(app, "DELETE", "/mcp", [named]).answer()
@@ -181,7 +163,7 @@ async def test_an_expired_session_is_no_longer_counted(port: list[int]) -> None:
     async with host_of(idle_seconds=0.001) as host:
         app = host.asgi()
         expired = await open_session(app)
-        while (await send(app, "DELETE", "/mcp", [("Mcp-Session-Id", expired)]).answer()).status != 404:
+        while (await send(app, "DELETE", "/mcp", [expired]).answer()).status != 404:
             expired = await open_session(app)  # the clock is coarse
         samples = await scrape(port[0])
         assert samples["pegboard_sessions",] == 0

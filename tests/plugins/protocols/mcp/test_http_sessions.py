@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import gc
 import json
-from functools import partial
 from typing import Any
 from unittest.mock import Mock
 
@@ -19,8 +18,8 @@ from pegboard_plugins.protocols.mcp.http.http_sessions import HttpSessions
 from pegboard_plugins.protocols.mcp.http.memory_store import MemorySessionStore
 from pegboard_plugins.protocols.mcp.http.session_call import SessionCall
 from pegboard_plugins.protocols.mcp.settings import McpConfig
-from tests.support.asgi import send
-from tests.support.http_mcp import JSON_FIELDS, call, message
+from tests.support import asgi
+from tests.support.http_mcp import JSON_FIELDS, call
 
 NO_CHANGES: Any = Mock()
 
@@ -107,15 +106,12 @@ async def test_a_call_ends_quietly_in_the_turn_in_which_it_arrives(method: str, 
         """Wait."""
         await asyncio.Event().wait()
 
-    opening = message("initialize", {"protocolVersion": "2025-11-25", "capabilities": {}})
     cancelling = {"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 2}}
     config = {"host": {"autoload": False}, "plugins": {"http": {}}}
     async with Host(config, toolkits={"slow": kit}) as host:
-        post = partial(send, host.asgi(), "POST", "/mcp")
-        opened = await post(JSON_FIELDS, json.dumps(opening).encode()).answer()
-        fields = [*JSON_FIELDS, ("Mcp-Session-Id", dict(opened.fields)["mcp-session-id"])]
-        called = post(fields, json.dumps(call("slow_wait", id=2)).encode())
-        send(host.asgi(), method, "/mcp", fields, json.dumps(cancelling).encode())
+        fields = [*JSON_FIELDS, await asgi.open_session(host.asgi())]
+        called = asgi.send(host.asgi(), "POST", "/mcp", fields, json.dumps(call("slow_wait", id=2)).encode())
+        asgi.send(host.asgi(), method, "/mcp", fields, json.dumps(cancelling).encode())
         assert (await called.answer()).status == status
         gc.collect()
 

@@ -9,16 +9,12 @@ from typing import Any
 import pytest
 
 from pegboard import Context, Host, Toolkit
-from pegboard.plugin import Connection, Middleware, Observer, Plugin, SessionInfo, hookimpl
+from pegboard.plugin import Middleware, Observer, Plugin, SessionInfo, hookimpl
 from pegboard.types import Call, CallNext, Outcome
-from tests.support.asgi import send
-from tests.support.http_mcp import message, modern
+from tests.support.asgi import open_session, send
+from tests.support.http_mcp import JSON_FIELDS, message, modern, opening
+from tests.support.memory_client import MemoryClient
 
-INITIALIZE = message(
-    "initialize",
-    {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "c", "version": "1"}},
-    id=1,
-)
 CALL = message("tools/call", {"name": "x_transport", "arguments": {}}, id=2)
 SEEN: list[tuple[str, ...]] = []
 
@@ -47,26 +43,6 @@ class Watching(Plugin, Observer, Middleware):
         return await call_next(call)
 
 
-class Client(Connection):
-    """A connection."""
-
-    peer = "stdio"
-    transport = "stdio"
-    finishes = True
-
-    def __init__(self) -> None:
-        self.sent: list[Any] = []
-
-    def send(self, sent: bytes) -> None:
-        self.sent.append(json.loads(sent))
-
-    async def drain(self) -> None:
-        pass
-
-    async def close(self) -> None:
-        pass
-
-
 @pytest.fixture
 async def host() -> AsyncIterator[Host]:
     kit = Toolkit("x")
@@ -82,12 +58,8 @@ async def host() -> AsyncIterator[Host]:
 
 
 async def test_a_session_of_a_message_stream_ends_with_the_connection(host: Host) -> None:
-    async def messages() -> AsyncIterator[bytes]:
-        yield json.dumps(INITIALIZE).encode()
-        yield json.dumps(CALL).encode()
-
-    client = Client()
-    await host.serve(client, messages())
+    client = MemoryClient()
+    await host.serve(client, client.messages(opening(id=1), CALL))
     assert client.sent[-1]["result"]["content"] == [{"type": "text", "text": "stdio"}]
     assert ("tools/call", "stdio") in SEEN
     assert (SEEN[0], SEEN[-1]) == (("started", "stdio", "2025-11-25"), ("ended", "stdio"))
@@ -95,10 +67,8 @@ async def test_a_session_of_a_message_stream_ends_with_the_connection(host: Host
 
 async def test_a_session_over_http_ends_when_the_client_deletes_it(host: Host) -> None:
     app = host.asgi()
-    both = [("Accept", "application/json, text/event-stream"), ("Content-Type", "application/json")]
-    opened = await send(app, "POST", "/mcp", both, json.dumps(INITIALIZE).encode()).answer()
-    named = ("Mcp-Session-Id", dict(opened.fields)["mcp-session-id"])
-    answer = await send(app, "POST", "/mcp", [*both, named], json.dumps(CALL).encode()).answer()
+    named = await open_session(app)
+    answer = await send(app, "POST", "/mcp", [*JSON_FIELDS, named], json.dumps(CALL).encode()).answer()
     assert json.loads(answer.body)["result"]["content"] == [{"type": "text", "text": "http"}]
     assert SEEN == [("started", "http", "2025-11-25"), ("tools/call", "http")]
     await send(app, "DELETE", "/mcp", [named]).answer()
@@ -106,10 +76,6 @@ async def test_a_session_over_http_ends_when_the_client_deletes_it(host: Host) -
 
 
 async def test_a_stateless_request_has_a_transport_and_no_session(host: Host) -> None:
-    request = modern(CALL)
-
-    async def messages() -> AsyncIterator[bytes]:
-        yield json.dumps(request).encode()
-
-    await host.serve(Client(), messages())
+    client = MemoryClient()
+    await host.serve(client, client.messages(modern(CALL)))
     assert SEEN == [("tools/call", "stdio")]

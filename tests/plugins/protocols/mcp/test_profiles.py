@@ -16,7 +16,7 @@ from pegboard.config import HostConfig
 from pegboard.plugin import Gate, Middleware, Plugin, ProtocolError, hookimpl
 from pegboard.types import LOCAL, Call, Caller, CallNext, ItemKind, Outcome, Request, Response
 from pegboard_testing import TestClient, connect
-from tests.support.http_mcp import message, mirrored, modern
+from tests.support.http_mcp import message, mirrored, modern, opening
 from tests.support.schemas import LEGACY, MODERN
 
 ERAS = [LEGACY[-1], MODERN[-1]]
@@ -280,11 +280,10 @@ async def test_each_profile_has_an_endpoint() -> None:
 
 
 async def test_a_session_belongs_to_one_endpoint() -> None:
-    start = {"protocolVersion": LEGACY[-1], "clientInfo": {"name": "x", "version": "1"}, "capabilities": {}}
     paths = ("/mcp", "/mcp/read", "/mcp/none")
     async with hosting() as host:
         for path in paths:
-            opened = await posted(host, path, message("initialize", start), "")
+            opened = await posted(host, path, opening(), "")
             session = opened.headers["Mcp-Session-Id"]
             statuses = {other: (await posted(host, other, message("tools/list"), session)).status for other in paths}
             assert statuses == {other: 200 if other == path else 404 for other in paths}

@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-import asyncio
-import json
 from collections.abc import AsyncIterator, Sequence
 from typing import Any
 
 import pytest
 
 from pegboard import Context, Host, Toolkit
-from pegboard.plugin import Connection, Gauge, Observer, Plugin, hookimpl
+from pegboard.plugin import Gauge, Observer, Plugin, hookimpl
 from tests.host.hosting import until
-from tests.support.asgi import send
-from tests.support.http_mcp import message, modern
+from tests.support.asgi import open_session, send
+from tests.support.http_mcp import message, modern, opening
+from tests.support.memory_client import MemoryClient
 
-CLIENT = {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "c", "version": "1"}}
-INITIALIZE = message("initialize", CLIENT, id=1)
+INITIALIZE = opening(id=1)
 LISTEN = modern(message("subscriptions/listen", {"notifications": {"toolsListChanged": True}}, id=1))
 CALL = message("tools/call", {"name": "x_speak", "arguments": {}}, id=2)
 
@@ -30,27 +28,6 @@ class Watching(Plugin, Observer):
 
     def host_started(self, gauges: Sequence[Gauge]) -> None:
         (Watching.gauge,) = (gauge for gauge in gauges if gauge.name == "messages_waiting")
-
-
-class SlowClient(Connection):
-    """A connection whose client reads nothing until `reads` is set."""
-
-    peer = "stdio"
-    transport = "stdio"
-    finishes = True
-
-    def __init__(self) -> None:
-        self.reads = asyncio.Event()
-        self.sent = 0
-
-    def send(self, sent: bytes) -> None:
-        self.sent += 1
-
-    async def drain(self) -> None:
-        await self.reads.wait()
-
-    async def close(self) -> None:
-        pass
 
 
 @pytest.fixture
@@ -81,11 +58,11 @@ async def until_waiting(expected: int) -> None:
 @pytest.mark.parametrize(("sent", "waiting"), [([INITIALIZE, CALL], 3), ([LISTEN], 1)])
 async def test_messages_of_a_stream_wait_for_its_client(host: Host, sent: list[dict[str, Any]], waiting: int) -> None:
     """A notification of the change waits, and in a session also the log message and the response of the call."""
-    client, reached = SlowClient(), []
+    client, reached = MemoryClient(is_slow=True), []
 
     async def messages() -> AsyncIterator[bytes]:
-        for item in sent:
-            yield json.dumps(item).encode()
+        async for data in client.messages(*sent):
+            yield data
         host.catalogue.add(later)
         for number in (waiting, 0):
             await until_waiting(number)
@@ -97,12 +74,11 @@ async def test_messages_of_a_stream_wait_for_its_client(host: Host, sent: list[d
 
 
 async def test_a_response_that_waits_at_the_end_counts_as_dropped(host: Host) -> None:
-    client = SlowClient()
-    client.finishes = False
+    client = MemoryClient(finishes=False, is_slow=True)
 
     async def messages() -> AsyncIterator[bytes]:
-        for item in (INITIALIZE, CALL):
-            yield json.dumps(item).encode()
+        async for data in client.messages(INITIALIZE, CALL):
+            yield data
         await until_waiting(2)
 
     assert await host.serve(client, messages()) == 1
@@ -110,9 +86,7 @@ async def test_a_response_that_waits_at_the_end_counts_as_dropped(host: Host) ->
 
 async def test_notifications_of_a_session_wait_until_its_stream_is_resumed(host: Host) -> None:
     app = host.asgi()
-    both = [("Accept", "application/json, text/event-stream"), ("Content-Type", "application/json")]
-    opened = await send(app, "POST", "/mcp", both, json.dumps(INITIALIZE).encode()).answer()
-    named = ("Mcp-Session-Id", dict(opened.fields)["mcp-session-id"])
+    named = await open_session(app)
     listening = send(app, "GET", "/mcp", [("Accept", "text/event-stream"), named])
     await listening.head()
     listening.tell("http.disconnect")

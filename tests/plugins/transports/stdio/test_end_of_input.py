@@ -15,9 +15,9 @@ from pegboard import Context, Host, Toolkit
 from pegboard.types import LOCAL
 from pegboard_plugins.transports.stdio import message_reader
 from pegboard_plugins.transports.stdio.stdio_connection import StdioConnection
-from tests.support.http_mcp import message, modern
+from tests.support.http_mcp import message, modern, opening
 
-INITIALIZE = message("initialize", {"protocolVersion": "2025-11-25", "capabilities": {}}, id=1)
+INITIALIZE = opening(id=1)
 
 kit = Toolkit("ends")
 
