@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,11 @@ from pegboard.loading.discovery import defaults
 
 VARIABLES = {"environment": defaults()["environment"]}
 """The variables that set keys, without other defaults."""
+
+
+def section(name: str, values: Mapping[str, Any]) -> str:
+    """Return the text of a section."""
+    return "\n".join([f"[{name}]", *(f"{key} = {json.dumps(value)}" for key, value in values.items()), ""])
 
 
 def load(folder: Path, text: str = "", environ: Mapping[str, str] | None = None, **options: Any) -> HostConfig:

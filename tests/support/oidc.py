@@ -38,6 +38,18 @@ class OidcProvider:
         self.port = free_port()
         self.url = f"http://127.0.0.1:{self.port}"
 
+    @property
+    def guard(self) -> str:
+        """The sections of a host that accepts its tokens for its resource."""
+        return f"""
+[plugins.resource_server]
+resource = "{self.resource}"
+challenge_scopes = ["openid", "work"]
+
+[[plugins.resource_server.authorization_servers]]
+issuer = "{self.url}"
+"""
+
     async def __aenter__(self) -> Self:
         script = await asyncio.to_thread(installed, SCRIPT, "oidc-provider", VERSION)
         command = node(), script, str(self.port), self.resource, self.algorithm, *self.more

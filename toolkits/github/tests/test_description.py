@@ -70,7 +70,6 @@ def test_an_invalid_response_is_rejected(status: int, change: dict[str, Any], re
 
 
 def test_the_description_is_unchanged_since_it_was_cut() -> None:
-    assert set(operations()) == set(cut.OPERATIONS)
-    again = cut.cut(description())
+    again = cut.cut(description(), set(operations()))
     assert cut.text({**again, "info": description()["info"]}) == FILE.read_text(encoding="utf-8")
     assert (FILE.parent / "LICENSE").read_text().startswith("MIT License Copyright (c) 2020 Octokit contributors")

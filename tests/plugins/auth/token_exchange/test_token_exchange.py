@@ -25,6 +25,7 @@ from pegboard_plugins.auth.token_exchange.token_grants import TokenGrants
 from pegboard_testing import TokenSourceContract
 from tests.plugins.auth.resource_server.conftest import serve
 from tests.plugins.auth.token_exchange import exchanging_kit
+from tests.support import config
 from tests.support.exchange_server import HOST_SECRET, ExchangeServer
 from tests.support.fields import Fields
 from tests.support.http_mcp import ask, call, opened
@@ -61,8 +62,7 @@ async def test_a_tool_receives_a_token_of_the_caller_for_its_upstream(tmp_path: 
     site = make_site(tmp_path, {"exchanging": exchanging_kit})
     async with ExchangeServer() as server, ExchangeServer(trusted=server) as upstream:
         settings = chained(server, upstream) if is_chained else section(server)
-        lines = [f"{name} = {json.dumps(value)}" for name, value in settings.items()]
-        more = "\n".join(["[plugins.token_exchange.providers.orders]", *lines])
+        more = config.section("plugins.token_exchange.providers.orders", settings)
         async with serve(site, server, server=more) as served:
             token = server.token()
             session = await opened(served, Authorization=f"Bearer {token}")

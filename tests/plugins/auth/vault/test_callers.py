@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -14,6 +13,7 @@ from pydantic import ValidationError
 
 from pegboard_plugins.auth.vault.settings import CallerSettings
 from tests.plugins.auth.vault import network_kit
+from tests.support.config import section
 from tests.support.http import Served, http_config
 from tests.support.http_mcp import ask, call, opened
 from tests.support.issuer import OTHER_RSA_KEY, RESOURCE, public
@@ -60,17 +60,11 @@ async def running(tmp_path: Path, **more: str) -> AsyncIterator[Network]:
     async with LoginIssuer() as issuer, ProviderServer() as provider:
         port = free_port()
         callers = {"url": f"http://127.0.0.1:{port}", "issuer": issuer.url, "client_id": "vault", **more}
-        sections = {
-            "plugins.resource_server": {"resource": RESOURCE},
-            "plugins.vault.callers": callers,
-            "plugins.vault.providers.acme": provider.settings(device=True),  # no device flow from the network
-        }
-        lines = [f"[[plugins.resource_server.authorization_servers]]\nissuer = {json.dumps(issuer.url)}"]
-        for name, section in sections.items():
-            values = [f"{key} = {json.dumps(value)}" for key, value in section.items()]
-            lines.insert(0, "\n".join([f"[{name}]", *values]))
-        lines.sort(key=lambda text: text.startswith("[["))
-        config = http_config(f'host = "127.0.0.1"\nport = {port}', more="\n" + "\n".join(lines) + "\n")
+        sections = section("plugins.resource_server", {"resource": RESOURCE})
+        sections += section("[plugins.resource_server.authorization_servers]", {"issuer": issuer.url})
+        sections += section("plugins.vault.callers", callers)
+        sections += section("plugins.vault.providers.acme", provider.settings(device=True))  # from the network: none
+        config = http_config(f'host = "127.0.0.1"\nport = {port}', more=sections)
         state = {"PEGBOARD_STATE_DIR": str(tmp_path / "state")}
         async with Served(make_site(tmp_path, {"network": network_kit}), config, env=state) as served:
             yield Network(served=served, issuer=issuer, provider=provider)

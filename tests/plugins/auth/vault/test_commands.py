@@ -13,13 +13,9 @@ import pytest
 
 from pegboard_plugins.auth.vault.vault_store import VaultStore, VaultToken
 from tests.plugins.auth.vault.conftest import KEY, logins
+from tests.support.config import section
 from tests.support.person import Person
 from tests.support.provider_server import ProviderServer
-
-CONFIG = """
-[plugins.vault.providers.acme]
-{settings}
-"""
 
 KIT = """
 from pegboard import Context, Toolkit
@@ -33,6 +29,11 @@ def use(context: Context) -> bool:
     \"\"\"Return True if there is a token.\"\"\"
     return bool(context.get_auth_token_or_empty())
 """
+
+
+def configure(folder: Path, **providers: dict[str, Any]) -> None:
+    sections = [section(f"plugins.vault.providers.{name}", settings) for name, settings in providers.items()]
+    (folder / "hostconfig.toml").write_text("".join(sections), "utf-8")
 
 
 async def pegboard(site: Path, *arguments: str, person: Person | None = None) -> tuple[int | None, str, str]:
@@ -56,8 +57,7 @@ async def pegboard(site: Path, *arguments: str, person: Person | None = None) ->
 
 async def test_a_login_from_its_begin_to_its_end(tmp_path: Path) -> None:
     async with ProviderServer() as provider, Person() as person:
-        lines = [f"{name} = {json.dumps(value)}" for name, value in provider.settings().items()]
-        (tmp_path / "hostconfig.toml").write_text(CONFIG.format(settings="\n".join(lines)), "utf-8")
+        configure(tmp_path, acme=provider.settings())
         code, out, errors = await pegboard(tmp_path, "login", "acme", "--scopes", "read", person=person)
         assert (code, out) == (0, "You are logged in at acme.\n"), errors
         code, listed, errors = await pegboard(tmp_path, "logins", "--json")
@@ -81,8 +81,7 @@ async def test_a_login_from_its_begin_to_its_end(tmp_path: Path) -> None:
 
 async def test_each_command_prints_json(tmp_path: Path) -> None:
     async with ProviderServer() as provider, Person() as person:
-        lines = [f"{name} = {json.dumps(value)}" for name, value in provider.settings().items()]
-        (tmp_path / "hostconfig.toml").write_text(CONFIG.format(settings="\n".join(lines)), "utf-8")
+        configure(tmp_path, acme=provider.settings())
         lines = ["login acme --scopes read --json", "logins --json", "whoami --json", "logout acme --json"]
         persons = [person, None, None, None]
         done = [
@@ -97,9 +96,7 @@ async def test_each_command_prints_json(tmp_path: Path) -> None:
 
 async def test_one_damaged_token_does_not_hide_the_others(tmp_path: Path) -> None:
     async with ProviderServer() as provider:
-        lines = [f"{name} = {json.dumps(value)}" for name, value in provider.settings().items()]
-        text = CONFIG.format(settings="\n".join(lines))
-        (tmp_path / "hostconfig.toml").write_text(text + text.replace("acme", "other"), "utf-8")
+        configure(tmp_path, acme=provider.settings(), other=provider.settings())
         flows = logins(provider.settings())
         await flows.tokens.save(KEY, VaultToken("access-0-canary"))
         other = VaultStore(tmp_path / "vault.db", ["0123456789abcdef-lost-lost-lost-lost"])
@@ -115,8 +112,7 @@ async def test_one_damaged_token_does_not_hide_the_others(tmp_path: Path) -> Non
 async def test_a_call_without_a_token_names_the_command_for_the_login(tmp_path: Path, is_json: bool) -> None:
     """The link of a call would end with its process."""
     async with ProviderServer() as provider:
-        lines = [f"{name} = {json.dumps(value)}" for name, value in provider.settings().items()]
-        (tmp_path / "hostconfig.toml").write_text(CONFIG.format(settings="\n".join(lines)), "utf-8")
+        configure(tmp_path, acme=provider.settings())
         (tmp_path / "kit.py").write_text(KIT, "utf-8")
         call = ["call", "use", "--file", str(tmp_path / "kit.py"), *["--json"] * is_json]
         code, out, errors = await pegboard(tmp_path, *call)
@@ -149,8 +145,7 @@ async def test_a_logout_revokes_all_that_it_can_and_names_the_rest(
         settings = provider.settings(provider=name)
         if name == "github":
             del settings["revocation_endpoint"]
-        lines = [f"{key} = {json.dumps(value)}" for key, value in settings.items()]
-        (tmp_path / "hostconfig.toml").write_text(CONFIG.format(settings="\n".join(lines)), "utf-8")
+        configure(tmp_path, acme=settings)
         await logins(settings).tokens.save(KEY, VaultToken("access-0-canary", "refresh-0-canary", expires_at=1))
         provider.replies = [] if reply is None else [reply]
         code, out, errors = await pegboard(tmp_path, "logout", "acme")

@@ -74,20 +74,6 @@ async def test_a_rejected_token_is_renewed_where_it_comes_from(
             assert (error.message, error.additional_prompt_content) == ("The service refuses.", shown)
 
 
-async def test_a_session_is_asked_to_open_the_page() -> None:
-    questions: list[dict[str, Any]] = []
-
-    async with ProviderServer() as provider, vault_host(provider.settings(), "read") as host, Person() as person:
-
-        async def ask(method: str, params: dict[str, Any], **_: Any) -> dict[str, Any]:
-            questions.append({"method": method, **params})
-            await person.open(params["url"])
-            return {"action": "accept"}
-
-        assert await value(host, "use", client=SESSION, ask=ask) == "access-1-canary"
-        assert [(question["method"], question["mode"]) for question in questions] == [("elicitation/create", "url")]
-
-
 async def test_a_call_in_rounds_ends_with_the_page() -> None:
     async with ProviderServer() as provider, vault_host(provider.settings(), "read") as host, Person() as person:
         rounds = Rounds(host, "use")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from collections.abc import Mapping
 from pathlib import Path
@@ -11,6 +10,7 @@ from typing import Any
 import pytest
 
 from pegboard_client import Asked, Client, Program
+from tests.support.config import section
 from tests.support.person import Person
 from tests.support.provider_server import ProviderServer
 
@@ -31,9 +31,8 @@ def use(context: Context) -> bool:
 @pytest.mark.parametrize(("revision", "asks"), [("2025-11-25", True), ("2026-07-28", True), ("2025-06-18", False)])
 async def test_a_call_logs_the_user_in(tmp_path: Path, revision: str, asks: bool) -> None:
     async with ProviderServer() as provider, Person() as person:
-        config = [f"{name} = {json.dumps(value)}" for name, value in provider.settings().items()]
         (tmp_path / "kit.py").write_text(KIT, "utf-8")
-        (tmp_path / "host.toml").write_text("\n".join(["[plugins.vault.providers.acme]", *config]), "utf-8")
+        (tmp_path / "host.toml").write_text(section("plugins.vault.providers.acme", provider.settings()), "utf-8")
         questions: list[Asked] = []
 
         async def ask(question: Asked) -> Mapping[str, Any]:
@@ -54,5 +53,7 @@ async def test_a_call_logs_the_user_in(tmp_path: Path, revision: str, asks: bool
                 result = await client.call("use", {})
         assert result["content"][0]["text"] == "true"
         assert len(questions) == asks
-        assert all(question.params["mode"] == "url" for question in questions)
+        assert all(
+            (question.method, question.params["mode"]) == ("elicitation/create", "url") for question in questions
+        )
         assert "canary" not in str(result) + str([question.params for question in questions])

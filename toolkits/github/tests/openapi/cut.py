@@ -1,10 +1,11 @@
 """Cuts the operations that the tools use out of GitHub's OpenAPI description, so that the tests can check against them.
 
     npm pack @octokit/openapi@23.0.2 && tar xzf octokit-openapi-23.0.2.tgz
-    python toolkits/github/tests/openapi/cut.py package
+    python toolkits/github/tests/openapi/cut.py package [OPERATION ...]
 
-It writes `description.json` and `LICENSE` beside this file: the operations below, whatever they refer to, and all of
-it as GitHub has it, but for the prose. The same package gives the same bytes on every machine.
+It writes `description.json` and `LICENSE` beside this file: the operations that `description.json` has already and
+those of the command line, whatever they refer to, and all of it as GitHub has it, but for the prose. The same package
+gives the same bytes on every machine.
 """
 
 from __future__ import annotations
@@ -18,50 +19,6 @@ from typing import Any
 
 HERE = Path(__file__).parent
 SOURCE = Path("generated/api.github.com.json")
-
-OPERATIONS = (
-    "actions/download-job-logs-for-workflow-run",
-    "actions/list-jobs-for-workflow-run",
-    "actions/list-workflow-runs-for-repo",
-    "actions/re-run-workflow",
-    "actions/re-run-workflow-failed-jobs",
-    "activity/list-notifications-for-authenticated-user",
-    "checks/list-for-ref",
-    "git/create-ref",
-    "git/get-blob",
-    "issues/create",
-    "issues/create-comment",
-    "issues/get",
-    "issues/list-comments",
-    "issues/list-for-repo",
-    "issues/update",
-    "pulls/create",
-    "pulls/create-review",
-    "pulls/get",
-    "pulls/list",
-    "pulls/list-files",
-    "pulls/list-review-comments",
-    "pulls/list-reviews",
-    "pulls/merge",
-    "pulls/request-reviewers",
-    "repos/create-or-update-file-contents",
-    "repos/create-release",
-    "repos/delete-file",
-    "repos/get",
-    "repos/get-commit",
-    "repos/get-content",
-    "repos/get-latest-release",
-    "repos/get-release-by-tag",
-    "repos/list-branches",
-    "repos/list-commits",
-    "repos/list-for-authenticated-user",
-    "repos/list-for-user",
-    "repos/list-releases",
-    "search/code",
-    "search/issues-and-pull-requests",
-    "search/repos",
-    "users/get-authenticated",
-)
 
 ALWAYS = ("#/components/schemas/basic-error", "#/components/schemas/validation-error")
 """What errors look like that GitHub does not describe for each operation anew."""
@@ -108,10 +65,15 @@ def references(node: Any) -> set[str]:
     return own.union(*map(references, node.values()))
 
 
-def cut(description: dict[str, Any], operations: tuple[str, ...] = OPERATIONS) -> dict[str, Any]:
+def operations(description: dict[str, Any]) -> set[str]:
+    """The ids of all operations."""
+    return {operation["operationId"] for methods in description["paths"].values() for operation in methods.values()}
+
+
+def cut(description: dict[str, Any], wanted_operations: set[str]) -> dict[str, Any]:
     """The operations and what they refer to, directly or not."""
     paths: dict[str, Any] = {}
-    missing = set(operations)
+    missing = set(wanted_operations)
     for path, methods in description["paths"].items():
         for method, operation in methods.items():
             if isinstance(operation, dict) and operation.get("operationId") in missing:
@@ -137,11 +99,12 @@ def text(description: dict[str, Any]) -> str:
     return json.dumps(description, indent=1, sort_keys=True, ensure_ascii=False) + "\n"
 
 
-def main(package: Path) -> None:
+def main(package: Path, *added: str) -> None:
     """Cut, from an unpacked `@octokit/openapi`."""
     data = (package / SOURCE).read_bytes()
     about = json.loads((package / "package.json").read_text())
-    result = cut(json.loads(data))
+    known = operations(json.loads((HERE / "description.json").read_text(encoding="utf-8")))
+    result = cut(json.loads(data), known | set(added))
     result["info"]["x-cut-from"] = {
         "package": about["name"],
         "version": about["version"],
@@ -154,4 +117,4 @@ def main(package: Path) -> None:
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]))
+    main(Path(sys.argv[1]), *sys.argv[2:])
