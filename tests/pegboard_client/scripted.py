@@ -8,6 +8,9 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager, suppress
 from typing import Any, NamedTuple
 
+import pytest
+
+from pegboard.plugin import TransportError
 from pegboard_client import Client, Stream
 from tests.pegboard_client.pairs import MemoryEnd, StreamPair
 
@@ -91,6 +94,37 @@ async def scripted_http(respond: Respond) -> AsyncIterator[tuple[str, list[Got]]
         server.close()
         for writer in writers:
             writer.transport.abort()
+
+
+async def assert_refused(
+    server: Any, message: str, error: type[Exception] = TransportError, **options: Any
+) -> pytest.ExceptionInfo[Exception]:
+    """Check that a client does not connect, and return its error."""
+    with pytest.raises(error, match=message) as caught:
+        async with Client(server, **options):
+            pass
+    return caught
+
+
+class Tokens:
+    """Logins that succeed: a token once the server has asked for it."""
+
+    def __init__(self) -> None:
+        self.token = ""
+        self.statuses: list[int] = []
+
+    async def headers(self, url: str) -> dict[str, str]:
+        return {"Authorization": f"Bearer {self.token}"} if self.token else {}
+
+    async def challenged(self, url: str, status: int, headers: Any) -> bool:
+        self.statuses.append(status)
+        self.token = "good"
+        return True
+
+
+def guarded(got: Got) -> bytes:
+    """Answer a request that has the token."""
+    return got.result(DISCOVERED) if got.headers.get("authorization") == "Bearer good" else whole(401, b"")
 
 
 @asynccontextmanager

@@ -12,10 +12,9 @@ from typing import Any
 
 import pytest
 
-from pegboard.plugin import ProtocolError, TransportError
+from pegboard.plugin import ProtocolError
 from pegboard_client import (
     Client,
-    ClientLimits,
     Endpoint,
     Program,
     ServerTimeoutError,
@@ -34,7 +33,10 @@ from tests.pegboard_client.scripted import (
     REVISION,
     STREAM,
     Got,
+    Tokens,
+    assert_refused,
     connected,
+    guarded,
     scripted_http,
     scripted_stream,
     session,
@@ -66,9 +68,7 @@ async def test_errors_name_neither_the_password_of_a_proxy_nor_the_query(monkeyp
     async with scripted_http(respond) as (url, _):
         monkeypatch.setenv("https_proxy", url.replace("127", "me:secret@127"))
         for address, message in (("https://server.invalid/", "407"), (url, "no response: 400 ")):
-            with pytest.raises(TransportError, match=message) as caught:
-                async with Client(f"{address}?key=secret"):
-                    pass
+            caught = await assert_refused(f"{address}?key=secret", message)
             assert "secret" not in str(caught.value)
 
 
@@ -149,39 +149,14 @@ async def test_a_notification_that_is_never_accepted_is_dropped(
 async def test_a_login_has_its_own_time() -> None:
     remaining: list[float] = []
 
-    class Login:
-        token = ""
-
-        async def headers(self, url: str) -> dict[str, str]:
-            return {"Authorization": self.token}
-
+    class Login(Tokens):
         async def challenged(self, url: str, status: int, headers: Any) -> bool:
             (flight,) = client._connection.incoming.in_flight.values()
             remaining.append(flight.due - asyncio.get_running_loop().time())
-            self.token = "good"
-            return True
+            return await super().challenged(url, status, headers)
 
-    def respond(got: Got) -> bytes:
-        return got.result(DISCOVERED) if got.headers["authorization"] == "good" else whole(401, b"")
-
-    async with scripted_http(respond) as (url, _), (client := Client(Endpoint(url, auth=Login()), timeout=20)):
+    async with scripted_http(guarded) as (url, _), (client := Client(Endpoint(url, auth=Login()), timeout=20)):
         assert remaining[0] > 1000
-
-
-@pytest.mark.parametrize(
-    ("response", "message"),
-    [
-        (STREAM + b"data\n" * 3000, "more than 2000 bytes"),
-        (whole(307, b"", "Location: http://["), "redirects to an invalid address"),
-    ],
-)
-async def test_a_hostile_response_is_one_clear_error(response: bytes, message: str) -> None:
-    def respond(got: Got) -> bytes:
-        return response if got.method == "tools/call" else got.result(DISCOVERED)
-
-    async with connected(respond, limits=ClientLimits(message_bytes=2000)) as (client, _):
-        with pytest.raises(TransportError, match=message):
-            await client.call("x")
 
 
 async def test_a_server_cannot_demand_a_reconnect_at_once() -> None:
@@ -266,8 +241,6 @@ async def test_a_program_without_its_guard_is_ended(monkeypatch: pytest.MonkeyPa
         raise BlockingIOError("no more processes")
 
     monkeypatch.setattr(process_group, "_guard_of", fail)
-    with pytest.raises(TransportError, match="guard of sleep: no more processes"):
-        async with Client(Program("sleep", ["60"])):
-            pass
+    await assert_refused(Program("sleep", ["60"]), "guard of sleep: no more processes")
     with pytest.raises(ProcessLookupError):
         os.kill(started[0], 0)

@@ -24,9 +24,12 @@ from tests.pegboard_client.scripted import (
     STREAM,
     Got,
     Respond,
+    Tokens,
     as_json,
+    assert_refused,
     connected,
     event,
+    guarded,
     scripted_http,
     session,
     whole,
@@ -95,9 +98,7 @@ async def test_a_server_of_the_new_era_without_common_revision_is_refused(error:
 
 async def test_a_session_of_an_unknown_revision_is_refused() -> None:
     async with scripted_http(lambda got: got.result({**INITIALIZED, "protocolVersion": "1999-01-01"})) as (url, _):
-        with pytest.raises(TransportError, match="selected the revision '1999-01-01'"):
-            async with Client(url, revision=REVISION):
-                pass
+        await assert_refused(url, "selected the revision '1999-01-01'", revision=REVISION)
 
 
 def test_a_revision_that_the_client_does_not_speak_is_refused() -> None:
@@ -266,19 +267,6 @@ async def test_a_lost_subscription_is_repeated_and_changes_may_have_been_missed(
     assert got[-1].message["params"]["notifications"] == {**wanted, "resourceSubscriptions": ["x://a"]}
 
 
-class Person:
-    """A person who logs in, and is counted."""
-
-    logins = 0
-
-    async def headers(self, url: str) -> dict[str, str]:
-        return {}
-
-    async def challenged(self, url: str, status: int, headers: Any) -> bool:
-        self.logins += 1
-        return False
-
-
 @pytest.mark.parametrize("era", [session, stateless])
 async def test_a_lost_stream_that_requires_a_login_is_opened_again_after_an_accepted_request(
     era: Any, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
@@ -286,7 +274,7 @@ async def test_a_lost_stream_that_requires_a_login_is_opened_again_after_an_acce
     monkeypatch.setattr(listening, "reconnect_delay", lambda _: 0)
     monkeypatch.setattr(http_session, "reconnect_delay", lambda _: 0)
     methods: list[str] = []
-    opened, person = 0, Person()
+    opened, tokens = 0, Tokens()
 
     def respond(got: Got) -> bytes:
         nonlocal opened
@@ -305,7 +293,7 @@ async def test_a_lost_stream_that_requires_a_login_is_opened_again_after_an_acce
     revision = REVISION if era is session else "2026-07-28"
     async with (
         scripted_http(era(respond)) as (url, _),
-        Client(Endpoint(url, auth=person), revision=revision, **options) as client,
+        Client(Endpoint(url, auth=tokens), revision=revision, **options) as client,
     ):
         await client.listen()
         await until(lambda: "requires a login" in caplog.text)
@@ -313,7 +301,7 @@ async def test_a_lost_stream_that_requires_a_login_is_opened_again_after_an_acce
         async with asyncio.timeout(WAIT):
             while not methods:
                 assert await client.call("x") == OK
-    assert (caplog.text.count("requires a login"), person.logins) == (1, 0)
+    assert (caplog.text.count("requires a login"), tokens.statuses) == (1, [])
 
 
 # --- responses
@@ -340,6 +328,7 @@ OTHER_IDS = (1, "2", 2.0, True, None, [2])
         (STREAM + b"data: [1]\n\n", "not a JSON-RPC message"),
         (STREAM + b"data: " + b"x" * 3000, "more than 2000 bytes"),
         (STREAM + b"data: x\n" * 3000, "more than 2000 bytes"),
+        (STREAM + b"data\n" * 3000, "more than 2000 bytes"),
         (STREAM + b": only a comment\n\n", "ended before the response"),
         (
             b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 99\r\nConnection: close\r\n\r\n{",
@@ -351,6 +340,7 @@ OTHER_IDS = (1, "2", 2.0, True, None, [2])
             whole(307, b"", "Location: https://elsewhere.example/mcp?token=1"),
             "redirects to https://elsewhere.example/mcp;",
         ),
+        (whole(307, b"", "Location: http://["), "redirects to an invalid address"),
     ],
 )
 async def test_a_faulty_response_is_one_clear_error(era: Any, response: bytes, message: str) -> None:
@@ -383,18 +373,15 @@ async def test_a_closed_client_says_so() -> None:
 async def test_a_server_that_is_not_there_is_named() -> None:
     async with scripted_http(lambda _: ACCEPTED) as (url, _):
         pass
-    with pytest.raises(TransportError, match=f"{url}: cannot connect: Connection refused$"):
-        async with Client(Endpoint(url.replace("127", "user:secret@127") + "?key=secret")):
-            pass
+    endpoint = Endpoint(url.replace("127", "user:secret@127") + "?key=secret")
+    await assert_refused(endpoint, f"{url}: cannot connect: Connection refused$")
 
 
 @pytest.mark.parametrize(
     "url", ["ftp://user:secret@host/", "http://user:secret@:x/", "host/mcp", "http://", "http://["]
 )
 async def test_an_address_that_is_not_of_http_is_refused_without_its_secrets(url: str) -> None:
-    with pytest.raises(TransportError, match="not a URL of an HTTP server") as caught:
-        async with Client(Endpoint(url)):
-            pass
+    caught = await assert_refused(Endpoint(url), "not a URL of an HTTP server")
     assert "secret" not in str(caught.value)
 
 
@@ -404,9 +391,7 @@ async def test_proxies_of_the_environment_are_used(monkeypatch: pytest.MonkeyPat
         async with Client("http://server.invalid/mcp") as client:
             assert client.stateless
         monkeypatch.setenv("no_proxy", "server.invalid")
-        with pytest.raises(TransportError, match="cannot connect"):
-            async with Client("http://server.invalid/mcp"):
-                pass
+        await assert_refused("http://server.invalid/mcp", "cannot connect")
     assert [request.headers["host"] for request in got] == ["server.invalid"]
 
 
@@ -427,9 +412,7 @@ async def test_a_batch_on_a_stream_may_have_the_response() -> None:
 
 async def test_a_url_without_a_path_gets_an_example() -> None:
     async with scripted_http(lambda _: whole(404, b"")) as (url, _):
-        with pytest.raises(TransportError, match=f"is that of an MCP endpoint, such as {url}$"):
-            async with Client(f"{url.removesuffix('mcp')}"):
-                pass
+        await assert_refused(f"{url.removesuffix('mcp')}", f"is that of an MCP endpoint, such as {url}$")
 
 
 async def test_a_redirect_to_the_same_origin_is_followed() -> None:
@@ -450,9 +433,7 @@ async def test_a_redirect_to_the_same_origin_is_followed() -> None:
 )
 async def test_a_status_without_a_message_is_explained(response: bytes, message: str) -> None:
     async with scripted_http(lambda _: response) as (url, _):
-        with pytest.raises(TransportError, match=message.format(origin=url.removesuffix("/mcp"))):
-            async with Client(url):
-                pass
+        await assert_refused(url, message.format(origin=url.removesuffix("/mcp")))
 
 
 @pytest.mark.parametrize("kind", ["application/json", "text/event-stream"])
@@ -473,33 +454,12 @@ async def test_an_unknown_method_of_the_new_era_is_a_protocol_error() -> None:
 # --- logins
 
 
-class Tokens:
-    """Adds a token once the server has asked for it."""
-
-    def __init__(self) -> None:
-        self.token = ""
-        self.statuses: list[int] = []
-
-    async def headers(self, url: str) -> dict[str, str]:
-        return {"Authorization": f"Bearer {self.token}"} if self.token else {}
-
-    async def challenged(self, url: str, status: int, headers: Any) -> bool:
-        self.statuses.append(status)
-        self.token = "good"
-        return True
-
-
 async def test_a_login_is_performed_when_the_server_asks_for_it() -> None:
-    def respond(got: Got) -> bytes:
-        return got.result(DISCOVERED) if got.headers.get("authorization") == "Bearer good" else whole(401, b"")
-
     tokens = Tokens()
-    async with scripted_http(respond) as (url, _):
+    async with scripted_http(guarded) as (url, _):
         async with Client(Endpoint(url, auth=tokens)) as client:
             assert client.stateless
-        with pytest.raises(LoginRequiredError, match="requires a login"):
-            async with Client(url):
-                pass
+        await assert_refused(url, "requires a login", LoginRequiredError)
     assert tokens.statuses == [401]
 
 

@@ -20,7 +20,7 @@ from pegboard_client import era_probe as probing
 from pegboard_client.child_process import start_process
 from tests.host.hosting import WAIT, until
 from tests.pegboard_client.pairs import MemoryEnd
-from tests.pegboard_client.scripted import DISCOVERED, INITIALIZED, REVISION, scripted_stream
+from tests.pegboard_client.scripted import DISCOVERED, INITIALIZED, REVISION, assert_refused, scripted_stream
 
 OK: dict[str, Any] = {"content": []}
 SERVER = """
@@ -275,9 +275,7 @@ async def test_a_broken_input_is_no_log_record(caplog: pytest.LogCaptureFixture)
 
 @pytest.mark.parametrize("command", ["/does/not/exist", "/etc/passwd"])
 async def test_a_program_that_cannot_be_started_is_named(command: str) -> None:
-    with pytest.raises(TransportError, match=f"cannot start {command}"):
-        async with Client(Program(command)):
-            pass
+    await assert_refused(Program(command), f"cannot start {command}")
 
 
 def is_gone(pid: int) -> bool:
