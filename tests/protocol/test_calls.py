@@ -11,7 +11,6 @@ import pytest
 
 from tests.protocol.conftest import Start
 from tests.support import unruly_kit
-from tests.support.distributions import make_distribution
 from tests.support.hostile_kit import CANARY, ERRORS
 from tests.support.mcp_client import NEWEST, McpClient, McpServer, text_of, values
 from tests.support.peer import META
@@ -51,24 +50,6 @@ async def test_structured_content_is_sent_as_far_as_the_revision_has_it(every: M
         wraps = not every.modern and not isinstance(value, dict)
         expected = {"result": value} if wraps else value
         assert result.get("structuredContent") == (expected if every.since("2025-06-18") else None)
-
-
-@pytest.mark.requirement("TOOL-26")
-async def test_null_is_structured_content_where_it_is_the_value(tmp_path: Path) -> None:
-    kit = (
-        "from pegboard import Toolkit\n\nkit = Toolkit('perhaps')\n\n\n"
-        "@kit.tool\ndef number(there: bool) -> int | None:\n"
-        "    '''Return a number, perhaps.'''\n    return 1 if there else None\n"
-    )
-    make_distribution(tmp_path, "perhaps", "1", {"pegboard.toolkits": {"perhaps": "perhaps:kit"}}, {"perhaps.py": kit})
-    async with McpServer("http", tmp_path) as server:
-        for revision in NEWEST:
-            client = await server.client(revision)
-            await client.result("tools/list")
-            for there, value in ((True, 1), (False, None)):
-                result = await client.call("perhaps_number", there=there)
-                assert result["structuredContent"] == (value if client.modern else {"result": value})
-                assert text_of(result) == ("null" if value is None else "1")
 
 
 @pytest.mark.requirement("TOOL-11", "TOOL-18")

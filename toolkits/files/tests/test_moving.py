@@ -86,27 +86,6 @@ def test_another_name_of_the_same_file_is_taken_as_a_new_spelling(
     assert os.listdir(root) == ["README"]
 
 
-@pytest.mark.parametrize("name", ["link", "to_file", "dangling", "pipe"])
-def test_links_and_special_files_are_left_alone(root: Path, roots: Roots, outside: Path, name: str) -> None:
-    (root / "link").symlink_to(outside)
-    (root / "to_file").symlink_to(outside / "secret.txt")
-    (root / "dangling").symlink_to("nowhere")
-    os.mkfifo(root / "pipe")
-    (root / "a").write_text("x")
-    for act in (
-        lambda: moved(roots, name, "new"),
-        lambda: moved(roots, "a", name, overwrite=True),
-        lambda: deleted(roots, name, recursive=True),
-    ):
-        with pytest.raises(FileProblem):
-            act()
-    for act in (lambda: moved(roots, "link/secret.txt", "new"), lambda: moved(roots, "a", "link/new")):
-        with pytest.raises(FileProblem, match="symbolic link"):
-            act()
-    assert os.listdir(outside) == ["secret.txt"]
-    assert sorted(os.listdir(root)) == ["a", "dangling", "link", "pipe", "to_file"]
-
-
 @pytest.mark.parametrize("path", [".", "", "{root}"])
 def test_a_root_is_neither_moved_nor_deleted(root: Path, roots: Roots, path: str) -> None:
     with pytest.raises(FileProblem, match="is a root"):

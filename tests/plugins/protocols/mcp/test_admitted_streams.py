@@ -98,17 +98,15 @@ def config_of(**plugins: Any) -> HostConfig:
     return Host({"host": host, "plugins": {"http": http, **plugins}}).config
 
 
-async def ended(streams: tuple[Streaming, Streaming]) -> bool:
+async def assert_ended(streams: tuple[Streaming, Streaming]) -> None:
     listening, subscription = streams
     assert [received async for received in listening.rest()] == []
     assert [received["result"]["resultType"] async for received in subscription.rest()] == ["complete"]
-    return True
 
 
-async def is_open(host: Host, streams: tuple[Streaming, Streaming]) -> bool:
+async def assert_open(host: Host, streams: tuple[Streaming, Streaming]) -> None:
     host.emit(Change("tools"))
     assert [(await stream.next())["method"] for stream in streams] == [CHANGED] * 2
-    return True
 
 
 @pytest.mark.parametrize("path", ["/mcp", "/mcp/own"])
@@ -126,9 +124,9 @@ async def test_streams_of_a_caller_who_is_no_longer_admitted_end(
     async with Here({"mcp": profiles}, door).serving() as here:
         streams = await here.streams()
         await door.asked_again()
-        assert await is_open(here.host, streams)
+        await assert_open(here.host, streams)
         door.answer = answer
-        assert await ended(streams)
+        await assert_ended(streams)
 
 
 @pytest.mark.parametrize(
@@ -146,7 +144,7 @@ async def test_streams_of_other_callers_stay_open(only_local: str | None, answer
         streams = await here.streams()
         door.answer = answer
         await door.asked_again()
-        assert await is_open(here.host, streams)
+        await assert_open(here.host, streams)
 
 
 async def test_a_check_that_hangs_does_not_stop_the_others(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -174,15 +172,15 @@ async def test_streams_of_a_token_end_after_a_reload_without_it() -> None:
     async with Here(config("ada", "ben")).serving() as here:
         ada, ben = [await here.streams(Authorization=f"Bearer {TOKENS[name]}") for name in ("ada", "ben")]
         await here.host.reload(config=config_of(**config("ada")))
-        assert await ended(ben)
-        assert await is_open(here.host, ada)
+        await assert_ended(ben)
+        await assert_open(here.host, ada)
 
 
 async def test_streams_of_strangers_end_after_a_reload_with_an_authenticator() -> None:
     async with Here({}).serving() as here:
         streams = await here.streams()
         await here.host.reload(config=config_of(auth_token={"token": TOKENS["ada"]}))
-        assert await ended(streams)
+        await assert_ended(streams)
 
 
 async def test_streams_of_a_revoked_token_end_after_its_introspection() -> None:
@@ -192,4 +190,4 @@ async def test_streams_of_a_revoked_token_end_after_its_introspection() -> None:
         async with Here({"resource_server": settings}).serving() as here:
             streams = await here.streams(Authorization=f"Bearer {issuer.opaque('opaque-1')}")
             issuer.known.clear()
-            assert await ended(streams)
+            await assert_ended(streams)

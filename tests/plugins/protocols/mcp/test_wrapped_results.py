@@ -53,7 +53,7 @@ def kit_of(annotation: Any, value: Any, content: tuple[Any, ...] | None = None) 
     return kit
 
 
-@pytest.mark.requirement("TOOL-18", "TOOL-19")
+@pytest.mark.requirement("TOOL-18", "TOOL-19", "TOOL-26")
 @pytest.mark.parametrize("name", CASES)
 @pytest.mark.parametrize("revision", SUPPORTED_REVISIONS)
 async def test_a_result_fits_its_listed_schema_and_clients_of_tests_receive_it(name: str, revision: str) -> None:
@@ -62,6 +62,7 @@ async def test_a_result_fits_its_listed_schema_and_clients_of_tests_receive_it(n
         schema = (await client.tool("give")).get("outputSchema")
         result = await client.call("give")
     assert result.value == value
+    assert name != "nothing" or result.text == "null"
     assert (schema is None) == (name == "text" or revision < STRUCTURED[0])
     if schema is None:
         assert "structuredContent" not in result.raw
