@@ -41,9 +41,6 @@ class ArcadeCloud(LoopbackServer):
         application.router.add_get("/open/{user}/{provider}", self._open)
         return application
 
-    def started(self) -> None:
-        self.url = self.origin
-
     @web.middleware
     async def _check(self, request: web.Request, handler: Any) -> web.StreamResponse:
         if request.path.startswith("/v1/") and request.headers.get("Authorization") != API_KEY:

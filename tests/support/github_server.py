@@ -5,13 +5,11 @@ https://docs.github.com/en/apps/oauth-apps/building-oauth-apps/authorizing-oauth
 
 from __future__ import annotations
 
-from base64 import urlsafe_b64encode
-from hashlib import sha256
 from urllib.parse import urlencode, urlsplit
 
 from aiohttp import web
 
-from tests.support.loopback_server import LoopbackServer
+from tests.support.loopback_server import LoopbackServer, challenge_of, redirected
 
 
 class GitHubServer(LoopbackServer):
@@ -39,13 +37,11 @@ class GitHubServer(LoopbackServer):
         self._page = dict(request.query)
         target = urlsplit(self._page["redirect_uri"])  # the port may differ from that of http://127.0.0.1/callback
         assert (target.hostname, target.path) == ("127.0.0.1", "/callback")
-        answer = urlencode({"code": "code", "state": self._page["state"]})
-        return web.Response(status=302, headers={"Location": f"{self._page['redirect_uri']}?{answer}"})
+        return redirected(self._page, {"code": "code", "state": self._page["state"]})
 
     async def _token(self, request: web.Request) -> web.Response:
         form = {name: str(value) for name, value in (await request.post()).items()}
-        digest = sha256(form.get("code_verifier", "").encode()).digest()
-        is_right = urlsafe_b64encode(digest).rstrip(b"=").decode() == self._page["code_challenge"]
+        is_right = challenge_of(form.get("code_verifier", "")) == self._page["code_challenge"]
         if form["client_secret"] != self.SECRET or form["code"] != "code" or not is_right:
             document = {"error": "bad_verification_code", "error_description": "The code passed is incorrect."}
         else:

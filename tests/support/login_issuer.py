@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from typing import Any, Self
-from urllib.parse import urlencode
 
 from aiohttp import web
 
 from tests.support.issuer import Issuer
+from tests.support.loopback_server import redirected
 
 
 class LoginIssuer(Issuer):
@@ -37,8 +37,7 @@ class LoginIssuer(Issuer):
         if request.path == "/authorize":
             code = f"code-{len(self._codes)}"
             self._codes[code] = {**request.query, "sub": self.user}
-            answer = urlencode({"code": code, "state": request.query["state"]})
-            return web.Response(status=302, headers={"Location": f"{request.query['redirect_uri']}?{answer}"})
+            return redirected(request.query, {"code": code, "state": request.query["state"]})
         if request.path == "/token":
             login = self._codes.pop(str((await request.post())["code"]))
             claims = {"sub": login["sub"], "aud": login["client_id"], "nonce": login["nonce"], **self.changed}

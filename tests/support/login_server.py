@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from base64 import b64decode, urlsafe_b64encode
+from base64 import b64decode
 from collections.abc import Mapping
-from hashlib import sha256
 from typing import Any
-from urllib.parse import parse_qsl, unquote, urlencode, urlsplit
+from urllib.parse import parse_qsl, unquote, urlsplit
 
 import aiohttp
 from aiohttp import web
 
-from tests.support.loopback_server import LoopbackServer
+from tests.support.loopback_server import LoopbackServer, challenge_of, redirected
 
 
 class LoginServer(LoopbackServer):
@@ -88,16 +87,14 @@ class LoginServer(LoopbackServer):
     def _authorize(self, query: dict[str, str]) -> web.Response:
         self.pages.append(query)
         answer = {"code": "code-1", "state": query["state"], **self.answer}
-        target = f"{query['redirect_uri']}?{urlencode({name: text for name, text in answer.items() if text})}"
-        return web.Response(status=302, headers={"Location": target})
+        return redirected(query, answer)
 
     def _token(self, form: dict[str, str], headers: Mapping[str, str]) -> web.Response:
         if credentials := headers.get("Authorization"):
             form["basic"] = ":".join(map(unquote, b64decode(credentials.removeprefix("Basic ")).decode().split(":")))
         self.forms.append(form)
         if form["grant_type"] == "authorization_code":
-            digest = urlsafe_b64encode(sha256(form["code_verifier"].encode()).digest()).rstrip(b"=").decode()
-            assert digest == self.pages[-1]["code_challenge"]
+            assert challenge_of(form["code_verifier"]) == self.pages[-1]["code_challenge"]
             assert form["redirect_uri"] == self.pages[-1]["redirect_uri"]
         status, body = self.tokens.pop(0) if self.tokens else (200, {})
         if status == 200:

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import json
-from base64 import b64decode, urlsafe_b64encode
+from base64 import b64decode
 from collections.abc import Awaitable, Callable
-from hashlib import sha256
 from typing import Any
-from urllib.parse import parse_qsl, urlencode
+from urllib.parse import parse_qsl
 
 from aiohttp import web
 
-from tests.support.loopback_server import LoopbackServer
+from tests.support.loopback_server import LoopbackServer, challenge_of, redirected
 
 
 class ProviderServer(LoopbackServer):
@@ -65,9 +64,6 @@ class ProviderServer(LoopbackServer):
         """The tokens that were revoked."""
         return [form["token"] for form in self.revocations]
 
-    def started(self) -> None:
-        self.url = self.origin
-
     def settings(self, **more: Any) -> dict[str, Any]:
         """Return the section of a registration here."""
         endpoints = ("authorize", "token", "revoke", "device", "user")
@@ -79,8 +75,7 @@ class ProviderServer(LoopbackServer):
         query = dict(request.query)
         self.pages.append(query)
         answer = {"code": f"code-{len(self.pages)}-canary", "state": query["state"], **self.answer}
-        target = f"{query['redirect_uri']}?{urlencode({name: text for name, text in answer.items() if text})}"
-        return web.Response(status=302, headers={"Location": target})
+        return redirected(query, answer)
 
     async def _token(self, request: web.Request) -> web.Response:
         form = await self._form(request)
@@ -88,9 +83,8 @@ class ProviderServer(LoopbackServer):
         if self.before_token is not None:
             await self.before_token()
         if "code_challenge" in (self.pages[-1] if self.pages and "code" in form else {}):
-            digest = sha256(form.get("code_verifier", "").encode()).digest()
             challenge = self.pages[int(form["code"].split("-")[1]) - 1]["code_challenge"]
-            if urlsafe_b64encode(digest).rstrip(b"=").decode() != challenge:
+            if challenge_of(form.get("code_verifier", "")) != challenge:
                 return web.json_response({"error": "invalid_grant"}, status=400)
         number = len(self.forms)
         issued = {"access_token": f"access-{number}-canary", "refresh_token": f"refresh-{number}-canary", **self.reply}

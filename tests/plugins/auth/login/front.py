@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from base64 import urlsafe_b64encode
 from collections.abc import Sequence
-from hashlib import sha256
 from typing import Any, NamedTuple, Self
 from urllib.parse import parse_qsl, urlencode, urlsplit
 
@@ -14,6 +12,7 @@ import aiohttp
 
 from pegboard import Context, Host, Toolkit
 from tests.support.http_mcp import opening
+from tests.support.loopback_server import challenge_of
 from tests.support.oidc import free_port
 from tests.support.peer import WAIT
 from tests.support.person import Person
@@ -21,7 +20,7 @@ from tests.support.person import Person
 BACK = "http://127.0.0.1:1/callback"
 """The redirect URI of the client, where no server listens."""
 VERIFIER = "0123456789abcdefghijklmnopqrstuvwxyz-0123456789"
-CHALLENGE = urlsafe_b64encode(sha256(VERIFIER.encode()).digest()).rstrip(b"=").decode()
+CHALLENGE = challenge_of(VERIFIER)
 KEY = "0123456789abcdefghijklmnopqrstuvwxyz"
 
 

@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 import asyncio
-from base64 import urlsafe_b64encode
-from hashlib import sha256
 from time import time
 from typing import Any
-from urllib.parse import urlencode
 
 import jwt
 from aiohttp import web
 from aiohttp.typedefs import Handler
 
 from tests.support.issuer import RSA_KEY, public
-from tests.support.loopback_server import LoopbackServer
+from tests.support.loopback_server import LoopbackServer, challenge_of, redirected
 
 
 class IdentityServer(LoopbackServer):
@@ -63,9 +60,6 @@ class IdentityServer(LoopbackServer):
         application.router.add_get("/api/v3/{path:.*}", self._github)
         return application
 
-    def started(self) -> None:
-        self.url = self.origin
-
     @web.middleware
     async def _fail(self, request: web.Request, handler: Handler) -> web.StreamResponse:
         if self.down and request.path.endswith(self.down):
@@ -82,16 +76,14 @@ class IdentityServer(LoopbackServer):
     async def _authorize(self, request: web.Request) -> web.Response:
         self.pages.append(dict(request.query))
         answer = {"code": f"code-{len(self.pages)}", "state": request.query["state"], **self.answer}
-        target = f"{request.query['redirect_uri']}?{urlencode({name: text for name, text in answer.items() if text})}"
-        return web.Response(status=302, headers={"Location": target})
+        return redirected(request.query, answer)
 
     async def _token(self, request: web.Request) -> web.Response:
         if self.broken:
             return web.Response(**self.broken)
         form = await request.post()
         page = self.pages[int(str(form["code"]).partition("-")[2]) - 1]
-        digest = urlsafe_b64encode(sha256(str(form["code_verifier"]).encode()).digest()).rstrip(b"=").decode()
-        if self.refusal is not None or digest != page["code_challenge"]:
+        if self.refusal is not None or challenge_of(str(form["code_verifier"])) != page["code_challenge"]:
             return web.json_response(self.refusal or {"error": "invalid_grant"}, status=400)
         claims = {"iss": self.url, "sub": "7", "aud": "host", "exp": time() + 60, "nonce": page["nonce"], **self.claims}
         token = jwt.encode(claims, self.key, algorithm=self.algorithm, headers={"kid": "one"})

@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 import asyncio
-import json
-from collections.abc import AsyncIterator, Mapping
-from contextlib import asynccontextmanager
 from typing import Any
 
 import pytest
 
-from pegboard_client import Client, Endpoint, HttpReply, OAuth
+from pegboard_client import Client, Endpoint, OAuth
 from pegboard_plugins.auth.login import login_clients
 from pegboard_plugins.auth.login.login_clients import ClientRefusedError, LoginClients
 from pegboard_plugins.auth.login.login_signing import LoginSigner
 from pegboard_plugins.auth.login.settings import LoginConfig
 from tests.plugins.auth.login.front import KEY, Front
+from tests.support.documents import Documents
 from tests.support.person import Person
 
 URL = "https://desk.example/.well-known/client.json"
@@ -25,33 +23,6 @@ DOCUMENT = {
     "client_name": "Desk",
     "redirect_uris": ["http://127.0.0.1/callback", "https://desk.example/cb"],
 }
-
-
-class Documents:
-    """Responds to each request with one document."""
-
-    def __init__(self, document: Mapping[str, Any], status: int = 200) -> None:
-        self.document = document
-        self.status = status
-        self.asked: list[str] = []
-        self.is_slow = asyncio.Event()
-
-    @asynccontextmanager
-    async def __call__(
-        self, method: str, url: str, headers: Mapping[str, str], body: bytes | None
-    ) -> AsyncIterator[HttpReply]:
-        self.asked.append(url)
-        if url.startswith("https://slow."):
-            self.is_slow.set()
-            await asyncio.Event().wait()
-
-        async def chunks() -> AsyncIterator[bytes]:
-            yield json.dumps(self.document).encode()
-
-        yield HttpReply(self.status, {}, chunks())
-
-    async def close(self) -> None:
-        """Close no connection."""
 
 
 def clients(exchange: Documents | None, **settings: Any) -> LoginClients:

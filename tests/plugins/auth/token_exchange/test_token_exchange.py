@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import json
 import logging
-from collections.abc import AsyncIterator, Mapping
-from contextlib import asynccontextmanager
 from pathlib import Path
 from time import time
 from typing import Any
@@ -16,7 +13,7 @@ from pydantic import ValidationError
 from pegboard import AuthorizationRequiredError, Host
 from pegboard.plugin import TokenSource
 from pegboard.types import Call, Caller, Supplied, TokenRequest, ToolAuthorization
-from pegboard_client import HttpReply, LoginFailedError
+from pegboard_client import LoginFailedError
 from pegboard_plugins.auth.auth_providers import OAuth2
 from pegboard_plugins.auth.token_exchange import exchanged_tokens
 from pegboard_plugins.auth.token_exchange.exchanged_tokens import ExchangedTokens
@@ -26,6 +23,7 @@ from pegboard_testing import TokenSourceContract
 from tests.plugins.auth.resource_server.conftest import serve
 from tests.plugins.auth.token_exchange import exchanging_kit
 from tests.support import config
+from tests.support.documents import Documents
 from tests.support.exchange_server import HOST_SECRET, ExchangeServer
 from tests.support.fields import Fields
 from tests.support.http_mcp import ask, call, opened
@@ -138,28 +136,12 @@ async def test_a_refusal_is_reported_without_tokens(caplog: pytest.LogCaptureFix
 @pytest.mark.parametrize("endpoint", ["http://127.0.0.1:9/token", "http://localhost/token", "http://a.example/token"])
 async def test_the_metadata_of_a_server_elsewhere_cannot_name_this_machine(endpoint: str) -> None:
     """The client secret and the caller's token must not be sent to a program on this machine."""
-    sent: list[str] = []
-
-    class Elsewhere:
-        @asynccontextmanager
-        async def __call__(
-            self, method: str, url: str, headers: Mapping[str, str], body: bytes | None
-        ) -> AsyncIterator[HttpReply]:
-            sent.append(url)
-
-            async def chunks() -> AsyncIterator[bytes]:
-                yield json.dumps({"issuer": "https://i.example", "token_endpoint": endpoint}).encode()
-
-            yield HttpReply(200, {}, chunks())
-
-        async def close(self) -> None:
-            pass
-
+    documents = Documents({"issuer": "https://i.example", "token_endpoint": endpoint})
     settings = {"issuer": "https://i.example", "client_id": "host", "resource": UPSTREAM}
-    grants = TokenGrants(ExchangeSettings.model_validate(settings), Elsewhere())
+    grants = TokenGrants(ExchangeSettings.model_validate(settings), documents)
     with pytest.raises(LoginFailedError, match="requires an https URL"):
         await grants.token("token-of-ann", [])
-    assert all(url.startswith("https://i.example/.well-known/") for url in sent)
+    assert all(url.startswith("https://i.example/.well-known/") for url in documents.asked)
 
 
 async def test_expired_tokens_are_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:

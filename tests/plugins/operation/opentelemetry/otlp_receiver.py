@@ -46,9 +46,6 @@ class OtlpReceiver(LoopbackServer):
         )
         return app
 
-    def started(self) -> None:
-        self.url = self.origin
-
     async def _traces(self, request: web.Request) -> web.Response:
         for group in ExportTraceServiceRequest.FromString(await self._body(request)).resource_spans:
             self.resource = attributes(group.resource.attributes)
