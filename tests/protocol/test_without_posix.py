@@ -92,9 +92,8 @@ async def test_http_serves_and_ctrl_c_ends_it(sites: dict[str, Path]) -> None:
 @pytest.mark.asyncio(loop_scope="session")
 async def test_a_unix_socket_is_refused_with_the_alternative(sites: dict[str, Path]) -> None:
     config = http_config('socket = "web.sock"')
-    async with Served(sites["fixture"], config, command=(*COMMAND, "serve"), ready=False) as served:
-        assert await served.wait() == 5
-        assert "remove [plugins.http] socket, and set host and port" in served.stderr
+    served = Served(sites["fixture"], config, command=(*COMMAND, "serve"))
+    await served.assert_refuses(5, "remove [plugins.http] socket, and set host and port")
 
 
 def test_a_log_that_is_not_read_does_not_keep_the_process(tmp_path: Path) -> None:

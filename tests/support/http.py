@@ -193,6 +193,15 @@ class Served(Process):
             line.abort()
         await self.stop()
 
+    async def assert_refuses(self, code: int, *texts: str) -> None:
+        """Check that the server does not start: it ends with a code, and standard error has these texts."""
+        self._ready = False
+        async with self:
+            assert await self.wait() == code
+            assert "Traceback" not in self.stderr
+            for text in texts:
+                assert text in self.stderr
+
     @property
     def port(self) -> int:
         match = re.search(r":(\d+)(/|$)", self.url)

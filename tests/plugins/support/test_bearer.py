@@ -2,24 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import pytest
 
 from pegboard.types import Request, Response
 from pegboard_plugins.support.bearer import BearerScheme, checked_scopes
+from tests.support.fields import Fields
 
 METADATA = {"resource_metadata": "https://a.example/m"}
-
-
-class Fields(list[tuple[str, str]]):
-    """Header fields, in order."""
-
-    def get(self, key: str) -> str | None:
-        return next(iter(self.getall(key, ())), None)
-
-    def getall(self, key: str, default: Any) -> Any:
-        return [value for name, value in self if name == key] or default
 
 
 def request_with(*values: str, **query: str) -> Request:

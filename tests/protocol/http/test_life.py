@@ -251,10 +251,8 @@ async def test_it_listens_at_one_loopback_address_or_the_configured_one(served: 
         assert configured.url.startswith("http://[::1]:")
         async with await configured.connect("::1") as line:
             assert (await line.request("GET", "/healthz", [("Host", f"[::1]:{configured.port}")])).status == 200
-    async with Served(fixture_site, http_config('host = "192.0.2.1"\nport = 0'), ready=False) as elsewhere:
-        assert await elsewhere.wait() == 5
-        assert "192.0.2.1" in elsewhere.stderr
-        assert "Traceback" not in elsewhere.stderr
+    elsewhere = Served(fixture_site, http_config('host = "192.0.2.1"\nport = 0'))
+    await elsewhere.assert_refuses(5, "192.0.2.1")
 
 
 # --- Unix sockets
@@ -272,9 +270,7 @@ async def test_a_unix_socket_is_private_and_removed_at_the_end(fixture_site: Pat
         assert served.url == f"unix:{path}"
         await served.wait_for_stderr(rf"try: curl --unix-socket {path} http://localhost/healthz")
         assert path.stat().st_mode & 0o777 == 0o600
-        async with Served(fixture_site, config, ready=False) as second:
-            assert await second.wait() == 5
-            assert f"{path}: it is in use" in second.stderr
+        await Served(fixture_site, config).assert_refuses(5, f"{path}: it is in use")
         async with await over_unix(path) as line:
             assert (await line.request("GET", "/healthz")).text == "ok\n"
             assert (await line.request("GET", "/healthz", [("Host", "evil.example")])).status == 421
@@ -301,9 +297,8 @@ async def test_only_a_socket_without_a_listener_is_replaced_and_only_its_own_rem
             assert await served.wait() == 0
         assert path.is_socket()
     file.write_text("mine")
-    async with Served(fixture_site, http_config(f'socket = "{file}"'), ready=False) as served:
-        assert await served.wait() == 5
-        assert file.read_text() == "mine"
+    await Served(fixture_site, http_config(f'socket = "{file}"')).assert_refuses(5)
+    assert file.read_text() == "mine"
 
 
 @pytest.mark.parametrize(("proxies", "status"), [("", 421), ('trusted_proxies = ["unix"]', 200)])
@@ -331,10 +326,7 @@ async def test_tls(fixture_site: Path, certificate: Path) -> None:
         assert "Traceback" not in served.stderr
     for key in ("none.pem", "locked.pem"):
         config = f'port = 0\ncertificate = "{certificate}/cert.pem"\nkey = "{certificate / key}"'
-        async with Served(fixture_site, http_config(config), ready=False) as served:
-            assert await served.wait() == 5
-            assert str(certificate / key) in served.stderr
-            assert "Traceback" not in served.stderr
+        await Served(fixture_site, http_config(config)).assert_refuses(5, str(certificate / key))
 
 
 async def test_the_end_does_not_wait_for_a_tls_client_that_has_its_response(certificate: Path) -> None:

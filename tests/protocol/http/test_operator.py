@@ -139,11 +139,10 @@ ENGINE = {"ARCADE_WORKER_SECRET": TOKEN}
 async def test_it_does_not_start_beyond_this_machine_without_an_authenticator(
     fixture_site: Path, http: str, env: dict[str, str]
 ) -> None:
-    async with Served(fixture_site, http_config(http), env=env, ready=False) as served:
-        assert await served.wait() == 3
-        for named in ("auth_token", "resource_server", "[plugins.mcp] anonymous = true", "[plugins.mcp] http = false"):
-            assert named in served.stderr
-        assert "serves" not in served.stderr.partition("pegboard: ")[0]
+    served = Served(fixture_site, http_config(http), env=env)
+    ways = ("auth_token", "resource_server", "[plugins.mcp] anonymous = true", "[plugins.mcp] http = false")
+    await served.assert_refuses(3, *ways)
+    assert "serves" not in served.stderr.partition("pegboard: ")[0]
 
 
 @SERVED

@@ -32,10 +32,9 @@ os.execv(sys.argv[1], [sys.argv[1], "serve"])
 """Opens sockets at these places, and becomes the server."""
 
 
-def managed(site: Path, *places: str, config: str = "", kind: str = "SOCK_STREAM", ready: bool = True) -> Served:
+def managed(site: Path, *places: str, kind: str = "SOCK_STREAM") -> Served:
     command = (sys.executable, "-c", MANAGER, str(PEGBOARD), kind, *places)
-    # the configured port is not used
-    return Served(site, http_config("port = 1\n" + config), command=command, ready=ready)
+    return Served(site, http_config("port = 1"), command=command)  # the configured port is not used
 
 
 async def test_sockets_of_the_manager_are_served_and_stay(fixture_site: Path, tmp_path: Path) -> None:
@@ -50,22 +49,18 @@ async def test_sockets_of_the_manager_are_served_and_stay(fixture_site: Path, tm
 
 
 async def test_a_passed_socket_that_other_machines_reach_needs_an_authenticator(fixture_site: Path) -> None:
-    async with managed(fixture_site, "0.0.0.0", ready=False) as served:
-        assert await served.wait() == 3
-        assert "authenticator" in served.stderr
+    await managed(fixture_site, "0.0.0.0").assert_refuses(3, "authenticator")
 
 
 async def test_a_passed_descriptor_that_does_not_listen_is_refused(fixture_site: Path) -> None:
-    async with managed(fixture_site, "127.0.0.1", kind="SOCK_DGRAM", ready=False) as served:
-        assert await served.wait() == 5
-        assert "descriptor 3 of LISTEN_FDS does not listen" in served.stderr
+    served = managed(fixture_site, "127.0.0.1", kind="SOCK_DGRAM")
+    await served.assert_refuses(5, "descriptor 3 of LISTEN_FDS does not listen")
 
 
 async def test_an_invalid_number_of_sockets_is_refused(fixture_site: Path) -> None:
     command = ("/bin/sh", "-c", f'LISTEN_PID=$$ LISTEN_FDS=many exec "{PEGBOARD}" serve')
-    async with Served(fixture_site, command=command, ready=False) as served:
-        assert await served.wait() == 5
-        assert 'LISTEN_FDS must be a number of sockets, not "many"' in served.stderr
+    served = Served(fixture_site, command=command)
+    await served.assert_refuses(5, 'LISTEN_FDS must be a number of sockets, not "many"')
 
 
 @pytest.fixture

@@ -226,9 +226,3 @@ async def test_invalid_arguments_are_rejected_before_a_request(
 )
 async def test_the_next_page_is_read_from_the_link_header(link: str, page: int | None) -> None:
     assert next_page(link) == page
-
-
-async def test_a_list_names_its_next_page(tools: Served, github: GithubServer) -> None:
-    link = {"Link": f'<{github.url}/repositories/1/issues?page=2>; rel="next"'}
-    github.script("issues/list-for-repo", Reply(body=[], headers=link))
-    assert await tools.call("list_issues", repo=REPO) == {"items": [], "next_page": 2}

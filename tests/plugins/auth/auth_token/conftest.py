@@ -41,10 +41,9 @@ def serve(
     *,
     http: str = 'host = "0.0.0.0"\nport = 0',
     env: Mapping[str, str] = ENV,
-    ready: bool = True,
 ) -> Served:
     """Start a server on all addresses."""
-    return Served(site, http_config(http, more=settings), env=env, ready=ready)
+    return Served(site, http_config(http, more=settings), env=env)
 
 
 @pytest_asyncio.fixture(scope="session", loop_scope="session")

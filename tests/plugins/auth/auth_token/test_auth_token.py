@@ -105,9 +105,7 @@ async def test_a_weak_token_admits_the_operator_only(site: Path) -> None:
         done = await ask(served, call("door_who"), Authorization="Bearer short")
         assert done.result["content"][0]["text"] == "operator ['work']"
         assert "admits the operator alone: tokens of [plugins.auth_token] are weak: token; " in served.stderr
-    async with serve(site, settings, env=env, ready=False) as refused:
-        assert await refused.wait() == 3
-        assert "tokens of [plugins.auth_token] are weak: token; " in refused.stderr
+    await serve(site, settings, env=env).assert_refuses(3, "tokens of [plugins.auth_token] are weak: token; ")
 
 
 BROKEN: list[tuple[dict[str, Any], str]] = [

@@ -87,14 +87,13 @@ def serve(
     server: str = "",
     http: str = "",
     env: Mapping[str, str] | None = None,
-    ready: bool = True,
 ) -> Served:
     """Start a server on all addresses, with more lines for the plugin, its authorization servers and HTTP."""
     own = f'\n[plugins.resource_server]\nresource = "{RESOURCE}"\n{settings}\n'
     for issuer in issuers:
         own += f'[[plugins.resource_server.authorization_servers]]\nissuer = "{issuer.url}"\n{server}\n'
     http = f'host = "0.0.0.0"\nport = 0\n{http}'
-    return Served(site, http_config(http, more=own), env={"DOOR_SECRET": "hunter2", **(env or {})}, ready=ready)
+    return Served(site, http_config(http, more=own), env={"DOOR_SECRET": "hunter2", **(env or {})})
 
 
 async def listed(served: Served, token: str | None, **fields: str) -> Answer:

@@ -126,6 +126,4 @@ async def test_the_variables_enable_the_plugin_and_allow_the_host_of_the_resourc
             for host in ("evil.example", f"sub.{name}", f"{name}.evil.example"):
                 assert (await listed(served, token, Host=host)).status == 421
         del env["MCP_RESOURCE_SERVER_AUTHORIZATION_SERVERS"]
-        async with Served(site, http_config(), env=env, ready=False) as stopped:
-            assert await stopped.wait() == 3
-            assert "authorization_servers" in stopped.stderr
+        await Served(site, http_config(), env=env).assert_refuses(3, "authorization_servers")

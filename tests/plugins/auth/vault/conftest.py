@@ -9,9 +9,10 @@ import pytest
 
 from pegboard import Context, Host, Toolkit
 from pegboard_plugins.auth.auth_providers import OAuth2
-from pegboard_plugins.auth.vault.login_flows import LoginFlows, login_flows
+from pegboard_plugins.auth.vault.login_flows import LoginFlow, LoginFlows, login_flows
 from pegboard_plugins.auth.vault.settings import VaultConfig
 from pegboard_plugins.auth.vault.vault_store import TokenKey
+from tests.support.person import Person
 
 KEY = TokenKey("", "", "acme")
 
@@ -44,3 +45,11 @@ def vault_host(settings: dict[str, Any], *scopes: str, more: tuple[str, ...] = (
 def logins(settings: dict[str, Any], **vault: Any) -> LoginFlows:
     """Return the logins of a process at the provider "acme"."""
     return login_flows(VaultConfig.model_validate({"providers": {"acme": settings}, **vault}))
+
+
+async def log_in(person: Person, settings: dict[str, Any], *scopes: str) -> tuple[LoginFlows, LoginFlow]:
+    """Let a person open the link of a login. Return the logins and this login."""
+    flows = logins(settings)
+    flow = await flows.start(KEY, scopes)
+    await person.open(flow.url)
+    return flows, flow

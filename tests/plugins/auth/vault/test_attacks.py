@@ -12,7 +12,7 @@ import pytest
 from pegboard_client import LoginFailedError
 from pegboard_plugins.auth.vault.login_flows import LoginFlow, LoginFlows
 from pegboard_plugins.auth.vault.vault_store import VaultToken
-from tests.plugins.auth.vault.conftest import KEY, logins
+from tests.plugins.auth.vault.conftest import KEY, log_in, logins
 from tests.support.issuer import Issuer
 from tests.support.person import Person
 from tests.support.provider_server import ProviderServer
@@ -35,9 +35,7 @@ async def closed(flows: LoginFlows) -> VaultToken | None:
 async def test_a_response_of_another_issuer_is_refused_before_the_code_is_used(answer: dict[str, str]) -> None:
     async with ProviderServer() as provider, Person() as person:
         provider.answer = answer
-        flows = logins(provider.settings(provider="google"))
-        flow = await flows.start(KEY, [])
-        await person.open(flow.url)
+        _, flow = await log_in(person, provider.settings(provider="google"))
         assert "authorization server" in await outcome(flow)
         assert provider.forms == []
 
@@ -46,9 +44,7 @@ async def test_a_response_of_another_issuer_is_refused_before_the_code_is_used(a
 async def test_another_state_ends_no_login(change: dict[str, str]) -> None:
     async with ProviderServer() as provider, Person() as person:
         provider.answer = change
-        flows = logins(provider.settings())
-        flow = await flows.start(KEY, [])
-        await person.open(flow.url)
+        flows, _ = await log_in(person, provider.settings())
         assert person.shown[0] == 400
         assert provider.forms == []
         assert await closed(flows) is None
@@ -173,9 +169,7 @@ async def test_a_token_in_a_description_is_masked(description: str) -> None:
 async def test_an_unusable_token_is_refused(token: object) -> None:
     async with ProviderServer() as provider, Person() as person:
         provider.reply = {"access_token": token}
-        flows = logins(provider.settings())
-        flow = await flows.start(KEY, [])
-        await person.open(flow.url)
+        flows, flow = await log_in(person, provider.settings())
         assert "sent no usable token" in await outcome(flow)
         assert await closed(flows) is None
 

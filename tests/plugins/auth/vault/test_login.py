@@ -14,7 +14,7 @@ from pegboard_plugins.auth.auth_providers import OAuth2
 from pegboard_plugins.auth.vault import provider_client
 from pegboard_plugins.auth.vault.vault_store import VaultToken
 from tests.host.hosting import WAIT, call, failure, value
-from tests.plugins.auth.vault.conftest import KEY, logins, vault_host
+from tests.plugins.auth.vault.conftest import KEY, log_in, logins, vault_host
 from tests.support.oidc import OidcProvider
 from tests.support.person import Person
 from tests.support.provider_server import ProviderServer
@@ -176,9 +176,7 @@ async def test_a_device_login_waits_for_the_person(monkeypatch: pytest.MonkeyPat
 async def test_oidc_provider_unmodified() -> None:
     """Login, PKCE, `iss`, renewal with rotation, device flow and revocation at a foreign authorization server."""
     async with OidcProvider("OPAQUE", vault=True) as provider, Person() as person:
-        flows = logins({**OIDC, "issuer": provider.url, "scopes": ["openid", "work"]})
-        flow = await flows.start(KEY, ["work"])
-        await person.open(flow.url)
+        flows, flow = await log_in(person, {**OIDC, "issuer": provider.url, "scopes": ["openid", "work"]}, "work")
         await flow.done
         assert "iss=" in next(url for url in person.visited if "code=" in url)
         kept = await flows.tokens.fresh(KEY, ["work"])
@@ -227,8 +225,6 @@ async def test_the_end_of_the_host_ends_every_login() -> None:
 
 async def test_an_unknown_account_does_not_fail_the_login() -> None:
     async with ProviderServer() as provider, Person() as person:
-        flows = logins(provider.settings(account_endpoint="http://127.0.0.1:1/user"))
-        flow = await flows.start(KEY, [])
-        await person.open(flow.url)
+        flows, flow = await log_in(person, provider.settings(account_endpoint="http://127.0.0.1:1/user"))
         assert await flow.done == "You are logged in at acme"
         await flows.close()

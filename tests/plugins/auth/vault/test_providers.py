@@ -11,7 +11,7 @@ from pegboard_client import LoginFailedError
 from pegboard_plugins.auth import auth_providers
 from pegboard_plugins.auth.vault.named_providers import NAMED_PROVIDERS
 from pegboard_plugins.auth.vault.vault_store import VaultToken
-from tests.plugins.auth.vault.conftest import KEY, logins
+from tests.plugins.auth.vault.conftest import KEY, log_in, logins
 from tests.support.person import Person
 from tests.support.provider_server import ProviderServer
 
@@ -70,9 +70,7 @@ async def test_a_login_has_the_form_of_its_documentation(
 ) -> None:
     async with ProviderServer() as provider, Person() as person:
         provider.reply = SLACK if name == "slack" else {}
-        flows = logins(provider.settings(provider=name))
-        flow = await flows.start(KEY, ["a", "b"])
-        await person.open(flow.url)
+        flows, flow = await log_in(person, provider.settings(provider=name), "a", "b")
         assert (await flow.done).startswith("You are logged in at")
         assert page == {member: provider.pages[0].get(member) for member in page}
         assert form.items() <= provider.forms[0].items()
@@ -95,9 +93,7 @@ async def test_a_login_has_the_form_of_its_documentation(
 async def test_an_error_with_status_200_is_an_error(name: str, reply: dict[str, Any]) -> None:
     async with ProviderServer() as provider, Person() as person:
         provider.replies = [(200, reply)]
-        flows = logins(provider.settings(provider=name))
-        flow = await flows.start(KEY, [])
-        await person.open(flow.url)
+        flows, _ = await log_in(person, provider.settings(provider=name))
         assert str(reply["error"]) in person.shown[1]
         await flows.close()
         assert await flows.tokens.load(KEY) is None

@@ -44,23 +44,27 @@ class Store(MemorySessionStore):
         await super().remove(session_id)
 
 
-async def open_session(sessions: HttpSessions) -> HttpSession:
+async def opened(store: MemorySessionStore, **settings: Any) -> tuple[HttpSessions, HttpSession]:
+    """Return the sessions of a store, and one that is open."""
+    sessions = HttpSessions(store, None, McpConfig(**settings))
     session = await sessions.open(Client(revision="2025-11-25"), LOCAL, NO_CHANGES)
     assert session is not None
-    return session
+    return sessions, session
 
 
-async def settle_idle(sessions: HttpSessions) -> None:
-    """Settle idle sessions, as the timer does."""
+async def assert_idle(sessions: HttpSessions, session: HttpSession) -> None:
+    """Check that no session is live once a session is released and idle ones are settled, as by the timer."""
+    await sessions.release(session)
     while sessions._idle:
         sessions._settle_idle()
         await asyncio.gather(*sessions._tasks)
+    assert not sessions._live
 
 
 @pytest.mark.parametrize("json", [False, True], ids=["events", "both"])
 async def test_a_call_that_ends_in_the_turn_of_its_timer_is_answered(json: bool) -> None:
-    sessions, may_end = HttpSessions(MemorySessionStore(10, 60), None, McpConfig()), asyncio.Event()
-    call = SessionCall(1, await open_session(sessions), sessions)
+    sessions, session = await opened(MemorySessionStore(10, 60))
+    call, may_end = SessionCall(1, session, sessions), asyncio.Event()
 
     async def answer() -> bytes:
         await may_end.wait()
@@ -83,8 +87,7 @@ async def test_a_call_that_ends_in_the_turn_of_its_timer_is_answered(json: bool)
 
 async def test_data_of_tools_is_stored_before_the_response() -> None:
     store = MemorySessionStore(10, 60)
-    sessions = HttpSessions(store, None, McpConfig())
-    session = await open_session(sessions)
+    sessions, session = await opened(store)
     call = SessionCall(1, session, sessions)
 
     async def answer() -> bytes:
@@ -118,8 +121,7 @@ async def test_a_call_ends_quietly_in_the_turn_in_which_it_arrives(method: str, 
 
 async def test_a_session_is_gone_from_the_beginning_of_its_deletion() -> None:
     store = Store()
-    sessions = HttpSessions(store, None, McpConfig())
-    session = await open_session(sessions)
+    sessions, session = await opened(store)
     closing = asyncio.create_task(sessions.close(session))
     await store.asked.wait()
     assert await sessions.find(session.id, LOCAL, NO_CHANGES) is None
@@ -132,8 +134,7 @@ async def test_a_session_that_was_found_before_it_was_deleted_is_gone() -> None:
     store = Store()
     store.may_give.clear()
     store.may_remove.set()
-    sessions = HttpSessions(store, None, McpConfig())
-    session = await open_session(sessions)
+    sessions, session = await opened(store)
     sessions._live.clear()  # as another request of an idle session finds it
     finding = asyncio.create_task(sessions.find(session.id, LOCAL, NO_CHANGES))
     await store.asked.wait()
@@ -173,8 +174,7 @@ async def stored(store: SlowStore, session: HttpSession) -> Any:
 
 async def test_a_late_look_up_does_not_bring_older_data_back() -> None:
     store = SlowStore()
-    sessions = HttpSessions(store, None, McpConfig())
-    session = await open_session(sessions)
+    sessions, session = await opened(store)
     await sessions.release(session)
     store.reads = [late := asyncio.Event()]
     finding = asyncio.create_task(sessions.find(session.id, LOCAL, NO_CHANGES))
@@ -187,15 +187,12 @@ async def test_a_late_look_up_does_not_bring_older_data_back() -> None:
     second = await finding
     assert second is not None
     assert second.data == await stored(store, session) == {"shop/cart": "1"}
-    await sessions.release(second)
-    await settle_idle(sessions)
-    assert not sessions._live
+    await assert_idle(sessions, second)
 
 
 async def test_a_late_write_does_not_replace_newer_data() -> None:
     store = SlowStore()
-    sessions = HttpSessions(store, None, McpConfig())
-    session = await open_session(sessions)
+    sessions, session = await opened(store)
     store.writes = [first, second] = [asyncio.Event(), asyncio.Event()]
     settling = []
     for data in ({"shop/cart": "1"}, {"shop/cart": "2"}):
@@ -207,17 +204,14 @@ async def test_a_late_write_does_not_replace_newer_data() -> None:
     first.set()
     await asyncio.gather(*settling)
     assert await stored(store, session) == {"shop/cart": "2"}
-    await sessions.release(session)
-    await settle_idle(sessions)
-    assert not sessions._live
+    await assert_idle(sessions, session)
 
 
 @pytest.mark.parametrize("late", [HttpSessions.settle, HttpSessions.release])
 async def test_a_session_that_another_process_deleted_does_not_come_back(late: Any) -> None:
     store, ended = MemorySessionStore(10, 60), list[str]()
-    sessions = HttpSessions(store, None, McpConfig())
+    sessions, session = await opened(store)
     sessions.on_expired(ended.append)
-    session = await open_session(sessions)
     session.data = {"shop/cart": "1"}
     await store.remove(session.id)
     await late(sessions, session)
@@ -229,8 +223,7 @@ async def test_a_session_that_another_process_deleted_does_not_come_back(late: A
 async def test_a_session_whose_stream_is_open_is_not_idle() -> None:
     now = [0.0]
     store = MemorySessionStore(10, 60, lambda: now[0])
-    sessions = HttpSessions(store, None, McpConfig(session_idle_seconds=60))
-    session = await open_session(sessions)
+    sessions, session = await opened(store, session_idle_seconds=60)
     stream = session.open_standalone()
     await sessions.release(session)
     for now[0] in (50.0, 100.0):
@@ -246,8 +239,7 @@ async def test_a_session_whose_stream_is_open_is_not_idle() -> None:
 
 async def test_data_that_could_not_be_stored_is_stored_by_the_next_request() -> None:
     store = SlowStore()
-    sessions = HttpSessions(store, None, McpConfig())
-    session = await open_session(sessions)
+    sessions, session = await opened(store)
     for _ in range(2):
         await sessions.find(session.id, LOCAL, NO_CHANGES)
     session.data, store.fails = {"shop/cart": "1"}, True
@@ -256,6 +248,4 @@ async def test_data_that_could_not_be_stored_is_stored_by_the_next_request() -> 
     store.fails = False
     await sessions.release(session)  # while a further request uses it
     assert await stored(store, session) == {"shop/cart": "1"}
-    await sessions.release(session)
-    await settle_idle(sessions)
-    assert not sessions._live
+    await assert_idle(sessions, session)

@@ -110,11 +110,10 @@ def serve(
     http: str = "port = 0",
     host: str = "",
     env: Mapping[str, str] | None = None,
-    ready: bool = True,
 ) -> Served:
     """Start a process with settings in `[plugins.worker]`. Without `env` its environment holds the secret."""
     config = f"{QUIET}{host}\n[plugins.http]\n{http}\n\n[plugins.worker]\n{settings}\n"
-    return Served(site, config, env={"ARCADE_WORKER_SECRET": SECRET} if env is None else env, ready=ready)
+    return Served(site, config, env={"ARCADE_WORKER_SECRET": SECRET} if env is None else env)
 
 
 @pytest_asyncio.fixture(scope="session", loop_scope="session")

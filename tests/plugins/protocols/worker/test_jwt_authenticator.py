@@ -173,9 +173,8 @@ async def test_weak_secrets_and_no_tokens_are_for_the_operator_unless_configured
 
 
 async def test_other_addresses_are_refused_without_tokens(site: Path) -> None:
-    async with serve(site, http='host = "0.0.0.0"\nport = 0', env=OPEN_ENV, ready=False) as refused:
-        assert await refused.wait() == 3
-        assert ", and the worker admits callers without a token" in refused.stderr
+    served = serve(site, http='host = "0.0.0.0"\nport = 0', env=OPEN_ENV)
+    await served.assert_refuses(3, ", and the worker admits callers without a token")
 
 
 async def test_loopback_is_the_operators_if_so_configured_but_not_for_a_proxy(site: Path) -> None:
