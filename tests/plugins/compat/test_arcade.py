@@ -237,7 +237,7 @@ async def test_it_serves_callers_with_tokens_only(monkeypatch: pytest.MonkeyPatc
             Host(config, toolkits={"shed": app}, selection=Selection(autoload=False)) as host,
             ClientSession() as session,
         ):
-            host.on_opened = lambda address, _: opened.set_result(address)
+            host.for_transports.on_opened = lambda address, _: opened.set_result(address)
             serving = asyncio.create_task(host.run(["http"]))
             address = (await opened).removesuffix("/mcp")
             fields = dict(mirrored(request))

@@ -104,8 +104,8 @@ async def _call(host: Host, options: Namespace, arguments: dict[str, Any], *, sh
             return await host.dispatch(Call("tools/call", params, client=client, notify=notify, ask=ask))
 
         later = plugins_adding_later(host)
-        own = host.assembly.origins["tools"].get(name)
-        if later and (own is None or own.name in later):
+        served = host.assembly.tools.get(name)
+        if later and (served is None or served.origin.name in later):
             await missing_items(host, name, waits=not options.no_wait)
         try:
             tool = find_tool(host.assembly, name).tool

@@ -70,8 +70,9 @@ def _tools(command: CommandContext) -> Tools:
     if command.options.url or command.options.stdio:
         lists = use_server(command.options, lambda client: lists_of(client, "tools"))
         return [shown_tool(tool) for tool in lists.get("tools", [])], {}
-    if not command.let_plugins_add_tools(command.host):
-        raise MCPError("the tools are incomplete: correct the mounted servers, or leave them out with --only")
+    missing = [finding.message for finding in command.missing_items(command.host).values() if finding.level == "error"]
+    if missing:
+        raise MCPError(f"{'; '.join(missing)}: correct the mounted servers, or leave them out with --only")
     tools = [bound.tool for bound in command.host.assembly.tools.values()]
     functions = {tool.name: tool.definition.function for tool in tools if tool.definition is not None}
     shown = [{"name": tool.name, "description": tool.description, "inputSchema": tool.input_schema} for tool in tools]

@@ -23,7 +23,8 @@ _ELSEWHERE = {
 """Options of FastMCP that exist elsewhere in pegboard."""
 _WITHOUT_EFFECT = frozenset(
     (
-        "cache_hints", "cache_scope", "cache_ttl", "client_log_level", "debug", "dependencies", "dereference_schemas", "event_store",
+        "cache_hints", "cache_scope", "cache_ttl", "client_log_level", "debug", "dependencies",
+        "dereference_schemas", "event_store",
         "json_response", "list_page_size", "log_level", "mask_error_details", "max_request_body_size", "max_sessions",
         "message_path", "mount_path", "on_duplicate", "on_duplicate_prompts", "on_duplicate_resources",
         "on_duplicate_tools", "request_state_security", "resource_security", "retry_interval", "session_idle_timeout",

@@ -23,8 +23,8 @@ PLACES: Mapping[str, str] = {
     "arcade_tdk": COMPAT,
     "arcade_tdk.tool": f"{COMPAT}.decorators",  # `arcade_tdk` itself has a decorator of this name
     "arcade_core": COMPAT,
-    "arcade_evals": f"{COMPAT}.evals",
-    "arcade_evals.critic": f"{COMPAT}.evals",
+    "arcade_evals": "pegboard_evals",
+    "arcade_evals.critic": "pegboard_evals",
 }
 """The modules of pegboard by the names that toolkits import. Submodules of these keep their last names."""
 

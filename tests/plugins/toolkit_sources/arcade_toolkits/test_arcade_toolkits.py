@@ -19,8 +19,8 @@ import pytest
 from pegboard import Host
 from pegboard.config import HostConfig
 from pegboard.plugin import CommandContext, PluginError
+from pegboard_evals import BinaryCritic
 from pegboard_plugins.authoring.doctor.catalogue_checks import check_import_times
-from pegboard_plugins.compat.arcade.evals import BinaryCritic
 from pegboard_plugins.toolkit_sources.arcade_toolkits.finder import has_tools
 from pegboard_plugins.toolkit_sources.arcade_toolkits.own_imports import ALIASED
 from tests.host.hosting import value
