@@ -152,7 +152,7 @@ def captured(output: dict[str, Any]) -> dict[str, Any]:
 
 
 def write_captures(definitions: dict[str, dict[str, Any]], results: list[Result]) -> None:
-    """Keep what the framework answers for the small toolkits."""
+    """Keep the answers of the framework for the small toolkits."""
     small = tuple(f"{toolkit}." for toolkit in SMALL)
     originals = {name: tool for key in GENERATIONS for name, tool in definitions[key].items() if name.startswith(small)}
     kept = [[result.name, captured(result.original)] for result in results if result.name.startswith(small)]

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 _WRAPPED = re.compile(r"\[[A-Z_]+\] \w+ during execution of tool '\w+': ")
-"""What the framework puts before the message of an error."""
+"""The words of the framework before the message of an error."""
 _UNEXPECTED = ("An unhandled", "Pydantic validation")
 _TEXTS = ("message", "developer_message", "stacktrace", "extra")
 """Members of errors for people. Messages are compared if the author of the toolkit wrote them."""

@@ -13,7 +13,7 @@ HERE = Path(__file__).parent
 OVERRIDES = HERE / "overrides.txt"
 """The file that lets uv install both generations together, without the framework."""
 FOR_THE_FAKES = ("pysocks",)
-"""What the toolkits' libraries need to use a proxy."""
+"""The distributions that the toolkits' libraries need to use a proxy."""
 GENERATIONS = ("new", "old")
 SMALL = {"new": ["arcade_ledger", "arcade_tides"], "old": ["arcade_sums"]}
 """The toolkits of `tests/samples`, by the generation of their framework."""

@@ -48,9 +48,8 @@ def run_list(command: CommandContext) -> int:
     elif not tools and not unserved:
         ways = ": install a toolkit, pass a file with --file, or see `pegboard plugins` for disabled ones"
         say("there are no tools" + ("" if command.options.file else ways))
-    for check in command.checks(host, "list"):
-        for finding in check.run():
-            say("; ".join(filter(None, (finding.message, finding.fix))))
+    for finding in (each for check in command.checks(host, "list") for each in check.run()):
+        say("; ".join(filter(None, (finding.message, finding.fix))))
     return FAILED if later.say_missing() else code_of_inspection(host)
 
 

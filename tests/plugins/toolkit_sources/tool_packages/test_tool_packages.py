@@ -12,6 +12,7 @@ from pegboard import Host
 from pegboard.plugin import PluginError
 from tests.support.distributions import make_distribution
 
+pytestmark = pytest.mark.needs("arcade_toolkits")
 KIT = (
     "from pegboard import Toolkit\nkit = Toolkit('kit')\n@kit.tool\ndef say() -> str:\n    '''Say.'''\n    return ''\n"
 )
