@@ -8,9 +8,13 @@ from pegboard.exports import exports
 _HOMES = {
     ".weights": "EvalError FuzzyWeight Weight WeightError validate_and_normalize_critic_weights",
     ".critics": "BinaryCritic Critic DatetimeCritic NoneCritic NumericCritic SimilarityCritic",
-    ".scoring": "EvalCase EvalRubric EvaluationResult NamedExpectedToolCall compare_tool_name",
+    ".scoring": """
+        MAX_NAME_CHARACTERS ActualCall EvalCase EvalRubric EvaluationResult NamedExpectedToolCall compare_tool_name
+        plain_name
+    """,
     ".suites": """
-        AnyExpectedToolCall EvalSuite ExpectedMCPToolCall ExpectedToolCall MCPToolDefinition ToolCatalog tool_eval
+        AnyExpectedToolCall EvalSuite ExpectedMCPToolCall ExpectedToolCall MCPToolDefinition SuiteFunction ToolCatalog
+        shown_tool tool_eval with_defaults
     """,
 }
 """The public names, by the module that defines them."""

@@ -8,11 +8,14 @@ from pegboard_evals.critics import (
     SimilarityCritic,
 )
 from pegboard_evals.scoring import (
+    ActualCall,
     EvalCase,
     EvalRubric,
     EvaluationResult,
+    MAX_NAME_CHARACTERS,
     NamedExpectedToolCall,
     compare_tool_name,
+    plain_name,
 )
 from pegboard_evals.suites import (
     AnyExpectedToolCall,
@@ -20,8 +23,11 @@ from pegboard_evals.suites import (
     ExpectedMCPToolCall,
     ExpectedToolCall,
     MCPToolDefinition,
+    SuiteFunction,
     ToolCatalog,
+    shown_tool,
     tool_eval,
+    with_defaults,
 )
 from pegboard_evals.weights import (
     EvalError,
@@ -32,6 +38,7 @@ from pegboard_evals.weights import (
 )
 
 __all__ = [
+    "ActualCall",
     "AnyExpectedToolCall",
     "BinaryCritic",
     "Critic",
@@ -44,15 +51,20 @@ __all__ = [
     "ExpectedMCPToolCall",
     "ExpectedToolCall",
     "FuzzyWeight",
+    "MAX_NAME_CHARACTERS",
     "MCPToolDefinition",
     "NamedExpectedToolCall",
     "NoneCritic",
     "NumericCritic",
     "SimilarityCritic",
+    "SuiteFunction",
     "ToolCatalog",
     "Weight",
     "WeightError",
     "compare_tool_name",
+    "plain_name",
+    "shown_tool",
     "tool_eval",
     "validate_and_normalize_critic_weights",
+    "with_defaults",
 ]

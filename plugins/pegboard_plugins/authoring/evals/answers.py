@@ -14,8 +14,7 @@ from aiohttp import ClientSession, TCPConnector
 
 from pegboard.errors import MCPError
 from pegboard.terminal import clear_progress, show_progress
-from pegboard_evals import EvalCase, MCPToolDefinition
-from pegboard_evals.scoring import ActualCall
+from pegboard_evals import ActualCall, EvalCase, MCPToolDefinition
 from pegboard_plugins.authoring.evals.model_endpoints import Model, Pace, UnansweredError, ask_model
 from pegboard_plugins.support.line_file import LineFile
 

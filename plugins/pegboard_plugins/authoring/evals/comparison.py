@@ -8,8 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from statistics import mean, variance
 from typing import Any
 
-from pegboard_evals import MCPToolDefinition
-from pegboard_evals.scoring import plain_name
+from pegboard_evals import MCPToolDefinition, plain_name
 from pegboard_plugins.authoring.evals.report import CaseRow, Report
 
 _Z95 = 1.96

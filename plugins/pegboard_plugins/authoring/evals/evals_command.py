@@ -15,8 +15,7 @@ from typing import Any
 from pegboard.errors import MCPError
 from pegboard.plugin import CommandContext
 from pegboard.terminal import UsageError, print_json, print_lines, print_table, say
-from pegboard_evals import EvalError, EvalSuite, MCPToolDefinition
-from pegboard_evals.suites import shown_tool
+from pegboard_evals import EvalError, EvalSuite, MCPToolDefinition, shown_tool
 from pegboard_plugins.authoring.evals.answers import Answer, Job, Key, ask_models, read_answers
 from pegboard_plugins.authoring.evals.capture import captured_suite
 from pegboard_plugins.authoring.evals.comparison import compared, suggestions

@@ -11,8 +11,7 @@ from typing import Any, NamedTuple
 from aiohttp import ClientError, ClientSession, ClientTimeout
 
 from pegboard.errors import MCPError
-from pegboard_evals import EvalCase, MCPToolDefinition
-from pegboard_evals.scoring import MAX_NAME_CHARACTERS, ActualCall
+from pegboard_evals import MAX_NAME_CHARACTERS, ActualCall, EvalCase, MCPToolDefinition
 
 ADDRESSES = {"openai": "https://api.openai.com/v1", "anthropic": "https://api.anthropic.com/v1"}
 KEYS = {"openai": "OPENAI_API_KEY", "anthropic": "ANTHROPIC_API_KEY"}

@@ -8,8 +8,7 @@ from html import escape
 from statistics import mean, pstdev
 from typing import Any
 
-from pegboard_evals import EvalCase, EvaluationResult
-from pegboard_evals.suites import with_defaults
+from pegboard_evals import EvalCase, EvaluationResult, with_defaults
 from pegboard_plugins.authoring.evals.answers import Answer, Job, Key
 
 Report = dict[str, Any]

@@ -10,8 +10,7 @@ from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 
 from pegboard.errors import MCPError
-from pegboard_evals import EvalSuite
-from pegboard_evals.suites import SuiteFunction
+from pegboard_evals import EvalSuite, SuiteFunction
 
 SYSTEM_MESSAGE = "You are a helpful assistant. Use the tools to answer."
 """The system message for messages of a text file."""
@@ -67,7 +66,8 @@ def _suites_in(file: Path) -> list[EvalSuite]:
         functions = [value for value in vars(module).values() if isinstance(value, SuiteFunction)]
         suites = [asyncio.run(function.suite()) for function in functions]
     except (Exception, SystemExit) as error:
-        raise MCPError(f"{file} failed: {type(error).__name__}: {error}") from error
+        advice = "; import from pegboard_evals instead" if "arcade_evals" in str(error) else ""
+        raise MCPError(f"{file} failed: {type(error).__name__}: {error}{advice}") from error
     finally:
         del sys.path[:2]
     if not suites:

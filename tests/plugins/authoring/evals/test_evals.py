@@ -255,6 +255,7 @@ def test_confused_tools_are_named_with_their_words(pegboard: Command) -> None:
         ("", ["--model", "gpt"], "write openai:NAME or anthropic:NAME", 2),
         ("", [], "there are no suites", 1),
         ("x = 1", ["--model", "openai:m", "--endpoint", "http://x"], "eval_x.py has no suite", 1),
+        ("import arcade_evals", ["--model", "openai:m"], "import from pegboard_evals instead", 1),
         ("1 / 0", ["--model", "openai:m", "--endpoint", "http://x"], "eval_x.py failed: ZeroDivisionError", 1),
         (SUITE.format(words=["a"]), [], "name a model", 2),
         (SUITE.format(words=["a"]), ["--model", "openai:m"], "the secret OPENAI_API_KEY is not set", 1),
@@ -286,13 +287,17 @@ def echo(text: str, loud: bool = False) -> str:
 """
 
 
-def test_the_tools_of_another_server_are_used(pegboard: Command) -> None:
+@pytest.mark.parametrize("is_mounted", [pytest.param(True, marks=pytest.mark.needs("upstreams")), False])
+def test_the_tools_of_another_server_are_used(is_mounted: bool, pegboard: Command) -> None:
     pegboard.write(FAR, "far.py")
     suite = SUITE.replace("ExpectedToolCall(demo_kit.echo", "ExpectedMCPToolCall('far.echo'").replace("demo_kit", "sys")
     pegboard.write(suite.format(words=["a"]), "eval_far.py")
-    line = " ".join(pegboard.arguments("stdio", "far.py"))
+    command, *arguments = pegboard.arguments("stdio", "far.py")
+    mount = f"[plugins.upstreams.servers.far]\ncommand = {command!r}\nargs = {arguments}\nprefix = false\n"
+    pegboard.configure(sections=mount if is_mounted else "", off=["demo"])
+    options = [] if is_mounted else ["--stdio", " ".join([command, *arguments])]
     with model_server({"say a": [[["far_echo", {"text": "a"}]]]}) as server:
-        done = evals(pegboard, server, "--stdio", line, "--json")
+        done = evals(pegboard, server, *options, "--json")
     assert [tool["function"]["name"] for tool in server.requests[0][2]["tools"]] == ["far_echo"]
     (case,) = done.data["cases"]
     (run,) = case["runs"]
