@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-import os
 import re
 from argparse import ArgumentTypeError, Namespace
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -42,6 +41,8 @@ def run_evals(command: CommandContext) -> int:
     options = command.options
     if options.compare:
         return _compare(options)
+    if options.capture and options.capture.exists():
+        raise MCPError(f"{options.capture} exists: name another file for the suite")
     known = read_answers(options.replay or options.answers) if _exists(options) else {}
     suites = load_suites(options.suites or [Path()])
     served, functions = _tools(command)
@@ -145,14 +146,7 @@ def _is_below(options: Namespace, report: Report) -> bool:
 
 
 def _capture(options: Namespace, jobs: Sequence[Job], answers: Mapping[Key, Answer]) -> int:
-    text = captured_suite(jobs, answers, context=options.include_context)
-    try:
-        with os.fdopen(
-            os.open(options.capture, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666), "w", encoding="utf-8"
-        ) as file:
-            file.write(text)
-    except FileExistsError:
-        raise MCPError(f"{options.capture} exists: name another file for the suite") from None
+    options.capture.write_text(captured_suite(jobs, answers, context=options.include_context), "utf-8")
     errors = sorted({answer.error for answer in answers.values() if answer.error})
     for error in errors:
         say(error)
@@ -202,5 +196,5 @@ output_argument = partial(
     checked_argument, r".+\.(txt|md|html|json)", "a report: end it with .txt, .md, .html or .json"
 )
 rule_argument = partial(checked_argument, "last|mean|majority", "a rule: write last, mean or majority")
-score_argument = partial(checked_argument, r"0|1|[01]?\.\d+", "a score from 0 to 1")
+score_argument = partial(checked_argument, r"0|1(\.0+)?|0?\.\d+", "a score from 0 to 1")
 seed_argument = partial(checked_argument, r"constant|random|\d+", "a seed: write constant, random or a number")

@@ -10,7 +10,7 @@ from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 
 from pegboard.errors import MCPError
-from pegboard_evals import EvalSuite, SuiteFunction
+from pegboard_evals import EvalCase, EvalSuite, SuiteFunction
 
 SYSTEM_MESSAGE = "You are a helpful assistant. Use the tools to answer."
 """The system message for messages of a text file."""
@@ -20,7 +20,7 @@ _IGNORED = {"venv", "env", "node_modules", "__pycache__", "build", "dist", "site
 def load_suites(paths: Sequence[Path]) -> list[EvalSuite]:
     """Return the suites of files, and of the files `eval_*.py` in folders. Each line of a .txt file is a case.
 
-    Further cases with the same name get a number.
+    Further suites and cases with the same name get a number.
 
     Raises:
         MCPError: a file does not exist, fails or has no suite.
@@ -28,13 +28,19 @@ def load_suites(paths: Sequence[Path]) -> list[EvalSuite]:
     suites = [suite for path in paths for file in _files(path) for suite in _suites_in(file)]
     if not suites:
         raise MCPError("there are no suites: name a file or a folder with files eval_*.py")
-    seen: Counter[tuple[str, str]] = Counter()
+    _number(suites)
     for suite in suites:
-        for case in suite.cases:
-            seen[suite.name, case.name] += 1
-            if (number := seen[suite.name, case.name]) > 1:
-                case.name = f"{case.name} ({number})"
+        _number(suite.cases)
     return suites
+
+
+def _number(items: Sequence[EvalSuite] | Sequence[EvalCase]) -> None:
+    """Add a number to each name that an earlier item has."""
+    names: Counter[str] = Counter()
+    for item in items:
+        names[item.name] += 1
+        if names[item.name] > 1:
+            item.name = f"{item.name} ({names[item.name]})"
 
 
 def _files(path: Path) -> Iterator[Path]:

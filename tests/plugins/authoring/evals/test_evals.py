@@ -171,11 +171,13 @@ def test_reports_name_misses_first(pegboard: Command) -> None:
     assert json.loads((pegboard.folder / "report.json").read_text("utf-8"))["failed"] == 2
 
 
-def test_a_second_case_of_one_name_gets_a_number(pegboard: Command) -> None:
-    write_suite(pegboard, "a", "a")
+def test_a_second_suite_or_case_of_one_name_gets_a_number(pegboard: Command) -> None:
+    for name in ("eval_1.py", "eval_2.py"):
+        pegboard.write(SUITE.format(words=["a", "a"]), name)
     with model_server({"say a": [echo("a")]}) as server:
         done = evals(pegboard, server, "--json")
-    assert [case["case"] for case in done.data["cases"]] == ["a", "a (2)"]
+    names = [(case["suite"], case["case"]) for case in done.data["cases"]]
+    assert names == [("demo", "a"), ("demo", "a (2)"), ("demo (2)", "a"), ("demo (2)", "a (2)")]
 
 
 def test_only_failed_leaves_out_the_others(pegboard: Command) -> None:
@@ -191,6 +193,7 @@ def test_captured_calls_are_a_suite_that_passes(pegboard: Command) -> None:
         done = evals(pegboard, server, "messages.txt", "--capture", "eval_new.py", "--include-context")
         assert done.code == 0
         again = evals(pegboard, server, "messages.txt", "--capture", "eval_new.py")
+        assert len(server.requests) == 2
         done = evals(pegboard, server, "--json")
     assert (again.code, "eval_new.py exists" in again.err) == (1, True)
     assert [(case["state"], case["expected"]) for case in done.data["cases"]] == [
