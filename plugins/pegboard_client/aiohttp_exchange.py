@@ -66,7 +66,8 @@ class AiohttpExchange:
     def _target_of(self, url: str) -> DirectTarget | None:
         """Return the target of a URL. Most clients send all requests to one URL."""
         if url != self._target_url:
-            self._target_url, self._target = url, direct_target(self._connector, url, _HEADERS, self._timeout)
+            self._target_url = url
+            self._target = direct_target(self._connector, url, _HEADERS, self._timeout)
         return self._target
 
     async def close(self) -> None:

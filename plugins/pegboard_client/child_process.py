@@ -56,7 +56,8 @@ class ChildProcess:
         self._process = process
         self._group = group
         self._message_bytes = message_bytes
-        self._stdin, self._stdout = process.stdin, process.stdout
+        self._stdin = process.stdin
+        self._stdout = process.stdout
         self._take_line = command.stderr or _logger_of(command.label)
         self._last_words = ""
         self._exiting = asyncio.create_task(process.wait())

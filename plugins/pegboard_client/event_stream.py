@@ -87,7 +87,9 @@ class EventParser:
 
     def _dispatched(self) -> ServerEvent:
         event = ServerEvent(b"\n".join(self._data), self._id, self._retry_ms)
-        self._data, self._size, self._retry_ms = [], 0, None
+        self._data = []
+        self._size = 0
+        self._retry_ms = None
         return event
 
     def _check(self, more: int) -> None:

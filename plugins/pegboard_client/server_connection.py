@@ -298,7 +298,8 @@ class ServerConnection:
         except HttpStatusError as error:
             raise SessionServerError(f"{label} does not implement server/discover: {error}") from None
         check_discovered(label, result)
-        self.revision, self.server = STATELESS, description_in(result)
+        self.revision = STATELESS
+        self.server = description_in(result)
 
     async def _open_session(self, revision: str | None) -> None:
         if self._endpoint is not None:
@@ -318,7 +319,8 @@ class ServerConnection:
         except HttpStatusError as error:
             hint = _endpoint_hint(label) if error.status in _OF_OTHER_PAGES else ""
             raise TransportError(f"{error}{hint}") from None
-        self.revision, self.server = selected_revision(label, result), description_in(result)
+        self.revision = selected_revision(label, result)
+        self.server = description_in(result)
         if self._session is not None:
             self._session.revision = self.revision
         await self.in_time(self.channel.tell("notifications/initialized", {}), "notifications/initialized")

@@ -13,7 +13,7 @@ import sysconfig
 from collections.abc import Callable, Mapping
 from contextvars import ContextVar
 from functools import cache, partial
-from inspect import getgeneratorlocals
+from inspect import currentframe, getgeneratorlocals
 from pathlib import Path
 from threading import get_ident
 from types import FrameType, GeneratorType
@@ -79,8 +79,8 @@ class Watch:
         return partial(_watch.reset, _watch.set(self))
 
     def note(self, kind: str, what: str, frame: FrameType | None) -> None:
-        """Record an effect that the code of a frame caused."""
-        lines = _lines(frame)
+        """Record an effect that the caller of a frame's function caused."""
+        lines = _lines(frame and frame.f_back)
         if lines is None:
             return
         # in a thread or a task of a library: find the code that awaits it
@@ -102,7 +102,7 @@ def effect(what: str) -> None:
     """
     watch = _watch.get()
     if watch is not None and not in_step.get():
-        watch.note("effect", what, sys._getframe(1))
+        watch.note("effect", what, currentframe())
 
 
 # --- audit events
@@ -164,7 +164,7 @@ def _heard(event: str, arguments: tuple[Any, ...]) -> None:
         return
     what = read(*arguments)
     if what is not None:
-        watch.note(event, what, sys._getframe(1))
+        watch.note(event, what, currentframe())
 
 
 # --- the author's lines

@@ -67,7 +67,8 @@ class Upstream(NamedTuple):
         Returns:
             An `UpstreamRateLimitError` if the service limits the rate of requests.
         """
-        headers, word = lower(headers), self.error_code(code)
+        headers = lower(headers)
+        word = self.error_code(code)
         wait = retry_after_ms(headers) if wait_ms is None else wait_ms
         facts = self._extra(method=method, url=url, error_code=word, **extra)
         detail = self._detail(error, method, url, str(status), word)
@@ -202,7 +203,8 @@ def _endpoint(url: str | None) -> str | None:
     """Return the scheme, host and path of a URL, without user, password, query and fragment."""
     try:
         parts = urlsplit(url or "")
-        host, port = parts.hostname or "", parts.port
+        host = parts.hostname or ""
+        port = parts.port
     except ValueError:
         return None
     name = f"[{host}]" if ":" in host else host

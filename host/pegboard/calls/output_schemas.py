@@ -43,9 +43,10 @@ class OutputSchemas:
             problems = schema.problems(outcome.value)
         except ValueError:
             return "a ToolResult whose value is not JSON"
-        return (
-            f"a ToolResult that does not fit the tool's output schema: {_problem_lines(problems)}" if problems else None
-        )
+        if not problems:
+            return None
+        texts = "; ".join(line(path, text) for path, text in problems[:3])
+        return f"a ToolResult that does not fit the tool's output schema: {texts}"
 
     def _schema(self, tool: Tool) -> JsonSchema | None:
         """Return the compiled schema of a tool, or None if only pydantic supports the schema."""
@@ -57,7 +58,3 @@ class OutputSchemas:
             except ToolDefinitionError:
                 self._compiled[tool.name] = None
         return self._compiled[tool.name]
-
-
-def _problem_lines(problems: list[tuple[tuple[str | int, ...], str]]) -> str:
-    return "; ".join(line(path, text) for path, text in problems[:3])

@@ -152,7 +152,9 @@ class Registry:
 
     def _serve(self, plugins: Sequence[LoadedPlugin], binder: Binder, assembly: Assembly) -> None:
         self._connect_late(plugins)
-        self._plugins, self._binder, self._assembly = plugins, binder, assembly
+        self._plugins = plugins
+        self._binder = binder
+        self._assembly = assembly
         self._publish(assembly)
 
     def replace(

@@ -99,7 +99,8 @@ class _Explainer:
         return self.sources.problem(message, path, _nearest_choice(details, value))
 
     def words(self, detail: ErrorDetails) -> str:
-        kind, context = detail["type"], detail.get("ctx", {})
+        kind = detail["type"]
+        context = detail.get("ctx", {})
         if kind in AUTHORS_TYPES:
             return self.masked(str(context["error"])) or "is not valid"
         if kind.endswith("too_short") and context.get("min_length") == 1:
@@ -159,7 +160,8 @@ def _found(value: Any, *, secret: bool) -> str:
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, str):
-        return "text" if secret else f'text "{mask_user_info(_shortened(value))}"'
+        shown = value[:MAX_SHOWN_VALUE_CHARACTERS] + "…" * (len(value) > MAX_SHOWN_VALUE_CHARACTERS)
+        return "text" if secret else f'text "{mask_user_info(shown)}"'
     if isinstance(value, int | float):
         return "a number" if secret else f"the number {value}"
     if isinstance(value, list | tuple):
@@ -167,10 +169,6 @@ def _found(value: Any, *, secret: bool) -> str:
     if isinstance(value, Mapping):
         return "a table"
     return "a date or time" if isinstance(value, date | time) else f"a value of type {type(value).__name__}"
-
-
-def _shortened(text: str) -> str:
-    return text if len(text) <= MAX_SHOWN_VALUE_CHARACTERS else text[:MAX_SHOWN_VALUE_CHARACTERS] + "…"
 
 
 def _nearest_choice(details: Iterable[ErrorDetails], value: Any) -> str | None:

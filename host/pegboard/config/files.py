@@ -61,7 +61,8 @@ def candidates(path: Path | None, environ: Mapping[str, str], directory: Path) -
     if user := user_directory(environ):
         own = Candidate(user / FILE_NAME)
         ordered = [own] if os.path.realpath(user) == os.path.realpath(directory) else [*ordered, own]
-    return [candidate for candidate in ordered if _is_there(candidate.path)]
+    # a broken link is a candidate, because the host must not start without its file
+    return [candidate for candidate in ordered if os.path.lexists(candidate.path) and not os.path.isdir(candidate.path)]
 
 
 def user_directory(environ: Mapping[str, str]) -> Path | None:
@@ -100,7 +101,8 @@ def read_file(candidate: Candidate, directory: Path, most: int = -1) -> FileCont
 
 def parse_file(content: FileContent, directory: Path) -> Layer | ConfigProblem:
     """Return the layer of one file, or a problem if it is not TOML in UTF-8."""
-    shown, data = display_path(content.path, directory), content.data
+    shown = display_path(content.path, directory)
+    data = content.data
     try:
         text = data.decode("utf-8-sig").replace("\r\n", "\n")
     except UnicodeDecodeError as error:
@@ -137,7 +139,8 @@ def without_waiting(path: str, flags: int) -> int:
 
 def holds_home(folder: Path, environ: Mapping[str, str]) -> bool:
     """Return True for the root of the disk, the user's home directory, and directories that hold it."""
-    place, home = folder.resolve(), _home(environ)
+    place = folder.resolve()
+    home = _home(environ)
     return place == place.parent or (home is not None and home.resolve().is_relative_to(place))
 
 
@@ -172,11 +175,6 @@ def _parse(text: str, shown: str) -> Layer | ConfigProblem:
     except RecursionError:
         return ConfigProblem("is nested too deeply", file=shown)
     return Layer("file", tree, file=shown, text=text)
-
-
-def _is_there(path: Path) -> bool:
-    """Return True if a file or a broken link exists. The host must not start without the file of a broken link."""
-    return os.path.lexists(path) and not os.path.isdir(path)
 
 
 def _expanded(path: Path, environ: Mapping[str, str]) -> Path:

@@ -287,7 +287,11 @@ class _Builder:
         names = {key: dotted(("host", key)) for key in section}
         places = {problem.key for problem in checked}
         below = places.difference(names.values())
-        wrong = {key for key, name in names.items() if name in places or any(_is_below(lower, name) for lower in below)}
+        wrong = {
+            key
+            for key, name in names.items()
+            if name in places or any(lower.startswith((f"{name}.", f"{name}[")) for lower in below)
+        }
         self.sources.forget(*(("host", key) for key in wrong))
         section = {key: value for key, value in section.items() if key not in wrong}
         return HostSection.model_validate(section)
@@ -313,11 +317,6 @@ def _referring(section: dict[str, Any], environ: Mapping[str, str]) -> dict[str,
     """Return `[host]` with the references of `[host.tools]` resolved."""
     tools = section.get("tools")
     return {**section, "tools": refer(tools, environ)} if isinstance(tools, Mapping) else section
-
-
-def _is_below(key: str, table: str) -> bool:
-    """Return True if a dotted key lies below another key."""
-    return key.startswith((f"{table}.", f"{table}["))
 
 
 def _working_directory() -> Path:

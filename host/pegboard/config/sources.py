@@ -117,7 +117,8 @@ class Sources:
     def copy(self) -> Sources:
         """Return a copy, to which layers can be added."""
         copied = Sources()
-        copied.tree, copied._owners = _copied(self.tree), dict(self._owners)
+        copied.tree = _copied(self.tree)
+        copied._owners = dict(self._owners)
         return copied
 
     def source(self, path: KeyPath) -> Source:

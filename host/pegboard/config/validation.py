@@ -10,12 +10,14 @@ from typing import Any, TypeVar
 from pydantic import BaseModel, TypeAdapter, ValidationError
 
 from pegboard.config.problems import ConfigProblem, KeyPath
-from pegboard.config.sources import Source, Sources
+from pegboard.config.sources import Sources
 
 _M = TypeVar("_M", bound=BaseModel)
 
 _NOT_TEXT = {"string_type", "path_type", "url_type", "literal_error", "enum", "bytes_type"}
 """The pydantic errors of values that must be strings."""
+_AS_TEXT = ("environment", "command line")
+"""The kinds of sources whose values are text without a type."""
 
 
 def validate(
@@ -41,7 +43,7 @@ def validate(
 
         return explain(error, model, data, sources, path, hidden)
     texts = ((*path, *way) for way in _texts_for_booleans(checked, data))
-    wrong = [place for place in texts if place not in hidden and not _is_variable(sources.source(place))]
+    wrong = [place for place in texts if place not in hidden and sources.source(place).kind not in _AS_TEXT]
     return [sources.problem("expected true or false, without quotes", place) for place in wrong] or checked
 
 
@@ -65,11 +67,6 @@ def _texts_for_booleans(checked: Any, data: Any, way: KeyPath = ()) -> Iterator[
             if isinstance(item, str | Mapping):
                 below = checked.get(key) if isinstance(checked, Mapping) else getattr(checked, str(key), None)
                 yield from _texts_for_booleans(below, item, (*way, key))
-
-
-def _is_variable(source: Source) -> bool:
-    """Return True if a value comes from a variable or the command line, as text without a type."""
-    return source.kind in ("environment", "command line")
 
 
 def _with_raw_text(

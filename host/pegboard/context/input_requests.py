@@ -225,7 +225,8 @@ def _conversation_fault(messages: list[Mapping[str, Any]]) -> str | None:
     """Return the reason why messages are invalid (client/sampling, message content constraints), else None."""
     used: list[Any] = []
     for number, message in enumerate(messages):
-        where, blocks = f"message {number + 1} for the model", _blocks(message)
+        where = f"message {number + 1} for the model"
+        blocks = _blocks(message)
         if message.get("role") not in ("user", "assistant"):
             return f"{where}: its role must be user or assistant"
         if not all(_is_block(block) for block in blocks):

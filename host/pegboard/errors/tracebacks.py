@@ -44,7 +44,8 @@ def traceback_text(error: BaseException, trace: TracebackType | None = None) -> 
 
 def linked_exceptions(error: BaseException) -> Iterator[BaseException]:
     """Yield an exception, its causes and contexts, and the members of groups. Each is yielded once."""
-    seen, waiting = {id(error)}, [error]
+    seen = {id(error)}
+    waiting = [error]
     while waiting:
         exception = waiting.pop()
         yield exception

@@ -320,7 +320,8 @@ class _Attempt:
             loaded = LoadedPlugin(origin, instance, lambda plugin: self.context(plugin, config, log))
             loaded.version = version or loaded.version
             loaded.description = own_description(instance)
-            loaded.remarks, loaded.is_late = self.remarks, self.is_late
+            loaded.remarks = self.remarks
+            loaded.is_late = self.is_late
             loaded.section = self.config.section(SECTION_OF_KIND[origin.kind], origin.name)
             if origin.kind == "toolkit" and (wrong := _PLUGIN_HOOKS.intersection(hooks)):
                 raise PluginError(f"a toolkit cannot implement {min(wrong)!r}: move it to a plugin")

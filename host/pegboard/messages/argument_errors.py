@@ -148,9 +148,14 @@ def _lines(fields: Mapping[str, str], unseen: int = 0) -> list[str]:
 
 def _found(details: Iterable[Any], arguments: Any, schema: Mapping[str, Any]) -> Iterable[_Problem]:
     for detail in details:
-        kind, text = detail["type"], words(detail)
+        kind = detail["type"]
+        text = words(detail)
         path: list[int | str] = []
-        form, depth, value, location, hint = None, 0, arguments, detail["loc"], ""
+        form = None
+        depth = 0
+        value = arguments
+        location = detail["loc"]
+        hint = ""
         for place, part in enumerate(location):
             exists, value = _step(value, part)
             if exists or (kind == "missing" and place == len(location) - 1):
@@ -159,7 +164,8 @@ def _found(details: Iterable[Any], arguments: Any, schema: Mapping[str, Any]) ->
                 text = f"the name {text}"
                 kind = "[key]"
             elif form is None:  # the form of a union
-                form, depth = str(part), len(path)
+                form = str(part)
+                depth = len(path)
         if kind == "extra_forbidden":
             text = UNKNOWN if len(path) == 1 else NOT_ALLOWED
         elif kind in CHOICE_TYPES:

@@ -284,7 +284,8 @@ def words(detail: Mapping[str, Any]) -> str:
     Args:
         detail: an error of `ValidationError.errors()`, or its type and context (`ctx`).
     """
-    kind, context = detail["type"], detail.get("ctx", {})
+    kind = detail["type"]
+    context = detail.get("ctx", {})
     if kind in AUTHORS_TYPES and (message := str(context.get("error", ""))):
         return _without(message, detail.get("input"))
     text = WORDS.get(kind)

@@ -58,7 +58,8 @@ def problems(error: Any, value: Any) -> Iterator[tuple[FieldPath, str]]:
         error: a `jsonschema_rs.ValidationError`.
         value: the value that does not fit the schema.
     """
-    path, kind = tuple(error.instance_path), error.kind
+    path = tuple(error.instance_path)
+    kind = error.kind
     name = type(kind).__name__
     if name == "Required":
         yield (*path, kind.property), REQUIRED

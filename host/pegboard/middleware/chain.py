@@ -235,7 +235,8 @@ class LinkMethod:
             asyncio.CancelledError: the call was cancelled.
         """
         if not self._is_ignored and type(outcome) not in self._kinds:
-            kind, method = type(outcome).__name__, link.call.method
+            kind = type(outcome).__name__
+            method = link.call.method
             raise MiddlewareFault(
                 f"{self.blame} returned {kind} for {method}: return the outcome of call_next, or another outcome"
             )

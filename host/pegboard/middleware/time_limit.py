@@ -125,7 +125,8 @@ class MiddlewareTime:
 
     def settle(self, link: RunningLink) -> bool:
         """Undo the cancellations of a middleware. Return False if its call was also cancelled for another reason."""
-        task, left = asyncio.current_task(), 0
+        task = asyncio.current_task()
+        left = 0
         for _ in range(self.cuts.pop(link, 0)):
             left = task.uncancel() if task is not None else 0
         return left == 0
@@ -138,7 +139,8 @@ class MiddlewareTime:
             link: self._spent[link] + since if link in self._spent else 0.0 for link in self.running if not link.inside
         }
         for link, spent in self._spent.items():
-            limit, task = self._limit_of(link.call), self.running[link]
+            limit = self._limit_of(link.call)
+            task = self.running[link]
             if limit and task is not None and spent > limit + self.cuts.get(link, 0) * MAX_CLEANUP_SECONDS:
                 self._cut(link, task, limit)
         if self.running:

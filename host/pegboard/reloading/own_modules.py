@@ -52,9 +52,11 @@ def modules_of_distribution(name: str, module: str) -> Modules:
     """
     try:
         distribution = importlib_metadata.distribution(name)
-        files, folder = _recorded(distribution), _editable_folder(distribution)
+        files = _recorded(distribution)
+        folder = _editable_folder(distribution)
     except importlib_metadata.PackageNotFoundError:
-        files, folder = frozenset(), None
+        files = frozenset()
+        folder = None
     package = module.partition(".")[0]
     if module and getattr(sys.modules.get(package), "__file__", None) is None:
         package = module  # a namespace package has modules of several distributions

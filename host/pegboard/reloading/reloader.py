@@ -62,8 +62,11 @@ class Reloader(AbstractAsyncContextManager["Reloader"]):
         calls: CallCounter,
     ) -> None:
         self.served = Served(*served)
-        self._selection, self._registry, self._redactor = selection, registry, redactor
-        self._entered, self._calls = entered, calls
+        self._selection = selection
+        self._registry = registry
+        self._redactor = redactor
+        self._entered = entered
+        self._calls = calls
         self._lock = asyncio.Lock()
         self._leaving: set[asyncio.Task[None]] = set()
         entered.append(("reloads", self))
@@ -109,8 +112,11 @@ class _Reload:
     def __init__(
         self, before: Served, selection: Selection, registry: Registry, redactor: Redactor, entered: Entered
     ) -> None:
-        self.served, self._selection, self._registry = before, selection, registry
-        self._redactor, self._entered = redactor, entered
+        self.served = before
+        self._selection = selection
+        self._registry = registry
+        self._redactor = redactor
+        self._entered = entered
         self.results: list[ReloadResult] = []
         self.retired: Entered = []
 
@@ -179,7 +185,8 @@ class _Reload:
         program = [plugin for plugin in self._registry.plugins if plugin.origin is PROGRAM]
         plugins = (*report.plugins, *program)
         binder = Binder(config, plugins, report.choices, self._redactor)
-        absent, check_order = report.absent(plugins), not self._selection.safe
+        absent = report.absent(plugins)
+        check_order = not self._selection.safe
         make = partial(assemble, config, plugins, binder, absent, check_order=check_order)
         self._registry.replace(config, plugins, binder, make)
         self.served = served
@@ -212,7 +219,8 @@ async def _in_thread(work: Callable[[], None], interrupt: Callable[[], None] = l
 
 def _applicable(before: HostConfig, config: HostConfig) -> tuple[HostConfig, list[str], list[str]]:
     """Return the configuration with the old values of the keys that need a restart, these keys, and the other keys."""
-    old, new = before.host, config.host
+    old = before.host
+    new = config.host
     changed = [name for name in type(new).model_fields if getattr(old, name) != getattr(new, name)]
     restart = [name for name in changed if name in _RESTART_KEYS]
     described = {name: changed_keys(before, config, ("host", name)) or [f"host.{name}"] for name in changed}

@@ -48,7 +48,8 @@ class WatchedPlaces(NamedTuple):
 
 def with_packages(folders: Collection[str]) -> frozenset[str]:
     """Return folders, and the folders with modules below them. Skip hidden folders and environments."""
-    all_folders, waiting = set(folders), deque(sorted(folders))
+    all_folders = set(folders)
+    waiting = deque(sorted(folders))
     for _ in range(MAX_WATCHED_FOLDERS):
         if not waiting:
             break

@@ -142,7 +142,10 @@ class Reloading:
         running: Iterable[LoadedPlugin],
         context: Contexts,
     ) -> None:
-        self._before, self._config, self._selection, self._context = before, config, selection, context
+        self._before = before
+        self._config = config
+        self._selection = selection
+        self._context = context
         self._old = {key_of(plugin.origin): plugin for plugin in running}
         self._given = before.given
         self._found = FoundPlugins(())
@@ -254,10 +257,12 @@ class Reloading:
             self._load_unit(unit, OWN_DISTRIBUTIONS[0], forced=False)
 
     def _load_unit(self, unit: Unit, owner: str, *, forced: bool) -> None:
-        stale, modules = False, dict[str, ModuleType]()
+        stale = False
+        modules = dict[str, ModuleType]()
         if owner not in (_PROGRAM, *OWN_DISTRIBUTIONS):
             modules = {**self._modules(unit)}
-            stale = forced or self._is_new(unit) or self._is_upgraded(unit) or self._is_stale(modules, unit.old)
+            is_new = any(key_of(choice.origin) not in self._old for choice in unit.choices)
+            stale = forced or is_new or self._is_upgraded(unit) or self._is_stale(modules, unit.old)
         todo = [choice for choice in unit.choices if stale or self._differs(choice)]
         wanted = {key_of(choice.origin) for choice in unit.choices}
         gone = [plugin for plugin in unit.old if key_of(plugin.origin) not in wanted]
@@ -316,10 +321,6 @@ class Reloading:
     def _is_stale(self, modules: Modules, old: Sequence[LoadedPlugin]) -> bool:
         return bool(old) and changed_since(modules, min(plugin.loaded_at for plugin in old))
 
-    def _is_new(self, unit: Unit) -> bool:
-        """Return True if a plugin of the unit is not running yet."""
-        return any(key_of(choice.origin) not in self._old for choice in unit.choices)
-
     def _is_upgraded(self, unit: Unit) -> bool:
         """Return True if the distribution has another version than its running plugins."""
         versions = {plugin.origin.version for plugin in unit.old}
@@ -338,7 +339,8 @@ class Reloading:
         for choice in choices:
             old = self._old.get(key_of(choice.origin))
             if old is not None and not old.is_late:
-                kind, model = SECTION_OF_KIND[choice.origin.kind], getattr(old.instance, "Config", None)
+                kind = SECTION_OF_KIND[choice.origin.kind]
+                model = getattr(old.instance, "Config", None)
                 checked = validate_section(self._config, kind, choice.origin.name, model, variables_of(choice.origin))
                 yield from checked if isinstance(checked, list) else ()
 

@@ -144,6 +144,7 @@ def _completed(answer: Response, authenticators: Iterable[Authenticator]) -> Res
 
 def _says_little(refused: tuple[Response, Authenticator]) -> tuple[int, int]:
     """Return a sort key for refusals. A refusal by the authenticator that recognized the token comes first."""
-    status, challenge = refused[0].status, refused[0].headers.get("WWW-Authenticate", "")
+    status = refused[0].status
+    challenge = refused[0].headers.get("WWW-Authenticate", "")
     kind = 0 if status == 403 else 1 if status >= 500 else 3 if status == 401 else 2
     return kind, -challenge.count('="')

@@ -85,7 +85,8 @@ def _checked(content: bytes, environ: Mapping[str, str]) -> str:
     Raises:
         ConfigError: it is not a valid token.
     """
-    token, path = content.decode("ascii", "replace").strip(), token_file(environ)
+    token = content.decode("ascii", "replace").strip()
+    path = token_file(environ)
     if re.fullmatch(_BEARER, token) is None or is_weak_secret(token):
         raise ConfigError([f"{path} does not contain an operator token: remove the file, and start again"])
     return token

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
+import logging
 from collections.abc import AsyncIterable, Awaitable, Callable, Sequence
 from functools import partial
+from time import time
 from typing import TYPE_CHECKING, Any
 
+from pegboard.errors import TransportError
 from pegboard.plugin.methods import Contributions
 from pegboard.plugin.routes import DEFAULT_POLICY
 from pegboard.plugin.transports import Connection
@@ -14,7 +18,6 @@ from pegboard.routing.router import authenticate, begin_response, check_reach, p
 from pegboard.runtime.dispatcher import Dispatcher
 from pegboard.runtime.open_stores import OpenStores
 from pegboard.runtime.served_catalogue import ServedCatalogue
-from pegboard.runtime.streams import serve_stream
 from pegboard.runtime.supervisor import note_opened
 from pegboard.types.callers import ANONYMOUS, Caller
 from pegboard.types.catalogue import Identity
@@ -23,6 +26,13 @@ from pegboard.types.http import EventStream, Request, Response
 if TYPE_CHECKING:
     from pegboard.catalogue.registry import Registry
     from pegboard.plugin.observers import SessionRecorder
+
+logger = logging.getLogger("pegboard")
+
+_NOT_AUTHENTICATED = (
+    "its transport did not authenticate the caller; use a transport that calls TransportContext.authenticate and "
+    "passes the caller to TransportContext.serve"
+)
 
 
 class HostForProtocols:
@@ -113,12 +123,35 @@ class HostForTransports:
         await self._stores.open_all(self._catalogue.assembly.stores)
 
     async def serve(self, connection: Connection, messages: AsyncIterable[bytes], *, caller: Caller = ANONYMOUS) -> int:
-        """Serve one connection until its messages end, then close it.
+        """Serve one connection until its messages end or the caller's token expires. Then close the connection.
+
+        Returns:
+            The number of requests without a response.
 
         Raises:
-            TransportError: there is no protocol, or more than one.
+            TransportError: no protocol is enabled, or more than one.
         """
-        return await serve_stream(self._catalogue.assembly, self._protocols, connection, messages, caller)
+        assembly = self._catalogue.assembly
+        protocols = assembly.protocols
+        if len(protocols) != 1:
+            names = ", ".join(protocol.name for protocol in protocols) or "none"
+            raise TransportError(f"message streams require exactly one protocol, but these are enabled: {names}")
+        limit = asyncio.timeout(None if caller.expires_at is None else caller.expires_at - time())
+        try:
+            if caller.is_known or all(
+                authenticator.policy != DEFAULT_POLICY for authenticator in assembly.authenticators
+            ):
+                async with limit:
+                    return await protocols[0].serve(connection, messages, self._protocols, caller) or 0
+            logger.error("the connection of %s is refused: %s", connection.peer, _NOT_AUTHENTICATED)
+        except Exception:
+            if limit.expired():
+                logger.info("the connection of %s ended with the caller's token", connection.peer)
+            else:
+                logger.exception("the connection of %s ended by a fault", connection.peer)
+        finally:
+            await connection.close()
+        return 0
 
     async def respond(self, request: Request) -> Response | EventStream:
         """Return the response to one HTTP request. Never raises, except for `asyncio.CancelledError`."""

@@ -22,7 +22,8 @@ class LifespanTask(AbstractAsyncContextManager[Any]):
     """
 
     def __init__(self, lifespan: Lifespan, owner: str) -> None:
-        self._lifespan, self._owner = lifespan, owner
+        self._lifespan = lifespan
+        self._owner = owner
         self._leaving = asyncio.Event()
 
     async def __aenter__(self) -> Any:

@@ -69,4 +69,5 @@ class LineFile:
         descriptor = self._open()
         if self._descriptor >= 0:
             os.close(self._descriptor)
-        self._descriptor, self._torn = descriptor, False
+        self._descriptor = descriptor
+        self._torn = False

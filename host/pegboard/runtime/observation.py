@@ -37,7 +37,11 @@ class Observation(AbstractAsyncContextManager["Observation"]):
         self._queues: WeakSet[MessageQueues] = WeakSet()
         all_gauges = [
             Gauge("sessions", "Open sessions.", lambda: {"": len(self._sessions)}),
-            Gauge("messages_waiting", "Messages that wait until a client reads them.", self._count_messages),
+            Gauge(
+                "messages_waiting",
+                "Messages that wait until a client reads them.",
+                lambda: {"": sum(queues.waiting for queues in tuple(self._queues))},
+            ),
             *gauges,
         ]
         counts = Counter(gauge.name for gauge in all_gauges)
@@ -47,9 +51,6 @@ class Observation(AbstractAsyncContextManager["Observation"]):
             )
         read = [_guarded(gauge) for gauge in all_gauges if counts[gauge.name] == 1]
         self._tell(lambda observer: observer.host_started(read))
-
-    def _count_messages(self) -> Mapping[str, float]:
-        return {"": sum(queues.waiting for queues in tuple(self._queues))}
 
     def count_queues(self, queues: MessageQueues) -> None:
         """Include the messages of queues in the gauge `messages_waiting`, as long as the object exists."""

@@ -2,23 +2,30 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Awaitable, Callable, Collection, Sequence
 from functools import partial
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from pegboard.calls.execute import Runtime
+from pegboard.calls.logged_failures import told_traceback
 from pegboard.catalogue.assembly import Assembly, offered
 from pegboard.catalogue.change_listeners import ChangeListeners
 from pegboard.catalogue.lists import Lists
 from pegboard.catalogue.pages import ListKind, may_find
+from pegboard.context import Context
 from pegboard.errors import MCPError, ServerError
-from pegboard.middleware.gate import Gate, hides
+from pegboard.middleware.gate import Gate, hides, refused
 from pegboard.runtime.dispatcher import Dispatcher
 from pegboard.runtime.method_table import method_table
-from pegboard.runtime.subscribing import subscribe
-from pegboard.types.callers import Caller
+from pegboard.types.callers import EMPTY, Caller
 from pegboard.types.calls import Call, Outcome
 from pegboard.types.catalogue import Change, ItemKind, Tool
+
+if TYPE_CHECKING:
+    from pegboard.calls.served_item import ServedItem
+
+logger = logging.getLogger("pegboard")
 
 
 class ServedCatalogue:
@@ -40,6 +47,7 @@ class ServedCatalogue:
         self._dispatcher = dispatcher
         self._runtime = runtime
         self._changes = changes
+        self.watch = changes.watch
         self._page_size = page_size
         self.current: Assembly | None = None
         self._lists: Lists | None = None
@@ -96,14 +104,29 @@ class ServedCatalogue:
 
     def subscribe(self, uri: str, call: Call) -> MCPError | None:
         """Notify the resource of a subscription. See `ProtocolContext.subscribe`."""
-        return subscribe(self._gates, uri, call, self.assembly, self._runtime.host_access)
-
-    def watch(self, listener: Callable[[Change], None]) -> Callable[[], None]:
-        """Call a listener after every change. Return a function that stops it."""
-        return self._changes.watch(listener)
+        if (error := refused(self._gates, uri, call)) is not None:
+            return error
+        bound = _subscribed(self.assembly, uri)
+        if bound is not None and bound.subscribed is not None:
+            try:
+                bound.subscribed(uri, Context(call, bound, EMPTY, self._runtime.host_access))
+            except Exception as failed:
+                text = "the function `subscribed` of %s failed"
+                logger.error(text, bound.name, exc_info=told_traceback(failed))
+        return None
 
     def emit(self, change: Change) -> None:
         """Announce a change to the listeners, from any thread. Never raises."""
         if self._lists is not None:
             self._lists.forget(change)
         self._changes.emit(change)
+
+
+def _subscribed(assembly: Assembly, uri: str) -> ServedItem | None:
+    """Return the resource or template with the URI, if it has a function `subscribed`."""
+    for bound in assembly.resources.values():
+        if bound.subscribed is not None and (
+            bound.name == uri if bound.matcher is None else bound.matcher.match(uri) is not None
+        ):
+            return bound
+    return None

@@ -91,9 +91,11 @@ async def _keep_running(transport: Transport, host: TransportContext, restarting
         except (TransportError, ConfigError, PluginError) as error:
             if not delay or getattr(error, "final", False):
                 raise
-            cause, what = error, "cannot be opened again"
+            cause = error
+            what = "cannot be opened again"
         except (Exception, SystemExit) as error:  # noqa: BLE001 - it is logged below
-            cause, what = error, "died"
+            cause = error
+            what = "died"
         lasted = clock() - started > MAX_DELAY_SECONDS
         if not (opened or lasted or delay):
             logger.error("transport %s failed while it started", transport.name, exc_info=cause)

@@ -111,7 +111,9 @@ class Watchdog:
 
     def _begin(self, loop: asyncio.AbstractEventLoop) -> None:
         with self._lock:
-            self._loop, self._thread, self._heard = loop, get_ident(), monotonic()
+            self._loop = loop
+            self._thread = get_ident()
+            self._heard = monotonic()
             self._beat = loop.call_later(self._interval, self._go_on, context=Context())
             if not self._listening:
                 self._listening = True

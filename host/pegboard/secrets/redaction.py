@@ -187,7 +187,8 @@ class RedactingFormatter(logging.Formatter):
     def format(self, record: logging.LogRecord) -> str:
         """Format a record as one string."""
         safe = copy(record)
-        safe.msg, safe.args = escaped(record.getMessage()), None
+        safe.msg = escaped(record.getMessage())
+        safe.args = None
         safe.name = escaped(record.name)
         if record.exc_info:
             safe.exc_text = _indented(record.exc_text or self._inner.formatException(record.exc_info))

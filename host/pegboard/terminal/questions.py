@@ -67,7 +67,8 @@ async def _elicited(params: Mapping[str, Any]) -> dict[str, Any]:
     if params.get("mode") == "url":
         _say_lines(params["url"])
         return {"action": "accept" if await _confirmed("Did you open it?") else "decline"}
-    schema, content = params["requestedSchema"], {}
+    schema = params["requestedSchema"]
+    content = {}
     for name, field in schema["properties"].items():
         value = await _filled(name, field, required=name in schema.get("required", ()))
         if value is not _LEFT_OUT:
@@ -126,7 +127,8 @@ def _shown(value: Any) -> str:
 
 def _value(field: Mapping[str, Any], text: str) -> Any:
     """Return a line as the type of a field. A line that cannot be converted is returned as a string."""
-    kind, titles = field["type"], _titles(field)
+    kind = field["type"]
+    titles = _titles(field)
     if kind == "boolean":
         return _YES.get(text.lower(), text)
     if kind == "array":

@@ -113,7 +113,8 @@ class Matcher:
         """Add the parameters of a query. Parameters may have any order. Only list parameters may be repeated."""
         for pair in text.split("&") if text is not None else ():
             name, equals, raw = pair.partition("=")
-            variable, value = self._query.get(name), _decoded(raw, slashes=False)
+            variable = self._query.get(name)
+            value = _decoded(raw, slashes=False)
             if variable is None or not equals or value is None:
                 return None
             if not variable.explode and name not in values:
@@ -149,7 +150,8 @@ class Matcher:
 
     def _expression(self, expression: Expression, value: str) -> str:
         first, separator, named, _ = OPERATORS[expression.operator]
-        before, pattern = first, ""
+        before = first
+        pattern = ""
         for variable in expression.variables:
             group = f"(?P<v{len(self._groups)}>"
             self._groups.append(_Group(variable, expression.operator))
@@ -248,7 +250,8 @@ def _check_separators(head: Sequence[TemplatePart]) -> None:
                 f"{{{last}}} and {{{name}}} are ambiguous: separate them by a reserved character, "
                 f"as in {{{last}}}/{{{name}}} (one of {RESERVED})"
             )
-        last, between = part.variables[-1].name, ""
+        last = part.variables[-1].name
+        between = ""
 
 
 def _check_lengths(head: Sequence[TemplatePart]) -> None:

@@ -78,7 +78,8 @@ class _Period:
 
     def admits(self, now: float) -> bool:
         if self._began is None or now - self._began >= PERIOD_SECONDS:
-            self._began, self._lines = now, 0
+            self._began = now
+            self._lines = 0
         if self._lines >= MAX_LINES:
             self.left_out += 1
             return False

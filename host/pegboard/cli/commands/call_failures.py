@@ -123,7 +123,8 @@ def _for_command(error: MCPError, config: Sequence[str]) -> MCPError:
             command = shlex.join(["pegboard", *error.login_command, *config])
             error = AuthorizationRequiredError(error.provider, scopes=error.scopes, hint=f"log in with `{command}`")
         again = "Try again later." if error.status == "failed" else "Call the tool again afterwards."
-        error.additional_prompt_content, error.developer_message = again, None
+        error.additional_prompt_content = again
+        error.developer_message = None
     return error
 
 

@@ -103,7 +103,8 @@ def _parse_command(
     parsed, unknown = parser.parse_known_args(rest, options)
     for plugin, argument in alternatives:
         if getattr(parsed, destination(argument, plugin), None):
-            parsed.run, parsed.needs = argument.run, "nothing"
+            parsed.run = argument.run
+            parsed.needs = "nothing"
     return parser, parsed, unknown
 
 

@@ -155,7 +155,8 @@ class LoginFlows:
 
     async def _start_on_device(self, flow: LoginFlow, client: ProviderClient) -> None:
         login = await client.start_device_login(flow.scopes)
-        flow.url, flow.user_code = login.page, login.user_code
+        flow.url = login.page
+        flow.user_code = login.user_code
 
         async def poll() -> VaultToken:
             seconds = login.seconds

@@ -147,7 +147,8 @@ class ShownMessages:
         try:
             self._print(arrow, message)
         except (OSError, OutputError) as error:  # the reader of the output is gone
-            self.is_shown, self.failure = False, error
+            self.is_shown = False
+            self.failure = error
 
     def _print(self, arrow: str, message: bytes) -> None:
         if self._full:

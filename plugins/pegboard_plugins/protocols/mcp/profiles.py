@@ -115,7 +115,8 @@ class Profile(Middleware):
             kind: {name: item for name, item in served[kind].items() if self._selects(kind, name, item)}
             for kind in KINDS
         }
-        self._known, self._answering = served, inventory.answering
+        self._known = served
+        self._answering = inventory.answering
         return self._unmatched() if inventory.is_complete else ()
 
     def _selects(self, kind: ItemKind, name: str, item: Any) -> bool:

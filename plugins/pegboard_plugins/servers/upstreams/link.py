@@ -192,7 +192,8 @@ class Link:
     async def _run(self) -> None:
         while True:
             began = monotonic()
-            self._was_open, self._cause = False, None
+            self._was_open = False
+            self._cause = None
             try:
                 reason = await self._connect_and_follow()
             except LoopError as error:
@@ -201,7 +202,8 @@ class Link:
                 self._fail(str(error))
                 return
             except (MCPError, OSError) as error:
-                reason, self._cause = _first_line(error), error
+                reason = _first_line(error)
+                self._cause = error
                 if self._keep and isinstance(error, AuthorizationRequiredError):
                     reason += f"; {LOGIN_ADVICE}"
             except Exception as error:

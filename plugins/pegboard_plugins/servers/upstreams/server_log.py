@@ -27,7 +27,8 @@ class RateLimit:
         """Count a message. Return False if there were too many in this second."""
         now = monotonic()
         if now >= self.ends:
-            self.ends, self._room = now + 1, MAX_LOG_LINES
+            self.ends = now + 1
+            self._room = MAX_LOG_LINES
         self._room -= 1
         return self._room >= 0
 

@@ -91,8 +91,10 @@ class Exchange(Generic[_Key]):
     def __init__(self, config: HttpConfig, guard: RequestGuard, host: TransportContext) -> None:
         self._guard = guard
         self._host = host
-        self._max_requests, self._max_streams = config.max_requests, config.max_streams
-        self._max_body_bytes, self._body_seconds = config.max_body_bytes, config.body_seconds
+        self._max_requests = config.max_requests
+        self._max_streams = config.max_streams
+        self._max_body_bytes = config.max_body_bytes
+        self._body_seconds = config.body_seconds
         self._call_seconds = config.call_seconds
         self._large_bodies = LargeBodies(config.max_body_bytes)
         self._too_large = too_large(config.max_body_bytes)

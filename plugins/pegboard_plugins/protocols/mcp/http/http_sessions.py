@@ -198,7 +198,8 @@ class HttpSessions:
         self._drop_unused(session)
 
     async def _put(self, session: HttpSession) -> None:
-        record, session.kept_at = session.record, asyncio.get_running_loop().time()
+        record = session.record
+        session.kept_at = asyncio.get_running_loop().time()
         is_kept = await self._store.update(record)
         session.kept = record
         if _is_closed(session):  # meanwhile
