@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
+from inspect import cleandoc
 from typing import Any
 
 from pegboard_plugins.compat.fastmcp.docstrings import before_sections
@@ -35,7 +36,7 @@ def _without_docstring(tool: Mapping[str, Any]) -> dict[str, Any]:
     members = tool["inputSchema"].get("properties", {})
     plain = {name: {k: v for k, v in member.items() if k != "description"} for name, member in members.items()}
     schema = {**tool["inputSchema"], "properties": plain}
-    return {**tool, "description": before_sections(tool.get("description")), "inputSchema": schema}
+    return {**tool, "description": before_sections(cleandoc(tool.get("description") or "")), "inputSchema": schema}
 
 
 def _short(value: Any) -> str:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -21,6 +23,8 @@ from tools.install import ROOT, find_uv
 
 SECONDS = 180
 _PLACE = CACHE / "published"
+_LINE = re.compile(r"File [^,\n]*, line \d+")
+"""A line of a traceback. The copy has other files and lines."""
 _LAUNCH = Path(__file__).with_name("launch.py")
 
 
@@ -85,7 +89,9 @@ class Published(NamedTuple):
         variables = {"PATH": os.defpath, "HOME": str(work), "PYTHONHASHSEED": "0", "LANG": "C.UTF-8", **self.variables}
         if form == "changed":
             variables["PYTHONPATH"] = str(self.changed_place)
-        return await probe((self.python, _LAUNCH, self.name, form, *self.arguments), work, variables, SECONDS)
+        answers = await probe((self.python, _LAUNCH, self.name, form, *self.arguments), work, variables, SECONDS)
+        plain: dict[str, Any] = json.loads(_LINE.sub("", json.dumps(answers)))
+        return plain
 
     async def compare(self) -> tuple[str, list[str]]:
         """Return the verdict and the differences. What two runs of the original answer differently is left out."""

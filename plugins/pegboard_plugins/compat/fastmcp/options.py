@@ -23,13 +23,13 @@ _ELSEWHERE = {
 """Options of FastMCP that exist elsewhere in pegboard."""
 _WITHOUT_EFFECT = frozenset(
     (
-        "cache_hints", "cache_scope", "cache_ttl", "client_log_level", "debug", "dependencies",
-        "dereference_schemas", "event_store",
-        "json_response", "list_page_size", "log_level", "mask_error_details", "max_request_body_size", "max_sessions",
-        "message_path", "mount_path", "on_duplicate", "on_duplicate_prompts", "on_duplicate_resources",
-        "on_duplicate_tools", "request_state_security", "resource_security", "retry_interval", "session_idle_timeout",
-        "session_state_store", "sse_path", "stateless_http", "strict_input_validation", "subscriptions", "tasks",
-        "transport_security", "warn_on_duplicate_prompts", "warn_on_duplicate_resources", "warn_on_duplicate_tools",
+        "cache_hints", "cache_scope", "cache_ttl", "client_log_level", "debug", "dependencies", "dereference_schemas",
+        "event_store", "json_response", "list_page_size", "log_level", "mask_error_details", "max_request_body_size",
+        "max_sessions", "message_path", "mount_path", "on_duplicate", "on_duplicate_prompts",
+        "on_duplicate_resources", "on_duplicate_tools", "request_state_security", "resource_security",
+        "retry_interval", "session_idle_timeout", "session_state_store", "sse_path", "stateless_http",
+        "strict_input_validation", "subscriptions", "tasks", "transport_security", "warn_on_duplicate_prompts",
+        "warn_on_duplicate_resources", "warn_on_duplicate_tools",
     )
 )  # fmt: skip
 """Options of FastMCP that pegboard does not need, or has as settings in `hostconfig.toml`."""
