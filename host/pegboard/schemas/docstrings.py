@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Mapping
+from contextlib import suppress
 from typing import Final, NamedTuple
 
 from pegboard.types.callers import EMPTY
@@ -36,6 +37,8 @@ _RAISES: Final = (_google("Raises"), _numpy("Raises"), _sphinx("raises?|except|e
 
 _ENTRY: Final = re.compile(r"^[ \t]*[\w.]+[ \t]*(?::|$)", re.MULTILINE)
 """An entry of a section about exceptions: a name, alone or before a colon."""
+_CONTINUED: Final = re.compile(r"\n[ \t]+(?=[^:\n]+(?:\n|$))")
+"""The start of a line without a colon. It continues an entry even if it is not indented further."""
 
 
 class Documented(NamedTuple):
@@ -92,9 +95,11 @@ def _parsed(sections: str, style: str) -> dict[str, str]:
         return {}
     from docstring_parser import DocstringStyle, ParseError, parse
 
-    try:
-        parameters = parse(f"Summary.\n\n{sections}", style=DocstringStyle[style]).params
-    except ParseError:
+    for text in (sections, _CONTINUED.sub(" ", sections)):
+        with suppress(ParseError):
+            parameters = parse(f"Summary.\n\n{text}", style=DocstringStyle[style]).params
+            break
+    else:
         return {}
     return {
         name.strip(" *`"): parameter.description or ""

@@ -57,6 +57,11 @@ def test_a_section_ends_before_a_paragraph_and_others_of_its_style_remain() -> N
     assert split_docstring(google, ["x"]) == ("Search.\n\nParameters:\n    foo: a word of the query", {"x": "the x"})
 
 
+def test_a_line_without_a_colon_continues_its_entry() -> None:
+    google = "Search.\n\nArgs:\n    x: the x\n    of all words\n    y: the y"
+    assert split_docstring(google, ["x", "y"]) == ("Search.", {"x": "the x of all words", "y": "the y"})
+
+
 class Point(BaseModel):
     """A point."""
 
