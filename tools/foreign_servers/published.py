@@ -94,7 +94,7 @@ class Published(NamedTuple):
         return plain
 
     async def compare(self) -> tuple[str, list[str]]:
-        """Return the verdict and the differences. What two runs of the original answer differently is left out."""
+        """Return the verdict and the differences, without answers that differ between two runs of the original."""
         try:
             original = await self.explore("original")
         except NoServer as error:

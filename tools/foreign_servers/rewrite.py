@@ -15,7 +15,8 @@ _ARCADE_MODULES = ("annotations", "auth", "error_adapters", "errors", "exception
 OFFICIAL = "pegboard_plugins.compat.mcp"
 _TYPES = ("mcp.types", "mcp_types")
 _OTHERS = (
-    "mcp.server.auth.provider", "mcp.server.auth.settings", "mcp.server.caching", "mcp.server.session",
+    "mcp.server.auth.provider", "mcp.server.auth.settings", "mcp.server.caching",
+    "mcp.server.lowlevel.helper_types", "mcp.server.session",
     "mcp.server.transport_security", "mcp.shared.exceptions",
 )  # fmt: skip
 _OFFICIAL = ("mcp.server.fastmcp", "mcp.server.mcpserver")

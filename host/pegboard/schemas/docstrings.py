@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Mapping
-from contextlib import suppress
 from typing import Final, NamedTuple
 
 from pegboard.types.callers import EMPTY
@@ -37,8 +36,6 @@ _RAISES: Final = (_google("Raises"), _numpy("Raises"), _sphinx("raises?|except|e
 
 _ENTRY: Final = re.compile(r"^[ \t]*[\w.]+[ \t]*(?::|$)", re.MULTILINE)
 """An entry of a section about exceptions: a name, alone or before a colon."""
-_CONTINUED: Final = re.compile(r"\n[ \t]+(?=[^:\n]+(?:\n|$))")
-"""The start of a line without a colon. It continues an entry even if it is not indented further."""
 
 
 class Documented(NamedTuple):
@@ -95,12 +92,14 @@ def _parsed(sections: str, style: str) -> dict[str, str]:
         return {}
     from docstring_parser import DocstringStyle, ParseError, parse
 
-    for text in (sections, _CONTINUED.sub(" ", sections)):
-        with suppress(ParseError):
-            parameters = parse(f"Summary.\n\n{text}", style=DocstringStyle[style]).params
-            break
-    else:
-        return {}
+    try:
+        parameters = parse(f"Summary.\n\n{sections}", style=DocstringStyle[style]).params
+    except ParseError:  # a line without a colon continues an entry even if it is not indented further
+        return (
+            {}
+            if (joined := re.sub(r"\n[ \t]+(?=[^:\n]+(?:\n|$))", " ", sections)) == sections
+            else _parsed(joined, style)
+        )
     return {
         name.strip(" *`"): parameter.description or ""
         for parameter in parameters
