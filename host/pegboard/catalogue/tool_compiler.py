@@ -39,6 +39,12 @@ SchemaReferences: TypeAlias = Literal["inline", "keep"]
 Schemas: TypeAlias = tuple[Mapping[str, Any], Mapping[str, Any] | None]
 """The schema of the arguments, and that of the result."""
 
+_SHOWN_OPTIONS = frozenset(Tool._fields) & frozenset(ToolDefinition._fields) - {
+    *("name", "description", "input_schema", "output_schema"),  # computed
+    *("version", "tags"),  # repeated in `_meta`
+}
+"""The options that clients see as the author wrote them."""
+
 Tagged = TypeVar("Tagged", Tool, Resource, ResourceTemplate, Prompt)
 
 
@@ -141,24 +147,12 @@ def compile_tool(
 def listed_tool(
     definition: ToolDefinition, name: str, toolkit: ToolkitInfo, description: str, schemas: Schemas
 ) -> Tool:
-    """Return a tool as clients see it, with the options of its definition that they see."""
-    return Tool(
-        name=name,
-        description=description,
-        input_schema=schemas[0],
-        output_schema=schemas[1],
-        title=definition.title,
-        annotations=definition.annotations,
-        owner=toolkit.name,
-        meta=definition.meta,
-        icons=tuple(definition.icons),
-        version=toolkit.version,
-        deprecated=_deprecation(definition),
-        owner_description=toolkit.description,
-        definition=definition,
-        raw=definition.raw,
-        place=definition.place,
-    )
+    """Return a tool as clients see it, with the options of its definition that are fields of `Tool`."""
+    shown = Tool(name, description, *schemas, owner=toolkit.name, owner_description=toolkit.description)
+    options = {option: getattr(definition, option) for option in _SHOWN_OPTIONS}
+    options["icons"] = tuple(definition.icons)
+    options["deprecated"] = _deprecation(definition)
+    return shown._replace(**options, version=toolkit.version, definition=definition)
 
 
 def _signature(definition: ToolDefinition, references: SchemaReferences, documented: Mapping[str, str]) -> Signature:

@@ -196,10 +196,16 @@ def compile_signature(
     is_open = promised is None or is_open_object(promised)
     exact = schema["properties"] if strict else plain_types.strict_names(parsed.parameters)
     signature = Signature(
-        schema, promised, parsed.context, validate, parsed.renamed, output, None, is_open, exact=exact
+        schema,
+        promised,
+        parsed.context,
+        validate,
+        parsed.renamed,
+        output,
+        may_be_content=is_open,
+        exact=exact,
+        accepts_none=output is not None or accepts_none(result),
     )
-    if output is None and not accepts_none(result):
-        signature = signature._replace(accepts_none=False)
     if parsed.depends:
         from pegboard.schemas.dependencies import compile_dependencies
 
