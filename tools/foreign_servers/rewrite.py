@@ -79,7 +79,8 @@ class _Imports(ast.NodeTransformer):
     def visit_ImportFrom(self, node: ast.ImportFrom) -> ast.ImportFrom:
         module = node.module or ""
         if (counterpart := _counterpart(module)) is not None:
-            node.module = counterpart
+            has_base = any(alias.name == "base" for alias in node.names)
+            node.module = COMPAT if has_base else counterpart
             node.names = [ast.alias("prompts", "base") if alias.name == "base" else alias for alias in node.names]
         elif module in ("mcp", "mcp.server") and {alias.name for alias in node.names} <= {*_NAMES, "types"}:
             node.module = OFFICIAL
