@@ -39,14 +39,14 @@ TARGETS: dict[str, tuple[str, list[str]]] = {
         ["host/middleware/test_hooks", "host/middleware/test_misuse", "host/middleware/test_views"],
     ),
     "views": (
-        "host/pegboard/catalogue/filtered_lists.py",
+        "host/pegboard/catalogue/lists.py",
         ["host/middleware/test_views", "host/middleware/test_inventory"],
     ),
     "lists": (
         "host/pegboard/catalogue/lists.py",
         ["host/authorization/test_scoped_lists", "host/middleware/test_views", "host/catalogue/test_registry"],
     ),
-    "inventory": ("host/pegboard/catalogue/inventory.py", ["host/middleware/test_inventory"]),
+    "inventory": ("host/pegboard/catalogue/assembly.py", ["host/middleware/test_inventory"]),
     "middleware": ("host/pegboard/middleware/gate.py", ["host/middleware/test_views", "host/middleware/test_hooks"]),
     "http.authority": (
         "plugins/pegboard_plugins/transports/http/authority.py",

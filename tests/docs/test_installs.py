@@ -17,7 +17,19 @@ COMMAND = re.compile(
 RUNS = {"uvx", "uv tool run", "pipx run"}
 """Commands that install one name and pass the other words on to it."""
 LAUNCHED = re.compile(r"""command["']?\s*[:=]\s*["'](uvx)["'],?\s*["']?args["']?\s*[:=]\s*\[([^]]*)\]""")
-WITH_VALUE = {"--group", "--find-links", "-f", "-r", "-c", "--requirement", "--constraint", "--wheel-dir", "-w", "-m"}
+WITH_VALUE = {
+    "--override",
+    "--group",
+    "--find-links",
+    "-f",
+    "-r",
+    "-c",
+    "--requirement",
+    "--constraint",
+    "--wheel-dir",
+    "-w",
+    "-m",
+}
 OTHERS = {
     "pip",
     "uv",

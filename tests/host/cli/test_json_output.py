@@ -41,6 +41,7 @@ LINES = {
     "configure CLIENT": "configure claude-code --project",
     "configure list": "configure list",
     "configure remove": "configure remove claude-code --project --name mine",
+    "evals": "evals --compare report.json report.json",
     "lock": "lock",
     "secret list": "secret list",
     "secret set": "secret set DEMO_KEY",
@@ -64,6 +65,7 @@ def problems(name: str, value: Any) -> list[str]:
 @pytest.mark.parametrize("command", sorted(output_types().keys() - {"reload"}))
 def test_the_output_of_a_command_has_its_schema(command: str, pegboard: Command) -> None:
     pegboard.write('{"mcpServers": {"mine": {"command": "sh"}}}', ".mcp.json")
+    pegboard.write('{"version": 1, "score": 1, "cases": []}', "report.json")
     env = {"XDG_STATE_HOME": str(pegboard.folder / "state"), "DEMO_KEY": None}
     if command == "secret unset":
         pegboard(*LINES["secret set"].split(), env=env, typed="value")

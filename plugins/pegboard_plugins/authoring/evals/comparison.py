@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from statistics import mean, variance
 from typing import Any
+
+from typing_extensions import TypedDict
 
 from pegboard_evals import MCPToolDefinition, plain_name
 from pegboard_plugins.authoring.evals.report import CaseRow, Report
@@ -17,23 +19,59 @@ MIN_WORD_CHARACTERS = 4
 MAX_SHARED_WORDS = 8
 
 
-def compared(before: Report, after: Report) -> Iterator[tuple[str, ...]]:
+class ComparedCase(TypedDict):
+    """The scores of a case in two reports; None where a report lacks the case.
+
+    Attributes:
+        suite: the suite; "" for the mean of the cases that both reports have.
+        case: the case.
+        before: the score in the first report.
+        after: the score in the second report.
+        change: the difference.
+        interval: the 95 % confidence interval of the difference; None without two runs in both reports.
+    """
+
+    suite: str
+    case: str
+    before: float | None
+    after: float | None
+    change: float | None
+    interval: tuple[float, float] | None
+
+
+class ComparisonOutput(TypedDict):
+    """The output of `pegboard evals --compare`. `ok` is false if the second score is below `--min-score`."""
+
+    ok: bool
+    rows: list[ComparedCase]
+
+
+def compared(before: Report, after: Report) -> Iterator[ComparedCase]:
     """Yield a row for each case whose score differs, and one for the mean of the cases that both reports have.
 
-    The interval is that of the change, from the variance over the runs. It needs at least two runs in both reports. If
-    each report has one model, the models may differ.
+    The interval is that of the change, from the variance over the runs. If each report has one model, the models may
+    differ.
     """
     first, second = _by_case(before), _by_case(after)
-    yield "SUITE", "CASE", "BEFORE", "AFTER", "CHANGE", "95 % INTERVAL"
     pairs = [(first[key], second[key]) for key in first if key in second]
     for old, new in sorted(pairs, key=lambda pair: _mean(pair[1]) - _mean(pair[0])):
         if _mean(old) != _mean(new):
-            yield old["suite"], old["case"], *_change([(old, new)])
+            yield _change(old["suite"], old["case"], [(old, new)])
     for key in sorted(first.keys() ^ second.keys()):
-        scores = [f"{_mean(cases[key]):.3f}" if key in cases else "-" for cases in (first, second)]
-        yield *key[1:], *scores, "-", "-"
+        lost, added = (_mean(cases[key]) if key in cases else None for cases in (first, second))
+        yield ComparedCase(suite=key[1], case=key[2], before=lost, after=added, change=None, interval=None)
     if pairs:
-        yield "", f"mean of {len(pairs)} cases", *_change(pairs)
+        yield _change("", f"mean of {len(pairs)} cases", pairs)
+
+
+def comparison_table(rows: Iterable[ComparedCase]) -> Iterator[tuple[str, ...]]:
+    """Yield the rows of a table of compared cases."""
+    yield "SUITE", "CASE", "BEFORE", "AFTER", "CHANGE", "95 % INTERVAL"
+    for row in rows:
+        scores = ["-" if score is None else f"{score:.3f}" for score in (row["before"], row["after"])]
+        change = "-" if row["change"] is None else f"{row['change']:+.3f}"
+        interval = " to ".join(f"{end:+.3f}" for end in row["interval"] or ()) or "-"
+        yield row["suite"], row["case"], *scores, change, interval
 
 
 def _by_case(report: Report) -> dict[tuple[str, ...], CaseRow]:
@@ -46,15 +84,15 @@ def _mean(case: CaseRow) -> float:
     return float(mean(run["score"] for run in case["runs"]))
 
 
-def _change(pairs: Sequence[tuple[CaseRow, CaseRow]]) -> tuple[str, ...]:
-    """Return the mean before and after, the change, and its confidence interval."""
+def _change(suite: str, case: str, pairs: Sequence[tuple[CaseRow, CaseRow]]) -> ComparedCase:
+    """Return the mean score of cases before and after, and the confidence interval of the change."""
     old, new = (mean(_mean(pair[side]) for pair in pairs) for side in (0, 1))
-    samples = [[run["score"] for run in case["runs"]] for pair in pairs for case in pair]
-    texts = f"{old:.3f}", f"{new:.3f}", f"{new - old:+.3f}"
-    if any(len(sample) < 2 for sample in samples):
-        return *texts, "-"
-    half = _Z95 * sum(variance(sample) / len(sample) for sample in samples) ** 0.5 / len(pairs)
-    return *texts, f"{new - old - half:+.3f} to {new - old + half:+.3f}"
+    samples = [[run["score"] for run in reported["runs"]] for pair in pairs for reported in pair]
+    interval = None
+    if all(len(sample) > 1 for sample in samples):
+        half = _Z95 * sum(variance(sample) / len(sample) for sample in samples) ** 0.5 / len(pairs)
+        interval = (new - old - half, new - old + half)
+    return ComparedCase(suite=suite, case=case, before=old, after=new, change=new - old, interval=interval)
 
 
 def suggestions(case: CaseRow, tools: Sequence[MCPToolDefinition]) -> Iterator[str]:

@@ -9,7 +9,7 @@ from argparse import ArgumentTypeError, Namespace
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias, cast
 
 from pegboard.errors import MCPError
 from pegboard.plugin import CommandContext
@@ -17,10 +17,11 @@ from pegboard.terminal import UsageError, print_json, print_lines, print_table, 
 from pegboard_evals import EvalError, EvalSuite, MCPToolDefinition, shown_tool
 from pegboard_plugins.authoring.evals.answers import Answer, Job, Key, ask_models, read_answers
 from pegboard_plugins.authoring.evals.capture import captured_suite
-from pegboard_plugins.authoring.evals.comparison import compared, suggestions
+from pegboard_plugins.authoring.evals.comparison import ComparisonOutput, compared, comparison_table, suggestions
 from pegboard_plugins.authoring.evals.model_endpoints import ADDRESSES, KEYS, Model
 from pegboard_plugins.authoring.evals.report import (
     Report,
+    ReportOutput,
     details,
     make_report,
     misses_first,
@@ -34,6 +35,7 @@ from pegboard_plugins.servers.other_servers.server_items import lists_of
 
 Tools = tuple[list[MCPToolDefinition], Mapping[str, Callable[..., Any]]]
 """The tools of the command, and the functions of those that are Python functions."""
+EvalsOutput: TypeAlias = ReportOutput | ComparisonOutput
 
 
 def run_evals(command: CommandContext) -> int:
@@ -127,7 +129,7 @@ def _print(options: Namespace, report: Report, offered: Mapping[str, list[MCPToo
         text = rendered(report, Path(file).suffix[1:], only_failed=options.only_failed)
         Path(file).write_text(text, "utf-8")
     if options.json:
-        print_json(report | {"ok": not (report["error"] or _is_below(options, report))})
+        print_json(ReportOutput(**report, ok=not (report["error"] or _is_below(options, report))))
         return
     cases = misses_first(report, only_failed=options.only_failed)
     print_table([*table(cases)])
@@ -161,12 +163,9 @@ def _compare(options: Namespace) -> int:
     before, after = map(_read_report, options.compare)
     rows = [*compared(before, after)]
     if options.json:
-        names = [name.lower().replace(" % ", "_") for name in rows[0]]
-        print_json(
-            {"ok": not _is_below(options, after), "rows": [dict(zip(names, row, strict=False)) for row in rows[1:]]}
-        )
+        print_json(ComparisonOutput(ok=not _is_below(options, after), rows=rows))
     else:
-        print_table(rows)
+        print_table([*comparison_table(rows)])
     return 1 if _is_below(options, after) else 0
 
 
@@ -174,7 +173,7 @@ def _read_report(file: Path) -> Report:
     try:
         report = json.loads(file.read_text("utf-8"))
         if isinstance(report, dict) and report.get("version") == 1 and isinstance(report["cases"], list):
-            return report
+            return cast(Report, report)  # of this version
     except (OSError, LookupError, ValueError):
         pass
     raise MCPError(f"{file} is no report: `pegboard evals --output {file.stem}.json` writes one")

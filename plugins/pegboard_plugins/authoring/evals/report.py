@@ -3,16 +3,78 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from html import escape
 from statistics import mean, pstdev
-from typing import Any
+from typing import Any, Literal, TypeAlias
+
+from typing_extensions import TypedDict
 
 from pegboard_evals import EvalCase, EvaluationResult, with_defaults
 from pegboard_plugins.authoring.evals.answers import Answer, Job, Key
 
-Report = dict[str, Any]
-CaseRow = Mapping[str, Any]
+State: TypeAlias = Literal["passed", "warned", "failed", "error"]
+
+
+class CallRow(TypedDict):
+    """A tool call."""
+
+    name: str
+    args: dict[str, Any]
+
+
+class Comparison(TypedDict):
+    """An argument that a critic compared. `match` is None if the critic only records it."""
+
+    field: str
+    match: bool | None
+    score: float
+    weight: float
+    expected: Any
+    actual: Any
+
+
+class RunRow(TypedDict):
+    """The calls of a model in one run of a case, and their score from 0 to 1."""
+
+    score: float
+    calls: list[CallRow]
+    reason: str | None
+    comparisons: list[Comparison]
+
+
+class CaseRow(TypedDict):
+    """One case for one model. The score is the mean over its runs; None if every run failed with an error."""
+
+    model: str
+    suite: str
+    case: str
+    message: str
+    state: State
+    score: float | None
+    deviation: float | None
+    expected: list[CallRow]
+    errors: list[str]
+    runs: list[RunRow]
+
+
+class Report(TypedDict):
+    """The report about answers of models: the number of cases in each state, and the mean score from 0 to 1."""
+
+    version: Literal[1]
+    score: float
+    passed: int
+    warned: int
+    failed: int
+    error: int
+    cases: list[CaseRow]
+
+
+class ReportOutput(Report):
+    """The output of `pegboard evals`. `ok` is false if a case has an error, or the score is below `--min-score`."""
+
+    ok: bool
 
 
 def make_report(jobs: Sequence[Job], answers: Mapping[Key, Answer], rule: str) -> Report:
@@ -21,12 +83,20 @@ def make_report(jobs: Sequence[Job], answers: Mapping[Key, Answer], rule: str) -
     for job in jobs:
         groups.setdefault(job.key[:3], []).append(job)
     cases = [_case_row(runs, [answers[job.key] for job in runs], rule) for runs in groups.values()]
-    counts = {state: sum(case["state"] == state for case in cases) for state in ("passed", "warned", "failed", "error")}
+    states = Counter(case["state"] for case in cases)
     scores = [case["score"] for case in cases if case["score"] is not None]
-    return {"version": 1, "score": mean(scores) if scores else 0.0, **counts, "cases": cases}
+    return Report(
+        version=1,
+        score=mean(scores) if scores else 0.0,
+        passed=states["passed"],
+        warned=states["warned"],
+        failed=states["failed"],
+        error=states["error"],
+        cases=cases,
+    )
 
 
-def _case_row(jobs: Sequence[Job], answers: Sequence[Answer], rule: str) -> dict[str, Any]:
+def _case_row(jobs: Sequence[Job], answers: Sequence[Answer], rule: str) -> CaseRow:
     case = jobs[0].case
     called = [[with_defaults(call, jobs[0].tools) for call in answer.calls] for answer in answers if not answer.error]
     results = [(case.evaluate(calls), calls) for calls in called]
@@ -47,15 +117,26 @@ def _case_row(jobs: Sequence[Job], answers: Sequence[Answer], rule: str) -> dict
                 "score": result.score,
                 "calls": [{"name": name, "args": arguments} for name, arguments in calls],
                 "reason": result.failure_reason,
-                "comparisons": result.results,
+                "comparisons": [_comparison(item) for item in result.results],
             }
             for result, calls in results
         ],
     }
 
 
-def _state(results: Sequence[EvaluationResult], rule: str, case: EvalCase) -> str:
-    """Return "passed", "warned" or "failed" for the runs of a case."""
+def _comparison(item: Mapping[str, Any]) -> Comparison:
+    return Comparison(
+        field=item["field"],
+        match=item["match"],
+        score=item["score"],
+        weight=item["weight"],
+        expected=item["expected"],
+        actual=item["actual"],
+    )
+
+
+def _state(results: Sequence[EvaluationResult], rule: str, case: EvalCase) -> State:
+    """Return the state of a case from its runs."""
     last = results[-1]
     passed, warned = last.passed, last.warning
     if rule == "mean":

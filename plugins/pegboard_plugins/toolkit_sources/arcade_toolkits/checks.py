@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 
 from pegboard.plugin import CommandContext, Finding
@@ -17,8 +16,9 @@ def check_unserved(command: CommandContext) -> Iterator[Finding]:
     served = {origin.distribution for origin in origins}
     if names := [toolkit.name for toolkit in installed_toolkits() if toolkit.distribution.name not in served]:
         number = "1 installed toolkit" if len(names) == 1 else f"{len(names)} installed toolkits"
+        quoted = ", ".join(f'"{name}"' for name in names)
         yield Finding(
             "warning",
             f"{number} of the Arcade system {'is' if len(names) == 1 else 'are'} not served",
-            f"to serve them, add the lines `[plugins.arcade]` and `names = {json.dumps(names)}` to hostconfig.toml",
+            f"to serve them, add the lines `[plugins.arcade]` and `names = [{quoted}]` to hostconfig.toml",
         )

@@ -88,9 +88,17 @@ def _import(
     if not fromlist:
         return _alias(distribution, root)
     for member in fromlist:
-        if member != "*" and not hasattr(module, member):
+        if member != "*" and not _has(module, member):
             _alias(distribution, f"{name}.{member}")
     return module
+
+
+def _has(module: ModuleType, member: str) -> bool:
+    try:
+        getattr(module, member)
+    except (AttributeError, ImportError):  # a module of pegboard may say what it lacks
+        return False
+    return True
 
 
 def _alias(distribution: str, name: str) -> ModuleType:
