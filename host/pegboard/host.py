@@ -171,7 +171,9 @@ class Host:
 
     def _load(self) -> LoadReport:
         self._registry.collect()
-        return load(self.config, self._selection, self._given, context=self._registry.context)
+        report = load(self.config, self._selection, self._given, context=self._registry.context)
+        self._registry.loaded(report.plugins)
+        return report
 
     def _use(self, running: Iterable[LoadedPlugin]) -> Assembly:
         plugins = (*running, self._program)

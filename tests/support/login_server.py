@@ -17,7 +17,8 @@ class LoginServer(LoopbackServer):
     """Both servers: `async with LoginServer() as server`. Tests change its documents.
 
     Attributes:
-        url: the MCP server, with one tool for requests with "token-1".
+        url: the MCP server, with one tool for requests with the token `accepted`.
+        refusal: the challenge of the response with status 403 to a call; "" for a result.
         resource: its metadata (RFC 9728), at `resource_path`.
         metadata: the metadata of the authorization server, at `metadata_path`.
         asked: the method and path of each request.
@@ -39,6 +40,8 @@ class LoginServer(LoopbackServer):
         self.answer: dict[str, str] = {}
         self.tokens: list[tuple[int, dict[str, Any]]] = []
         self.registration: dict[str, Any] = {"client_id": "dynamic"}
+        self.accepted = "token-1"
+        self.refusal = ""
 
     def application(self) -> web.Application:
         application = web.Application()
@@ -74,13 +77,19 @@ class LoginServer(LoopbackServer):
         return web.Response(status=404, text="<p>nothing</p>")
 
     async def _respond(self, request: web.Request) -> web.Response:
-        if request.headers.get("Authorization") != "Bearer token-1":
+        if request.headers.get("Authorization") != f"Bearer {self.accepted}":
             return web.Response(status=401, headers={"WWW-Authenticate": 'Bearer scope="work"'})
         message = await request.json()
+        if self.refusal and message["method"] == "tools/call":
+            return web.Response(status=403, headers={"WWW-Authenticate": self.refusal})
         results: dict[str, dict[str, Any]] = {
             "server/discover": {"supportedVersions": ["2026-07-28"], "capabilities": {"tools": {}}},
             "tools/list": {"tools": [{"name": "cup", "inputSchema": {"type": "object"}}]},
+            "tools/call": {"content": [{"type": "text", "text": "full"}]},
         }
+        if message["method"] not in results:
+            unknown = {"code": -32601, "message": "unknown method"}
+            return web.json_response({"jsonrpc": "2.0", "id": message["id"], "error": unknown}, status=404)
         result = {"resultType": "complete", **results[message["method"]]}
         return web.json_response({"jsonrpc": "2.0", "id": message["id"], "result": result})
 

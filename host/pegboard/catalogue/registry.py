@@ -17,13 +17,22 @@ from pegboard.catalogue.tool_compiler import definition_label, location_of, own_
 from pegboard.config import HostConfig
 from pegboard.errors import MCPError, ToolDefinitionError
 from pegboard.errors.attempts import attempt
-from pegboard.hookspecs import register_auth_providers, register_prompts, register_resources, register_tools
+from pegboard.hookspecs import (
+    register_auth_providers,
+    register_authenticators,
+    register_prompts,
+    register_resources,
+    register_stores,
+    register_tools,
+)
 from pegboard.loading.loader import load_late
 from pegboard.loading.plugins import LoadedPlugin, contributions_of, log_problems, refuse_fatal, without_secrets
 from pegboard.names import wire_name
 from pegboard.plugin.base import PluginContext
 from pegboard.plugin.definitions import KINDS, PromptDefinition, ResourceDefinition, ToolDefinition
 from pegboard.plugin.origin import Origin
+from pegboard.plugin.routes import Authenticator
+from pegboard.plugin.stores import Store
 from pegboard.secrets.grants import check_token_grant, is_granted
 from pegboard.types.authorization import TokenRequest
 from pegboard.types.calls import Call
@@ -88,7 +97,26 @@ class Registry:
         own, secret = _OwnCatalogue(self, plugin), partial(self._secret, plugin.origin)
         token, find_file = partial(self._token, plugin), self._config.find_file
         transports = self._config.host.transports
-        return PluginContext(plugin.origin.name, config, log, own, secret, directory, token, find_file, transports)
+        return PluginContext(
+            plugin.origin.name,
+            config,
+            log,
+            own,
+            secret,
+            directory,
+            token,
+            find_file,
+            transports,
+            self._find_store,
+            self._authenticators,
+        )
+
+    def _find_store(self, contract: type[Any]) -> Store | None:
+        stores = (store for _, store in contributions_of(self._plugins, register_stores))
+        return next((store for store in stores if store.contract is contract), None)
+
+    def _authenticators(self) -> Sequence[Authenticator]:
+        return [authenticator for _, authenticator in contributions_of(self._plugins, register_authenticators)]
 
     async def _token(
         self, plugin: LoadedPlugin, required: ToolAuthorization, call: Call | Context[Any]
@@ -118,6 +146,11 @@ class Registry:
         secret = binder.secrets.get(name)
         self._report(binder)
         return secret
+
+    def loaded(self, plugins: Sequence[LoadedPlugin]) -> None:
+        """Let plugins find the contributions of each other before the start of the host."""
+        with self._lock:
+            self._plugins = plugins
 
     def collect(self) -> None:
         """Stop serving. Additions are stored for the next assembly."""

@@ -57,6 +57,7 @@ class Argument(_Model):
         repeated: True if the option may be repeated. Its value is a list.
         completions: the values that shells complete. The command checks its values itself.
         run: a function `module:function` that runs in place of the command if the option is given.
+        needs: what this function needs, as for a command.
         group: the heading of the option in the help.
         alone: True if installed toolkits are not served beside what the option names.
     """
@@ -72,6 +73,7 @@ class Argument(_Model):
     repeated: bool = False
     completions: tuple[str, ...] = ()
     run: FunctionName | None = None
+    needs: Literal["nothing", "host"] = "nothing"
     group: str = ""
     alone: bool = False
 

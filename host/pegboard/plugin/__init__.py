@@ -20,7 +20,7 @@ _HOMES = {
     """,
     ".middleware": "Middleware MiddlewareFunction",
     ".sessions": "EventStore SessionRecord SessionStore",
-    ".stores": "Store StoreName",
+    ".stores": "LoginStore Store StoreName",
     ".toolkit_loading": "FoundToolkit ToolkitLoader",
     ".transports": """
         AsgiCallable AsgiReceive AsgiScope AsgiSend Connection ProtocolContext StreamProtocol Transport

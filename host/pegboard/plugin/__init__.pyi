@@ -111,6 +111,7 @@ from pegboard.plugin.sessions import (
     SessionStore,
 )
 from pegboard.plugin.stores import (
+    LoginStore,
     Store,
     StoreName,
 )
@@ -170,6 +171,7 @@ __all__ = [
     "HostPlan",
     "LateToolkit",
     "Lifespan",
+    "LoginStore",
     "MCPContextError",
     "MessageQueues",
     "Method",

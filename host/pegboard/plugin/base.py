@@ -1,6 +1,6 @@
 """Plugins, the context of their hooks, and their catalogues."""
 
-from collections.abc import Awaitable, Callable, Iterable, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Protocol, TypeAlias
 
@@ -12,6 +12,8 @@ if TYPE_CHECKING:
 
     from pegboard.context import Context
     from pegboard.plugin.commands import Finding
+    from pegboard.plugin.routes import Authenticator
+    from pegboard.plugin.stores import Store
     from pegboard.types.authorization import ToolAuthorization
     from pegboard.types.callers import Authorization
     from pegboard.types.calls import Call
@@ -99,6 +101,15 @@ def _no_file(name: str) -> FoundFile:
     return FoundFile()
 
 
+def _no_store(contract: type[Any]) -> "Store | None":
+    """Return None. Used outside of a host."""
+
+
+def _no_authenticators() -> "Sequence[Authenticator]":
+    """Return no authenticators. Used outside of a host."""
+    return ()
+
+
 class PluginContext(NamedTuple):
     """The context of a plugin's hooks. It lives as long as the host.
 
@@ -118,6 +129,9 @@ class PluginContext(NamedTuple):
         find_file: a function that returns the `FoundFile` with a fixed name: beside the configuration file, else in a
             trusted folder upward from the working directory, else in the user's configuration directory.
         transports: the names in `[host] transports`, or the transport that the command names.
+        find_store: a function that returns the first `Store` of a running plugin with a contract such as `LoginStore`,
+            or None. The caller opens it. It returns None before all plugins are loaded.
+        authenticators: a function that returns the authenticators of all running plugins, in a lifespan and later.
     """
 
     name: str
@@ -129,6 +143,8 @@ class PluginContext(NamedTuple):
     get_token: "Callable[[ToolAuthorization, Call | Context[Any]], Awaitable[Authorization]]" = _no_token
     find_file: Callable[[str], FoundFile] = _no_file
     transports: tuple[str, ...] = ()
+    find_store: "Callable[[type[Any]], Store | None]" = _no_store
+    authenticators: "Callable[[], Sequence[Authenticator]]" = _no_authenticators
 
 
 class Plugin:

@@ -15,13 +15,13 @@ from pegboard_client.oauth.authorization_code import (
     scope_fields,
     with_offline_access,
 )
-from pegboard_client.oauth.json_requests import JsonRequests, LoginFailedError
+from pegboard_client.oauth.json_requests import JsonRequests, LoginFailedError, UnregisteredError
 from pegboard_client.oauth.loopback_redirect import LoopbackRedirect, RedirectReceiver
 from pegboard_client.oauth.oauth_client import OAuthClient, at_server, register
 from pegboard_client.oauth.saved_login import Login, TokenStore
 from pegboard_client.oauth.server_metadata import ServerMetadata
-from pegboard_client.oauth.token_auth import Grant, TokenAuth
-from pegboard_client.oauth.token_endpoint import request_token
+from pegboard_client.oauth.token_auth import Grant, RenewalLock, TokenAuth
+from pegboard_client.oauth.token_endpoint import FORGOTTEN_CLIENT, TokenRefusedError, request_token
 
 MAX_LOGIN_SECONDS = 600.0
 """The limit of the time that a person has for a login."""
@@ -42,6 +42,8 @@ class OAuth(TokenAuth):
         store: keeps logins between starts; None for memory only.
         redirect: receives the response at the end of the login; None for a free port of this machine.
         exchange: sends the requests of the login; None for aiohttp.
+        renewing: returns a lock by the URL of a server. It is held during a renewal, so that processes that share the
+            store renew a token once. None for no lock.
 
     Raises:
         ValueError: `client_metadata_url` is not an https URL with a path.
@@ -58,8 +60,9 @@ class OAuth(TokenAuth):
         store: TokenStore | None = None,
         redirect: RedirectReceiver | None = None,
         exchange: HttpExchange | None = None,
+        renewing: RenewalLock | None = None,
     ) -> None:
-        super().__init__(client, scopes, store, exchange)
+        super().__init__(client, scopes, store, exchange, renewing)
         rest = client_metadata_url.removeprefix("https://")
         if client_metadata_url and (rest == client_metadata_url or not rest.partition("/")[2]):
             raise ValueError("client_metadata_url must be an https URL with a path")
@@ -105,7 +108,12 @@ class OAuth(TokenAuth):
             "code_verifier": request.verifier,
             "resource": resource,
         }
-        token = await request_token(requests, server.token_endpoint, server.issuer, client, form)
+        try:
+            token = await request_token(requests, server.token_endpoint, server.issuer, client, form)
+        except TokenRefusedError as error:
+            if earlier is None or client is not earlier.client or error.code not in FORGOTTEN_CLIENT:
+                raise
+            return await self._obtain(grant, requests, None)  # with a new registration
         return Login(server.issuer, server.token_endpoint, resource, client, token, scopes)
 
     async def _identified(
@@ -120,7 +128,7 @@ class OAuth(TokenAuth):
             return earlier.client
         if server.registration_endpoint:
             return await register(requests, server, self._client_name, redirect_uri)
-        raise LoginFailedError(
+        raise UnregisteredError(
             f"{server.issuer} registers no clients itself: register one there, and pass its client id."
         )
 

@@ -30,6 +30,10 @@ class ServerUnavailableError(LoginFailedError):
     """The authorization server does not respond, or fails at present. The same login may succeed later."""
 
 
+class UnregisteredError(LoginFailedError):
+    """The authorization server registers no clients itself, and the program has no client id of it."""
+
+
 class JsonRequests:
     """Sends the requests of one login.
 

@@ -86,6 +86,13 @@ class LoopbackRedirect:
             return self._fixed or self._origin + self._path
         raise OSError(f"the port of {self._fixed or '127.0.0.1'} cannot be opened: another program uses it.")
 
+    def paste(self, url: str) -> bool:
+        """Take the address of the last page, from a person whose browser cannot reach this machine.
+
+        Return False if it is not the response of this login.
+        """
+        return self._accept(urlsplit(url).query)
+
     async def receive(self) -> Mapping[str, str]:
         """Wait for the browser."""
         assert self._received is not None
@@ -116,17 +123,22 @@ class LoopbackRedirect:
         target = urlsplit(rest.partition(" ")[0])
         if method != "GET" or target.path != self._path:
             return HTTPStatus.NOT_FOUND, "There is no such page"
+        if not self._accept(target.query):
+            return HTTPStatus.BAD_REQUEST, "This page belongs to no login that waits"
+        return HTTPStatus.OK, "The login continues in the program that started it. You can close this page"
+
+    def _accept(self, query: str) -> bool:
         try:
-            pairs = parse_qsl(target.query, keep_blank_values=True, max_num_fields=MAX_REDIRECT_PARAMETERS)
+            pairs = parse_qsl(query, keep_blank_values=True, max_num_fields=MAX_REDIRECT_PARAMETERS)
         except ValueError:
-            pairs = []
+            return False
         fields = dict(pairs)
         is_ours = compare_digest(fields.get("state", "").encode(), self._state.encode())
         if not is_ours or len(fields) != len(pairs) or self._received is None:
-            return HTTPStatus.BAD_REQUEST, "This page belongs to no login that waits"
+            return False
         if not self._received.done():
             self._received.set_result(fields)
-        return HTTPStatus.OK, "The login continues in the program that started it. You can close this page"
+        return True
 
 
 def _values(fields: Sequence[str], wanted: str) -> list[str]:

@@ -50,6 +50,22 @@ class Login(NamedTuple):
     scopes: tuple[str, ...]
 
 
+class LoginDescription(NamedTuple):
+    """A login without its secrets.
+
+    Attributes:
+        issuer: the authorization server.
+        scopes: the scopes of the token, or those that were requested if the server names none.
+        expires_at: the time from which the token must be renewed; None if that is unknown.
+        is_renewable: True if the token can be renewed without the person.
+    """
+
+    issuer: str
+    scopes: tuple[str, ...]
+    expires_at: float | None
+    is_renewable: bool
+
+
 def to_json(login: Login, *, is_registered: bool) -> dict[str, Any]:
     """Return a login as a JSON object.
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
-from collections.abc import AsyncIterator, Mapping, Sequence
-from contextlib import asynccontextmanager, suppress
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext, suppress
 from contextvars import ContextVar
 from time import time
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 from pegboard_client.challenges import bearer_challenge, required_scopes
 from pegboard_client.http_auth import LoginRequiredError, origin
@@ -16,12 +16,14 @@ from pegboard_client.http_exchange import HttpExchange
 from pegboard_client.oauth.json_requests import JsonRequests, LoginFailedError, canonical, names_this_machine, origin_of
 from pegboard_client.oauth.oauth_client import OAuthClient
 from pegboard_client.oauth.refusals import excerpt
-from pegboard_client.oauth.saved_login import Login, TokenStore, from_json, to_json
+from pegboard_client.oauth.saved_login import Login, LoginDescription, TokenStore, from_json, to_json
 from pegboard_client.oauth.server_metadata import ResourceMetadata, ServerMetadata, find_resource, find_server
-from pegboard_client.oauth.token_endpoint import TokenRefusedError, request_token
+from pegboard_client.oauth.token_endpoint import FORGOTTEN_CLIENT, TokenRefusedError, request_token
 
 MAX_LOGINS_PER_SCOPES = 2
 """The limit of logins for the same missing scopes at one server."""
+RenewalLock: TypeAlias = "Callable[[str], AbstractAsyncContextManager[object]]"
+"""Returns the lock of the login at a server, by the URL of the server."""
 
 
 class Grant(NamedTuple):
@@ -67,11 +69,13 @@ class TokenAuth:
         scopes: Sequence[str] | None,
         store: TokenStore | None,
         exchange: HttpExchange | None,
+        renewing: RenewalLock | None = None,
     ) -> None:
         self._client = client
         self._scopes = scopes
         self._store = store
         self._exchange = exchange
+        self._renewing: RenewalLock = renewing or (lambda _: nullcontext())
         self._sessions: dict[str, _Session] = {}
 
     async def headers(self, url: str) -> Mapping[str, str]:
@@ -98,9 +102,38 @@ class TokenAuth:
             except LoginFailedError as error:
                 raise LoginRequiredError(origin(url), str(error)) from error
 
-    async def _answer(self, session: _Session, status: int, headers: Mapping[str, str]) -> bool:
+    async def describe(self, url: str) -> LoginDescription | None:
+        """Return the login at a server without its secrets, or None if there is none."""
+        login = (await self._session(url)).login
+        if login is None:
+            return None
+        token = login.token
+        scopes = login.scopes if token.scopes is None else token.scopes
+        return LoginDescription(login.issuer, tuple(scopes), token.expires_at, token.refresh_token is not None)
+
+    async def log_in(self, url: str, headers: Mapping[str, str]) -> None:
+        """Log in, also if there is a login that could be renewed.
+
+        Args:
+            url: the URL of the server.
+            headers: the headers of a response of the server that demands a login.
+
+        Raises:
+            LoginRequiredError: the login failed.
+        """
+        session = await self._session(url)
+        async with session.lock:
+            try:
+                await self._renew(session)  # it shows if the authorization server still knows the registration
+                await self._answer(session, 401, headers, renews=False)
+            except LoginFailedError as error:
+                raise LoginRequiredError(origin(url), str(error)) from error
+
+    async def _answer(self, session: _Session, status: int, headers: Mapping[str, str], *, renews: bool = True) -> bool:
+        if renews and await self._reload(session):
+            return True
         login = session.login
-        may_renew = status == 401 and login is not None and login.token.refresh_token is not None
+        may_renew = renews and status == 401 and login is not None and login.token.refresh_token is not None
         may_renew = may_renew and login is not None and login.token.access_token != session.renewed
         if not may_renew and not self._can_log_in:
             return False
@@ -118,6 +151,8 @@ class TokenAuth:
             resource = await find_resource(requests, session.url, named)
             server = await find_server(requests, self._chosen_issuer(resource))
             if login is not None and login.issuer != server.issuer:
+                if not self._can_log_in:
+                    raise LoginFailedError(f"its authorization server is {server.issuer} now, and was {login.issuer}.")
                 await self._keep(session, None)  # credentials of one server are not sent to another
             elif may_renew and await self._renew(session):
                 session.renewed = session.login.token.access_token if session.login else None
@@ -185,8 +220,10 @@ class TokenAuth:
         return await asyncio.shield(session.renewal)
 
     async def _use_refresh_token(self, session: _Session) -> bool:
-        if await self._reload(session):
-            return True
+        async with self._renewing(session.url):
+            return await self._reload(session) or await self._request_renewal(session)
+
+    async def _request_renewal(self, session: _Session) -> bool:
         login = session.login
         if login is None or login.token.refresh_token is None:
             return False
@@ -198,8 +235,9 @@ class TokenAuth:
         try:
             async with self._requests(session.url) as requests:
                 token = await request_token(requests, login.token_endpoint, login.issuer, login.client, fields)
-        except TokenRefusedError:
-            await self._keep(session, login._replace(token=login.token._replace(refresh_token=None)))
+        except TokenRefusedError as error:
+            client = login.client._replace(redirect_uri="") if error.code in FORGOTTEN_CLIENT else login.client
+            await self._keep(session, login._replace(client=client, token=login.token._replace(refresh_token=None)))
             return False
         if token.refresh_token is None:  # the server does not rotate it
             token = token._replace(refresh_token=login.token.refresh_token)
@@ -207,12 +245,12 @@ class TokenAuth:
         return True
 
     async def _reload(self, session: _Session) -> bool:
-        """Return True if another process that shares the store has renewed the token."""
-        saved = await self._load(session)
-        if saved is None or session.login is None or saved.token == session.login.token or _has_expired(saved):
+        """Return True if another process that shares the store has renewed the token, or has logged in."""
+        saved, current = await self._load(session), session.login
+        if saved is None or (current is not None and saved.token.access_token == current.token.access_token):
             return False
         session.login = saved
-        return True
+        return not _has_expired(saved)
 
     # --- sessions and their store
 

@@ -14,6 +14,8 @@ from pegboard_client.oauth.refusals import oauth_error, refusal
 
 MAX_EARLY_SECONDS = 30.0
 """A token is renewed this long before it expires, or after nine tenths of a shorter lifetime."""
+FORGOTTEN_CLIENT = ("invalid_client", "unauthorized_client")
+"""The error codes of an authorization server that does not know a client (RFC 6749, section 5.2)."""
 MAX_LIFETIME_SECONDS = 10 * 365 * 24 * 3600.0
 """The limit of the lifetime of a token."""
 _SENDABLE = re.compile(r"[\x21-\x7e]+")

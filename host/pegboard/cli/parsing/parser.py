@@ -66,9 +66,13 @@ def parse(argv: Sequence[str] | None = None) -> argparse.Namespace:
     """
     options, rest = _shared_options().parse_known_args(argv)
     command = host_commands().get(rest[0]) if rest else None
+    known: Sequence[DeclaredCommand] = ()
     if command is None:
         is_word = bool(rest) and (rest[0] in _HELP or not rest[0].startswith("-"))
-        parser = build_parser([*host_commands().values(), *_of_plugins(options, rest[0])] if is_word else [])
+        known = [*host_commands().values(), *_of_plugins(options, rest[0])] if is_word else []
+        command = next((command for command in known if command.name == rest[0]), None)
+    if command is None:
+        parser = build_parser(known)
         return _known(parser, *parser.parse_known_args(rest, options))
     wants_help = bool(set(_HELP) & set(rest))
     parser, parsed, unknown = _parse_command(command, rest, options, options if wants_help else None)
@@ -104,7 +108,8 @@ def _parse_command(
     for plugin, argument in alternatives:
         if getattr(parsed, destination(argument, plugin), None):
             parsed.run = argument.run
-            parsed.needs = "nothing"
+            parsed.needs = argument.needs
+            parsed.command = command._replace(plugin=plugin)
     return parser, parsed, unknown
 
 

@@ -6,10 +6,20 @@ Each section `[plugins.vault.providers.NAME]` is a registration at a provider. T
 from __future__ import annotations
 
 from collections.abc import Iterable
-from contextlib import AsyncExitStack
+from contextlib import AsyncExitStack, nullcontext
 from typing import TYPE_CHECKING
 
-from pegboard.plugin import Lifespan, Middleware, Plugin, PluginContext, Route, TokenSource, hookimpl
+from pegboard.plugin import (
+    Lifespan,
+    LoginStore,
+    Middleware,
+    Plugin,
+    PluginContext,
+    Route,
+    Store,
+    TokenSource,
+    hookimpl,
+)
 from pegboard_plugins.auth.vault.settings import VaultConfig
 from pegboard_plugins.support.login_questions import LoginQuestions
 
@@ -40,6 +50,16 @@ class VaultPlugin(Plugin):
 
         callers = self.config.callers
         return [VaultSource(self._logins(), None if callers is None else callers.access_issuer or callers.issuer)]
+
+    @hookimpl
+    def register_stores(self) -> Iterable[Store]:
+        """Return the store of the operator's logins at MCP servers."""
+        return [Store(contract=LoginStore, open=lambda: nullcontext(self._server_logins()))]
+
+    def _server_logins(self) -> LoginStore:
+        from pegboard_plugins.auth.vault.server_logins import ServerLogins
+
+        return ServerLogins(self._logins().tokens)
 
     @hookimpl
     def register_routes(self) -> Iterable[Route]:

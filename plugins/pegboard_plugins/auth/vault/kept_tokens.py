@@ -52,19 +52,19 @@ class KeptTokens:
 
     async def load(self, key: TokenKey) -> VaultToken | None:
         """Return a token from the file, even if it has expired. Return None if there is none."""
-        return await self._in_thread(lambda store: store.load(key))
+        return await self.in_thread(lambda store: store.load(key))
 
     async def save(self, key: TokenKey, token: VaultToken) -> None:
         """Keep a token."""
-        await self._in_thread(lambda store: store.save(key, token))
+        await self.in_thread(lambda store: store.save(key, token))
 
     async def remove(self, key: TokenKey) -> None:
         """Forget a token."""
-        await self._in_thread(lambda store: store.remove(key))
+        await self.in_thread(lambda store: store.remove(key))
 
     async def keys(self) -> list[TokenKey]:
         """Return the owners and providers of all tokens."""
-        return await self._in_thread(VaultStore.keys)
+        return await self.in_thread(VaultStore.keys)
 
     async def _renewed(self, key: TokenKey) -> VaultToken | None:
         """Renew a token. Cancelling a call does not cancel the renewal: the provider may have replaced the token."""
@@ -110,14 +110,16 @@ class KeptTokens:
         return later
 
     async def _replace(self, key: TokenKey, earlier: VaultToken, token: VaultToken) -> bool:
-        return await self._in_thread(lambda store: store.replace(key, earlier, token))
+        return await self.in_thread(lambda store: store.replace(key, earlier, token))
 
     async def close(self) -> None:
         """Wait for renewals that run: their providers may already have replaced the refresh tokens."""
         if self._renewals:
             await asyncio.wait(self._renewals.values(), timeout=MAX_CLOSE_SECONDS)
 
-    async def _in_thread(self, use: Callable[[VaultStore], T]) -> T:
+    async def in_thread(self, use: Callable[[VaultStore], T]) -> T:
+        """Use the file, which is opened first if necessary."""
+
         def run() -> T:
             if self._store is None:
                 self._store = self._open_store()

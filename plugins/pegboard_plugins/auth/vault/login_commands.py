@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 
 from pegboard import ToolRuntimeError
 from pegboard.plugin import CommandContext, encode
+from pegboard.terminal import UsageError
 from pegboard_client import LoginFailedError
 from pegboard_plugins.auth.vault.login_flows import LoginFlows, login_flows
 from pegboard_plugins.auth.vault.vault_store import TokenKey, VaultError, VaultToken
@@ -26,9 +27,12 @@ class LoginCommandError(ToolRuntimeError):
 def run_login(command: CommandContext) -> int:
     """Log in, and print the outcome."""
     options = command.options
+    if options.provider is None:
+        raise UsageError("name a provider, or a mounted server with --server", program="pegboard login")
 
     async def log_in(flows: LoginFlows) -> tuple[str, dict[str, Any] | None]:
-        return await _log_in(flows, options.provider, options.scopes, device=options.device or None)
+        device, no_browser = options.device or None, options.no_browser
+        return await _log_in(flows, options.provider, options.scopes, device=device, no_browser=no_browser)
 
     outcome, row = _with_flows(command, log_in)
     command.print(encode(row).decode() if options.json else f"{outcome}.")
@@ -36,7 +40,7 @@ def run_login(command: CommandContext) -> int:
 
 
 async def _log_in(
-    flows: LoginFlows, provider: str, scopes: Sequence[str], *, device: bool | None
+    flows: LoginFlows, provider: str, scopes: Sequence[str], *, device: bool | None, no_browser: bool
 ) -> tuple[str, dict[str, Any] | None]:
     if provider not in flows.clients:
         names = ", ".join(flows.clients) or "none"
@@ -49,7 +53,7 @@ async def _log_in(
     code = f" and enter the code {flow.user_code}" if flow.user_code else ""
     sys.stderr.write(f"pegboard: open this page{code}: {flow.url}\n")
     sys.stderr.flush()
-    if sys.stderr.isatty():
+    if sys.stderr.isatty() and not no_browser:
         import webbrowser
 
         await asyncio.to_thread(webbrowser.open, flow.url)

@@ -5,10 +5,10 @@ from __future__ import annotations
 import os
 import secrets
 import sqlite3
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from cryptography.exceptions import InvalidTag
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM
@@ -21,12 +21,13 @@ from pegboard.plugin import decode, encode
 MAX_BUSY_SECONDS = 10
 """The limit of the time in which another process may hold the file."""
 NONCE_BYTES = 12
-_TABLE = """
+_TOKENS = """
 CREATE TABLE IF NOT EXISTS tokens (
     issuer TEXT NOT NULL, subject TEXT NOT NULL, provider TEXT NOT NULL, sealed BLOB NOT NULL,
     PRIMARY KEY (issuer, subject, provider)
 )
 """
+_SERVER_LOGINS = "CREATE TABLE IF NOT EXISTS server_logins (server TEXT PRIMARY KEY, sealed BLOB NOT NULL)"
 
 
 class TokenKey(NamedTuple):
@@ -114,16 +115,47 @@ class VaultStore:
             rows = file.execute("SELECT issuer, subject, provider FROM tokens ORDER BY 1, 2, 3").fetchall()
         return [TokenKey(*row) for row in rows]
 
-    def rotate(self) -> None:
-        """Encrypt all tokens with the first key, so that the other keys are no longer needed.
+    def load_login(self, server: str) -> Mapping[str, Any] | None:
+        """Return the operator's login at an MCP server, or None if there is none.
 
-        Tokens that cannot be decrypted stay as they are.
+        Raises:
+            VaultError: the login is encrypted with another key, or other users can read the file.
+        """
+        with self._file() as file:
+            row = file.execute("SELECT sealed FROM server_logins WHERE server = ?", (server,)).fetchone()
+        return None if row is None else self._opened_login(server, row[0])
+
+    def save_login(self, server: str, login: Mapping[str, Any] | None) -> None:
+        """Replace the operator's login at an MCP server. None removes it."""
+        with self._file() as file:
+            if login is None:
+                file.execute("DELETE FROM server_logins WHERE server = ?", (server,))
+            else:
+                sealed = self._sealed([server], login)
+                file.execute("INSERT OR REPLACE INTO server_logins VALUES (?, ?)", (server, sealed))
+
+    def _opened_login(self, server: str, sealed: bytes) -> Mapping[str, Any]:
+        if (login := self._opened([server], sealed)) is None:
+            raise VaultError(
+                f"the login at {server} is damaged or encrypted with another key: add that key to [plugins.vault] "
+                "keys, or log in again"
+            )
+        return login
+
+    def rotate(self) -> None:
+        """Encrypt all tokens and logins with the first key, so that the other keys are no longer needed.
+
+        Those that cannot be decrypted stay as they are.
         """
         with self._file() as file:
             for *key, sealed in file.execute("SELECT issuer, subject, provider, sealed FROM tokens").fetchall():
                 own = TokenKey(*key)
                 with suppress(VaultError):
-                    self._write(file, own, self._opened(own, sealed))
+                    self._write(file, own, self._opened_token(own, sealed))
+            for server, sealed in file.execute("SELECT server, sealed FROM server_logins").fetchall():
+                if (login := self._opened([server], sealed)) is not None:
+                    new = self._sealed([server], login)
+                    file.execute("INSERT OR REPLACE INTO server_logins VALUES (?, ?)", (server, new))
 
     @contextmanager
     def _file(self) -> Iterator[sqlite3.Connection]:
@@ -138,7 +170,8 @@ class VaultStore:
             file.execute("PRAGMA synchronous = EXTRA")
             file.execute("PRAGMA secure_delete = ON")
             file.execute("BEGIN IMMEDIATE")
-            file.execute(_TABLE)
+            file.execute(_TOKENS)
+            file.execute(_SERVER_LOGINS)
             yield file
             file.execute("COMMIT")
         except sqlite3.Error as error:
@@ -150,21 +183,27 @@ class VaultStore:
         row = file.execute(
             "SELECT sealed FROM tokens WHERE issuer = ? AND subject = ? AND provider = ?", key
         ).fetchone()
-        return None if row is None else self._opened(key, row[0])
+        return None if row is None else self._opened_token(key, row[0])
 
     def _write(self, file: sqlite3.Connection, key: TokenKey, token: VaultToken) -> None:
-        file.execute("INSERT OR REPLACE INTO tokens VALUES (?, ?, ?, ?)", (*key, self._sealed(key, token)))
+        file.execute("INSERT OR REPLACE INTO tokens VALUES (?, ?, ?, ?)", (*key, self._sealed(key, token._asdict())))
 
-    def _sealed(self, key: TokenKey, token: VaultToken) -> bytes:
+    def _sealed(self, key: Sequence[str], fields: Mapping[str, Any]) -> bytes:
         nonce = secrets.token_bytes(NONCE_BYTES)
-        return nonce + self._ciphers[0].encrypt(nonce, encode(token._asdict()), encode(list(key)))
+        return nonce + self._ciphers[0].encrypt(nonce, encode(fields), encode(list(key)))
 
-    def _opened(self, key: TokenKey, sealed: bytes) -> VaultToken:
+    def _opened(self, key: Sequence[str], sealed: bytes) -> dict[str, Any] | None:
+        """Return the content of a row, or None if no key decrypts it."""
         for cipher in self._ciphers:
             try:
                 fields = decode(cipher.decrypt(sealed[:NONCE_BYTES], sealed[NONCE_BYTES:], encode(list(key))))
             except (InvalidTag, TypeError, ValueError):  # not this key, or not a row of this host
                 continue
+            return fields if isinstance(fields, dict) else None
+        return None
+
+    def _opened_token(self, key: TokenKey, sealed: bytes) -> VaultToken:
+        if (fields := self._opened(key, sealed)) is not None:
             return VaultToken(**{**fields, "scopes": tuple(fields["scopes"])})
         raise VaultError(
             f"the token of {key.provider} is damaged or encrypted with another key: add that key to "

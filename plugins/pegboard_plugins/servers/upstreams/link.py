@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from pegboard import AuthorizationRequiredError, MCPError
 from pegboard.plugin import ProtocolError, TransportError
 from pegboard_plugins.servers.upstreams.hops import LoopError
+from pegboard_plugins.servers.upstreams.host_login import OTHER_ADVICE
 from pegboard_plugins.servers.upstreams.upstream_lists import ALL_KINDS, ListReader, RawKind, UpstreamLists
 
 if TYPE_CHECKING:
@@ -23,8 +24,6 @@ NotificationListener: TypeAlias = Callable[[str, dict[str, Any]], None]
 OpenClient: TypeAlias = "Callable[[NotificationListener], AbstractAsyncContextManager[Client]]"
 """Returns a connection that its context manager opens and closes."""
 
-LOGIN_ADVICE = 'set headers, or identity = "user" with auth'
-"""The advice for the operator if a server requires a login."""
 STABLE_SECONDS = 5.0
 """A connection that ends earlier counts as a failed attempt."""
 PATIENT_SECONDS = 1.0
@@ -74,6 +73,7 @@ class Link:
         logger: the log.
         on_notification: receives notifications that are not changes of lists.
         keep: True to connect again after a loss; False to connect again with the next use.
+        advice: returns the advice for the operator if the server requires a login.
 
     Attributes:
         lists: the lists as last read.
@@ -90,6 +90,7 @@ class Link:
         on_notification: Callable[[Client, str, dict[str, Any]], None],
         *,
         keep: bool,
+        advice: Callable[[], str] = lambda: OTHER_ADVICE,
     ) -> None:
         self.lists = UpstreamLists()
         self._label = label
@@ -99,6 +100,7 @@ class Link:
         self._logger = logger
         self._on_notification = on_notification
         self._keep = keep
+        self._advice = advice
         self._failures = 0
         self._task: asyncio.Task[None] | None = None
         self._attempt: asyncio.Future[Client] | None = None
@@ -205,7 +207,7 @@ class Link:
                 reason = _first_line(error)
                 self._cause = error
                 if self._keep and isinstance(error, AuthorizationRequiredError):
-                    reason += f"; {LOGIN_ADVICE}"
+                    reason += f"; {self._advice()}"
             except Exception as error:
                 self._logger.exception("%s: the connection failed", self._label)
                 reason = type(error).__name__

@@ -6,10 +6,10 @@ import asyncio
 import re
 import secrets
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
 from typing import Any
 
-from pegboard.plugin import Finding, Gauge, Middleware, PluginContext, TransportError
+from pegboard.plugin import Finding, Gauge, LoginStore, Middleware, PluginContext, PluginError, TransportError
 from pegboard.types import ItemKind
 from pegboard_plugins.servers.upstreams.link import NotConnectedError
 from pegboard_plugins.servers.upstreams.settings import UpstreamsConfig
@@ -40,6 +40,7 @@ class MountedServers:
     def __init__(self, config: UpstreamsConfig, context: PluginContext) -> None:
         self._config = config
         self._name = context.name
+        self._find_store = context.find_store
         self._host_id = secrets.token_hex(8)
         self._serving = asyncio.Event()
         self.servers: Sequence[UpstreamServer] = [
@@ -106,12 +107,40 @@ class MountedServers:
         ]
 
     @asynccontextmanager
+    async def logins(self) -> AsyncIterator[None]:
+        """Open the store of the operator's logins for the servers, if a plugin offers one."""
+        async with AsyncExitStack() as opened:
+            offered = self._find_store(LoginStore)
+            store = None if offered is None else await opened.enter_async_context(offered.open())
+            for server in self.servers:
+                if server.login is not None:
+                    server.login.open(store)
+            yield
+
+    async def _check_sharing(self) -> None:
+        for server in self.servers:
+            login = server.login
+            if login is not None and login.is_unshared and (server.config.client_id or await login.describe()):
+                raise PluginError(
+                    f"the server {server.name!r} would use the account of the operator for other callers: "
+                    f"{login.advice()}"
+                )
+
+    @asynccontextmanager
     async def lifespan(self) -> AsyncIterator[None]:
         """Connect in the background, and wait for required servers.
 
         Raises:
             TransportError: a required server is not available.
+            PluginError: a server would use the login of the operator for other callers.
         """
+        async with self.logins():
+            await self._check_sharing()
+            async with self._connections():
+                yield
+
+    @asynccontextmanager
+    async def _connections(self) -> AsyncIterator[None]:
         for server in self.servers:
             server.recall()
         starting = asyncio.get_running_loop().create_task(self._start())

@@ -39,6 +39,8 @@ class ResourceUpdates:
         """Subscribe to a resource in the background, unless there is a subscription."""
         if self._server.config.identity == "user" or uri in self._wanted:
             return
+        if self._server.login is not None and not self._server.login.admits(context.caller):
+            return
         self._wanted[uri] = context
         if len(self._wanted) > MAX_SUBSCRIBED_URIS:
             self._wanted.popitem(last=False)

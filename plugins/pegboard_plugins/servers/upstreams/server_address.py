@@ -14,7 +14,7 @@ from pegboard_plugins.servers.upstreams.server_log import ServerLog
 from pegboard_plugins.servers.upstreams.settings import ServerConfig
 
 if TYPE_CHECKING:
-    from pegboard_client import Endpoint, Program
+    from pegboard_client import Endpoint, HttpAuth, Program
     from pegboard_plugins.servers.upstreams.user_links import UserLink
 
 
@@ -38,7 +38,7 @@ class UserToken:
 
 
 def server_address(
-    name: str, config: ServerConfig, folder: Path, log: ServerLog, user: UserLink | None
+    name: str, config: ServerConfig, folder: Path, log: ServerLog, auth: HttpAuth | None
 ) -> Program | Endpoint:
     """Return the address of a server.
 
@@ -47,7 +47,7 @@ def server_address(
         config: its settings.
         folder: the working directory of a command without `cwd`.
         log: the log, which gets the standard error of a command.
-        user: the user's connection, which holds the token; None for the connection of all callers.
+        auth: the credentials of a connection to a URL; None for none.
 
     Raises:
         TransportError: the command is not on PATH.
@@ -57,7 +57,6 @@ def server_address(
 
     if config.url is not None:
         headers = {key: value.get_secret_value() for key, value in config.headers.items()}
-        auth = None if user is None or config.auth is None else UserToken(user)
         return Endpoint(config.url, headers=headers, auth=auth)
     assert config.command is not None
     program = shutil.which(config.command)

@@ -25,6 +25,8 @@ _UNUSED = {
     "url": ("args", "env", "cwd", "path"),
     "command": ("headers", "path"),
 }
+_LOGIN_KEYS = ("client_id", "client_secret", "issuer", "redirect_uri", "client_metadata_url", "scopes", "shared")
+"""The keys of a server at which the operator logs in."""
 """The keys without a meaning, for each kind of server."""
 
 USER_IDLE_SECONDS = 600.0
@@ -53,6 +55,16 @@ class ServerConfig(PluginConfig):
         auth: the provider of the token that each caller's connection sends, such as "github". It requires a `url` and
             `identity = "user"`.
         auth_scopes: the scopes that the token must have.
+        client_id: the id of the host at the authorization server of a `url`, if it must be registered by hand. It
+            requires `issuer`. Without it the host registers itself.
+        client_secret: the secret of the registration; None for a public client.
+        issuer: the authorization server at which `client_id` is registered. No other receives the secret.
+        redirect_uri: the redirect URI of the registration, on this machine and with a port. By default a free port.
+        client_metadata_url: the https URL of a client id metadata document for this host, for authorization servers
+            that read such documents. Its redirect URIs must include `http://127.0.0.1/callback`.
+        scopes: scopes that a login requests, in place of those that the server suggests.
+        shared: True to use the operator's login for the calls of all callers. Without it, only the operator can use a
+            server at which the operator has logged in.
         max_users: the maximum number of open connections of callers. An idle connection is closed for another caller.
         idle_seconds: the time without calls after which a connection is closed, and its program ended, until the next
             call. 0 for never. The default is 0, and 600 with `identity = "user"`. A program with subscriptions,
@@ -86,6 +98,13 @@ class ServerConfig(PluginConfig):
     identity: Literal["host", "user"] = "host"
     auth: str | None = Field(None, min_length=1)
     auth_scopes: tuple[str, ...] = ()
+    client_id: str | None = Field(None, min_length=1)
+    client_secret: SecretStr | None = Field(None, min_length=1)
+    issuer: str | None = None
+    redirect_uri: str | None = None
+    client_metadata_url: str | None = None
+    scopes: tuple[str, ...] | None = None
+    shared: bool = False
     max_users: int = Field(100, ge=1, le=10_000)
     idle_seconds: float | None = Field(None, ge=0)
     refresh_seconds: float = Field(300, ge=5)
@@ -105,6 +124,29 @@ class ServerConfig(PluginConfig):
             raise ValueError('invalid URL: use a URL such as "https://example.com/mcp"')
         if "@" in urlsplit(url).netloc:
             raise ValueError("the URL contains a user name or password: use headers")
+        return url
+
+    @field_validator("issuer")
+    @classmethod
+    def _check_issuer(cls, url: str | None) -> str | None:
+        from pegboard_client import checked_url
+
+        return None if url is None else checked_url(url)
+
+    @field_validator("redirect_uri")
+    @classmethod
+    def _check_redirect(cls, url: str | None) -> str | None:
+        from pegboard_client import LoopbackRedirect
+
+        if url is not None:
+            LoopbackRedirect(url)
+        return url
+
+    @field_validator("client_metadata_url")
+    @classmethod
+    def _check_metadata_url(cls, url: str | None) -> str | None:
+        if url is not None and not (url.startswith("https://") and _is_http_url(url) and urlsplit(url).path.strip("/")):
+            raise ValueError("use an https URL with a path, such as https://tools.example.com/client.json")
         return url
 
     @field_validator("object")
@@ -172,6 +214,7 @@ class ServerConfig(PluginConfig):
             raise ValueError("a server needs either url or command: set exactly one of them")
         if wrong := [key for key in _UNUSED[kinds[0]] if key in self.model_fields_set]:
             raise ValueError(f"{wrong[0]} has no meaning with {kinds[0]}: remove it")
+        self._check_login()
         if self.auth is not None and (self.url is None or self.identity != "user"):
             raise ValueError('auth requires url and identity = "user": the token belongs to each caller')
         if self.auth_scopes and self.auth is None:
@@ -181,6 +224,22 @@ class ServerConfig(PluginConfig):
         if self.optional and self.start == "required":
             raise ValueError('a server with start = "required" is not optional: remove one of them')
         return self
+
+    def _check_login(self) -> None:
+        keys = [key for key in _LOGIN_KEYS if key in self.model_fields_set]
+        if keys and not self.logs_in:
+            raise ValueError(f'{keys[0]} requires a url, identity = "host", and no Authorization among the headers')
+        if self.client_id is not None and self.issuer is None:
+            raise ValueError("client_id requires issuer: name the authorization server at which it is registered")
+        for key in ("client_secret", "issuer", "redirect_uri"):
+            if getattr(self, key) is not None and self.client_id is None:
+                raise ValueError(f"{key} requires client_id: both belong to one registration")
+
+    @property
+    def logs_in(self) -> bool:
+        """True if the host uses a login of the operator, if the server requires one."""
+        has_header = any(name.lower() == "authorization" for name in self.headers)
+        return self.url is not None and self.identity == "host" and not has_header
 
     @property
     def idle_limit(self) -> float:

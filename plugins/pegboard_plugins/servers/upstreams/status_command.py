@@ -12,7 +12,7 @@ from pegboard import AuthorizationRequiredError, MCPError
 from pegboard.plugin import CommandContext, PluginContext, encode
 from pegboard.terminal import say
 from pegboard_plugins.servers.upstreams.hops import LoopError
-from pegboard_plugins.servers.upstreams.link import LOGIN_ADVICE
+from pegboard_plugins.servers.upstreams.host_login import OTHER_ADVICE
 from pegboard_plugins.servers.upstreams.mounted import wire_form
 from pegboard_plugins.servers.upstreams.server_address import server_address
 from pegboard_plugins.servers.upstreams.server_log import ServerLog
@@ -37,14 +37,25 @@ async def _states(config: UpstreamsConfig, context: PluginContext) -> list[dict[
 
     quiet = context.logger.getChild("status")
     quiet.setLevel(logging.CRITICAL)  # the output has the reasons
-    servers = MountedServers(config, context._replace(logger=quiet)).servers
+    mounted = MountedServers(config, context._replace(logger=quiet))
     seconds = config.connect_seconds
-    states = {server.name: asyncio.ensure_future(_state(server, context, seconds)) for server in servers}
-    await wait_for_all(states, say)
+    async with mounted.logins():
+        states = {server.name: asyncio.ensure_future(_state(server, context, seconds)) for server in mounted.servers}
+        await wait_for_all(states, say)
     return [state.result() for state in states.values()]
 
 
 async def _state(server: UpstreamServer, context: PluginContext, seconds: float) -> dict[str, Any]:
+    """Return the state and the login of one server as JSON."""
+    state = await _connected_state(server, context, seconds)
+    try:
+        login = None if server.login is None else await server.login.describe()
+    except MCPError as error:
+        return {**state, "login": {"problem": str(error)}}
+    return state if login is None else {**state, "login": login}
+
+
+async def _connected_state(server: UpstreamServer, context: PluginContext, seconds: float) -> dict[str, Any]:
     """Return the state of one server as JSON. A server with a connection for each user is not connected."""
     name, config, logger = server.name, server.config, context.logger
     about: dict[str, Any] = {
@@ -62,7 +73,7 @@ async def _state(server: UpstreamServer, context: PluginContext, seconds: float)
         async with (
             asyncio.timeout(seconds),
             Client(
-                server_address(name, config, folder, ServerLog(name, logger), None),
+                server_address(name, config, folder, ServerLog(name, logger), server.login),
                 revision=config.revision,
                 timeout=max(config.timeout, seconds),
             ) as client,
@@ -87,7 +98,8 @@ async def _state(server: UpstreamServer, context: PluginContext, seconds: float)
                 ],
             }
     except AuthorizationRequiredError as error:
-        return {**about, "state": "failed", "reason": f"{str(error).removesuffix('.')}; {LOGIN_ADVICE}"}
+        advice = OTHER_ADVICE if server.login is None else server.login.advice(error.scopes)
+        return {**about, "state": "failed", "reason": f"{str(error).removesuffix('.')}; {advice}"}
     except TimeoutError:
         reason = f"it has not connected within {seconds:g} seconds (connect_seconds)"
         return {**about, "state": "failed", "reason": reason}
@@ -96,16 +108,26 @@ async def _state(server: UpstreamServer, context: PluginContext, seconds: float)
 
 
 def _line(state: dict[str, Any]) -> str:
+    login = [f"  {_login_line(state['login'])}"] if "login" in state else []
     if state["state"] != "connected":
-        return f"{state['name']}: {state['state']}" + (f": {state['reason']}" if "reason" in state else "")
+        reason = f": {state['reason']}" if "reason" in state else ""
+        return "\n".join([f"{state['name']}: {state['state']}{reason}", *login])
     counts = ", ".join(_count(state[kind], kind) for kind in ("tools", "resources", "prompts"))
     lines = [f"{state['name']}: connected to {state['server']} ({state['revision']}), {counts}"]
-    lines += [f"  {name}" for name in state["tools"]]
+    lines += [*login, *(f"  {name}" for name in state["tools"])]
     lines += [
         f"  not served: {item['kind'].removesuffix('s')} {item['name']!r}: {item['reason']}"
         for item in state["refused"]
     ]
     return "\n".join(lines)
+
+
+def _login_line(login: dict[str, Any]) -> str:
+    if "problem" in login:
+        return f"login: {login['problem']}"
+    until = "without an end" if login["expires_at"] is None else f"until {login['expires_at']}"
+    renewed = ", is renewed" if login["renewable"] else ""
+    return f"login: {login['account']}, at {login['issuer']}, {until}{renewed}"
 
 
 def _count(items: Sequence[Any], kind: str) -> str:

@@ -6,19 +6,23 @@ from typing import Any
 
 from pegboard import AuthorizationRequiredError, ErrorKind, MCPError, NetworkTransportError, ToolExecutionError
 from pegboard.plugin import TransportError
-from pegboard_plugins.servers.upstreams.link import LOGIN_ADVICE, NotConnectedError
+from pegboard_plugins.servers.upstreams.host_login import OTHER_ADVICE, HostLogin
+from pegboard_plugins.servers.upstreams.link import NotConnectedError
 
 
-def not_connected(server: str, error: NotConnectedError, auth: str | None = None) -> ToolExecutionError:
+def not_connected(
+    server: str, error: NotConnectedError, auth: str | None = None, login: HostLogin | None = None
+) -> ToolExecutionError:
     """Return the error of a call that was not sent, because the server is not connected.
 
     Args:
         server: the name of the server.
         error: the failed attempt.
         auth: the provider of the caller's token; None if the connection sends none.
+        login: the operator's login; None if the connection cannot use one.
     """
     if isinstance(error.cause, AuthorizationRequiredError):
-        return _login_required(server, error.cause, auth)
+        return _login_required(server, error.cause, auth, login)
     after = ""
     if error.seconds is not None:
         after = f" The next attempt to connect is in {error.seconds:.1f} s." if error.seconds else " It is connecting."
@@ -34,10 +38,14 @@ def not_connected(server: str, error: NotConnectedError, auth: str | None = None
     )
 
 
-def _login_required(server: str, error: AuthorizationRequiredError, auth: str | None) -> AuthorizationRequiredError:
+def _login_required(
+    server: str, error: AuthorizationRequiredError, auth: str | None, login: HostLogin | None
+) -> AuthorizationRequiredError:
     """Return the error of a call that the server accepts only after a login. It names the server, not its address."""
+    if login is not None:
+        return login.required(error)
     if auth is None:
-        hint = f"{LOGIN_ADVICE}, in [plugins.upstreams.servers.{server}]"
+        hint = f"{OTHER_ADVICE}, in [plugins.upstreams.servers.{server}]"
         return AuthorizationRequiredError(server, scopes=error.scopes, hint=hint, developer_message=str(error))
     hint = f"the server refuses the token of {auth}; log in again, as the operator with `pegboard login {auth}`"
     login_error = AuthorizationRequiredError(server, scopes=error.scopes, hint=hint, developer_message=str(error))
@@ -46,7 +54,12 @@ def _login_required(server: str, error: AuthorizationRequiredError, auth: str | 
 
 
 def no_response(
-    server: str, error: MCPError, *, repeatable: bool = False, auth: str | None = None
+    server: str,
+    error: MCPError,
+    *,
+    repeatable: bool = False,
+    auth: str | None = None,
+    login: HostLogin | None = None,
 ) -> ToolExecutionError | None:
     """Return the error of a call that got no response, or None if the error is of another kind.
 
@@ -54,12 +67,12 @@ def no_response(
         server: the name of the server.
         error: the error of the connection.
         repeatable: True if repeating the call has no further effect.
-        auth: see `not_connected`.
+        auth, login: see `not_connected`.
     """
     from pegboard_client import LoginRequiredError, ServerTimeoutError, UnreachableError
 
     if isinstance(error, LoginRequiredError):
-        return _login_required(server, error, auth)
+        return _login_required(server, error, auth, login)
     if isinstance(error, UnreachableError):
         problem, kind, repeatable = "cannot be reached", ErrorKind.NETWORK_TRANSPORT_RUNTIME_UNREACHABLE, True
     elif isinstance(error, ServerTimeoutError):

@@ -15,13 +15,14 @@ from pegboard.plugin import PluginContext, decode, encode
 from pegboard.types import AuthProvider, Call, Caller, ItemKind, ToolAuthorization
 from pegboard.types import Client as CallingClient
 from pegboard_plugins.servers.upstreams.hops import LOOP, VIA, next_hop
+from pegboard_plugins.servers.upstreams.host_login import ONE_CLIENT, OTHER_ADVICE, HostLogin
 from pegboard_plugins.servers.upstreams.idle_time import IdleTime
 from pegboard_plugins.servers.upstreams.link import Link, NotConnectedError, NotificationListener
 from pegboard_plugins.servers.upstreams.mounted import Mounted
 from pegboard_plugins.servers.upstreams.questions import QuestionRules
 from pegboard_plugins.servers.upstreams.remembered_lists import RememberedLists
 from pegboard_plugins.servers.upstreams.served_items import FindOwner, ServedItems
-from pegboard_plugins.servers.upstreams.server_address import server_address
+from pegboard_plugins.servers.upstreams.server_address import UserToken, server_address
 from pegboard_plugins.servers.upstreams.server_log import ServerLog
 from pegboard_plugins.servers.upstreams.settings import ServerConfig, UpstreamsConfig
 from pegboard_plugins.servers.upstreams.upstream_errors import no_response, not_connected
@@ -38,8 +39,6 @@ MAX_KNOWN_LOOPS = 100
 """The maximum number of request routes for which it is recorded if the server leads back."""
 MAX_LOOP_SECONDS = 2.0
 """The time limit of the request that finds out if a server leads back. Without a response, it does not."""
-ONE_CLIENT = ("stdio",)
-"""The transports of a host with only one client."""
 HOST = "host"
 """The key of the lists of a connection for all callers."""
 
@@ -69,6 +68,7 @@ class UpstreamServer:
         log: the lines of the server in this log.
         rules: the rules for questions of the server.
         authorization: the token that a call needs, or None.
+        login: the operator's login for the connection of all callers; None if it can send none.
         items: its items in the catalogue.
         on_notification: receives the notifications of its connections, except those of changed lists and of progress.
     """
@@ -89,6 +89,7 @@ class UpstreamServer:
         self.log = ServerLog(name, context.logger)
         self.rules = QuestionRules(name, config)
         self.authorization = UpstreamAuthorization(id=config.auth, scopes=config.auth_scopes) if config.auth else None
+        self.login = HostLogin(name, config, context) if config.logs_in else None
         self.on_notification: Callable[[Client, str, dict[str, Any]], None] | None = None
         self._mounted = Mounted(self)
         self.items = ServedItems(name, context.catalogue, self._mounted.definition, context.logger, owner_of)
@@ -279,7 +280,7 @@ class UpstreamServer:
         """
         if (link := self._link_for(context.client)) is not None:
             with self._idle.use():
-                return await self._send(link, send, repeatable)
+                return await self._send(link, send, repeatable, context.caller)
         if not context.caller.is_known:
             raise NotFoundError("Only authenticated callers may use this.")
         owner = user_of(context)
@@ -288,7 +289,7 @@ class UpstreamServer:
         token = await self._token(context)
         async with self._users.use(self._key(owner, context.client)) as user:
             user.token = token
-            return await self._send(user.link, send, repeatable)
+            return await self._send(user.link, send, repeatable, context.caller)
 
     def meta(self, context: Context[Any]) -> dict[str, Any]:
         """Return the members of `_meta` for each request that a call sends to the server.
@@ -298,20 +299,25 @@ class UpstreamServer:
         """
         return next_hop(context.meta, self._host_id)
 
-    async def _send(self, link: Link, send: Callable[[Client], Awaitable[Sent]], repeatable: bool) -> Sent:
+    async def _send(
+        self, link: Link, send: Callable[[Client], Awaitable[Sent]], repeatable: bool, caller: Caller
+    ) -> Sent:
         """Convert errors of the connection to errors for the caller. After a timeout, check a program."""
         try:
             async with asyncio.timeout(self.config.timeout):
                 client = link.connected or await link.client()
         except NotConnectedError as error:
-            raise not_connected(self.name, error, self.config.auth) from error
+            raise not_connected(self.name, error, self.config.auth, self.login) from error
         except TimeoutError:
             late = NotConnectedError(f"it has not connected within {self.config.timeout:g} seconds (timeout)", 0.0)
-            raise not_connected(self.name, late, self.config.auth) from None
+            raise not_connected(self.name, late, self.config.auth, self.login) from None
+        if self.login is not None and not self.login.admits(caller):
+            raise self.login.refused()
         try:
             return await send(client)
         except MCPError as error:
-            if (typed := no_response(self.name, error, repeatable=repeatable, auth=self.config.auth)) is None:
+            typed = no_response(self.name, error, repeatable=repeatable, auth=self.config.auth, login=self.login)
+            if typed is None:
                 raise
             if typed.kind is ErrorKind.NETWORK_TRANSPORT_RUNTIME_TIMEOUT and self.config.command is not None:
                 link.check(client)
@@ -346,7 +352,7 @@ class UpstreamServer:
             NetworkTransportError: it is not.
         """
         if self._link is not None and (error := self._link.failure) is not None:
-            raise not_connected(self.name, error, self.config.auth)
+            raise not_connected(self.name, error, self.config.auth, self.login)
 
     # --- visibility
 
@@ -408,6 +414,7 @@ class UpstreamServer:
             self.logger,
             self._pass_on,
             keep=user is None,
+            advice=(lambda: OTHER_ADVICE) if self.login is None else self.login.advice,
         )
 
     def _make_reader(self, label: str) -> ListReader:
@@ -451,7 +458,8 @@ class UpstreamServer:
         if self._in_process is not None:
             address = self._in_process.endpoint
         else:
-            address = server_address(self.name, self.config, self._folder, self.log, user)
+            auth = self.login if user is None or self.config.auth is None else UserToken(user)
+            address = server_address(self.name, self.config, self._folder, self.log, auth)
         return Client(
             address,
             revision=self.config.revision,

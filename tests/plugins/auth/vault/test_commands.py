@@ -36,8 +36,10 @@ def configure(folder: Path, **providers: dict[str, Any]) -> None:
     (folder / "hostconfig.toml").write_text("".join(sections), "utf-8")
 
 
-async def pegboard(site: Path, *arguments: str, person: Person | None = None) -> tuple[int | None, str, str]:
-    """Run a command, with a person who opens the page that it prints. Return its code, output and messages."""
+async def pegboard(
+    site: Path, *arguments: str, person: Person | None = None, pages: int = 1
+) -> tuple[int | None, str, str]:
+    """Run a command, with a person who opens the pages that it prints. Return its code, output and messages."""
     pipes: dict[str, Any] = {"stdout": asyncio.subprocess.PIPE, "stderr": asyncio.subprocess.PIPE}
     config = ["--config", str(site / "hostconfig.toml")]
     process = await asyncio.create_subprocess_exec(
@@ -45,12 +47,14 @@ async def pegboard(site: Path, *arguments: str, person: Person | None = None) ->
     )
     assert process.stderr is not None
     messages = ""
-    if person is not None:
-        while "open this page" not in messages:
+    for _ in range(pages if person is not None else 0):
+        line = ""
+        while "open this page" not in line:
             line = (await process.stderr.readline()).decode()
             assert line, messages
             messages += line
-        await person.open(messages.split()[-1])
+        assert person is not None
+        await person.open(line.split()[-1])
     out, rest = await process.communicate()
     return process.returncode, out.decode(), messages + rest.decode()
 

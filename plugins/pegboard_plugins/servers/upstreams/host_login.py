@@ -1,0 +1,151 @@
+"""The operator's login at a mounted server with `identity = "host"`."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any
+
+from pegboard import AuthorizationRequiredError
+from pegboard.plugin import LoginStore, PluginContext
+from pegboard.types import Caller
+from pegboard_plugins.servers.upstreams.settings import ServerConfig
+
+if TYPE_CHECKING:
+    from pegboard_client import OAuth, RedirectReceiver
+
+STORE_ADVICE = "enable the plugin that keeps logins with `pegboard enable vault`, then "
+OTHER_ADVICE = 'set headers, or identity = "user" with auth'
+"""The advice if a server requires a login that this host cannot make."""
+ONE_CLIENT = ("stdio",)
+"""The transports of a host with only one client, the operator's."""
+
+
+def oauth(
+    config: ServerConfig,
+    store: LoginStore,
+    open_page: Callable[[str], Awaitable[None]] | None,
+    *,
+    redirect: RedirectReceiver | None = None,
+    scopes: Sequence[str] = (),
+) -> OAuth:
+    """Return the logins for the settings of a server.
+
+    Args:
+        config: the settings.
+        store: keeps the login.
+        open_page: shows the page on which the operator logs in; None for no login.
+        redirect: receives the end of the login.
+        scopes: more scopes to request.
+    """
+    from pegboard_client import OAuth, OAuthClient
+
+    client, secret = None, config.client_secret
+    if config.client_id is not None:
+        client = OAuthClient(
+            config.client_id, None if secret is None else secret.get_secret_value(), issuer=config.issuer or ""
+        )
+    return OAuth(
+        open_page,
+        client=client,
+        client_metadata_url=config.client_metadata_url or "",
+        scopes=[*(config.scopes or ()), *scopes] if scopes else config.scopes,
+        store=store,
+        redirect=redirect,
+        renewing=store.renewing,
+    )
+
+
+class HostLogin:
+    """The credentials of the connection for all callers (`HttpAuth`). It never asks a person.
+
+    Args:
+        name: the name of the server.
+        config: its settings.
+        context: the context of the plugin.
+
+    Attributes:
+        is_used: True if the connection has sent a token.
+    """
+
+    def __init__(self, name: str, config: ServerConfig, context: PluginContext) -> None:
+        self._name = name
+        self._config = config
+        self._context = context
+        self._auth: OAuth | None = None
+        self.is_used = False
+
+    @property
+    def is_unshared(self) -> bool:
+        """True if the host admits other callers than the operator, and may not use the operator's login for them."""
+        if self._config.shared or self._context.transports == ONE_CLIENT:
+            return False
+        return any(authenticator.only_local is None for authenticator in self._context.authenticators())
+
+    def open(self, store: LoginStore | None) -> None:
+        """Use the logins of a store from now on; None for no logins."""
+        self._auth = None if store is None else oauth(self._config, store, None)
+
+    async def headers(self, url: str) -> Mapping[str, str]:
+        """Return the header with a valid token, or none if the operator has not logged in."""
+        if self._auth is None or self.is_unshared:
+            return {}
+        fields = await self._auth.headers(url)
+        self.is_used = self.is_used or bool(fields)
+        return fields
+
+    async def challenged(self, url: str, status: int, headers: Mapping[str, str]) -> bool:
+        """Renew the token, or use one of a new login. Return False if the operator must log in."""
+        return self._auth is not None and not self.is_unshared and await self._auth.challenged(url, status, headers)
+
+    def admits(self, caller: Caller) -> bool:
+        """Return True if a caller may use the connection, which may act for the operator."""
+        return caller.trusted or self._config.shared or not self.is_used
+
+    def advice(self, scopes: Sequence[str] = ()) -> str:
+        """Return the command or the line that lets the host use a server that requires a login.
+
+        Args:
+            scopes: the scopes that the server requires.
+        """
+        if self.is_unshared:
+            return (
+                f'add identity = "user" with auth, or identity = "host" and shared = true, to '
+                f"[plugins.upstreams.servers.{self._name}]"
+            )
+        more = ["--scopes", *scopes] if scopes and self.is_used else []  # a first login finds them itself
+        words = " ".join(["pegboard", "login", "--server", self._name, *more])
+        return f"{STORE_ADVICE if self._auth is None else ''}run `{words}`"
+
+    def required(self, error: AuthorizationRequiredError) -> AuthorizationRequiredError:
+        """Return the error of a call that the server accepts only after a login."""
+        return _for_operator(self._name, self.advice(error.scopes), error.scopes, str(error))
+
+    def refused(self) -> AuthorizationRequiredError:
+        """Return the error for a caller who may not use the operator's account."""
+        hint = (
+            "the host uses the account of its operator there, for the operator only; the operator can set shared = true"
+        )
+        return _for_operator(self._name, hint, (), None)
+
+    async def describe(self) -> dict[str, Any] | None:
+        """Return the login without secrets, as JSON, or None if there is none."""
+        login = None if self._auth is None else await self._auth.describe(self._config.url or "")
+        if login is None:
+            return None
+        until = None if login.expires_at is None else datetime.fromtimestamp(login.expires_at, UTC)
+        return {
+            "issuer": login.issuer,
+            "account": "the operator's account, for all callers" if self._config.shared else "the operator",
+            "scopes": list(login.scopes),
+            "expires_at": None if until is None else f"{until:%Y-%m-%dT%H:%M:%SZ}",
+            "renewable": login.is_renewable,
+        }
+
+
+def _for_operator(
+    server: str, hint: str, scopes: Sequence[str], developer_message: str | None
+) -> AuthorizationRequiredError:
+    error = AuthorizationRequiredError(server, scopes=scopes, hint=hint, developer_message=developer_message)
+    error.additional_prompt_content = "Do not try again before that has changed. Tell the user."
+    return error

@@ -1,0 +1,137 @@
+"""`pegboard login --server NAME`: logs the operator in at a mounted server. Tokens are never printed."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import sys
+from collections.abc import Mapping
+from contextlib import suppress
+from threading import Thread
+from typing import TYPE_CHECKING, Any
+
+from pegboard import MCPError
+from pegboard.plugin import CommandContext, LoginStore, encode
+from pegboard.terminal import UsageError, is_interactive, say
+from pegboard_client import Client, Endpoint, LoginRequiredError, LoopbackRedirect, UnregisteredError
+from pegboard_plugins.servers.upstreams.host_login import HostLogin, oauth
+from pegboard_plugins.servers.upstreams.settings import ServerConfig
+
+if TYPE_CHECKING:
+    from pegboard_client import OAuth
+
+MAX_PASTED_BYTES = 16 * 1024
+
+
+def run_server_login(command: CommandContext) -> int:
+    """Log in at a mounted server, and print the outcome."""
+    options = command.options
+    if options.provider is not None or options.device:
+        wrong = "--device" if options.device else options.provider
+        raise UsageError(f"{wrong} has no effect with --server", program="pegboard login")
+    config = _server(command, options.server)
+    row = asyncio.run(_log_in(command, config))
+    outcome = f"You are logged in at {options.server}, by {row['issuer']}."
+    command.print(encode(row).decode() if options.json else outcome)
+    return 0
+
+
+def _server(command: CommandContext, name: str) -> ServerConfig:
+    servers: Mapping[str, ServerConfig] = command.settings.servers if command.settings else {}
+    config = servers.get(name)
+    if config is None:
+        names = f"; mounted servers: {', '.join(servers)}" if servers else ""
+        raise MCPError(f"no server {name!r} is mounted: add [plugins.upstreams.servers.{name}] with its url{names}")
+    if not config.logs_in:
+        raise MCPError(
+            f'the host needs no login at {name!r}: a login requires a url, identity = "host", and no Authorization '
+            f"among the headers of [plugins.upstreams.servers.{name}]"
+        )
+    return config
+
+
+async def _log_in(command: CommandContext, config: ServerConfig) -> dict[str, Any]:
+    options, name = command.options, command.options.server
+    offered = command.plugin.find_store(LoginStore)
+    if offered is None:
+        raise MCPError("no plugin keeps logins: enable one with `pegboard enable vault`")
+
+    async def open_page(url: str) -> None:
+        say(f"open this page to log in at {name}: {url}")
+        say("if its browser runs on another machine, paste the address of the last page here")
+        if is_interactive() and not options.no_browser:
+            import webbrowser
+
+            await asyncio.to_thread(webbrowser.open, url)
+
+    async with offered.open() as store:
+        redirect = PastedRedirect(config.redirect_uri or "")
+        login = NewLogin(oauth(config, store, open_page, redirect=redirect, scopes=options.scopes))
+        headers = {key: value.get_secret_value() for key, value in config.headers.items()}
+        try:
+            async with Client(Endpoint(config.url or "", headers, login), revision=config.revision):
+                pass
+        except LoginRequiredError as error:
+            if isinstance(error.__cause__, UnregisteredError):
+                keys = f"client_id, issuer and perhaps client_secret in [plugins.upstreams.servers.{name}]"
+                raise MCPError(f"{error} Set {keys}.") from None
+            raise
+        if not login.is_made:
+            raise MCPError(f"the server {name!r} requires no login")
+        state = HostLogin(name, config, command.plugin)
+        state.open(store)
+        return {"server": name, **(await state.describe() or {})}
+
+
+class NewLogin:
+    """Logs in at the first response that demands it, even if an earlier login is stored.
+
+    Args:
+        auth: the logins.
+
+    Attributes:
+        is_made: True after the login.
+    """
+
+    def __init__(self, auth: OAuth) -> None:
+        self._auth = auth
+        self.is_made = False
+
+    async def headers(self, url: str) -> Mapping[str, str]:
+        """Return the header with the new token, or none before the login."""
+        return await self._auth.headers(url) if self.is_made else {}
+
+    async def challenged(self, url: str, status: int, headers: Mapping[str, str]) -> bool:
+        """Log in once. Return False if the server does not accept the new token."""
+        if self.is_made:
+            return False
+        await self._auth.log_in(url, headers)
+        self.is_made = True
+        return True
+
+
+class PastedRedirect(LoopbackRedirect):
+    """A receiver that also accepts the address of the last page on standard input."""
+
+    _reader: Thread | None = None
+
+    async def start(self, state: str, earlier: str) -> str:
+        """Listen, and read standard input."""
+        redirect_uri = await super().start(state, earlier)
+        if self._reader is None:
+            self._reader = Thread(target=self._read, args=(asyncio.get_running_loop(),), daemon=True)
+            self._reader.start()
+        return redirect_uri
+
+    def _read(self, loop: asyncio.AbstractEventLoop) -> None:
+        """Read lines until the end of the process. An unbuffered read holds no lock while it waits."""
+        rest = b""
+        with suppress(OSError, ValueError, RuntimeError):  # no standard input, or the loop has ended
+            while len(rest) < MAX_PASTED_BYTES and (data := os.read(sys.stdin.fileno(), MAX_PASTED_BYTES)):
+                *lines, rest = (rest + data).split(b"\n")
+                for line in lines:
+                    loop.call_soon_threadsafe(self._take, line.decode(errors="replace").strip())
+
+    def _take(self, line: str) -> None:
+        if line and not self.paste(line):
+            say("this is not the address of the last page of this login: copy the whole address")
