@@ -2,20 +2,35 @@
 
 from __future__ import annotations
 
+import asyncio
+import json
+import os
+import re
+import sys
 from pathlib import Path
 from typing import Any
 
+import aiohttp
 import pytest
 
+from pegboard_client import Client, Program
+from pegboard_plugins.auth.vault.vault_store import VaultStore
+from tests.host.hosting import WAIT
 from tests.plugins.auth.vault.test_commands import pegboard
+from tests.plugins.servers.upstreams.mounts import scripted, tools
+from tests.plugins.servers.upstreams.test_processes import toml
+from tests.support.http import Served, http_config
+from tests.support.http_mcp import call, modern, post
 from tests.support.login_server import LoginServer
 from tests.support.person import Person
+from tests.support.wire import PEGBOARD
 
 VAULT = "[plugins.vault]\n"
+BARE = "[host]\nautoload = false\n"
 
 
 def configure(folder: Path, server: LoginServer, more: str = "", *, sections: str = VAULT) -> None:
-    text = f'{sections}[plugins.upstreams.servers.cups]\nurl = "{server.url}"\n{more}\n'
+    text = f'{BARE}{sections}[plugins.upstreams.servers.cups]\nurl = "{server.url}"\n{more}\n'
     (folder / "hostconfig.toml").write_text(text, "utf-8")
 
 
@@ -97,3 +112,169 @@ async def test_a_login_that_the_settings_exclude(
         assert code != 0
         assert problem in errors
         assert not scripted.pages
+
+
+def stdio(folder: Path, on_notification: Any = None) -> Client:
+    """Return a client of a host process with the configuration in a folder."""
+    state = {"PEGBOARD_STATE_DIR": os.environ["PEGBOARD_STATE_DIR"]}
+    program = Program(str(PEGBOARD), ["stdio", "--config", str(folder / "hostconfig.toml")], env=state)
+    return Client(program, on_notification=on_notification)
+
+
+async def logged_in(folder: Path, server: LoginServer, person: Person, **token: Any) -> None:
+    """Log in, and receive "token-1" and a refresh token."""
+    server.tokens = [(200, {"access_token": "token-1", "refresh_token": "refresh-1", "expires_in": 3600, **token})]
+    configure(folder, server)
+    login = await pegboard(folder, "login", "--server", "cups", person=person)
+    assert login[0] == 0, login
+
+
+async def answered(client: Client) -> str:
+    """Call the tool, and return the text of its result."""
+    result = await client.call("cups_cup", {})
+    return str(result["content"][0]["text"])
+
+
+async def test_a_running_host_uses_a_new_login_and_serves_other_servers(tmp_path: Path) -> None:
+    changed = asyncio.Event()
+    async with LoginServer() as server, Person() as person:
+        configure(tmp_path, server, toml("pens", scripted(tmp_path, tools("draw"))))
+        async with stdio(tmp_path, lambda *_: changed.set()) as client:
+            await client.listen()
+            assert [tool["name"] for tool in await client.tools()] == ["pens_draw"]
+            assert "run `pegboard login --server cups`" in await answered(client)
+            login = await pegboard(tmp_path, "login", "--server", "cups", person=person)
+            assert login[0] == 0, login
+            async with asyncio.timeout(WAIT):
+                while "cups_cup" not in [tool["name"] for tool in await client.tools()]:
+                    changed.clear()
+                    await changed.wait()
+            assert await answered(client) == "full"
+
+
+async def test_a_token_is_renewed_once_among_calls_and_processes(tmp_path: Path) -> None:
+    async with LoginServer() as server, Person() as person:
+        await logged_in(tmp_path, server, person)
+        store = VaultStore(Path(os.environ["PEGBOARD_STATE_DIR"]) / "vault.db", [state_key()])
+        login = dict(store.load_login(server.url) or {})
+        store.save_login(server.url, {**login, "token": {**login["token"], "expires_at": 1.0}})
+        server.tokens = [(200, {"access_token": "token-2", "refresh_token": "refresh-2", "expires_in": 3600})]
+        server.accepted = "token-2"
+        async with stdio(tmp_path) as first, stdio(tmp_path) as second:
+            await asyncio.gather(first.tools(), second.tools())
+            answers = await asyncio.gather(*(answered(client) for client in (first, second) * 5))
+        assert set(answers) == {"full"}
+        assert [form["grant_type"] for form in server.forms] == ["authorization_code", "refresh_token"]
+
+
+def state_key() -> str:
+    """Return the key of the vault in the state directory."""
+    return (Path(os.environ["PEGBOARD_STATE_DIR"]) / "vault-key").read_text().strip()
+
+
+async def test_a_withdrawn_token_and_missing_scopes_name_the_command(tmp_path: Path) -> None:
+    async with LoginServer() as server, Person() as person:
+        await logged_in(tmp_path, server, person)
+        async with stdio(tmp_path) as client:
+            assert [await client.tools(), await answered(client)][1] == "full"
+            server.accepted = "token-3"
+            server.tokens = [(400, {"error": "invalid_grant"})]
+            for _ in range(2):
+                assert "run `pegboard login --server cups" in await answered(client)
+            assert len(server.forms) == 2  # the second call asks for no token
+            assert (await pegboard(tmp_path, "login", "--server", "cups", person=person))[0] == 0
+            assert await answered(client) == "full"
+            server.refusal = 'Bearer error="insufficient_scope", scope="pour"'
+            assert "run `pegboard login --server cups --scopes pour`" in await answered(client)
+            server.refusal = ""
+            server.accepted = "token-4"
+            more = await pegboard(tmp_path, "login", "--server", "cups", "--scopes", "pour", person=person)
+            assert more[0] == 0, more
+            assert set(server.pages[-1]["scope"].split()) == {"work", "pour"}
+            assert await answered(client) == "full"
+
+
+async def test_another_issuer_needs_a_new_login_and_gets_no_token(tmp_path: Path) -> None:
+    async with LoginServer() as server, Person() as person:
+        await logged_in(tmp_path, server, person)
+        server.metadata_path += "/moved"
+        server.metadata["issuer"] += "/moved"
+        server.resource["authorization_servers"] = [server.metadata["issuer"]]
+        server.accepted = "token-2"
+        code, out, _ = await pegboard(tmp_path, "upstreams")
+        assert code == 1
+        assert f"its authorization server is {server.issuer}/moved now, and was {server.issuer}" in out
+        assert len(server.forms) == 1
+        server.tokens = [(400, {"error": "invalid_grant"}), (200, {"access_token": "token-2"})]
+        login = await pegboard(tmp_path, "login", "--server", "cups", person=person)
+        assert login[:2] == (0, f"You are logged in at cups, by {server.issuer}/moved.\n"), login
+        assert len(server.registered) == 2
+
+
+async def test_a_person_pastes_the_address_of_the_last_page(tmp_path: Path) -> None:
+    async with LoginServer() as server:
+        configure(tmp_path, server)
+        arguments = ["login", "--server", "cups", "--no-browser", "--config", str(tmp_path / "hostconfig.toml")]
+        pipe = asyncio.subprocess.PIPE
+        process = await asyncio.create_subprocess_exec(
+            sys.executable, "-m", "pegboard", *arguments, stdin=pipe, stdout=pipe, stderr=pipe
+        )
+        assert process.stdin is not None
+        assert process.stderr is not None
+        async with asyncio.timeout(WAIT):
+            while b"open this page" not in (line := await process.stderr.readline()):
+                assert line
+            async with aiohttp.ClientSession() as browser:
+                page = await browser.get(line.split()[-1].decode(), allow_redirects=False)
+            process.stdin.write(b"http://127.0.0.1/callback?code=other&state=other\n")
+            process.stdin.write(page.headers["Location"].encode() + b"\n")
+            out, errors = await process.communicate()
+    assert out.decode() == f"You are logged in at cups, by {server.issuer}.\n", errors
+    assert b"this is not the address of the last page" in errors
+
+
+ALICE = '[plugins.auth_token.callers.alice]\ntoken = "alice-token-0123456789-0123456789-abc"\n'
+PROOF = ("Authorization", "Bearer alice-token-0123456789-0123456789-abc")
+
+
+def serving(server: LoginServer, more: str = "", sections: str = "") -> Served:
+    """Return a host on HTTP with the state directory of the test."""
+    mounted = f'{VAULT}[plugins.upstreams.servers.cups]\nurl = "{server.url}"\n{more}\n{sections}'
+    state = os.environ["PEGBOARD_STATE_DIR"]
+    return Served(Path(state), http_config(more=mounted), env={"PEGBOARD_STATE_DIR": state})
+
+
+@pytest.mark.parametrize("by_hand", [False, True])
+async def test_the_account_of_the_operator_is_not_for_other_callers_by_mistake(tmp_path: Path, by_hand: bool) -> None:
+    line = (
+        'add identity = "user" with auth, or identity = "host" and shared = true, to [plugins.upstreams.servers.cups]'
+    )
+    async with LoginServer() as server, Person() as person:
+        if not by_hand:
+            async with serving(server, sections=ALICE) as unknown:
+                await unknown.wait_for_stderr(re.escape(f"requires a login that allows work; {line}"))
+            await logged_in(tmp_path, server, person)
+        registration = f'client_id = "by-hand"\nissuer = "{server.issuer}"' if by_hand else ""
+        await serving(server, registration, ALICE).assert_refuses(3, "the account of the operator", line)
+
+
+async def test_a_shared_account_is_for_all_callers(tmp_path: Path) -> None:
+    async with LoginServer() as server, Person() as person:
+        await logged_in(tmp_path, server, person)
+        async with serving(server, "shared = true", ALICE) as served:
+            reply = await post(served, modern(call("cups_cup")), PROOF)
+        assert reply.json["result"]["content"] == [{"type": "text", "text": "full"}]
+        configure(tmp_path, server, "shared = true")
+        state = json.loads((await pegboard(tmp_path, "upstreams", "--json"))[1])
+        assert state[0]["login"]["account"] == "the operator's account, for all callers"
+
+
+async def test_only_the_operator_uses_an_account_that_is_not_shared(tmp_path: Path) -> None:
+    async with LoginServer() as server, Person() as person:
+        await logged_in(tmp_path, server, person)
+        async with serving(server) as served:
+            refused = await post(served, modern(call("cups_cup")))
+            token = (Path(os.environ["PEGBOARD_STATE_DIR"]) / "operator-token").read_text().strip()
+            reply = await post(served, modern(call("cups_cup")), ("Authorization", f"Bearer {token}"))
+        assert "for the operator only" in refused.json["result"]["content"][0]["text"]
+        assert "full" in reply.json["result"]["content"][0]["text"]
