@@ -17,11 +17,12 @@ from pegboard_client import Client, Program
 from pegboard_plugins.auth.vault.vault_store import VaultStore
 from tests.host.hosting import WAIT
 from tests.plugins.auth.vault.test_commands import pegboard
-from tests.plugins.servers.upstreams.mounts import scripted, tools
+from tests.plugins.servers.upstreams.mounts import HERE, scripted, tools
 from tests.plugins.servers.upstreams.test_processes import toml
 from tests.support.http import Served, http_config
 from tests.support.http_mcp import call, modern, post
 from tests.support.login_server import LoginServer
+from tests.support.oidc import OidcProvider, free_port
 from tests.support.person import Person
 from tests.support.wire import PEGBOARD
 
@@ -278,3 +279,21 @@ async def test_only_the_operator_uses_an_account_that_is_not_shared(tmp_path: Pa
             reply = await post(served, modern(call("cups_cup")), ("Authorization", f"Bearer {token}"))
         assert "for the operator only" in refused.json["result"]["content"][0]["text"]
         assert "full" in reply.json["result"]["content"][0]["text"]
+
+
+async def test_a_login_at_a_foreign_authorization_server(tmp_path: Path) -> None:
+    """The npm package oidc-provider guards the server, a host of its own."""
+    port = free_port()
+    provider = OidcProvider("ES256", f"http://127.0.0.1:{port}/mcp", vault=True)
+    config = http_config(f"port = {port}", more=provider.guard)
+    guarded = Served(tmp_path, config, command=(PEGBOARD, "serve", "--file", HERE / "peer_kit.py"))
+    async with provider, guarded as served, Person() as person:
+        (tmp_path / "hostconfig.toml").write_text(f"{BARE}{VAULT}{toml('far', {'url': served.url})}")
+        login = await pegboard(tmp_path, "login", "--server", "far", person=person)
+        assert login[:2] == (0, f"You are logged in at far, by {provider.url}.\n"), login
+        who = await pegboard(tmp_path, "call", "far_whoami", "--json")
+        assert who[0] == 0, who
+        assert "ann" in who[1]
+        again = await pegboard(tmp_path, "login", "--server", "far", "--json", person=person)
+        assert json.loads(again[1])["issuer"] == provider.url
+        assert "eyJ" not in str((login, who, again))
