@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from pegboard.plugin.definition_checks import DefinitionCheck
     from pegboard.plugin.definitions import PromptDefinition, ResourceDefinition, ToolDefinition
     from pegboard.plugin.error_adapters import ErrorAdapter
+    from pegboard.plugin.folders import ContentFolder
     from pegboard.plugin.methods import Extension, Method, NotificationHandler, Topic
     from pegboard.plugin.middleware import Middleware, MiddlewareFunction
     from pegboard.plugin.observers import Gauge, Observer
@@ -62,6 +63,15 @@ def register_resources(context: PluginContext) -> Iterable[ResourceDefinition]:
 @hookspec
 def register_prompts(context: PluginContext) -> Iterable[PromptDefinition]:
     """Return prompts. A prompt's arguments are the parameters of its function. Names follow the rules for tools."""
+    raise NotImplementedError
+
+
+@hookspec
+def register_folders(context: PluginContext) -> Iterable[ContentFolder]:
+    """Return folders of files for other plugins, such as the skills of a toolkit.
+
+    A plugin that serves a kind of files asks for its folders with `PluginContext.folders`.
+    """
     raise NotImplementedError
 
 

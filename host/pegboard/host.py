@@ -172,7 +172,7 @@ class Host:
     def _load(self) -> LoadReport:
         self._registry.collect()
         report = load(self.config, self._selection, self._given, context=self._registry.context)
-        self._registry.loaded(report.plugins)
+        self._registry.join(report.plugins)
         return report
 
     def _use(self, running: Iterable[LoadedPlugin]) -> Assembly:

@@ -10,12 +10,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from contextlib import asynccontextmanager, nullcontext
 from inspect import isasyncgenfunction, isgeneratorfunction
+from os import PathLike, fspath
 from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias, Unpack, overload
 
 from pegboard.authoring import Decorated, as_definition, as_definitions, check_function, fields_of, tool_fields
 from pegboard.hookspecs import HOST_API, hookimpl
 from pegboard.plugin.base import Lifespan, PluginContext
 from pegboard.plugin.definitions import PromptDefinition, ResourceDefinition, ToolDefinition
+from pegboard.plugin.folders import ContentFolder
 
 if TYPE_CHECKING:
     from pydantic import BaseModel
@@ -37,6 +39,8 @@ class ToolkitBase:
         version: the toolkit's version; the distribution's when None.
         prefix: False for tool names without `<toolkit>_`.
         instructions: instructions for the model, if the toolkit is served alone.
+        skills: the folder of the toolkit's skills, each a folder with a `SKILL.md`. A relative path begins at the folder
+            of the file that has the toolkit.
 
     Attributes:
         is_mounted: True if another toolkit serves its items. A file that has both serves only the other toolkit.
@@ -55,6 +59,7 @@ class ToolkitBase:
         version: str | None = None,
         prefix: bool = True,
         instructions: str | None = None,
+        skills: str | PathLike[str] | None = None,
     ) -> None:
         value: object = name  # type checkers are optional
         if not isinstance(value, str) or not value.strip():
@@ -66,6 +71,7 @@ class ToolkitBase:
         self.version = version
         self.prefix = prefix
         self.instructions = instructions
+        self._folders = [] if skills is None else [ContentFolder("skills", fspath(skills))]
         self._tools: list[ToolDefinition] = []
         self._resources: list[ResourceDefinition] = []
         self._prompts: list[PromptDefinition] = []
@@ -233,6 +239,11 @@ class ToolkitBase:
     def register_prompts(self) -> Iterable[PromptDefinition]:
         """Implement the hook `register_prompts`."""
         return self._prompts
+
+    @hookimpl
+    def register_folders(self) -> Iterable[ContentFolder]:
+        """Implement the hook `register_folders`."""
+        return self._folders
 
     @hookimpl(specname="lifespan")
     def enter_lifespan(self, context: PluginContext) -> Lifespan:

@@ -20,16 +20,18 @@ from pegboard.errors.attempts import attempt
 from pegboard.hookspecs import (
     register_auth_providers,
     register_authenticators,
+    register_folders,
     register_prompts,
     register_resources,
     register_stores,
     register_tools,
 )
 from pegboard.loading.loader import load_late
-from pegboard.loading.plugins import LoadedPlugin, contributions_of, log_problems, refuse_fatal, without_secrets
+from pegboard.loading.plugins import LoadedPlugin, contributions_of, key_of, log_problems, refuse_fatal, without_secrets
 from pegboard.names import wire_name
 from pegboard.plugin.base import PluginContext
 from pegboard.plugin.definitions import KINDS, PromptDefinition, ResourceDefinition, ToolDefinition
+from pegboard.plugin.folders import ContentFolder
 from pegboard.plugin.origin import Origin
 from pegboard.plugin.routes import Authenticator
 from pegboard.plugin.stores import Store
@@ -109,14 +111,27 @@ class Registry:
             transports,
             self._find_store,
             self._authenticators,
+            self._folders,
         )
 
+    def _known(self) -> Iterable[LoadedPlugin]:
+        """Return the plugins that run, and those that a start or a reload has loaded in their place."""
+        with self._lock:
+            return {key_of(plugin.origin): plugin for plugin in (*self._plugins, *self._joining)}.values()
+
     def _find_store(self, contract: type[Any]) -> Store | None:
-        stores = (store for _, store in contributions_of(self._plugins, register_stores))
+        stores = (store for _, store in contributions_of(self._known(), register_stores))
         return next((store for store in stores if store.contract is contract), None)
 
     def _authenticators(self) -> Sequence[Authenticator]:
-        return [authenticator for _, authenticator in contributions_of(self._plugins, register_authenticators)]
+        return [authenticator for _, authenticator in contributions_of(self._known(), register_authenticators)]
+
+    def _folders(self, kind: str) -> Sequence[ContentFolder]:
+        return [
+            folder._replace(path=str(plugin.origin.folder / folder.path), toolkit=toolkit_of(plugin, None))
+            for plugin, folder in contributions_of(self._known(), register_folders)
+            if folder.kind == kind
+        ]
 
     async def _token(
         self, plugin: LoadedPlugin, required: ToolAuthorization, call: Call | Context[Any]
@@ -147,11 +162,6 @@ class Registry:
         self._report(binder)
         return secret
 
-    def loaded(self, plugins: Sequence[LoadedPlugin]) -> None:
-        """Let plugins find the contributions of each other before the start of the host."""
-        with self._lock:
-            self._plugins = plugins
-
     def collect(self) -> None:
         """Stop serving. Additions are stored for the next assembly."""
         with self._lock:
@@ -171,7 +181,7 @@ class Registry:
             self._guards.append(check)
 
     def join(self, plugins: Sequence[LoadedPlugin]) -> None:
-        """Store the additions of plugins that a reload has loaded for the next assembly."""
+        """Store the additions of plugins that a start or a reload has loaded for the next assembly."""
         with self._lock:
             self._joining = plugins
 
@@ -180,6 +190,7 @@ class Registry:
         with self._lock:
             assembly = make()
             assembly = assembly._replace(problems=(*assembly.problems, *notify_middleware(assembly)))
+            self._joining = ()
             self._serve(plugins, binder, assembly)
         return assembly
 

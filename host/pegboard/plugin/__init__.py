@@ -12,6 +12,7 @@ _HOMES = {
     ".commands": "ArgumentDescription CommandContext CommandDescription Finding HostPlan RequestedSecret",
     ".secrets": "SecretStore WritableSecretStore",
     ".error_adapters": "ErrorAdapter",
+    ".folders": "ContentFolder",
     ".token_sources": "TokenSource",
     ".observers": "Gauge MessageQueues Observer SessionInfo SessionRecorder",
     ".routes": "Authenticator Route RouteHandler",

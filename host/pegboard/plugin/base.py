@@ -5,6 +5,7 @@ from contextlib import AbstractAsyncContextManager
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Protocol, TypeAlias
 
 from pegboard.plugin.definitions import PromptDefinition, ResourceDefinition, ToolDefinition
+from pegboard.plugin.folders import ContentFolder
 from pegboard.types.catalogue import ItemKind
 
 if TYPE_CHECKING:
@@ -110,6 +111,11 @@ def _no_authenticators() -> "Sequence[Authenticator]":
     return ()
 
 
+def _no_folders(kind: str) -> Sequence[ContentFolder]:
+    """Return no folders. Used outside of a host."""
+    return ()
+
+
 class PluginContext(NamedTuple):
     """The context of a plugin's hooks. It lives as long as the host.
 
@@ -132,6 +138,8 @@ class PluginContext(NamedTuple):
         find_store: a function that returns the first `Store` of a running plugin with a contract such as `LoginStore`,
             or None. The caller opens it. It returns None before all plugins are loaded.
         authenticators: a function that returns the authenticators of all running plugins, in a lifespan and later.
+        folders: a function that returns the folders of a kind that toolkits and plugins ship now (`register_folders`),
+            from any thread. While plugins are loaded it returns none.
     """
 
     name: str
@@ -145,6 +153,7 @@ class PluginContext(NamedTuple):
     transports: tuple[str, ...] = ()
     find_store: "Callable[[type[Any]], Store | None]" = _no_store
     authenticators: "Callable[[], Sequence[Authenticator]]" = _no_authenticators
+    folders: Callable[[str], Sequence[ContentFolder]] = _no_folders
 
 
 class Plugin:

@@ -1,0 +1,195 @@
+"""The skills in folders: their files, digests and frontmatter.
+
+Links are not followed, and files and folders whose names begin with a dot are not part of a skill.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from hashlib import sha256
+from mimetypes import guess_type
+from pathlib import Path
+from typing import Any, NamedTuple
+from urllib.parse import quote
+
+from pegboard.plugin import ContentFolder
+from pegboard.types import ToolkitInfo
+from pegboard_plugins.protocols.skills.frontmatter import read_frontmatter
+
+SKILL_FILE = "SKILL.md"
+MAX_FILES = 512
+MAX_BYTES = 16 * 1024 * 1024
+"""The limits of the extension for one skill, which each client accepts."""
+
+MAX_DESCRIPTION = 1024
+_NAME = r"(?!.*--)[a-z0-9](?:[a-z0-9-]{0,62}[a-z0-9])?"
+
+
+class SkillFile(NamedTuple):
+    """A file of a skill.
+
+    Attributes:
+        uri: its URI.
+        path: its absolute path, without links.
+        digest: "sha256:" and the hash of its bytes.
+        size: the number of its bytes.
+    """
+
+    uri: str
+    path: Path
+    digest: str
+    size: int
+
+    @property
+    def mime_type(self) -> str:
+        """The media type, by the name of the file."""
+        if self.path.suffix.lower() == ".md":
+            return "text/markdown"
+        return guess_type(self.path.name)[0] or "application/octet-stream"
+
+    def read(self) -> bytes | None:
+        """Return the bytes. Return None if they are not those of the digest any more."""
+        try:
+            content = read_bytes(self.path)
+        except OSError:
+            return None
+        return content if digest_of(content) == self.digest else None
+
+
+class Skill(NamedTuple):
+    """A skill.
+
+    Attributes:
+        root: the URI of its folder.
+        frontmatter: the frontmatter of its `SKILL.md`.
+        files: its files by their paths inside of the skill.
+        toolkit: the toolkit that ships it; None for a configured folder.
+    """
+
+    root: str
+    frontmatter: Mapping[str, Any]
+    files: Mapping[str, SkillFile]
+    toolkit: ToolkitInfo | None
+
+    @property
+    def uri(self) -> str:
+        """The URI of its `SKILL.md`."""
+        return self.files[SKILL_FILE].uri
+
+    def entry(self) -> dict[str, Any]:
+        """Return the entry in lists (the type `Skill` of the extension)."""
+        resources = [{"uri": file.uri, "digest": file.digest, "size": file.size} for file in self.files.values()]
+        return {"uri": self.uri, "frontmatter": self.frontmatter, "resources": resources}
+
+
+class SkillReader:
+    """Reads skills. A digest is computed again only if the file has changed.
+
+    Attributes:
+        problems: the skills and files that are not served, each with the reason, after the last `read`.
+    """
+
+    def __init__(self) -> None:
+        self.problems: list[str] = []
+        self._digests: dict[Path, tuple[object, str]] = {}
+
+    def forget(self) -> None:
+        """Compute all digests again at the next `read`."""
+        self._digests.clear()
+
+    def read(self, folders: Sequence[ContentFolder]) -> dict[str, Skill]:
+        """Return the skills of folders by their URIs. Of two skills with one URI, the first is served."""
+        self.problems.clear()
+        skills: dict[str, Skill] = {}
+        for folder in folders:
+            for skill in self._skills(folder):
+                if skills.setdefault(skill.uri, skill) is not skill:
+                    self.problems.append(f"{skill.files[SKILL_FILE].path}: {skill.uri} exists already")
+        return skills
+
+    def _skills(self, folder: ContentFolder) -> Iterator[Skill]:
+        top = Path(folder.path).resolve()
+        try:
+            paths = list(self._walk(top))
+        except OSError as error:
+            self.problems.append(f"{error.filename}: {error.strerror}")
+            return
+        names = [folder.toolkit.name] if folder.toolkit is not None and folder.toolkit.prefix else []
+        if top / SKILL_FILE in paths:
+            names.append(top.name)
+        for home in [path.parent for path in paths if path.name == SKILL_FILE]:
+            try:
+                own = [path for path in paths if path.is_relative_to(home)]
+                yield self._skill(home, own, [*names, *home.relative_to(top).parts], folder.toolkit)
+            except (OSError, ValueError) as error:
+                self.problems.append(f"{home}: {error}")
+
+    def _walk(self, folder: Path) -> Iterator[Path]:
+        for entry in sorted(os.scandir(folder), key=lambda entry: entry.name):
+            if entry.is_symlink():
+                self.problems.append(f"{entry.path}: a link is not followed")
+            elif entry.name.startswith(".") or entry.name == "__pycache__":
+                continue
+            elif entry.is_dir():
+                yield from self._walk(Path(entry))
+            elif entry.is_file():
+                yield Path(entry)
+
+    def _skill(self, home: Path, paths: Sequence[Path], names: Sequence[str], toolkit: ToolkitInfo | None) -> Skill:
+        sizes = [path.stat().st_size for path in paths]
+        if len(paths) > MAX_FILES or sum(sizes) > MAX_BYTES:
+            raise ValueError(f"it has {len(paths)} files with {sum(sizes)} bytes: at most {MAX_FILES}, {MAX_BYTES}")
+        frontmatter = read_frontmatter(read_bytes(home / SKILL_FILE))
+        name, description = frontmatter.get("name"), frontmatter.get("description")
+        if not isinstance(name, str) or not re.fullmatch(_NAME, name) or name != names[-1]:
+            raise ValueError(
+                f"its name is {name!r}: use the name of the folder, with at most 64 of a-z, 0-9 and single hyphens"
+            )
+        if not isinstance(description, str) or not 0 < len(description.strip()) <= MAX_DESCRIPTION:
+            raise ValueError(f"its description must be a text of at most {MAX_DESCRIPTION} characters")
+        root = "skill://" + "/".join(map(quote_part, names))
+        files: dict[str, SkillFile] = {}
+        for path, size in zip(paths, sizes, strict=True):
+            parts = path.relative_to(home).parts
+            uri = "/".join([root, *map(quote_part, parts)])
+            files["/".join(parts)] = SkillFile(uri, path, self._digest(path), size)
+        return Skill(root, frontmatter, files, toolkit)
+
+    def _digest(self, path: Path) -> str:
+        state = path.stat()
+        version = (state.st_mtime_ns, state.st_ctime_ns, state.st_size, state.st_ino)
+        earlier = self._digests.get(path)
+        if earlier is None or earlier[0] != version:
+            earlier = self._digests[path] = (version, digest_of(read_bytes(path)))
+        return earlier[1]
+
+
+def quote_part(part: str) -> str:
+    """Return a name of a file as a segment of a URI (RFC 3986).
+
+    Raises:
+        ValueError: the name is not UTF-8.
+    """
+    return quote(part, safe="")
+
+
+def digest_of(content: bytes) -> str:
+    """Return the digest in the form of the extension."""
+    return f"sha256:{sha256(content).hexdigest()}"
+
+
+def read_bytes(path: Path) -> bytes:
+    """Return the bytes of a file.
+
+    Raises:
+        OSError: it is no file, is too large, or a part of its path is a link now.
+    """
+    if path.resolve() != path or not path.is_file():
+        raise OSError(f"{path.name} is not a file")
+    with path.open("rb") as file:
+        content = file.read(MAX_BYTES + 1)
+    if len(content) > MAX_BYTES:
+        raise OSError(f"{path.name} is too large")
+    return content
