@@ -20,8 +20,8 @@ class Toolkit(ToolkitBase):
         version: the toolkit's version; the distribution's when None.
         prefix: False for tool names without `<toolkit>_`.
         instructions: instructions for the model, if the toolkit is served alone.
-        skills: the folder of the toolkit's skills, each a folder with a `SKILL.md`. A relative path begins at the folder
-            of the file that has the toolkit.
+        skills: the folder of the toolkit's skills, which are folders with a `SKILL.md`. A relative path begins at the
+            folder of the file that has the toolkit.
     """
 
     def run(

@@ -204,6 +204,7 @@ OF_DISTRIBUTION = {
     "pydantic": {"pydantic", "pydantic_core", "typing_extensions"},  # pydantic itself is made of the other two
     "pyjwt": {"jwt"},
     "python-dotenv": {"dotenv"},
+    "pyyaml": {"yaml"},
     "aiohttp": {"aiohttp", "multidict", "yarl"},  # its headers are multidict's, its addresses yarl's
 }
 """The modules that a distribution brings, where they are not one of its name."""

@@ -39,8 +39,8 @@ class ToolkitBase:
         version: the toolkit's version; the distribution's when None.
         prefix: False for tool names without `<toolkit>_`.
         instructions: instructions for the model, if the toolkit is served alone.
-        skills: the folder of the toolkit's skills, each a folder with a `SKILL.md`. A relative path begins at the folder
-            of the file that has the toolkit.
+        skills: the folder of the toolkit's skills, which are folders with a `SKILL.md`. A relative path begins at the
+            folder of the file that has the toolkit.
 
     Attributes:
         is_mounted: True if another toolkit serves its items. A file that has both serves only the other toolkit.

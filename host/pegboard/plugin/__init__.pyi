@@ -77,6 +77,9 @@ from pegboard.plugin.definitions import (
 from pegboard.plugin.error_adapters import (
     ErrorAdapter,
 )
+from pegboard.plugin.folders import (
+    ContentFolder,
+)
 from pegboard.plugin.methods import (
     Contributions,
     Extension,
@@ -158,6 +161,7 @@ __all__ = [
     "CommandContext",
     "CommandDescription",
     "Connection",
+    "ContentFolder",
     "Contributions",
     "DefinitionCheck",
     "ErrorAdapter",

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 import re
-from typing import Any, ClassVar
+from typing import Any
 
 import yaml
 
@@ -28,7 +28,7 @@ _CORE_SCHEMA = (
 
 
 class _Loader(yaml.SafeLoader):
-    yaml_implicit_resolvers: ClassVar[dict[str, Any]] = {}
+    yaml_implicit_resolvers = {}  # noqa: RUF012 - the base class has it, too
 
     def compose_node(self, parent: yaml.Node | None, index: int) -> yaml.Node | None:
         if self.check_event(yaml.AliasEvent):

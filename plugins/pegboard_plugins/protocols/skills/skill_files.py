@@ -93,7 +93,7 @@ class SkillReader:
 
     def __init__(self) -> None:
         self.problems: list[str] = []
-        self._digests: dict[Path, tuple[object, str]] = {}
+        self._digests: dict[Path, tuple[object, tuple[str, int]]] = {}
 
     def forget(self) -> None:
         """Compute all digests again at the next `read`."""
@@ -151,18 +151,19 @@ class SkillReader:
             raise ValueError(f"its description must be a text of at most {MAX_DESCRIPTION} characters")
         root = "skill://" + "/".join(map(quote_part, names))
         files: dict[str, SkillFile] = {}
-        for path, size in zip(paths, sizes, strict=True):
+        for path in paths:
             parts = path.relative_to(home).parts
             uri = "/".join([root, *map(quote_part, parts)])
-            files["/".join(parts)] = SkillFile(uri, path, self._digest(path), size)
+            files["/".join(parts)] = SkillFile(uri, path, *self._digest(path))
         return Skill(root, frontmatter, files, toolkit)
 
-    def _digest(self, path: Path) -> str:
+    def _digest(self, path: Path) -> tuple[str, int]:
         state = path.stat()
         version = (state.st_mtime_ns, state.st_ctime_ns, state.st_size, state.st_ino)
         earlier = self._digests.get(path)
         if earlier is None or earlier[0] != version:
-            earlier = self._digests[path] = (version, digest_of(read_bytes(path)))
+            content = read_bytes(path)
+            earlier = self._digests[path] = (version, (digest_of(content), len(content)))
         return earlier[1]
 
 
