@@ -33,7 +33,7 @@ MISSING_CAPABILITY = -32021
 OUTLIVES_SECONDS = 0.7
 """More than twice the time after which the server answers with a stream, and ends it (`run.py`)."""
 
-kit = Toolkit("conformance", prefix=False)
+kit = Toolkit("conformance", prefix=False, skills="skills")
 
 
 def embedded(uri: str, text: str, mime_type: str = "text/plain") -> EmbeddedResource:

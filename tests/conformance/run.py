@@ -12,20 +12,22 @@ not run.
 from __future__ import annotations
 
 import argparse
+import shutil
 import sys
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
 from pathlib import Path
 
-from tests.conformance.suite import Suite, installed_suite
+from tests.conformance.suite import EXTENSIONS, Suite, installed_suite
 from tests.conformance.verdict import EXPECTED, Verdict, judge, read_expected
 from tests.support.asgi_servers import HOST_SCRIPT, SERVERS, serve_command
 from tests.support.distributions import make_distribution
 from tests.support.serving import serving as served
 from tests.support.wire import PEGBOARD, client_environment
 
-REVISIONS = ("2025-03-26", "2025-06-18", "2025-11-25", "2026-07-28")
+REVISIONS = ("2025-03-26", "2025-06-18", "2025-11-25", "2026-07-28", *EXTENSIONS)
+"""The revisions, and the extensions."""
 KITS = sorted(Path(__file__).parent.glob("*_kit.py"))
 CONFIG = """
 [plugins.http]
@@ -50,6 +52,7 @@ def serving(folder: Path, asgi: str | None = None) -> Iterator[str]:
     entry_points = {"pegboard.toolkits": {name: f"{name}_kit:kit" for name in names}}
     modules = {kit.name: kit.read_text(encoding="utf-8") for kit in KITS}
     make_distribution(site, "conformance-kit", "1.0", entry_points, modules)
+    shutil.copytree(Path(__file__).parent / "skills", site / "skills")
     (folder / "hostconfig.toml").write_text(CONFIG, encoding="utf-8")
     if asgi is not None:
         command = serve_command(asgi, f"{HOST_SCRIPT.stem}:alone")
