@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import asyncio
+import logging
+import sys
 from collections.abc import AsyncIterable, AsyncIterator, Sequence
 from contextlib import asynccontextmanager
+from pathlib import Path
 from time import time
 from types import ModuleType
 from typing import Annotated, Any
 
 import pytest
+from importlib_metadata import EntryPoint
 
 from pegboard import (
     Authorization,
@@ -25,15 +29,18 @@ from pegboard import (
     ToolResult,
     ToolRuntimeError,
 )
+from pegboard.loading.plugins import LoadedPlugin
 from pegboard.plugin import (
     Authenticator,
     CheckedDefinition,
     Connection,
+    ContentFolder,
     DefinitionCheck,
     ErrorAdapter,
     Extension,
     FoundToolkit,
     Gauge,
+    Lifespan,
     Method,
     Observer,
     Plugin,
@@ -54,8 +61,10 @@ from pegboard.plugin import (
     TransportContext,
     TransportError,
     around,
+    found_toolkits,
     hookimpl,
 )
+from pegboard.plugin.origin import Origin
 from pegboard.types import (
     ANONYMOUS,
     LOCAL,
@@ -71,8 +80,9 @@ from pegboard.types import (
     Response,
     TokenRequest,
     ToolAuthorization,
+    ToolkitInfo,
 )
-from tests.host.hosting import failure, make_host, plugin_of, value
+from tests.host.hosting import failure, make_host, plugin_context, plugin_of, value
 
 
 class Settings(PluginConfig):
@@ -509,6 +519,53 @@ async def test_hooks_register_toolkits_and_register_toolkit_loaders() -> None:
     assert [problem.message for problem in host.problems if problem.fatal] == [
         "a toolkit cannot implement 'register_toolkits': move it to a plugin"
     ]
+
+
+# --- folders
+
+
+async def test_hook_register_folders(tmp_path: Path) -> None:
+    shipped = contributing(register_folders=[ContentFolder("notes", str(tmp_path)), ContentFolder("other", "x")])
+    seen: dict[str, Sequence[ContentFolder]] = {}
+
+    class Reader(Plugin):
+        @hookimpl
+        def lifespan(self, context: PluginContext) -> Lifespan:
+            @asynccontextmanager
+            async def run() -> AsyncIterator[None]:
+                seen["lifespan"] = context.folders("notes")
+                yield
+                seen["end"] = context.folders("notes")
+
+            seen["hook"] = context.folders("notes")
+            return run()
+
+    async with make_host(plugins={"reader": Reader, "shipping": shipped}) as host:
+        assert not host.problems
+    folder = ContentFolder("notes", str(tmp_path), ToolkitInfo("shipping", prefix=False))
+    assert seen == {"hook": [], "lifespan": [folder], "end": [folder]}
+
+
+@pytest.mark.parametrize("way", ["file", "module", "program"])
+def test_a_relative_folder_begins_at_the_file_of_the_toolkit(
+    way: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "bank_kit.py").write_text('from pegboard import Toolkit\nkit = Toolkit("bank", skills="x/y")\n')
+    monkeypatch.syspath_prepend(tmp_path)
+    kit = Toolkit("bank", skills="x/y")
+    main = ModuleType("__main__")
+    main.__file__ = str(tmp_path / "program.py")
+    monkeypatch.setitem(sys.modules, "__main__", main)
+    point = EntryPoint("bank", "bank_kit:kit", "pegboard.toolkits")
+    (found,) = found_toolkits([tmp_path / "bank_kit.py"])
+    origins = {
+        "file": Origin("toolkit", "bank", found.target, found=found),
+        "module": Origin("toolkit", "bank", point.value, entry_point=point),
+        "program": Origin("toolkit", "bank", "", given=kit),
+    }
+    origins[way].load()
+    loaded = LoadedPlugin(origins[way], kit, lambda plugin: plugin_context(plugin, None, logging.getLogger()))
+    assert loaded.folder == tmp_path
 
 
 # --- methods

@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from contextlib import asynccontextmanager, nullcontext
 from inspect import isasyncgenfunction, isgeneratorfunction
-from os import PathLike, fspath
 from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias, Unpack, overload
 
 from pegboard.authoring import Decorated, as_definition, as_definitions, check_function, fields_of, tool_fields
@@ -59,7 +58,7 @@ class ToolkitBase:
         version: str | None = None,
         prefix: bool = True,
         instructions: str | None = None,
-        skills: str | PathLike[str] | None = None,
+        skills: str | None = None,
     ) -> None:
         value: object = name  # type checkers are optional
         if not isinstance(value, str) or not value.strip():
@@ -71,7 +70,7 @@ class ToolkitBase:
         self.version = version
         self.prefix = prefix
         self.instructions = instructions
-        self._folders = [] if skills is None else [ContentFolder("skills", fspath(skills))]
+        self._folders = [] if skills is None else [ContentFolder("skills", skills)]
         self._tools: list[ToolDefinition] = []
         self._resources: list[ResourceDefinition] = []
         self._prompts: list[PromptDefinition] = []

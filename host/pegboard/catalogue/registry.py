@@ -128,7 +128,7 @@ class Registry:
 
     def _folders(self, kind: str) -> Sequence[ContentFolder]:
         return [
-            folder._replace(path=str(plugin.origin.folder / folder.path), toolkit=toolkit_of(plugin, None))
+            folder._replace(path=str(plugin.folder / folder.path), toolkit=toolkit_of(plugin, None))
             for plugin, folder in contributions_of(self._known(), register_folders)
             if folder.kind == kind
         ]

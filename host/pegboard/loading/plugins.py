@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import logging
+import sys
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import nullcontext
+from pathlib import Path
 from time import time_ns
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias, TypeVar
 
@@ -16,8 +18,6 @@ from pegboard.plugin.origin import Origin, PluginKind
 from pegboard.secrets.redaction import Redactor, redacted
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from pegboard.config.problems import ConfigProblem
     from pegboard.loading.hook_manager import HookManager
 
@@ -167,6 +167,14 @@ class LoadedPlugin:
         self.remarks: list[str] = []
         self.is_late = False
         self.section: Mapping[str, Any] = {}
+
+    @property
+    def folder(self) -> Path:
+        """The folder of the imported file that has the plugin or toolkit; of the program if it passed the object."""
+        if self.origin.found is not None:
+            return Path(self.origin.found.target.rpartition(":")[0]).resolve().parent
+        module = sys.modules.get(self.origin.module or "__main__")
+        return Path(getattr(module, "__file__", None) or "").resolve().parent
 
     def contributed(self, hook: Callable[..., Iterable[T]]) -> list[T]:
         """Return the contributions to a hook, such as `hookspecs.register_routes`."""

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import sys
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from pegboard.errors import PluginError
@@ -45,14 +43,6 @@ class Origin(NamedTuple):
     def module(self) -> str:
         """The module of the entry point; "" if there is no entry point."""
         return "" if self.entry_point is None else self.target.partition("[")[0].partition(":")[0].strip()
-
-    @property
-    def folder(self) -> Path:
-        """The folder of the imported file that has the plugin or toolkit; of the program if it passed the object."""
-        if self.found is not None:
-            return Path(self.found.target.rpartition(":")[0]).resolve().parent
-        module = sys.modules.get(self.module or "__main__")
-        return Path(getattr(module, "__file__", None) or "").resolve().parent
 
     def load(self) -> Any:
         """Import the plugin or toolkit and return it. Return the object that a program passed.

@@ -28,6 +28,7 @@ ABILITIES = {
     "register_tools": "adds tools",
     "register_resources": "adds resources",
     "register_prompts": "adds prompts",
+    "register_folders": "adds files",
     "register_toolkits": "adds toolkits",
     "register_toolkit_loaders": "loads toolkits",
     "register_definition_checks": "rejects definitions",

@@ -30,7 +30,7 @@ def read(*folders: Path, toolkit: ToolkitInfo | None = None) -> tuple[dict[str, 
 
 def test_an_entry_has_the_raw_bytes_of_all_files_also_of_nested_skills(tmp_path: Path) -> None:
     refunds = write_skill(tmp_path / "billing" / "refunds", crlf=b"a\r\n", binary=b"\xff\x00")
-    write_skill(refunds / "more" / "late", **{"été b": b"x"})
+    (write_skill(refunds / "more" / "late") / "été b.md").write_bytes(b"x")
     skills, problems = read(tmp_path)
     root = "skill://billing/refunds"
     assert (list(skills), problems) == ([f"{root}/SKILL.md", f"{root}/more/late/SKILL.md"], [])
