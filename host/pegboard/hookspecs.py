@@ -19,9 +19,8 @@ if TYPE_CHECKING:
     from pegboard.authoring import ToolFunction
     from pegboard.plugin.base import Lifespan, PluginContext
     from pegboard.plugin.definition_checks import DefinitionCheck
-    from pegboard.plugin.definitions import PromptDefinition, ResourceDefinition, ToolDefinition
+    from pegboard.plugin.definitions import ContentFolder, PromptDefinition, ResourceDefinition, ToolDefinition
     from pegboard.plugin.error_adapters import ErrorAdapter
-    from pegboard.plugin.folders import ContentFolder
     from pegboard.plugin.methods import Extension, Method, NotificationHandler, Topic
     from pegboard.plugin.middleware import Middleware, MiddlewareFunction
     from pegboard.plugin.observers import Gauge, Observer

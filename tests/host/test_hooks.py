@@ -40,7 +40,6 @@ from pegboard.plugin import (
     Extension,
     FoundToolkit,
     Gauge,
-    Lifespan,
     Method,
     Observer,
     Plugin,
@@ -526,24 +525,28 @@ async def test_hooks_register_toolkits_and_register_toolkit_loaders() -> None:
 
 async def test_hook_register_folders(tmp_path: Path) -> None:
     shipped = contributing(register_folders=[ContentFolder("notes", str(tmp_path)), ContentFolder("other", "x")])
+    folder = ContentFolder("notes", str(tmp_path), ToolkitInfo("shipping", prefix=False))
     seen: dict[str, Sequence[ContentFolder]] = {}
 
     class Reader(Plugin):
         @hookimpl
-        def lifespan(self, context: PluginContext) -> Lifespan:
-            @asynccontextmanager
-            async def run() -> AsyncIterator[None]:
-                seen["lifespan"] = context.folders("notes")
-                yield
-                seen["end"] = context.folders("notes")
+        def register_tools(self, context: PluginContext) -> list[ToolDefinition]:
+            def count() -> int:
+                """Count the folders."""
+                return len(context.folders("notes"))
 
             seen["hook"] = context.folders("notes")
-            return run()
+            return [ToolDefinition(count)]
+
+        @hookimpl
+        @asynccontextmanager
+        async def lifespan(self, context: PluginContext) -> AsyncIterator[None]:
+            seen["lifespan"] = context.folders("notes")
+            yield
 
     async with make_host(plugins={"reader": Reader, "shipping": shipped}) as host:
-        assert not host.problems
-    folder = ContentFolder("notes", str(tmp_path), ToolkitInfo("shipping", prefix=False))
-    assert seen == {"hook": [], "lifespan": [folder], "end": [folder]}
+        assert await value(host, "count") == 1
+    assert seen == {"hook": [], "lifespan": [folder]}
 
 
 @pytest.mark.parametrize("way", ["file", "module", "program"])

@@ -15,8 +15,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias, Unpack, overload
 from pegboard.authoring import Decorated, as_definition, as_definitions, check_function, fields_of, tool_fields
 from pegboard.hookspecs import HOST_API, hookimpl
 from pegboard.plugin.base import Lifespan, PluginContext
-from pegboard.plugin.definitions import PromptDefinition, ResourceDefinition, ToolDefinition
-from pegboard.plugin.folders import ContentFolder
+from pegboard.plugin.definitions import ContentFolder, PromptDefinition, ResourceDefinition, ToolDefinition
 
 if TYPE_CHECKING:
     from pydantic import BaseModel

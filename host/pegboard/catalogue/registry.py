@@ -30,8 +30,7 @@ from pegboard.loading.loader import load_late
 from pegboard.loading.plugins import LoadedPlugin, contributions_of, key_of, log_problems, refuse_fatal, without_secrets
 from pegboard.names import wire_name
 from pegboard.plugin.base import PluginContext
-from pegboard.plugin.definitions import KINDS, PromptDefinition, ResourceDefinition, ToolDefinition
-from pegboard.plugin.folders import ContentFolder
+from pegboard.plugin.definitions import KINDS, ContentFolder, PromptDefinition, ResourceDefinition, ToolDefinition
 from pegboard.plugin.origin import Origin
 from pegboard.plugin.routes import Authenticator
 from pegboard.plugin.stores import Store

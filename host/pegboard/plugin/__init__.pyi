@@ -70,15 +70,13 @@ from pegboard.plugin.definition_checks import (
     DefinitionCheck,
 )
 from pegboard.plugin.definitions import (
+    ContentFolder,
     PromptDefinition,
     ResourceDefinition,
     ToolDefinition,
 )
 from pegboard.plugin.error_adapters import (
     ErrorAdapter,
-)
-from pegboard.plugin.folders import (
-    ContentFolder,
 )
 from pegboard.plugin.methods import (
     Contributions,

@@ -4,8 +4,7 @@ from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Protocol, TypeAlias
 
-from pegboard.plugin.definitions import PromptDefinition, ResourceDefinition, ToolDefinition
-from pegboard.plugin.folders import ContentFolder
+from pegboard.plugin.definitions import ContentFolder, PromptDefinition, ResourceDefinition, ToolDefinition
 from pegboard.types.catalogue import ItemKind
 
 if TYPE_CHECKING:
@@ -102,20 +101,6 @@ def _no_file(name: str) -> FoundFile:
     return FoundFile()
 
 
-def _no_store(contract: type[Any]) -> "Store | None":
-    """Return None. Used outside of a host."""
-
-
-def _no_authenticators() -> "Sequence[Authenticator]":
-    """Return no authenticators. Used outside of a host."""
-    return ()
-
-
-def _no_folders(kind: str) -> Sequence[ContentFolder]:
-    """Return no folders. Used outside of a host."""
-    return ()
-
-
 class PluginContext(NamedTuple):
     """The context of a plugin's hooks. It lives as long as the host.
 
@@ -151,9 +136,9 @@ class PluginContext(NamedTuple):
     get_token: "Callable[[ToolAuthorization, Call | Context[Any]], Awaitable[Authorization]]" = _no_token
     find_file: Callable[[str], FoundFile] = _no_file
     transports: tuple[str, ...] = ()
-    find_store: "Callable[[type[Any]], Store | None]" = _no_store
-    authenticators: "Callable[[], Sequence[Authenticator]]" = _no_authenticators
-    folders: Callable[[str], Sequence[ContentFolder]] = _no_folders
+    find_store: "Callable[[type[Any]], Store | None]" = lambda contract: None  # outside of a host
+    authenticators: "Callable[[], Sequence[Authenticator]]" = lambda: ()  # as above
+    folders: Callable[[str], Sequence[ContentFolder]] = lambda kind: ()  # as above
 
 
 class Plugin:

@@ -1,4 +1,4 @@
-"""Definitions of tools, resources and prompts, as plugins and toolkits contribute them."""
+"""Definitions of tools, resources, prompts and folders, as plugins and toolkits contribute them."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
@@ -154,6 +154,21 @@ class PromptDefinition(NamedTuple):
     toolkit: ToolkitInfo | None = None
     raw: Mapping[str, Any] | None = None
     place: int | None = None
+
+
+class ContentFolder(NamedTuple):
+    """A folder of files of one kind.
+
+    Attributes:
+        kind: the kind of files, such as "skills".
+        path: the path of the folder. A relative path begins at the folder of the file that has the toolkit or plugin.
+            `PluginContext.folders` returns absolute paths.
+        toolkit: the toolkit or plugin that ships the folder. The host sets it.
+    """
+
+    kind: str
+    path: str
+    toolkit: ToolkitInfo | None = None
 
 
 KINDS: Mapping[type[Any], ItemKind] = {

@@ -43,6 +43,8 @@ SKILL_FILE = "SKILL.md"
 DIRECTORY = "inode/directory"
 SCHEME = "skill://"
 INVALID_PARAMS = -32602  # JSON-RPC 2.0
+WATCH_MS = 1000
+"""The milliseconds between two looks at the events of the watched folders."""
 
 
 class SkillsConfig(PluginConfig):
@@ -130,7 +132,8 @@ class SkillsPlugin(Plugin):
 
         folders = [folder.path for folder in self._folders()]
         try:
-            async with aclosing(awatch(*folders, watch_filter=None, ignore_permission_denied=True)) as changes:
+            events = awatch(*folders, watch_filter=None, step=WATCH_MS, rust_timeout=0, ignore_permission_denied=True)
+            async with aclosing(events) as changes:
                 async for _ in changes:
                     await asyncio.to_thread(self._read_again)
         except OSError as error:

@@ -12,9 +12,9 @@ import pytest
 
 from pegboard import Host, Toolkit
 from pegboard.plugin import PluginError
-from pegboard.types import Call, MethodResult, Outcome
+from pegboard.types import Call, Change, MethodResult, Outcome
 from pegboard_plugins.protocols.skills import SKILLS_EXTENSION, SkillsPlugin
-from tests.host.hosting import make_host
+from tests.host.hosting import make_host, until
 from tests.plugins.protocols.skills.test_skill_files import write_skill
 from tests.support.distributions import make_distribution
 from tests.support.mcp_client import NEWEST, TRANSPORTS, McpServer
@@ -163,12 +163,15 @@ async def test_only_skills_that_a_client_can_use_are_listed(tmp_path: Path) -> N
         assert [skill["uri"] for skill in outcome.value["skills"]] == ["skill://b/SKILL.md"]
 
 
-async def test_a_removed_skill_is_not_served(tmp_path: Path) -> None:
+async def test_a_removed_skill_is_announced_and_not_served(tmp_path: Path) -> None:
     folder = write_skill(tmp_path / "a", x=b"x")
     async with hosted(folders=[str(tmp_path)]) as host:
+        changes: list[Change] = []
+        host.watch(changes.append)
         (folder / "SKILL.md").unlink()
         assert (await value_of(host, "skills/list"))["skills"] == []
         assert "skill://a" not in str(list(host.assembly.resources))
+        await until(lambda: Change("resources") in changes)
 
 
 @pytest.mark.parametrize("has_folder", [False, True])
