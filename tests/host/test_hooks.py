@@ -30,6 +30,7 @@ from pegboard import (
     ToolRuntimeError,
 )
 from pegboard.loading.plugins import LoadedPlugin
+from pegboard.loading.source_files import toolkits_in
 from pegboard.plugin import (
     Authenticator,
     CheckedDefinition,
@@ -549,7 +550,7 @@ async def test_hook_register_folders(tmp_path: Path) -> None:
     assert seen == {"hook": [], "lifespan": [folder]}
 
 
-@pytest.mark.parametrize("way", ["file", "module", "program"])
+@pytest.mark.parametrize("way", ["found", "named", "module", "program"])
 def test_a_relative_folder_begins_at_the_file_of_the_toolkit(
     way: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -557,17 +558,20 @@ def test_a_relative_folder_begins_at_the_file_of_the_toolkit(
     monkeypatch.syspath_prepend(tmp_path)
     kit = Toolkit("bank", skills="x/y")
     main = ModuleType("__main__")
-    main.__file__ = str(tmp_path / "program.py")
     monkeypatch.setitem(sys.modules, "__main__", main)
     point = EntryPoint("bank", "bank_kit:kit", "pegboard.toolkits")
     (found,) = found_toolkits([tmp_path / "bank_kit.py"])
     origins = {
-        "file": Origin("toolkit", "bank", found.target, found=found),
+        "found": Origin("toolkit", "bank", found.target, found=found),
+        "named": Origin("toolkit", "bank", "", given=toolkits_in([tmp_path / "bank_kit.py"])["bank"]),
         "module": Origin("toolkit", "bank", point.value, entry_point=point),
         "program": Origin("toolkit", "bank", "", given=kit),
     }
-    origins[way].load()
-    loaded = LoadedPlugin(origins[way], kit, lambda plugin: plugin_context(plugin, None, logging.getLogger()))
+    if way != "named":
+        main.__file__ = str(tmp_path / "program.py")
+    loaded = LoadedPlugin(
+        origins[way], origins[way].load(), lambda plugin: plugin_context(plugin, None, logging.getLogger())
+    )
     assert loaded.folder == tmp_path
 
 

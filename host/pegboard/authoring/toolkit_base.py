@@ -42,10 +42,12 @@ class ToolkitBase:
 
     Attributes:
         is_mounted: True if another toolkit serves its items. A file that has both serves only the other toolkit.
+        source_folder: the folder of the file that the command line names; None for a toolkit from elsewhere.
     """
 
     host_api: ClassVar[int] = HOST_API
     is_mounted: bool = False
+    source_folder: str | None = None
 
     def __init__(
         self,

@@ -173,6 +173,8 @@ class LoadedPlugin:
         """The folder of the imported file that has the plugin or toolkit; of the program if it passed the object."""
         if self.origin.found is not None:
             return Path(self.origin.found.target.rpartition(":")[0]).resolve().parent
+        if own := getattr(self.instance, "source_folder", None):
+            return Path(own)
         module = sys.modules.get(self.origin.module or "__main__")
         return Path(getattr(module, "__file__", None) or "").resolve().parent
 

@@ -33,6 +33,7 @@ def toolkits_in(files: Iterable[Path]) -> dict[str, ToolkitBase]:
     kits: dict[str, ToolkitBase] = {}
     for file in files:
         for kit in _toolkits(file):
+            kit.source_folder = str(file.resolve().parent)
             if kits.setdefault(kit.name, kit) is not kit:
                 raise PluginError(f"{file}: two toolkits have the name {kit.name!r}: rename one toolkit")
     return kits
