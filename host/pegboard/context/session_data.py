@@ -18,7 +18,8 @@ MAX_SESSION_DATA_BYTES = 64 * 1024
 """The size limit of the keys and values of one toolkit in one session, in bytes of JSON."""
 
 _NO_SESSION = (
-    "This tool keeps data in a session. This call has none: MCP 2026-07-28 and the worker protocol have no sessions. "
+    "This tool keeps data in a session. This call has none: MCP 2026-07-28 and the worker protocol have no sessions, "
+    "and sealed sessions keep nothing. "
     "Keep the data in a store of the toolkit by `context.user_id`, or return it and take it as an argument later."
 )
 _CHANGE = Lock()

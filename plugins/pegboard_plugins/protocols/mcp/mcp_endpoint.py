@@ -10,6 +10,7 @@ from pegboard.types import EventStream, Request, Response
 from pegboard_plugins.support.first_step import begin
 
 if TYPE_CHECKING:
+    from pegboard_plugins.protocols.mcp.http.http_sessions import HttpSessions
     from pegboard_plugins.protocols.mcp.profiles import Profile
     from pegboard_plugins.protocols.mcp.round_trips import RoundTrips
     from pegboard_plugins.protocols.mcp.settings import McpConfig
@@ -42,16 +43,30 @@ class McpEndpoint:
         Raises:
             PluginError: a store cannot be opened.
         """
-        from pegboard_plugins.protocols.mcp.http.http_sessions import HttpSessions
         from pegboard_plugins.protocols.mcp.streamable_http import StreamableHttp
 
+        sessions = await self._sessions(host)
+        if self._http is None:  # unless another request was faster
+            self._http = StreamableHttp(self._config, self._round_trips, sessions, self._profile)
+        answer = self.answer(request, host)
+        return answer if isinstance(answer, Response | EventStream) else await answer
+
+    async def _sessions(self, host: ProtocolContext) -> HttpSessions:
+        """Return the sessions of the endpoint.
+
+        Raises:
+            PluginError: a store cannot be opened.
+        """
         config = self._config
+        profile = self._profile.key if self._profile else ""
+        if config.sessions == "sealed":
+            from pegboard_plugins.protocols.mcp.http.sealed_sessions import SealedSessions
+
+            return SealedSessions(config, profile)
+        from pegboard_plugins.protocols.mcp.http.http_sessions import HttpSessions
+
         store: SessionStore = await host.store(SessionStore, config.session_store)
         events: EventStore | None = None
         if config.events_bytes or config.event_store != "memory":
             events = await host.store(EventStore, config.event_store)
-        if self._http is None:  # unless another request was faster
-            sessions = HttpSessions(store, events, config, self._profile.key if self._profile else "")
-            self._http = StreamableHttp(config, self._round_trips, sessions, self._profile)
-        answer = self.answer(request, host)
-        return answer if isinstance(answer, Response | EventStream) else await answer
+        return HttpSessions(store, events, config, profile)

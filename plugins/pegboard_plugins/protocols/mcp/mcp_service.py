@@ -6,7 +6,7 @@ from collections.abc import Hashable, Mapping
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeGuard
 
-from pegboard import MCPError, ToolResult
+from pegboard import ClientError, MCPError, ToolResult
 from pegboard.plugin import Contributions, ProtocolContext, ProtocolError, Subscription, as_failure
 from pegboard.types import (
     Ask,
@@ -44,6 +44,7 @@ from pegboard_plugins.protocols.mcp.revisions import (
     since,
 )
 from pegboard_plugins.protocols.mcp.session import Session
+from pegboard_plugins.protocols.mcp.session_methods import SEALED
 from pegboard_plugins.support.jsonrpc import METHOD_NOT_FOUND
 
 if TYPE_CHECKING:
@@ -100,6 +101,8 @@ class McpService:
         self.log_limit = partial(log_limit, config.logs_per_second)
         self._stateless_notify = partial(stateless_notify, logs_per_second=config.logs_per_second)
         self._offered: frozenset[str] = frozenset()
+        has_sessions = transport != "http" or config.sessions != "off"
+        self._revisions = SUPPORTED_REVISIONS if has_sessions else STATELESS_REVISIONS
         self._dispatcher = NotificationDispatcher(host, transport)
         self._encoders = {
             revision: ResultEncoder(revision, host.identity, config.ttl_ms()) for revision in SUPPORTED_REVISIONS
@@ -160,12 +163,19 @@ class McpService:
 
     def handshake(self, request_id: RequestId, session: Session) -> bytes:
         """Return the response to `initialize`. Store its capabilities in the session."""
+        session.offered = self.offered()
+        revision = session.client.revision
+        capabilities = self.capabilities(revision)
+        if session.is_sealed and "resources" in capabilities:
+            capabilities["resources"].pop("subscribe")
+        return self._encoders[revision].handshake(request_id, capabilities)
+
+    def offered(self) -> frozenset[str]:
+        """Return the capabilities that a handshake advertises now. Sessions share one object."""
         offered = frozenset(filter(self.offers, CAPABILITY_KINDS))
         if offered != self._offered:
-            self._offered = offered  # sessions share one object
-        session.offered = self._offered
-        revision = session.client.revision
-        return self._encoders[revision].handshake(request_id, self.capabilities(revision))
+            self._offered = offered
+        return self._offered
 
     def count_queues(self, queues: MessageQueues) -> None:
         """Report queues of messages to observers."""
@@ -187,7 +197,8 @@ class McpService:
 
     def discovery(self, request_id: RequestId) -> bytes:
         """Return the response to `server/discover`."""
-        return self._encoders[STATELESS_REVISIONS[0]].discovery(request_id, self.capabilities(STATELESS_REVISIONS[0]))
+        revision = STATELESS_REVISIONS[0]
+        return self._encoders[revision].discovery(request_id, self.capabilities(revision), self._revisions)
 
     @property
     def server_info(self) -> dict[str, Any]:
@@ -316,14 +327,20 @@ class McpService:
                 notify = self._stateless_notify(meta, channel.progress, channel.send) if type(meta) is dict else None
             else:
                 notify = session_notify(session, channel.progress, channel.send)
-                ask = partial(session.ask, channel)
+                ask = _refuse_question if session.is_sealed else partial(session.ask, channel)
         begun = self._round_trips.begin(method, params, caller) if session is None else None
         session_id = None if session is None else session.id
+        state = None if session is None or session.is_sealed else session
         # one for each request: keywords would cost 2 % of a call
         return Call(
-            method, params, caller, client, request_id, session_id, notify, ask, begun, session,
+            method, params, caller, client, request_id, session_id, notify, ask, begun, state,
             None, headers, (), None, peer, self._serves, self._transport,
         )  # fmt: skip
+
+
+async def _refuse_question(method: str, params: dict[str, Any], **options: Any) -> dict[str, Any]:
+    """Refuse to ask the client of a sealed session: another process may receive its answer."""
+    raise ClientError(f"The client cannot be asked, as {SEALED}.")
 
 
 def _has_structured_object(outcome: Outcome) -> TypeGuard[ToolResult | RawResult]:

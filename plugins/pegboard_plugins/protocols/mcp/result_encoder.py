@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Literal, TypeAlias
 from weakref import WeakKeyDictionary
 
@@ -24,7 +24,7 @@ from pegboard import (
 from pegboard.plugin import MCPContextError, ProtocolError, decode, encode
 from pegboard.types import EmbeddedOutcome, Failure, Identity, Listing, MethodResult, Outcome, RawResult, RequestId
 from pegboard_plugins.protocols.mcp.listing_objects import implementation_object, listing_object
-from pegboard_plugins.protocols.mcp.revisions import SERVER_INFO, STATELESS_REVISIONS, SUPPORTED_REVISIONS, since
+from pegboard_plugins.protocols.mcp.revisions import SERVER_INFO, STATELESS_REVISIONS, since
 from pegboard_plugins.support.jsonrpc import (
     INTERNAL_ERROR,
     INVALID_PARAMS,
@@ -96,9 +96,9 @@ class ResultEncoder:
             result["instructions"] = self._identity.instructions
         return jsonrpc_result(request_id, encode(result))
 
-    def discovery(self, request_id: RequestId, capabilities: dict[str, Any]) -> bytes:
+    def discovery(self, request_id: RequestId, capabilities: dict[str, Any], revisions: Sequence[str]) -> bytes:
         """Return the response to `server/discover`."""
-        result: dict[str, Any] = {"supportedVersions": list(SUPPORTED_REVISIONS), "capabilities": capabilities}
+        result: dict[str, Any] = {"supportedVersions": list(revisions), "capabilities": capabilities}
         end = b',"resultType":"complete","_meta":%b}' % encode({SERVER_INFO: self._introduction})
         if self._identity.instructions is not None:
             result["instructions"] = self._identity.instructions

@@ -34,9 +34,21 @@ class Session:
         subscriptions: the URIs of subscribed resources.
         data: the values that tools keep in the session; see `pegboard.types.SessionState`.
         log_limit: the limit of its log messages, or None for no limit.
+        is_sealed: True if nothing stores the session, so that it cannot change, and cannot be asked questions.
     """
 
-    __slots__ = ("_request_ids", "_requests", "client", "data", "id", "level", "log_limit", "offered", "subscriptions")
+    __slots__ = (
+        "_request_ids",
+        "_requests",
+        "client",
+        "data",
+        "id",
+        "is_sealed",
+        "level",
+        "log_limit",
+        "offered",
+        "subscriptions",
+    )
 
     def __init__(
         self, client: Client, session_id: str | None = None, request_ids: ClientRequestIds | None = None
@@ -48,6 +60,7 @@ class Session:
         self.subscriptions: frozenset[str] = frozenset()
         self.data: Mapping[str, str] = EMPTY
         self.log_limit: LogLimit | None = None
+        self.is_sealed = False
         self._request_ids = request_ids
         self._requests: ClientRequests | None = None
 

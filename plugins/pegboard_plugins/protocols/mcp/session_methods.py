@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Final
 
 from pegboard.plugin import ProtocolError
 from pegboard.types import RequestId
@@ -16,6 +16,10 @@ MAX_SUBSCRIPTIONS = 1000
 MAX_SUBSCRIBED_URI_CHARACTERS = 4096
 """The longest URI of a subscribed resource."""
 
+SEALED: Final = 'this server has sealed sessions ([plugins.mcp] sessions = "sealed")'
+"""The reason why a session cannot change."""
+_CHANGES: Final = ("logging/setLevel", "resources/subscribe", "resources/unsubscribe")
+
 
 def answer_at_once(session: Session, request_id: RequestId, method: str, params: Mapping[str, Any]) -> bytes | None:
     """Return the response to a request, or None if the host must answer it.
@@ -23,6 +27,8 @@ def answer_at_once(session: Session, request_id: RequestId, method: str, params:
     Raises:
         ProtocolError: the parameters are invalid, or the method is not supported.
     """
+    if session.is_sealed and method in _CHANGES:
+        raise ProtocolError(METHOD_NOT_FOUND, f"{method} needs a stored session, and {SEALED}.")
     if method == "logging/setLevel":
         session.level = check_level(params.get("level"))
     elif method == "resources/subscribe":

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import Field, SecretStr, ValidationInfo, field_validator
 
@@ -34,6 +34,10 @@ class McpConfig(PluginConfig):
         max_sessions_per_caller: the largest number of sessions of one caller. Callers without authentication are
             distinguished by their addresses. The limit does not apply to the operator.
         session_idle_seconds: how long a session without requests is kept.
+        sessions: "stored" keeps sessions over HTTP in `session_store`. "sealed" keeps nothing: the session id holds the
+            client, the caller and the expiry, encrypted with `state_keys`, so that any process serves it. Questions to
+            the client, subscriptions to resources, log levels and session data then fail. "off" refuses `initialize`.
+        sealed_seconds: how long a sealed session lasts. Its client then opens another one.
         session_store: the store of sessions, named by the plugin that provides it. "memory" keeps them in this process;
             sessions in any other store outlive the process.
         event_store: the store of the messages of sessions' streams, named by the plugin that provides it.
@@ -54,10 +58,10 @@ class McpConfig(PluginConfig):
         retry_ms: how long a client waits before it resumes a stream that has ended (2025-11-25).
         poll_after_seconds: how long the stream of a call stays open before its client must resume it (2025-11-25), for
             proxies that close long connections; 0 for no limit.
-        state_keys: the keys that encrypt the state that clients return between the rounds of a call (2026-07-28). The
-            first key encrypts, all keys decrypt. Instances that serve the same clients need the same keys. Without
-            keys, each process creates its own key. A key has at least 32 random characters, such as the output of
-            `openssl rand -base64 32`.
+        state_keys: the keys that encrypt the state that clients return between the rounds of a call (2026-07-28), and
+            sealed sessions. The first key encrypts, all keys decrypt. Instances that serve the same clients need the
+            same keys. Without keys, each process creates its own key. A key has at least 32 random characters, such as
+            the output of `openssl rand -base64 32`.
         state_seconds: how long a client may take to return this state.
         profiles: parts of the catalogue, by name. `[plugins.mcp.profiles.readonly]` is served at `/mcp/readonly`. Its
             keys are `tools`, `resources`, `prompts`, `toolkits`, `tags`, `read_only` and `auth`.
@@ -75,6 +79,8 @@ class McpConfig(PluginConfig):
     max_sessions: int = Field(default=10_000, ge=1)
     max_sessions_per_caller: int = Field(default=1000, ge=1)
     session_idle_seconds: float = Field(default=3600, gt=0)
+    sessions: Literal["stored", "sealed", "off"] = "stored"
+    sealed_seconds: float = Field(default=86_400, gt=0)
     session_store: Annotated[str, StoreName(SessionStore)] = "memory"
     event_store: Annotated[str, StoreName(EventStore)] = "memory"
     max_listening: int = Field(default=10_000, ge=1)

@@ -19,6 +19,7 @@ from pegboard_plugins.protocols.mcp.http.error_responses import (
     protocol_error_response,
     reject_outside_sessions,
     response_head,
+    sessions_off,
     unsupported_revision,
 )
 from pegboard_plugins.protocols.mcp.http.session_call import ACCEPTED
@@ -75,13 +76,19 @@ class StreamableHttp:
             self._sessions.end_with(host)
         return self._made
 
+    def _refused(self, request: Request) -> Response | None:
+        """Return the refusal of a GET or DELETE outside of sessions."""
+        if self._config.sessions == "off":
+            return Response(405, headers={"Allow": "POST"})
+        return reject_outside_sessions(request)
+
     async def get(self, request: Request, host: ProtocolContext) -> Response | EventStream:
         """Open a stream of a session."""
-        return reject_outside_sessions(request) or await self._session_endpoint.listen(request, self._service(host))
+        return self._refused(request) or await self._session_endpoint.listen(request, self._service(host))
 
     async def delete(self, request: Request, host: ProtocolContext) -> Response:
         """End a session."""
-        return reject_outside_sessions(request) or await self._session_endpoint.delete(request, self._service(host))
+        return self._refused(request) or await self._session_endpoint.delete(request, self._service(host))
 
     async def post(self, request: Request, host: ProtocolContext) -> Response | EventStream:
         """Handle a message, or a batch in the revision that has batches."""
@@ -100,6 +107,8 @@ class StreamableHttp:
             if repeated:
                 raise ProtocolError(INVALID_REQUEST, "The message repeats a member: send each member once.")
             if type(message) is list:
+                if self._config.sessions == "off":
+                    return sessions_off()
                 await in_task()
                 return await self._session_endpoint.batch(message, request, self._service(host))
             answer = self._message(message, message_type(message), takes, request, self._service(host))
@@ -127,6 +136,8 @@ class StreamableHttp:
             if answer is ACCEPTED:
                 service.dispatch_notification(message["method"], params, request.caller)
             return answer
+        if self._config.sessions == "off":
+            return sessions_off(readable_id(message))
         if kind == "request" and message["method"] == "initialize":
             return self._session_endpoint.initialize(message["id"], params_of(message), request, service)
         return self._session_endpoint.message(message, kind, takes, request, service)

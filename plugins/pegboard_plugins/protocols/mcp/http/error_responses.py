@@ -10,7 +10,11 @@ from pegboard import InsufficientScopeError, MCPError
 from pegboard.plugin import ProtocolError
 from pegboard.types import Call, Failure, Outcome, Request, RequestId, Response
 from pegboard_plugins.protocols.mcp.headers import PROTOCOL_VERSION_HEADER, named_revision
-from pegboard_plugins.protocols.mcp.revisions import SESSION_REVISIONS, STATELESS_REVISIONS, SUPPORTED_REVISIONS
+from pegboard_plugins.protocols.mcp.revisions import (
+    SESSION_REVISIONS,
+    STATELESS_REVISIONS,
+    SUPPORTED_REVISIONS,
+)
 from pegboard_plugins.support.bearer import BearerScheme
 from pegboard_plugins.support.jsonrpc import INTERNAL_ERROR, INVALID_REQUEST, METHOD_NOT_FOUND, jsonrpc_error
 from pegboard_plugins.support.refusal_log import RefusalLog
@@ -59,6 +63,16 @@ def unsupported_revision(revision: str, request_id: RequestId | None = None, cod
     data = {"supported": list(SUPPORTED_REVISIONS), "requested": revision}
     message = f"{PROTOCOL_VERSION_HEADER} names an unsupported revision; use one of {', '.join(SUPPORTED_REVISIONS)}."
     return error_response(400, request_id, code, message, data)
+
+
+def sessions_off(request_id: RequestId | None = None) -> Response:
+    """Reject a message of a session, because the server has none (2026-07-28, basic/versioning)."""
+    message = (
+        f'This server has no sessions ([plugins.mcp] sessions = "off"): use revision {STATELESS_REVISIONS[0]}, '
+        "which needs none."
+    )
+    data = {"supported": list(STATELESS_REVISIONS)}
+    return error_response(400, request_id, INVALID_REQUEST, message, data)
 
 
 def reject_outside_sessions(request: Request) -> Response | None:

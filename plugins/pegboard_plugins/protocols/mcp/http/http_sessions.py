@@ -42,7 +42,10 @@ class HttpSessions:
 
     Attributes:
         request_ids: the ids of this process's requests to clients.
+        is_sealed: True if the id of a session holds its record.
     """
+
+    is_sealed = False
 
     def __init__(self, store: SessionStore, events: EventStore | None, config: McpConfig, profile: str = "") -> None:
         self._profile = profile
@@ -89,20 +92,31 @@ class HttpSessions:
         return of_caller < self._config.max_sessions_per_caller
 
     async def open(
-        self, client: Client, caller: Caller, changes: ChangeBroadcaster, peer: str = ""
+        self,
+        client: Client,
+        caller: Caller,
+        changes: ChangeBroadcaster,
+        peer: str = "",
+        offered: frozenset[str] = frozenset(),
     ) -> HttpSession | None:
         """Open a session and hold it until its release. Return None if the store is full."""
         record = SessionRecord(
-            id=secrets.token_urlsafe(24) if not self._profile else f"{self._profile}.{secrets.token_urlsafe(24)}",
+            id="",
             client=client,
             caller=caller.identity,
-            offered=frozenset(),
+            offered=offered,
             level=DEFAULT_LEVEL,
             peer=_peer_of_anonymous(caller, peer),
         )
+        new_id = self._new_id(record)
+        record = record._replace(id=f"{self._profile}.{new_id}" if self._profile else new_id)
         if not await self._store.put(record):
             return None
         return self._hold(record, changes)
+
+    def _new_id(self, record: SessionRecord) -> str:
+        """Return the id of a new session, without its profile."""
+        return secrets.token_urlsafe(24)
 
     async def find(
         self, session_id: str, caller: Caller, changes: ChangeBroadcaster, peer: str = ""
@@ -160,6 +174,7 @@ class HttpSessions:
         if live is None:
             retention = self._retention(record.client)
             live = HttpSession(record, retention, changes, self._on_idle, self.request_ids)
+            live.is_sealed = self.is_sealed
             live.log_limit = log_limit(self._config.logs_per_second)
             self._live[record.id] = live
             if self._touching is None:

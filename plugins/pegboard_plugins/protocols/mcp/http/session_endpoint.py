@@ -37,7 +37,7 @@ from pegboard_plugins.protocols.mcp.revisions import (
     SUPPORTED_REVISIONS,
 )
 from pegboard_plugins.protocols.mcp.session import negotiate
-from pegboard_plugins.protocols.mcp.session_methods import answer_at_once
+from pegboard_plugins.protocols.mcp.session_methods import SEALED, answer_at_once
 from pegboard_plugins.protocols.mcp.stateless import is_stateless
 from pegboard_plugins.protocols.mcp.stateless_call import STREAM_HEADERS, cut_response
 from pegboard_plugins.protocols.mcp.token_lifetime import seconds_left
@@ -82,13 +82,14 @@ class SessionEndpoint:
         client = negotiate(params)
         if not await self._sessions.may_open(request.caller, request.peer):
             return self._too_many(request_id)
-        session = await self._sessions.open(client, request.caller, service.changes, request.peer)
+        session = await self._sessions.open(client, request.caller, service.changes, request.peer, service.offered())
         if session is None:
             busy = error_response(503, request_id, INTERNAL_ERROR, "There are too many sessions; try again later.")
             return busy._replace(headers={"Retry-After": "60"})
         try:
             body = service.handshake(request_id, session)
-            service.session_started(session.id, session, request.caller)
+            if not session.is_sealed:  # nothing tells their end
+                service.session_started(session.id, session, request.caller)
             return Response(body=body, headers={SESSION_HEADER: session.id})
         finally:
             await self._sessions.release(session)
@@ -301,7 +302,10 @@ class SessionEndpoint:
         return missed or ()
 
     async def delete(self, request: Request, service: McpService) -> Response:
-        """End a session."""
+        """End a session. Refuse it if sessions are sealed (2025-11-25, basic/transports, session management)."""
+        if self._sessions.is_sealed:
+            text = f"A session cannot be deleted, as {SEALED}. It ends by itself."
+            return error_response(405, None, INVALID_REQUEST, text)._replace(headers={"Allow": "GET, POST"})
         session = await self._find(request, service)
         if isinstance(session, Response):
             return session

@@ -1,0 +1,116 @@
+"""Sessions that no store keeps: the id of a session is its record, encrypted with `state_keys`.
+
+Such a session does not change. It ends at a fixed time, and any process with the same keys serves it.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from pegboard.plugin import ProtocolError, SessionRecord, SessionStore
+from pegboard.types import Caller, Client
+from pegboard_plugins.protocols.mcp.http.http_sessions import HttpSessions
+from pegboard_plugins.protocols.mcp.sealing import STATE_VERSION, Sealer
+from pegboard_plugins.protocols.mcp.session import DEFAULT_LEVEL
+from pegboard_plugins.support.jsonrpc import INVALID_PARAMS
+
+if TYPE_CHECKING:
+    from pegboard_plugins.protocols.mcp.settings import McpConfig
+
+MAX_ID_BYTES = 4096
+"""The longest id. Clients send it with each request, and proxies limit the size of header fields."""
+
+
+class SealedSessions(HttpSessions):
+    """The sealed sessions of one endpoint.
+
+    Args:
+        config: the settings of the plugin.
+        profile: the profile of the endpoint, "" for none.
+    """
+
+    is_sealed = True
+
+    def __init__(self, config: McpConfig, profile: str = "") -> None:
+        keys = [key.get_secret_value() for key in config.state_keys]
+        self._records = SealedRecords(Sealer(keys, config.sealed_seconds), profile)
+        super().__init__(self._records, None, config, profile)
+
+    def _new_id(self, record: SessionRecord) -> str:
+        """Return the sealed record.
+
+        Raises:
+            ProtocolError: the client describes itself at such length that the id is too long.
+        """
+        sealed = self._records.sealed(record)
+        if len(sealed) > MAX_ID_BYTES:
+            text = (
+                f"The session id would have {len(sealed)} bytes, and may have {MAX_ID_BYTES}: "
+                "send shorter capabilities and clientInfo."
+            )
+            raise ProtocolError(INVALID_PARAMS, text)
+        return sealed
+
+
+class SealedRecords(SessionStore):
+    """The store of sealed sessions, which reads a record from its id.
+
+    Args:
+        sealer: seals records. It determines their expiry.
+        profile: the profile whose ids it accepts.
+    """
+
+    def __init__(self, sealer: Sealer, profile: str) -> None:
+        self._sealer = sealer
+        self._bound_to = ["session", profile]
+
+    def sealed(self, record: SessionRecord) -> str:
+        """Return the sealed form of a new record."""
+        caller = record.caller
+        client = record.client
+        parts = [
+            [client.name, client.version, client.revision, dict(client.capabilities)],
+            [caller.subject, caller.trusted, caller.client_id, caller.issuer],
+            sorted(record.offered),
+        ]
+        return self._sealer.seal(parts, self._bound_to).removeprefix(STATE_VERSION)
+
+    async def put(self, record: SessionRecord) -> bool:
+        """Accept a new session."""
+        return True
+
+    async def update(self, record: SessionRecord) -> bool:
+        """Return False if the session has ended."""
+        return await self.get(record.id) is not None
+
+    async def get(self, session_id: str) -> SessionRecord | None:
+        """Return the record in an id, or None if it is invalid or has expired."""
+        sealed = session_id.rpartition(".")[2]
+        if len(sealed) > MAX_ID_BYTES:
+            return None
+        try:
+            client, caller, offered = self._sealer.open(STATE_VERSION + sealed, self._bound_to)
+        except ValueError:
+            return None
+        return SessionRecord(
+            id=session_id,
+            client=_client(*client),
+            caller=_caller(*caller),
+            offered=frozenset(offered),
+            level=DEFAULT_LEVEL,
+        )
+
+    async def remove(self, session_id: str) -> None:
+        """Do nothing: a sealed session cannot be deleted."""
+
+    async def count(self, caller: Caller, peer: str = "") -> int:
+        """Return 0: nobody counts sealed sessions, and they take no memory."""
+        return 0
+
+
+def _client(name: str, version: str, revision: str, capabilities: Any) -> Client:
+    return Client(name=name, version=version, revision=revision, capabilities=capabilities)
+
+
+def _caller(subject: str | None, trusted: bool, client_id: str | None, issuer: str | None) -> Caller:
+    return Caller(subject, trusted, client_id=client_id, issuer=issuer)
