@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import os
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from threading import RLock
@@ -15,6 +16,7 @@ from pegboard.catalogue.binding import Binder, BindResult, Definition, Edits, to
 from pegboard.catalogue.pages import needs_of
 from pegboard.catalogue.tool_compiler import definition_label, location_of, own_name
 from pegboard.config import HostConfig
+from pegboard.config.environment import worker_of
 from pegboard.errors import MCPError, ToolDefinitionError
 from pegboard.errors.attempts import attempt
 from pegboard.hookspecs import (
@@ -111,6 +113,7 @@ class Registry:
             self._find_store,
             self._authenticators,
             self._folders,
+            worker_of(os.environ, os.getpid()) or (1, 1),
         )
 
     def _known(self) -> Iterable[LoadedPlugin]:

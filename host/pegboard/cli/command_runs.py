@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import os
 from argparse import Namespace
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import nullcontext, suppress
@@ -12,14 +13,16 @@ from pegboard.cli.command_config import load_config, log_warnings
 from pegboard.cli.parsing.argument_reading import function_named
 from pegboard.cli.parsing.declared_commands import (
     DeclaredCommand,
+    added_options,
     declared_checks,
     host_checks,
     host_commands,
     plugin_commands,
 )
 from pegboard.cli.parsing.parser import described_commands
+from pegboard.config.environment import worker_of
 from pegboard.errors import ConfigError, MCPError, ServerError
-from pegboard.loading.discovery import Selection, choose_plugins, find_plugins
+from pegboard.loading.discovery import Selection, choose_plugins, find_plugins, is_built_in
 from pegboard.loading.fact_models import Check as CheckFacts
 from pegboard.loading.failure_text import failure_text
 from pegboard.loading.plugin_facts import OWN_DISTRIBUTIONS, facts_of, features_of_commands, own_facts
@@ -32,6 +35,7 @@ from pegboard.plugin.commands import (
     Finding,
     HostPlan,
     RequestedSecret,
+    RunningWorkers,
 )
 from pegboard.secrets.redaction import Redactor
 from pegboard.terminal.printing import diverted, print_text, say
@@ -39,7 +43,7 @@ from pegboard.terminal.printing import diverted, print_text, say
 if TYPE_CHECKING:
     from pegboard.host import Host
     from pegboard.plugin.base import PluginContext
-    from pegboard.plugin.origin import PluginKind
+    from pegboard.plugin.origin import Origin, PluginKind
 
 
 class RunningCommand(CommandContext):
@@ -149,6 +153,12 @@ class RunningCommand(CommandContext):
         except MCPError as error:
             say(f"warning: the servers cannot be connected: {error}")
 
+    def running_workers(self) -> RunningWorkers:
+        """Return the context in which `pegboard reload` finds this process in the place of its workers."""
+        from pegboard.cli.reloads.running_hosts import WorkerRecords
+
+        return WorkerRecords(os.environ)
+
     def say_outdated_hosts(self, host: Host) -> None:
         """Name the outdated hosts on standard error."""
         from pegboard.cli.reloads.outdated_hosts import say_outdated_hosts
@@ -165,14 +175,32 @@ def run_command(options: Namespace) -> int:
         MCPError: the command failed.
     """
     command: DeclaredCommand = options.command
-    context = command_context(command, options)
     try:
-        return int(function_named(options.run)(context))
+        code = _code_by_setting(command, options)
+        return int(function_named(options.run)(command_context(command, options)) if code is None else code)
     except (MCPError, BrokenPipeError):
         raise
     except Exception as error:
         logging.getLogger("pegboard").debug("the command %s failed", command.name, exc_info=True)
         raise ServerError(f"the command {command.name!r} failed: {failure_text(error)}") from None
+
+
+def _code_by_setting(command: DeclaredCommand, options: Namespace) -> int | None:
+    """Run the function of a built-in plugin that takes the place of a command because a setting is set.
+
+    Return its exit code. Return None without such a function, in a worker process, and if it lets the command run.
+    """
+    added = [option for option in added_options(command.name) if option.argument.run and option.argument.key]
+    if not added or worker_of(os.environ, os.getpid()) is not None:
+        return None
+    config = load_config(options, collect=True)
+    for plugin, argument in added:
+        if argument.run and config.section("plugins", plugin).get(argument.key or "") is not None:
+            origin = next(origin for origin in find_plugins().origins if origin.name == plugin and is_built_in(origin))
+            context = _context_with_settings(origin, options, serving=command.name == "serve")
+            code: int | None = function_named(argument.run)(context)
+            return code
+    return None
 
 
 def command_context(command: DeclaredCommand, options: Namespace) -> CommandContext:
@@ -184,16 +212,21 @@ def command_context(command: DeclaredCommand, options: Namespace) -> CommandCont
         plugin = plugin_context(command.plugin, host) if command.plugin else None
         return RunningCommand(options, print_text, plugin.config if plugin else None, plugin, host)
     if options.needs == "configuration" and command.origin is not None:
-        from pegboard.cli.output.log_setup import set_up_logging
-        from pegboard.loading.loader import settings_of
-
-        config = load_config(options)
-        set_up_logging(config, options.verbose, safe=options.safe)
-        log_warnings(config, serving=False)
-        with diverted():
-            settings = settings_of(command.origin, config)
-        return RunningCommand(options, print_text, settings)
+        return _context_with_settings(command.origin, options)
     return RunningCommand(options, print_text)
+
+
+def _context_with_settings(origin: Origin, options: Namespace, *, serving: bool = False) -> CommandContext:
+    """Return the context of a command that needs the settings of its plugin."""
+    from pegboard.cli.output.log_setup import set_up_logging
+    from pegboard.loading.loader import settings_of
+
+    config = load_config(options)
+    set_up_logging(config, options.verbose, serving=serving, safe=options.safe)
+    log_warnings(config, serving=False)
+    with diverted():
+        settings = settings_of(origin, config)
+    return RunningCommand(options, print_text, settings)
 
 
 def plugin_context(name: str, host: Host) -> PluginContext | None:

@@ -11,7 +11,19 @@ from pegboard.config.sources import Layer
 from pegboard.names import nearest
 
 PREFIX = "PEGBOARD__"
+WORKER_VARIABLE = "PEGBOARD_WORKER"
+"""The number of a worker and the number of workers, as `2/4`. The process in `LISTEN_PID` is that worker."""
 TOP_LEVEL_TABLES = ("host", "plugins", "toolkits")
+
+
+def worker_of(environ: Mapping[str, str], pid: int) -> tuple[int, int] | None:
+    """Return the number of a process among its workers, from 1, and their number. Return None for other processes.
+
+    Another process has started a worker. The standard input of a worker is a pipe that ends with this other process.
+    """
+    number, _, count = environ.get(WORKER_VARIABLE, "").partition("/")
+    is_worker = environ.get("LISTEN_PID") == str(pid) and number.isdecimal() and count.isdecimal()
+    return (int(number), int(count)) if is_worker else None
 
 
 class EnvironmentNames(NamedTuple):

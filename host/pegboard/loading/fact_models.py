@@ -56,7 +56,9 @@ class Argument(_Model):
         nargs: the number of values: "?" for at most one, "*" for any number, "+" for at least one.
         repeated: True if the option may be repeated. Its value is a list.
         completions: the values that shells complete. The command checks its values itself.
-        run: a function `module:function` that runs in place of the command if the option is given.
+        run: a function `module:function` that runs in place of the command if the option is given. If the option also
+            has a key, the function runs if the key is set anywhere, gets the validated settings of the plugin, and may
+            return None to let the command run.
         needs: what this function needs, as for a command.
         group: the heading of the option in the help.
         alone: True if installed toolkits are not served beside what the option names.
@@ -76,6 +78,11 @@ class Argument(_Model):
     needs: Literal["nothing", "host"] = "nothing"
     group: str = ""
     alone: bool = False
+
+    @property
+    def is_alternative(self) -> bool:
+        """True if the option itself takes the place of the command."""
+        return self.run is not None and self.key is None
 
     @model_validator(mode="after")
     def _check_form(self) -> Argument:

@@ -9,7 +9,9 @@ _HOMES = {
     ".base": "Catalogue FoundFile Lifespan Plugin PluginContext",
     ".definition_checks": "CheckedDefinition DefinitionCheck",
     ".definitions": "ContentFolder PromptDefinition ResourceDefinition ToolDefinition",
-    ".commands": "ArgumentDescription CommandContext CommandDescription Finding HostPlan RequestedSecret",
+    ".commands": """
+        ArgumentDescription CommandContext CommandDescription Finding HostPlan RequestedSecret RunningWorkers
+    """,
     ".secrets": "SecretStore WritableSecretStore",
     ".error_adapters": "ErrorAdapter",
     ".token_sources": "TokenSource",

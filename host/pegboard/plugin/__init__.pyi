@@ -64,6 +64,7 @@ from pegboard.plugin.commands import (
     Finding,
     HostPlan,
     RequestedSecret,
+    RunningWorkers,
 )
 from pegboard.plugin.definition_checks import (
     CheckedDefinition,
@@ -194,6 +195,7 @@ __all__ = [
     "Rounds",
     "Route",
     "RouteHandler",
+    "RunningWorkers",
     "SecretStore",
     "Selection",
     "SessionInfo",

@@ -125,6 +125,7 @@ class PluginContext(NamedTuple):
         authenticators: a function that returns the authenticators of all running plugins, in a lifespan and later.
         folders: a function that returns the folders of a kind that toolkits and plugins ship now (`register_folders`),
             from any thread. While plugins are loaded it returns none.
+        worker: the number of this process among those that serve together, from 1, and how many there are.
     """
 
     name: str
@@ -139,6 +140,7 @@ class PluginContext(NamedTuple):
     find_store: "Callable[[type[Any]], Store | None]" = lambda contract: None  # outside of a host
     authenticators: "Callable[[], Sequence[Authenticator]]" = lambda: ()  # as above
     folders: Callable[[str], Sequence[ContentFolder]] = lambda kind: ()  # as above
+    worker: tuple[int, int] = (1, 1)
 
 
 class Plugin:

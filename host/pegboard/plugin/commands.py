@@ -1,6 +1,7 @@
 """The contract for commands that plugins add to `pegboard`. `pegboard_plugin.toml` declares them."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeVar
 
 if TYPE_CHECKING:
@@ -10,6 +11,7 @@ if TYPE_CHECKING:
     from pegboard.host import Host
     from pegboard.plugin.base import PluginContext
     from pegboard.plugin.origin import PluginKind
+    from pegboard.types.reloads import ReloadResult
 
 T = TypeVar("T")
 FindingLevel = Literal["error", "warning"]
@@ -150,6 +152,10 @@ class CommandContext:
         """
         raise _not_run()
 
+    def running_workers(self) -> "RunningWorkers":
+        """Return the context in which `pegboard reload` finds this process in the place of its workers."""
+        raise _not_run()
+
     def say_outdated_hosts(self, host: "Host") -> None:
         """Name on standard error the running hosts whose plugins or toolkits have changed since they were loaded.
 
@@ -157,6 +163,24 @@ class CommandContext:
             host: a loaded host with the same configuration.
         """
         raise _not_run()
+
+
+class RunningWorkers(AbstractContextManager["RunningWorkers"]):
+    """The workers of this process: processes that it has started with `PEGBOARD_WORKER`, and that serve in its place.
+
+    `pegboard reload` sends SIGUSR1 to this process, which passes it on.
+    """
+
+    def results(self, pid: int) -> "Sequence[ReloadResult]":
+        """Return the results of the last reload of a worker."""
+        raise _not_run()
+
+    def write(self, pid: int, results: "Sequence[ReloadResult] | None" = None) -> None:
+        """Record that this process serves what a worker serves, and the results of a reload of all workers."""
+        raise _not_run()
+
+    def __exit__(self, *_: object) -> None:
+        """Remove the record."""
 
 
 def _not_run() -> RuntimeError:

@@ -7,11 +7,14 @@ contain `caller` and `peer`. `extra["data"]` contains values for programs.
 from __future__ import annotations
 
 import logging
+import os
 import re
 import time
 from collections.abc import Mapping
+from functools import cache
 from typing import Any
 
+from pegboard.config.environment import worker_of
 from pegboard.context import current_context
 from pegboard.errors.tracebacks import ShortFormatter
 from pegboard.secrets.redaction import INDENT, escaped
@@ -48,7 +51,7 @@ class MessageFormatter(ShortFormatter):
 class JsonFormatter(ShortFormatter):
     """One JSON object with `time`, `level`, `logger` and `message`.
 
-    The members `request_id`, `caller`, `peer`, `exception` and `data` are added if they are known.
+    The members `worker`, `request_id`, `caller`, `peer`, `exception` and `data` are added if they are known.
     """
 
     def format(self, record: logging.LogRecord) -> str:
@@ -80,11 +83,17 @@ def _about(record: logging.LogRecord) -> dict[str, Any]:
     call = getattr(record, "call", None)
     if call is None and (context := current_context()) is not None:
         call = context._call
-    about: dict[str, Any] = {}
+    about: dict[str, Any] = dict(_of_process())
     if call is not None:
-        about = {"request_id": call.request_id, "caller": call.caller, "peer": call.peer}
+        about |= {"request_id": call.request_id, "caller": call.caller, "peer": call.peer}
     about |= {name: value for name in ("caller", "peer") if (value := getattr(record, name, None))}
     return {name: value for name, value in about.items() if value not in (None, "")}
+
+
+@cache
+def _of_process() -> Mapping[str, Any]:
+    worker = worker_of(os.environ, os.getpid())
+    return {"worker": worker[0]} if worker else {}
 
 
 def _told(value: object) -> str:

@@ -18,6 +18,7 @@ _HOMES = {
     """,
     ".http": "EventStream Headers Request Response ServerSentEvent",
     ".authorization": "AuthProvider TokenRequest ToolAuthorization ToolRequirements",
+    ".reloads": "ReloadResult",
     "..context.input_requests": "Elicit ElicitUrl ListRoots Root Sample Sampled",
 }
 """The public names, by the module that defines them."""

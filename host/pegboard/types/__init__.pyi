@@ -57,6 +57,9 @@ from pegboard.types.http import (
     Response,
     ServerSentEvent,
 )
+from pegboard.types.reloads import (
+    ReloadResult,
+)
 
 __all__ = [
     "ANONYMOUS",
@@ -88,6 +91,7 @@ __all__ = [
     "PromptArgument",
     "Question",
     "RawResult",
+    "ReloadResult",
     "Request",
     "RequestId",
     "Resource",

@@ -54,7 +54,7 @@ def add_arguments(parser: ArgumentParser, arguments: Iterable[tuple[str, Argumen
         if argument.group not in groups:
             groups[argument.group] = parser.add_argument_group(argument.group)
         reading = _reading(argument, plugin)
-        if parsed and argument.run is not None:
+        if parsed and argument.is_alternative:
             reading["default"] = SUPPRESS
         groups[argument.group].add_argument(argument.name, **reading)
 

@@ -97,7 +97,7 @@ def _parse_command(
     """
     added = [*added_options(command.name, naming)]
     parser = build_parser([command], added)
-    alternatives = [option for option in added if option.argument.run]
+    alternatives = [option for option in added if option.argument.is_alternative]
     options = argparse.Namespace(**vars(options))
     if alternatives and not set(_HELP) & set(rest):
         # options may be anywhere, so these are parsed first: argparse ends a list of arguments at an option

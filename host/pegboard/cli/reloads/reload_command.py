@@ -5,10 +5,9 @@ from __future__ import annotations
 import os
 import signal
 import time
-from typing import Any
 
 from pegboard.cli import FAILED, OK
-from pegboard.cli.reloads.running_hosts import Record, record_of, running_hosts
+from pegboard.cli.reloads.running_hosts import Record, record_of, results_in, running_hosts
 from pegboard.errors import ServerError
 from pegboard.plugin.commands import CommandContext
 from pegboard.terminal.printing import print_json, print_text
@@ -59,8 +58,7 @@ def _results(host: Record) -> list[ReloadResult]:
         if record is None:
             raise ServerError(f"the host of process {host['pid']} has ended: its log has the reason")
         if record["reloads"] > host["reloads"]:
-            results: list[dict[str, Any]] = record["results"]
-            return [ReloadResult(**result) for result in results]
+            return results_in(record)
         time.sleep(_POLL_SECONDS)
     raise ServerError(
         f"the host of process {host['pid']} did not reload within {MAX_WAIT_SECONDS:.0f} s: see its log, or restart it"

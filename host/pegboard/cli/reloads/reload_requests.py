@@ -23,6 +23,7 @@ from pegboard.terminal.printing import say
 from pegboard.types.reloads import ReloadResult
 
 if TYPE_CHECKING:
+    from pegboard.cli.serving.service_manager import ServiceManager
     from pegboard.reloading.source_changes import WatchedPlaces
 
 logger = logging.getLogger("pegboard")
@@ -35,9 +36,18 @@ class ReloadRequests:
         host: the started host.
         read_config: reads the configuration again.
         announced: True to let `pegboard reload` and `pegboard plugins` find this host.
+        manager: the service manager, which learns of the end of each reload.
     """
 
-    def __init__(self, host: Host, read_config: Callable[[], HostConfig], *, announced: bool) -> None:
+    def __init__(
+        self,
+        host: Host,
+        read_config: Callable[[], HostConfig],
+        *,
+        announced: bool,
+        manager: ServiceManager | None = None,
+    ) -> None:
+        self._manager = manager
         self._environ = os.environ if announced else None
         self._host = host
         self._read_config = read_config
@@ -74,6 +84,8 @@ class ReloadRequests:
             for result in results:
                 say(str(result), level=20 if result.is_applied else 40)
             record.write(results)
+            if self._manager is not None:
+                self._manager.reloaded()
             if any(result.is_applied for result in results):
                 # the objects of the old version were frozen after the start
                 gc.unfreeze()

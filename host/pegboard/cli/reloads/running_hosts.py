@@ -13,9 +13,11 @@ from contextlib import AbstractContextManager, ExitStack, suppress
 from socket import gethostname
 from typing import Any, Self
 
+from pegboard.config.environment import worker_of
 from pegboard.config.state import read_state, remove_state, state_location, state_lock, write_state
 from pegboard.host import Host
 from pegboard.loading.discovery import own_version
+from pegboard.plugin.commands import RunningWorkers
 from pegboard.types.reloads import ReloadResult
 from pegboard.wire.codec import decode, encode
 
@@ -29,16 +31,14 @@ Record = Mapping[str, Any]
 """The process and the environment of a host, the times at which it loaded its plugins, and its last reload."""
 
 
-class RunningHost(AbstractContextManager["RunningHost"]):
+class _RunningProcess:
     """The record of this process. The block removes it at its end.
 
     Args:
-        host: the started host.
         environ: the environment variables; None to write no record.
     """
 
-    def __init__(self, host: Host, environ: Mapping[str, str] | None) -> None:
-        self._host = host
+    def __init__(self, environ: Mapping[str, str] | None) -> None:
         self._environ = environ
         self._name = f"{_PREFIX}{os.getpid()}{_SUFFIX}"
         self._reloads = 0
@@ -51,7 +51,6 @@ class RunningHost(AbstractContextManager["RunningHost"]):
             except OSError as error:
                 logger.debug("the host has no record: %s", error)
                 self._environ = None
-        self._write(())
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -59,16 +58,43 @@ class RunningHost(AbstractContextManager["RunningHost"]):
             _forget(self._name, self._environ)
         self._lock.close()
 
-    def write(self, results: Sequence[ReloadResult]) -> None:
-        """Record the results of a reload."""
-        self._reloads += 1
-        self._write(results)
-
-    def _write(self, results: Sequence[ReloadResult]) -> None:
+    def _store(self, served: Mapping[str, Any], results: Sequence[ReloadResult] | None) -> None:
+        """Record what this process serves, and the results of a reload."""
         if self._environ is None:
             return
+        self._reloads += results is not None
         record = {
+            **served,
             "pid": os.getpid(),
+            "reloads": self._reloads,
+            "results": [result._asdict() for result in results or ()],
+        }
+        try:
+            write_state(self._name, encode(record), self._environ, sync=False)  # a power failure ends the host
+        except OSError as error:
+            logger.debug("the record of the host cannot be written: %s", error)
+
+
+class RunningHost(_RunningProcess, AbstractContextManager["RunningHost"]):
+    """The record of a host of this process. `pegboard reload` ignores that of a worker.
+
+    Args:
+        host: the started host.
+        environ: the environment variables; None to write no record.
+    """
+
+    def __init__(self, host: Host, environ: Mapping[str, str] | None) -> None:
+        super().__init__(environ)
+        self._host = host
+
+    def __enter__(self) -> Self:
+        super().__enter__()
+        self.write(None)
+        return self
+
+    def write(self, results: Sequence[ReloadResult] | None) -> None:
+        """Record the results of a reload."""
+        served = {
             "prefix": sys.prefix,
             "version": own_version(),
             "config": str(self._host.config.file or ""),
@@ -76,13 +102,25 @@ class RunningHost(AbstractContextManager["RunningHost"]):
                 choice.origin[:5] for choice in self._host.report.choices if choice.origin.entry_point is not None
             ],
             "loaded": {str(plugin.origin): plugin.loaded_at for plugin in self._host.report.plugins},
-            "reloads": self._reloads,
-            "results": [result._asdict() for result in results],
+            "is_worker": worker_of(os.environ, os.getpid()) is not None,
         }
-        try:
-            write_state(self._name, encode(record), self._environ, sync=False)  # a power failure ends the host
-        except OSError as error:
-            logger.debug("the record of the host cannot be written: %s", error)
+        self._store(served, results)
+
+
+class WorkerRecords(_RunningProcess, RunningWorkers):
+    """The records of the workers of this process, which has no host.
+
+    Args:
+        environ: the environment variables.
+    """
+
+    def results(self, pid: int) -> Sequence[ReloadResult]:
+        """Return the results of the last reload of a worker."""
+        return results_in(record_of(pid, os.environ) or {"results": ()})
+
+    def write(self, pid: int, results: Sequence[ReloadResult] | None = None) -> None:
+        """Record that this process serves what a worker serves, and the results of a reload of all workers."""
+        self._store({**(record_of(pid, os.environ) or {}), "is_worker": False}, results)
 
 
 def running_hosts(environ: Mapping[str, str]) -> Iterator[Record]:
@@ -95,7 +133,7 @@ def running_hosts(environ: Mapping[str, str]) -> Iterator[Record]:
                 _forget(name, environ)
                 continue
         record = read_record(name, environ)
-        if record is not None and record.get("prefix") == sys.prefix:
+        if record is not None and record.get("prefix") == sys.prefix and not record.get("is_worker"):
             yield record
 
 
@@ -106,6 +144,11 @@ def read_record(name: str, environ: Mapping[str, str]) -> Record | None:
     except (OSError, ValueError):
         return None
     return record if isinstance(record, dict) and isinstance(record.get("pid"), int) else None
+
+
+def results_in(record: Record) -> list[ReloadResult]:
+    """Return the results of the last reload."""
+    return [ReloadResult(**result) for result in record["results"]]
 
 
 def record_of(pid: int, environ: Mapping[str, str]) -> Record | None:

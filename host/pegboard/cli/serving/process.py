@@ -75,6 +75,18 @@ def stop_on_signals(*, and_on_hang_up: bool) -> asyncio.Future[int]:
     return stopping
 
 
+def stop_at_end_of_input(stopping: asyncio.Future[int]) -> None:
+    """Complete the future, as SIGTERM does, when standard input ends: the process that has started this one is gone."""
+    loop = asyncio.get_running_loop()
+
+    def stop() -> None:
+        loop.remove_reader(0)
+        if not stopping.done():
+            stopping.set_result(signal.SIGTERM)
+
+    loop.add_reader(0, stop)
+
+
 def _signals(name: str) -> list[signal.Signals]:
     """Return the signal of that name, if the system has it."""
     return [getattr(signal, name)] if hasattr(signal, name) else []

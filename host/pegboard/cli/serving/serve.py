@@ -23,7 +23,15 @@ from pegboard.cli.host_setup import NO_TRANSPORT, config_again, host_from_option
 from pegboard.cli.inspection.tool_lookup import plugins_adding_later
 from pegboard.cli.serving.access_settings import access_of, files_read, settings_line, third_party_line
 from pegboard.cli.serving.new_toolkits import report_new_toolkits
-from pegboard.cli.serving.process import end_process, has_new_threads, reload_on_signals, run_to_end, stop_on_signals
+from pegboard.cli.serving.process import (
+    end_process,
+    has_new_threads,
+    reload_on_signals,
+    run_to_end,
+    stop_at_end_of_input,
+    stop_on_signals,
+)
+from pegboard.config.environment import worker_of
 from pegboard.config.state import path_and_reason
 from pegboard.errors import ConfigError, MCPError, PluginError
 from pegboard.host import Host
@@ -104,7 +112,7 @@ def serve(host: Host, read_config: Callable[[], HostConfig] | None = None) -> in
     host.for_transports.on_opened = partial(_announce, host, _admit_operator(host), manager)
     # standard streams gain nothing from uvloop, and its import delays the start
     loop = None if "stdio" in host.config.host.transports else _fast_loop()
-    reloads = _reload_requests(host, read_config)
+    reloads = _reload_requests(host, read_config, manager)
     return _run(host, host.config.host.grace_seconds, loop=loop, manager=manager, reloads=reloads)
 
 
@@ -147,9 +155,11 @@ def _announce(
     url = f"{address}{endpoint}" if is_url else address
     name = f"{host.identity.name} {host.identity.version}"
     served = f"serves {_served_tools(host, tools)} at {url}"
-    say(f"{name} {served}")
     if manager is not None:
         manager.ready(served)
+    if worker_of(os.environ, os.getpid()) is not None:
+        return  # the process that has started it prints this
+    say(f"{name} {served}")
     if token_file is not None and endpoint and (guarded := operator_only_tools(host.assembly)):
         some = ", ".join(guarded[:3]) + (", ..." if len(guarded) > 3 else "")
         say(f"operator only, as they use secrets or tokens: {len(guarded)} ({some})")
@@ -224,6 +234,8 @@ async def _serve(
     by_stdio = "stdio" in host.config.host.transports
     ends_on_hang_up = by_stdio or os.isatty(0) or os.isatty(2)
     stopping = stop_on_signals(and_on_hang_up=ends_on_hang_up)
+    if worker_of(os.environ, os.getpid()) is not None:
+        stop_at_end_of_input(stopping)
     if reloads is not None:
         reload_on_signals(reloads.request, and_on_hang_up=not ends_on_hang_up)
     if not await _start(host, stopping):
@@ -280,7 +292,9 @@ async def _first(ends: Sequence[asyncio.Future[Any]]) -> None:
     await asyncio.wait(ends, return_when=asyncio.FIRST_COMPLETED)
 
 
-def _reload_requests(host: Host, read_config: Callable[[], HostConfig] | None) -> ReloadRequests | None:
+def _reload_requests(
+    host: Host, read_config: Callable[[], HostConfig] | None, manager: ServiceManager | None = None
+) -> ReloadRequests | None:
     """Return the reloads of a host, or None if it cannot reload. A client over stdio starts its host again instead."""
     by_stdio = "stdio" in host.config.host.transports
     if read_config is None and host.config.host.reload:
@@ -290,7 +304,7 @@ def _reload_requests(host: Host, read_config: Callable[[], HostConfig] | None) -
         return None
     from pegboard.cli.reloads.reload_requests import ReloadRequests
 
-    return ReloadRequests(host, read_config, announced=not by_stdio)
+    return ReloadRequests(host, read_config, announced=not by_stdio, manager=manager)
 
 
 async def _start(host: Host, stopping: asyncio.Future[int]) -> bool:

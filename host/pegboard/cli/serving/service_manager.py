@@ -24,6 +24,10 @@ class ServiceManager:
             self._alive(self._watchdog_seconds / 2)
         self._is_ready = True
 
+    def reloaded(self) -> None:
+        """Report that a reload has ended."""
+        self._send("READY=1")
+
     def stopping(self) -> None:
         """Report that the host stops."""
         self._send("STOPPING=1")
@@ -34,7 +38,8 @@ class ServiceManager:
         asyncio.get_running_loop().call_later(seconds, self._alive, seconds)
 
     def _send(self, message: str) -> None:
-        with suppress(OSError), socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM | socket.SOCK_NONBLOCK) as sender:
+        with suppress(OSError), socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as sender:
+            sender.setblocking(False)
             sender.sendto(message.encode(), self._address)
 
 

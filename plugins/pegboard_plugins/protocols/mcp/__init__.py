@@ -4,10 +4,21 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Iterable, Mapping
 from contextlib import asynccontextmanager
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING
 
-from pegboard.plugin import EventStore, Middleware, Plugin, Route, SessionStore, Store, StreamProtocol, hookimpl
+from pegboard.plugin import (
+    EventStore,
+    Middleware,
+    Plugin,
+    PluginContext,
+    PluginError,
+    Route,
+    SessionStore,
+    Store,
+    StreamProtocol,
+    hookimpl,
+)
 from pegboard_plugins.protocols.mcp.settings import McpConfig
 
 if TYPE_CHECKING:
@@ -54,18 +65,38 @@ class McpPlugin(Plugin):
         return [McpProtocol(self.config, self._round_trips, profile)]
 
     @hookimpl
-    def register_stores(self) -> Iterable[Store]:
+    def register_stores(self, context: PluginContext) -> Iterable[Store]:
         """Return the stores in this process's memory."""
         return [
-            Store(contract=SessionStore, open=self._sessions, name="memory"),
+            Store(contract=SessionStore, open=partial(self._sessions, context.worker[1]), name="memory"),
             Store(contract=EventStore, open=self._events, name="memory"),
         ]
 
     @asynccontextmanager
-    async def _sessions(self) -> AsyncIterator[SessionStore]:
+    async def _sessions(self, workers: int) -> AsyncIterator[SessionStore]:
+        if workers > 1 and self.config.http:
+            self._refuse_workers(workers)
         from pegboard_plugins.protocols.mcp.http.memory_store import MemorySessionStore
 
         yield MemorySessionStore(self.config.max_sessions, self.config.session_idle_seconds)
+
+    def _refuse_workers(self, count: int) -> None:
+        """Refuse settings with which the workers would not know each other's sessions and states.
+
+        Raises:
+            PluginError: the settings need one process.
+        """
+        if self.config.sessions == "stored":
+            raise PluginError(
+                f"it keeps sessions in the memory of one process, but there are {count} workers: set [plugins.mcp] "
+                'sessions = "sealed" for sessions that every worker serves, or "off" for clients of 2026-07-28 alone, '
+                "or serve with --workers 1"
+            )
+        if not self.config.state_keys:
+            raise PluginError(
+                f"{count} workers need common keys for sessions and answers of clients: set [plugins.mcp] state_keys "
+                "to a list with the output of `openssl rand -base64 32`"
+            )
 
     @asynccontextmanager
     async def _events(self) -> AsyncIterator[EventStore]:

@@ -8,7 +8,9 @@ from ipaddress import ip_address
 
 from pegboard.plugin import TransportError
 
-_FIRST = 3
+FIRST_DESCRIPTOR = 3
+WORKER_VARIABLE = "PEGBOARD_WORKER"
+"""The number of a worker and the number of workers, as `2/4`, if a process with workers has passed the sockets."""
 
 
 def passed_sockets() -> list[socket.socket]:
@@ -23,7 +25,7 @@ def passed_sockets() -> list[socket.socket]:
     count = os.environ.get("LISTEN_FDS", "")
     if not count.isdecimal():
         raise TransportError(f'http: LISTEN_FDS must be a number of sockets, not "{count}"')
-    return [_duplicate(descriptor) for descriptor in range(_FIRST, _FIRST + int(count))]
+    return [_duplicate(descriptor) for descriptor in range(FIRST_DESCRIPTOR, FIRST_DESCRIPTOR + int(count))]
 
 
 def _duplicate(descriptor: int) -> socket.socket:

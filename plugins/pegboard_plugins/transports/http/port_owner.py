@@ -1,9 +1,14 @@
-"""The process that listens on a port of this machine (Linux only)."""
+"""The process that listens on a port of this machine (Linux only), and messages about addresses in use."""
 
 from __future__ import annotations
 
+import errno
 import os
 from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from pegboard_plugins.transports.http.settings import HttpConfig
 
 _LISTENING = "0A"
 
@@ -29,3 +34,17 @@ def _listeners(table: Path, port: int) -> list[str]:
     except OSError:
         return []
     return [row[9] for row in rows if row[3] == _LISTENING and int(row[1].rpartition(":")[2], 16) == port]
+
+
+def cannot_open(config: HttpConfig, error: OSError) -> str:
+    """Return the message about an address that cannot be opened."""
+    where = str(config.socket or f"{config.host}:{config.port}")
+    if error.errno != errno.EADDRINUSE:
+        return f"http: cannot listen at {where}: {error.strerror or error}"
+    owner = None if config.socket else owner_of_port(config.port)
+    used = f"{owner} uses it" if owner else "it is in use"
+    return f"http: cannot listen at {where}: {used}; choose another with {_option(config)}"
+
+
+def _option(config: HttpConfig) -> str:
+    return "--port, or [plugins.http] port" if config.socket is None else "[plugins.http] socket"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import errno
 import os
 import socket
 import ssl
@@ -21,8 +20,14 @@ from pegboard_plugins.transports.http.handler import Handler
 from pegboard_plugins.transports.http.http_connection import IsOperator
 from pegboard_plugins.transports.http.http_server import HttpServer
 from pegboard_plugins.transports.http.listener import Listener
-from pegboard_plugins.transports.http.passed_sockets import address_of, is_of_this_machine, is_unix, passed_sockets
-from pegboard_plugins.transports.http.port_owner import owner_of_port
+from pegboard_plugins.transports.http.passed_sockets import (
+    WORKER_VARIABLE,
+    address_of,
+    is_of_this_machine,
+    is_unix,
+    passed_sockets,
+)
+from pegboard_plugins.transports.http.port_owner import cannot_open
 from pegboard_plugins.transports.http.request_guard import RequestGuard
 from pegboard_plugins.transports.http.settings import HttpConfig
 from pegboard_plugins.transports.http.staged_close import LINGER_SECONDS
@@ -67,7 +72,8 @@ async def serve_http(config: HttpConfig, host: TransportContext, serving: Callab
             host.opened(_url(config, listeners[0], passed, "https" if tls else "http"), local=local)
             await host.wait_stopping()
         finally:
-            accepts_rest = not (passed or tls)  # passed sockets stay open, and a TLS handshake can be repeated
+            # sockets of a service manager stay open, and a TLS handshake can be repeated
+            accepts_rest = not tls and (not passed or WORKER_VARIABLE in os.environ)
             stops = [stop_listening(listener, server, accepts_rest=accepts_rest) for listener in listeners]
             closing = [asyncio.create_task(stop) for stop in stops]
         await asyncio.get_running_loop().create_future()  # until the host has drained and cancels this task
@@ -99,7 +105,7 @@ def check_http(config: HttpConfig, host: TransportContext) -> None:
             with socket.socket(family, kind, protocol) as probe:
                 probe.bind(address)
     except OSError as error:
-        raise TransportError(_cannot_open(config, error)) from error
+        raise TransportError(cannot_open(config, error)) from error
     local = (config.socket is not None or _is_loopback(config.host)) and not config.trusted_proxies
     host.opened(_address(config, scheme, config.port), local=local)
 
@@ -155,7 +161,7 @@ async def _listen(
         bound = passed or ([unix.bind()] if unix is not None else await _bound(loop, config))
         return [await _accept(loop, factory, sock, options) for sock in bound]
     except OSError as error:
-        raise TransportError(_cannot_open(config, error)) from error
+        raise TransportError(cannot_open(config, error)) from error
 
 
 async def _bound(loop: asyncio.AbstractEventLoop, config: HttpConfig) -> list[socket.socket]:
@@ -218,19 +224,6 @@ def _address(config: HttpConfig, scheme: str, port: int) -> str:
         return f"unix:{config.socket}"
     name = f"[{config.host}]" if ":" in config.host else config.host
     return f"{scheme}://{name}:{port}"
-
-
-def _cannot_open(config: HttpConfig, error: OSError) -> str:
-    where = str(config.socket or f"{config.host}:{config.port}")
-    if error.errno != errno.EADDRINUSE:
-        return f"http: cannot listen at {where}: {error.strerror or error}"
-    owner = None if config.socket else owner_of_port(config.port)
-    used = f"{owner} uses it" if owner else "it is in use"
-    return f"http: cannot listen at {where}: {used}; choose another with {_option(config)}"
-
-
-def _option(config: HttpConfig) -> str:
-    return "--port, or [plugins.http] port" if config.socket is None else "[plugins.http] socket"
 
 
 def _tls(config: HttpConfig) -> ssl.SSLContext | None:

@@ -47,6 +47,8 @@ class HttpConfig(PluginConfig):
         host: the address to listen on; any address but loopback opens the server to other machines.
         port: the port; 0 for any free port.
         socket: the path of a Unix socket, instead of host and port.
+        workers: how many processes serve; 0 for one on each usable core. With several, `[plugins.mcp] sessions` must
+            not be "stored" in memory, and `[plugins.mcp] state_keys` is required. A program and `Host.asgi` ignore it.
         socket_mode: the permissions of the socket in octal, such as `"0660"`; by default only its owner may connect.
         certificate: a file with the TLS certificate chain (PEM); with it the server speaks HTTPS.
         key: a file with the certificate's private key, if the certificate's file does not hold it.
@@ -85,6 +87,7 @@ class HttpConfig(PluginConfig):
     ] = "127.0.0.1"
     port: int = Field(default=8000, ge=0, le=65535)
     socket: Path | None = None
+    workers: int = Field(default=1, ge=0, le=1024)
     socket_mode: Annotated[
         int,
         WidensAccess("lets other users connect", unless=_is_owners),

@@ -1,0 +1,271 @@
+"""`pegboard serve --workers N`: several processes at one port, over the wire."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import sys
+from collections.abc import AsyncIterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+import pytest_asyncio
+
+from pegboard_plugins.transports.http import workers
+from tests.support.http import Line, Served, http_config
+from tests.support.http_mcp import ask, call, opened, send
+from tests.support.peer import WAIT
+from tests.support.wire import client_environment
+
+pytestmark = [
+    pytest.mark.asyncio(loop_scope="session"),
+    pytest.mark.skipif(sys.platform != "linux", reason="only Linux distributes connections among sockets of one port"),
+]
+
+SEALED = '[plugins.mcp]\nsessions = "sealed"\nstate_keys = ["0123456789abcdef0123456789abcdef"]\n'
+TOOLS = '''
+import os
+from pathlib import Path
+from pegboard import Toolkit
+
+with open(Path(__file__).with_name("imported"), "a") as file:
+    print(os.getpid(), file=file)
+kit = Toolkit("demo")
+
+
+@kit.tool
+def pid() -> int:
+    """Return the process."""
+    return os.getpid()
+
+
+@kit.tool
+def version() -> str:
+    """Return the version of this file."""
+    return "old"
+
+
+@kit.tool
+def read() -> str:
+    """Read a pipe to its end."""
+    return Path(__file__).with_name("pipe").read_text()
+
+
+@kit.tool
+def leave() -> None:
+    """End the process."""
+    os._exit(7)
+'''
+MAX_CONNECTIONS = 300
+"""How many connections may all reach one of two workers by chance: 1 in 2^300."""
+
+
+def with_workers(folder: Path, http: str = "port = 0", more: str = SEALED, command: Sequence[str] = ()) -> Served:
+    (folder / "tools.py").write_text(TOOLS)
+    command = command or (sys.executable, "-m", "pegboard", "serve", str(folder / "tools.py"), "--workers", "2")
+    return Served(folder, http_config(http, more=more), command=command)
+
+
+def pids_of(parent: int) -> set[int]:
+    """Return the processes that a process has started."""
+    return {*map(int, Path(f"/proc/{parent}/task/{parent}/children").read_text().split())}
+
+
+def threads_of(pid: int) -> int:
+    return len([*Path(f"/proc/{pid}/task").iterdir()])
+
+
+def text_of(answer: Any) -> str:
+    text: str = answer["content"][0]["text"]
+    return text
+
+
+async def text(served: Served, tool: str) -> str:
+    return text_of((await ask(served, call(tool))).result)
+
+
+async def reached(line: Line) -> int:
+    """Return the process at the other end of a connection."""
+    await send(line, call("demo_pid"))
+    return int(text_of((await line.answer()).json["result"]))
+
+
+async def until_each_answers(served: Served, pids: set[int]) -> None:
+    """Connect until each of these processes has answered, and no other one."""
+    seen: set[int] = set()
+    for _ in range(MAX_CONNECTIONS):
+        seen.add(int(await text(served, "demo_pid")))
+        if seen == pids:
+            return
+    raise AssertionError(f"{seen} of {pids} answered")
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("tools")
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="session")
+async def served(folder: Path) -> AsyncIterator[Served]:
+    async with with_workers(folder) as served:
+        yield served
+
+
+async def test_each_worker_serves_calls_and_sealed_sessions(served: Served) -> None:
+    pids = pids_of(served.pid)
+    assert len(pids) == 2
+    await until_each_answers(served, pids)
+    session = await opened(served)
+    seen: set[int] = set()
+    for _ in range(MAX_CONNECTIONS):
+        seen.add(int(text_of((await session.post(call("demo_pid"))).result)))
+        if seen == pids:
+            break
+    assert seen == pids
+
+
+async def test_the_first_process_imports_no_toolkit_and_has_one_thread(served: Served, folder: Path) -> None:
+    assert {*map(int, (folder / "imported").read_text().split())} == pids_of(served.pid)
+    assert threads_of(served.pid) == 1
+
+
+async def test_a_killed_worker_is_replaced_and_the_other_one_goes_on(served: Served) -> None:
+    """Connections that arrive meanwhile wait for the new process: none is reset."""
+    killed, other = sorted(pids_of(served.pid))
+    async with await served.connect() as kept:
+        while await reached(kept) != other:
+            kept = await served.connect()
+        os.kill(killed, signal.SIGKILL)
+        lines = [await served.connect() for _ in range(20)]
+        answering = await asyncio.gather(*map(reached, lines))
+        assert await reached(kept) == other
+    (new,) = pids_of(served.pid) - {other}
+    assert new != killed
+    assert {*answering} <= {new, other}
+    await until_each_answers(served, {new, other})
+    assert f"(process {killed}) has ended with -9" in served.stderr
+
+
+async def test_a_second_server_at_the_port_is_refused(served: Served, tmp_path: Path) -> None:
+    second = with_workers(tmp_path, f"port = {served.port}")
+    await second.assert_refuses(5, f"cannot listen at 127.0.0.1:{served.port}")
+
+
+async def reload(served: Served) -> str:
+    process = await asyncio.create_subprocess_exec(
+        *(sys.executable, "-m", "pegboard", "reload"),
+        cwd=served.cwd,
+        env=client_environment(served.home),
+        stdout=asyncio.subprocess.PIPE,
+        stderr=asyncio.subprocess.STDOUT,
+    )
+    async with asyncio.timeout(WAIT):
+        return (await process.communicate())[0].decode()
+
+
+class Load:
+    """Calls, one after the other, until the end of the block. All must succeed."""
+
+    def __init__(self, served: Served) -> None:
+        self._served = served
+        self._ends = False
+
+    async def _call(self) -> None:
+        while not self._ends:
+            await text(self._served, "demo_pid")
+
+    async def __aenter__(self) -> None:
+        self._calling = asyncio.gather(self._call(), self._call())
+
+    async def __aexit__(self, *_: object) -> None:
+        self._ends = True
+        await self._calling
+
+
+async def test_a_reload_reaches_each_worker_and_its_results_are_printed_once(tmp_path: Path) -> None:
+    async with with_workers(tmp_path) as served:
+        pids = pids_of(served.pid)
+        (tmp_path / "tools.py").write_text(TOOLS.replace('"old"', '"new"'))
+        async with Load(served):
+            printed = await reload(served)
+        assert [printed.count(text) for text in (f"process {served.pid}: ", "tools.py: reloaded", "\n")] == [1, 1, 1]
+        await until_each_answers(served, pids)
+        assert {await text(served, "demo_version") for _ in range(20)} == {"new"}
+        config = (served.cwd / "hostconfig.toml").read_text()
+        (served.cwd / "hostconfig.toml").write_text(config.replace("port = 0", "port = 0\nidle_seconds = 70"))
+        async with Load(served):
+            printed = await reload(served)
+        assert "reloaded" in printed
+        assert "restart needed" not in printed
+        new = pids_of(served.pid) - pids
+        assert len(new) == 2
+        await until_each_answers(served, new)
+
+
+async def test_sigterm_lets_running_calls_end(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    async with with_workers(tmp_path) as served, await served.connect() as line:
+        await send(line, call("demo_read"))
+        pipe = await asyncio.to_thread((tmp_path / "pipe").open, "w")  # when the tool reads
+        served.signal(signal.SIGTERM)
+        pipe.write("done")
+        pipe.close()
+        assert text_of((await line.answer()).json["result"]) == "done"
+        assert await served.wait() == 0
+
+
+async def test_workers_end_with_the_process_that_started_them(tmp_path: Path) -> None:
+    async with with_workers(tmp_path) as served:
+        served.process.kill()
+        assert await served.wait() == -signal.SIGKILL  # at the end of the last worker: they share standard error
+
+
+async def test_the_server_ends_with_the_code_of_the_first_of_five_failures(tmp_path: Path) -> None:
+    limits = "import pegboard_plugins.transports.http.workers.supervisor as s; s.FAILURE_SECONDS = 1000.0"
+    code = f"import sys; {limits}; from pegboard.cli import main; sys.exit(main())"
+    command = (sys.executable, "-c", code, "serve", str(tmp_path / "tools.py"), "--workers", "2")
+    async with with_workers(tmp_path, command=command) as served:
+        for _ in range(5):
+            async with await served.connect() as line:
+                await send(line, call("demo_leave"))
+                assert await line.rest() == b""
+        assert await served.wait() == 7
+        assert "5 workers have ended within 1000 s, the first with exit code 7" in served.stderr
+
+
+STATELESS = '[plugins.mcp]\nsessions = "off"\n'
+
+
+@pytest.mark.parametrize(
+    ("http", "more", "texts"),
+    [
+        ("workers = 2", "", ['sessions = "sealed"', '"off"', "--workers 1"]),
+        ("workers = 2", STATELESS, ["state_keys"]),
+    ],
+    ids=["sessions in memory", "no keys"],
+)
+async def test_settings_that_several_workers_cannot_have_are_refused_once(
+    tmp_path: Path, http: str, more: str, texts: list[str]
+) -> None:
+    command = (sys.executable, "-m", "pegboard", "serve")
+    served = with_workers(tmp_path, f"port = 0\n{http}", more, command)
+    await served.assert_refuses(3, *texts)
+    assert served.stderr.count("cannot be opened") == 1
+
+
+@pytest.mark.parametrize(("names", "reason"), [("stdio", "stdio serves one client"), ("http,acme", "transport acme")])
+async def test_transports_that_cannot_have_workers_are_refused(tmp_path: Path, names: str, reason: str) -> None:
+    command = (sys.executable, "-m", "pegboard", "serve", "--workers", "2", "--transport", names)
+    await with_workers(tmp_path, command=command).assert_refuses(3, reason, "or set workers = 1")
+
+
+@pytest.mark.parametrize(("quota", "cores"), [("max 100000", 3), ("250000 100000", 2), ("50000 100000", 1)])
+async def test_the_usable_cores_are_those_of_the_container(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, quota: str, cores: int
+) -> None:
+    monkeypatch.setattr(os, "sched_getaffinity", lambda _: {0, 1, 2})
+    monkeypatch.setattr(workers, "CPU_QUOTA", tmp_path / "cpu.max")
+    (tmp_path / "cpu.max").write_text(quota)
+    assert workers.usable_cores() == cores
