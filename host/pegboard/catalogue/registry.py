@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import os
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from threading import RLock
@@ -16,7 +15,7 @@ from pegboard.catalogue.binding import Binder, BindResult, Definition, Edits, to
 from pegboard.catalogue.pages import needs_of
 from pegboard.catalogue.tool_compiler import definition_label, location_of, own_name
 from pegboard.config import HostConfig
-from pegboard.config.environment import worker_of
+from pegboard.config.environment import this_worker
 from pegboard.errors import MCPError, ToolDefinitionError
 from pegboard.errors.attempts import attempt
 from pegboard.hookspecs import (
@@ -113,7 +112,7 @@ class Registry:
             self._find_store,
             self._authenticators,
             self._folders,
-            worker_of(os.environ, os.getpid()) or (1, 1),
+            this_worker() or (1, 1),
         )
 
     def _known(self) -> Iterable[LoadedPlugin]:

@@ -20,7 +20,7 @@ from pegboard.cli.parsing.declared_commands import (
     plugin_commands,
 )
 from pegboard.cli.parsing.parser import described_commands
-from pegboard.config.environment import worker_of
+from pegboard.config.environment import this_worker
 from pegboard.errors import ConfigError, MCPError, ServerError
 from pegboard.loading.discovery import Selection, choose_plugins, find_plugins, is_built_in
 from pegboard.loading.fact_models import Check as CheckFacts
@@ -191,7 +191,7 @@ def _code_by_setting(command: DeclaredCommand, options: Namespace) -> int | None
     Return its exit code. Return None without such a function, in a worker process, and if it lets the command run.
     """
     added = [option for option in added_options(command.name) if option.argument.run and option.argument.key]
-    if not added or worker_of(os.environ, os.getpid()) is not None:
+    if not added or this_worker() is not None:
         return None
     config = load_config(options, collect=True)
     for plugin, argument in added:

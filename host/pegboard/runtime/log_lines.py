@@ -7,14 +7,13 @@ contain `caller` and `peer`. `extra["data"]` contains values for programs.
 from __future__ import annotations
 
 import logging
-import os
 import re
 import time
 from collections.abc import Mapping
 from functools import cache
 from typing import Any
 
-from pegboard.config.environment import worker_of
+from pegboard.config.environment import this_worker
 from pegboard.context import current_context
 from pegboard.errors.tracebacks import ShortFormatter
 from pegboard.secrets.redaction import INDENT, escaped
@@ -92,7 +91,7 @@ def _about(record: logging.LogRecord) -> dict[str, Any]:
 
 @cache
 def _of_process() -> Mapping[str, Any]:
-    worker = worker_of(os.environ, os.getpid())
+    worker = this_worker()
     return {"worker": worker[0]} if worker else {}
 
 

@@ -13,7 +13,7 @@ from contextlib import AbstractContextManager, ExitStack, suppress
 from socket import gethostname
 from typing import Any, Self
 
-from pegboard.config.environment import worker_of
+from pegboard.config.environment import this_worker
 from pegboard.config.state import read_state, remove_state, state_location, state_lock, write_state
 from pegboard.host import Host
 from pegboard.loading.discovery import own_version
@@ -102,7 +102,7 @@ class RunningHost(_RunningProcess, AbstractContextManager["RunningHost"]):
                 choice.origin[:5] for choice in self._host.report.choices if choice.origin.entry_point is not None
             ],
             "loaded": {str(plugin.origin): plugin.loaded_at for plugin in self._host.report.plugins},
-            "is_worker": worker_of(os.environ, os.getpid()) is not None,
+            "is_worker": this_worker() is not None,
         }
         self._store(served, results)
 

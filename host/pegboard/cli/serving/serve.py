@@ -31,7 +31,7 @@ from pegboard.cli.serving.process import (
     stop_at_end_of_input,
     stop_on_signals,
 )
-from pegboard.config.environment import worker_of
+from pegboard.config.environment import this_worker
 from pegboard.config.state import path_and_reason
 from pegboard.errors import ConfigError, MCPError, PluginError
 from pegboard.host import Host
@@ -157,7 +157,7 @@ def _announce(
     served = f"serves {_served_tools(host, tools)} at {url}"
     if manager is not None:
         manager.ready(served)
-    if worker_of(os.environ, os.getpid()) is not None:
+    if this_worker() is not None:
         return  # the process that has started it prints this
     say(f"{name} {served}")
     if token_file is not None and endpoint and (guarded := operator_only_tools(host.assembly)):
@@ -234,7 +234,7 @@ async def _serve(
     by_stdio = "stdio" in host.config.host.transports
     ends_on_hang_up = by_stdio or os.isatty(0) or os.isatty(2)
     stopping = stop_on_signals(and_on_hang_up=ends_on_hang_up)
-    if worker_of(os.environ, os.getpid()) is not None:
+    if this_worker() is not None:
         stop_at_end_of_input(stopping)
     if reloads is not None:
         reload_on_signals(reloads.request, and_on_hang_up=not ends_on_hang_up)
