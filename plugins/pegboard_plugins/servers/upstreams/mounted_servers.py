@@ -87,7 +87,7 @@ class MountedServers:
         reasons = [waiting[server.name].result() or later for server, later in zip(servers, lost, strict=True)]
         for server, reason in zip(servers, reasons, strict=True):
             if reason is not None:
-                await server.drop()  # no connection confirms its definitions
+                await server.memory.drop()  # no connection confirms its definitions
         return {
             server.name: Finding(
                 "warning" if server.config.optional else "error",
@@ -142,7 +142,7 @@ class MountedServers:
     @asynccontextmanager
     async def _connections(self) -> AsyncIterator[None]:
         for server in self.servers:
-            server.recall()
+            server.memory.recall()
         starting = asyncio.get_running_loop().create_task(self._start())
         try:
             await asyncio.gather(*(_require(server) for server in self.servers if server.config.start == "required"))

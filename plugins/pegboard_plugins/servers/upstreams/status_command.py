@@ -83,7 +83,7 @@ async def _connected_state(server: UpstreamServer, context: PluginContext, secon
             if reader.failed:
                 return {**about, "state": "failed", "reason": next(iter(reader.failed.values()))}
             await server.items.publish(name, lists)
-            await server.remember(lists)
+            await server.memory.remember(lists)
             return {
                 **about,
                 "state": "connected",

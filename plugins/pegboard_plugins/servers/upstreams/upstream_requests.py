@@ -75,7 +75,7 @@ class UpstreamRequests(Middleware):
     async def on_request(self, call: Call, call_next: CallNext) -> Outcome:
         """Refuse loops. Let lists, and calls of items that are not known yet, wait for servers."""
         refuse_loop(call.meta, self._host_id)
-        has_waited = any([await server.recalled() for server in self._servers])
+        has_waited = any([await server.memory.wait() for server in self._servers])
         if call.method in LISTING_METHODS:
             await self._settle(call, self._servers, self._seconds)
             for server in self._servers:
@@ -116,7 +116,7 @@ class UpstreamRequests(Middleware):
 
     def _as_unconfirmed(self, outcome: Outcome) -> Outcome:
         """Return a list that clients keep only for a short time, if it may have remembered items."""
-        if not isinstance(outcome, Listing) or not any(server.is_unconfirmed for server in self._servers):
+        if not isinstance(outcome, Listing) or not any(server.memory.is_unconfirmed for server in self._servers):
             return outcome
         return Listing(
             outcome.kind, outcome.items, outcome.next_cursor, private=True, max_ttl_ms=MAX_UNCONFIRMED_TTL_MS
@@ -136,8 +136,7 @@ class UpstreamRequests(Middleware):
             others = free if named else self._servers
             if not (await self._settle(call, named, patience) or await self._settle(call, others, self._seconds)):
                 for server in named:
-                    await server.require_token(call)
-                    server.require_connection()
+                    await server.require(call)
                 raise
             raise RepeatCallError(f"{error}. More servers are connected now: repeat the request.") from error
 

@@ -20,6 +20,7 @@ from pegboard_plugins.servers.upstreams.idle_time import IdleTime
 from pegboard_plugins.servers.upstreams.link import Link, NotConnectedError, NotificationListener
 from pegboard_plugins.servers.upstreams.mounted import Mounted
 from pegboard_plugins.servers.upstreams.questions import QuestionRules
+from pegboard_plugins.servers.upstreams.recalled_lists import RecalledLists
 from pegboard_plugins.servers.upstreams.remembered_lists import RememberedLists
 from pegboard_plugins.servers.upstreams.served_items import FindOwner, ServedItems
 from pegboard_plugins.servers.upstreams.server_address import UserToken, server_address
@@ -67,9 +68,9 @@ class UpstreamServer:
         logger: the log of the plugin.
         log: the lines of the server in this log.
         rules: the rules for questions of the server.
-        authorization: the token that a call needs, or None.
         login: the operator's login for the connection of all callers; None if it can send none.
         items: its items in the catalogue.
+        memory: its remembered lists.
         on_notification: receives the notifications of its connections, except those of changed lists and of progress.
     """
 
@@ -88,7 +89,7 @@ class UpstreamServer:
         self.logger = context.logger
         self.log = ServerLog(name, context.logger)
         self.rules = QuestionRules(name, config)
-        self.authorization = UpstreamAuthorization(id=config.auth, scopes=config.auth_scopes) if config.auth else None
+        self._authorization = UpstreamAuthorization(id=config.auth, scopes=config.auth_scopes) if config.auth else None
         self.login = HostLogin(name, config, context) if config.logs_in else None
         self.on_notification: Callable[[Client, str, dict[str, Any]], None] | None = None
         self._mounted = Mounted(self)
@@ -105,51 +106,23 @@ class UpstreamServer:
         self._closing: set[asyncio.Task[None]] = set()
         self._users = UserLinks(name, config.max_users, config.idle_limit, self._make_user, self.items.forget)
         self._seconds = settings.connect_seconds
-        self._memory: RememberedLists | None = None
+        file: RememberedLists | None = None
         if self._link is not None and config.object is None and settings.forget_days:
-            self._memory = RememberedLists(name, config, self._folder, settings.forget_days)
-        self._reader = self._make_reader(name)
-        self._recalling: asyncio.Task[None] | None = None
-        self._writing: asyncio.Task[None] | None = None
-        self._is_recalled = False
-        self._is_confirmed = False
+            file = RememberedLists(name, config, self._folder, settings.forget_days)
+        forget = partial(self.items.forget, HOST)
+        self.memory = RecalledLists(name, file, self._make_reader(name), self._publish_recalled, forget, context.logger)
         self._idle = IdleTime(config.idle_limit, self._sleep)
 
     # --- life
 
-    def recall(self) -> None:
-        """Serve the remembered definitions of an earlier connection in the background, if there are any."""
-        if self._memory is not None:
-            self._recalling = asyncio.get_running_loop().create_task(self._recall(self._memory))
-
-    async def _recall(self, memory: RememberedLists) -> None:
-        lists = await asyncio.to_thread(memory.read, self._reader)
-        if lists is not None:
-            await self._serving()
-            await self.items.publish(HOST, lists)
-            self._is_recalled = True
-
-    async def recalled(self) -> bool:
-        """Wait until the remembered definitions are served. Return False if they are already."""
-        if self._recalling is None or self._recalling.done():
-            return False
-        await asyncio.wait((self._recalling,))
-        return True
+    async def _publish_recalled(self, lists: UpstreamLists) -> None:
+        await self._serving()
+        await self.items.publish(HOST, lists)
 
     @property
     def has_lists(self) -> bool:
         """False if no definitions are served yet, of this connection for all callers or of an earlier one."""
-        return self._link is None or self._is_recalled or self._is_confirmed
-
-    @property
-    def is_unconfirmed(self) -> bool:
-        """True if the served definitions are those of an earlier connection."""
-        return self._is_recalled and not self._is_confirmed
-
-    async def drop(self) -> None:
-        """Stop serving the definitions for all callers, because they are not those of the server now."""
-        self._is_recalled = self._is_confirmed = False
-        await self.items.forget(HOST)
+        return self._link is None or self.memory.are_served
 
     def start(self) -> None:
         """Connect in the background, if the server has one connection for all callers.
@@ -171,8 +144,7 @@ class UpstreamServer:
     def is_settled(self, call: Call, seconds: float) -> bool:
         """Return False if the lists for a call should wait for a connection, for at most `seconds` after its start."""
         if self._link is not None:
-            is_recalled = self._recalling is None or self._recalling.done()
-            return is_recalled and (self.has_lists or self._link.is_settled(seconds))
+            return not self.memory.is_recalling and (self.has_lists or self._link.is_settled(seconds))
         if call.caller.service or not call.caller.is_known:
             return True
         user = self._users.get(self._key(UserKey(call.caller.identity), call.client))
@@ -197,7 +169,11 @@ class UpstreamServer:
 
     def wake(self, call: Call) -> None:
         """Connect in the background for a list, if only remembered definitions are served."""
-        if self.is_unconfirmed and self.config.start != "lazy" and (link := self._link_for(call.client)) is not None:
+        if (
+            self.memory.is_unconfirmed
+            and self.config.start != "lazy"
+            and (link := self._link_for(call.client)) is not None
+        ):
             link.start()
 
     @property
@@ -213,7 +189,7 @@ class UpstreamServer:
             seconds: the time.
             confirm: False if remembered definitions are sufficient.
         """
-        await self.recalled()
+        await self.memory.wait()
         if self._link is None or (self.has_lists and not confirm):
             return None
         try:
@@ -242,17 +218,15 @@ class UpstreamServer:
     async def close(self) -> None:
         """Close all connections."""
         self._idle.close()
-        if self._recalling is not None:
-            self._recalling.cancel()
-            await asyncio.wait((self._recalling,))
+        await self.memory.stop()
         await self._mounted.close()
+        lists = None
         if self._link is not None:
             if self._link.connected is not None and not self._link.reader.failed:
-                await self.remember(self._link.lists, self._writing)  # the time of this connection counts
+                lists = self._link.lists
             await self._link.close()
         await asyncio.gather(*self._closing)
-        if self._writing is not None:
-            await self._writing
+        await self.memory.close(lists)
         await self._users.close()
         if self._in_process is not None:
             await self._in_process.close()
@@ -329,28 +303,22 @@ class UpstreamServer:
         Raises:
             AuthorizationRequiredError: the caller has no token.
         """
-        return None if self.authorization is None else (await self._get_token(self.authorization, call)).token
-
-    async def require_token(self, call: Call) -> None:
-        """Check that the user of a call has a token, if the server needs one.
-
-        Raises:
-            AuthorizationRequiredError: the user has no token.
-        """
-        if call.caller.is_known and not call.caller.service:
-            await self._token(call)
+        return None if self._authorization is None else (await self._get_token(self._authorization, call)).token
 
     @property
     def is_connected(self) -> bool:
         """False if the server has one connection for all callers, and it is not open."""
         return self._link is None or self._link.connected is not None
 
-    def require_connection(self) -> None:
-        """Check that the connection for all callers is open, if the server has one.
+    async def require(self, call: Call) -> None:
+        """Check that the user of a call has the token that the server needs, and that a connection for all is open.
 
         Raises:
-            NetworkTransportError: it is not.
+            AuthorizationRequiredError: the user has no token.
+            NetworkTransportError: the connection is not open.
         """
+        if call.caller.is_known and not call.caller.service:
+            await self._token(call)
         if self._link is not None and (error := self._link.failure) is not None:
             raise not_connected(self.name, error, self.config.auth, self.login)
 
@@ -422,28 +390,11 @@ class UpstreamServer:
 
     async def _publish(self, holder: Hashable, lists: UpstreamLists) -> None:
         await self._serving()
-        await self.recalled()
+        await self.memory.wait()
         await self.items.publish(holder, lists)
         if self._link is not None:
-            self._is_confirmed = True
             self._idle.begin()
-            if not self._link.reader.failed:
-                self._writing = asyncio.get_running_loop().create_task(self.remember(lists, self._writing))
-
-    async def remember(self, lists: UpstreamLists, after: asyncio.Task[None] | None = None) -> None:
-        """Remember lists for the next start of the host. A failure is logged.
-
-        Args:
-            lists: the lists.
-            after: the task that remembers earlier lists.
-        """
-        if after is not None:
-            await after
-        if self._memory is not None:
-            try:
-                await asyncio.to_thread(self._memory.write, lists)
-            except OSError as error:
-                self.logger.info("%s: its definitions cannot be remembered: %s", self.name, error)
+            self.memory.confirm(None if self._link.reader.failed else lists)
 
     def _pass_on(self, client: Client, method: str, params: dict[str, Any]) -> None:
         if self.on_notification is not None:

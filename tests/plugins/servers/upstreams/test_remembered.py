@@ -15,8 +15,8 @@ import pytest
 
 from pegboard_plugins.servers.upstreams import link, remembered_lists
 from pegboard_plugins.servers.upstreams.idle_time import IdleTime
+from pegboard_plugins.servers.upstreams.recalled_lists import RecalledLists
 from pegboard_plugins.servers.upstreams.remembered_lists import RememberedLists
-from pegboard_plugins.servers.upstreams.upstream_server import UpstreamServer
 from tests.host.hosting import until
 from tests.plugins.servers.upstreams.gates import Gated, names
 from tests.plugins.servers.upstreams.mounts import ERAS, mounting, peer, tool, tools
@@ -180,14 +180,14 @@ async def test_a_call_that_begins_before_definitions_are_read_uses_them(
     server = Gated(tmp_path, tools("env"), start="lazy")
     async with mounting({"one": server.section}):
         pass
-    called, read, recalled = Event(), RememberedLists.read, UpstreamServer.recalled
+    called, read, recalled = Event(), RememberedLists.read, RecalledLists.wait
 
-    async def noted(self: UpstreamServer) -> bool:
+    async def noted(self: RecalledLists) -> bool:
         called.set()
         return await recalled(self)
 
     monkeypatch.setattr(RememberedLists, "read", lambda self, reader: called.wait() and read(self, reader))
-    monkeypatch.setattr(UpstreamServer, "recalled", noted)
+    monkeypatch.setattr(RecalledLists, "wait", noted)
     async with mounting({"one": server.section}, listed=False) as client:
         assert not (await client.call("one_env")).is_error
 
