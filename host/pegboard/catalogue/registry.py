@@ -15,7 +15,6 @@ from pegboard.catalogue.binding import Binder, BindResult, Definition, Edits, to
 from pegboard.catalogue.pages import needs_of
 from pegboard.catalogue.tool_compiler import definition_label, location_of, own_name
 from pegboard.config import HostConfig
-from pegboard.config.environment import this_worker
 from pegboard.errors import MCPError, ToolDefinitionError
 from pegboard.errors.attempts import attempt
 from pegboard.hookspecs import (
@@ -112,7 +111,7 @@ class Registry:
             self._find_store,
             self._authenticators,
             self._folders,
-            this_worker() or (1, 1),
+            self._config.worker,
         )
 
     def _known(self) -> Iterable[LoadedPlugin]:

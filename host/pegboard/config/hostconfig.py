@@ -5,6 +5,7 @@ The section of a plugin or toolkit is validated when the plugin or toolkit is lo
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -52,6 +53,7 @@ class HostConfig:
         problems: the problems, if `load` was called with `collect`. Invalid keys count as unset.
         warnings: warnings about the file.
         environ: the environment variables that may set settings, None to use no variables.
+        worker: the number of this process among those that serve together, from 1, and how many there are.
     """
 
     host: HostSection
@@ -65,6 +67,7 @@ class HostConfig:
     problems: tuple[ConfigProblem, ...] = ()
     warnings: tuple[ConfigProblem, ...] = ()
     environ: Mapping[str, str] | None = field(default=None, repr=False, compare=False)
+    worker: tuple[int, int] = (1, 1)
 
     @classmethod
     def load(
@@ -112,7 +115,8 @@ class HostConfig:
         builder.take(overrides if isinstance(overrides, Layer) else Layer("command line", overrides))
         builder.take(environment.addition_layer(environ, builder.names))
         config = builder.build(environ, file, working, file.parent if file else None, collect=collect)
-        return replace(config, environ=environ)
+        worker = environment.worker_of(environ, os.getpid()) or (1, 1)
+        return replace(config, environ=environ, worker=worker)
 
     @classmethod
     def of(

@@ -19,14 +19,14 @@ class ServiceManager:
 
     def ready(self, status: str) -> None:
         """Report that the host serves, with a line for `systemctl status`. From now on report that it is alive."""
-        self._send(f"READY=1\nSTATUS={status}")
+        self._send(f"READY=1\nSTATUS={status}\nMAINPID={os.getpid()}")
         if self._watchdog_seconds is not None and not self._is_ready:
             self._alive(self._watchdog_seconds / 2)
         self._is_ready = True
 
     def reloaded(self) -> None:
         """Report that a reload has ended."""
-        self._send("READY=1")
+        self._send(f"READY=1\nMAINPID={os.getpid()}")
 
     def stopping(self) -> None:
         """Report that the host stops."""

@@ -2,13 +2,24 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Iterable
 from contextlib import asynccontextmanager
 from functools import cached_property
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
-from pegboard.plugin import Authenticator, Lifespan, Middleware, Observer, Plugin, PluginError, Route, hookimpl
+from pegboard.plugin import (
+    Authenticator,
+    Lifespan,
+    Middleware,
+    Observer,
+    Plugin,
+    PluginContext,
+    PluginError,
+    Route,
+    hookimpl,
+)
 from pegboard_plugins.operation.prometheus.settings import PrometheusConfig
 
 if TYPE_CHECKING:
@@ -61,9 +72,25 @@ class PrometheusPlugin(Plugin):
         return [] if self.config.token is None else [self._endpoint]
 
     @hookimpl
-    def lifespan(self) -> Lifespan:
-        """Open the port of the metrics, unless the HTTP server serves them."""
-        return self._run()
+    def lifespan(self, context: PluginContext) -> Lifespan:
+        """Open the port of the metrics, unless the HTTP server serves them. Each worker has a port of its own."""
+        number, count = context.worker
+        self._endpoint.collector.worker = number if count > 1 else 0
+        return self._run_worker() if count > 1 else self._run()
+
+    @asynccontextmanager
+    async def _run_worker(self) -> AsyncIterator[Any]:
+        if self.config.token is not None:
+            yield None
+            return
+        opening = asyncio.create_task(self._endpoint.listen_when_free())
+        try:
+            yield None
+        finally:
+            opening.cancel()
+            await asyncio.wait((opening,))
+            if not opening.cancelled():
+                opening.result()()
 
     @asynccontextmanager
     async def _run(self) -> AsyncIterator[Any]:

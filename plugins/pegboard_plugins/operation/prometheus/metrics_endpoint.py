@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 import hmac
+import logging
 import re
 from collections.abc import Callable, Iterator, Mapping
 from itertools import accumulate
@@ -24,6 +26,11 @@ from pegboard_plugins.support.bearer import BearerScheme
 if TYPE_CHECKING:
     from pegboard_plugins.operation.prometheus.settings import PrometheusConfig
 
+RETRY_SECONDS = 1.0
+"""The interval between attempts to open the port of a worker."""
+
+logger = logging.getLogger("pegboard.plugins.prometheus")
+
 _HOST_OF_LOOPBACK = re.compile(r"(localhost|127(\.\d{1,3}){3}|\[::1\])(:\d{1,5})?", re.ASCII)
 _CALLS = ("method", "name")
 _BOUNDS = (*map(str, map(float, BUCKETS)), "+Inf")
@@ -35,14 +42,24 @@ class HostCollector(Collector):
     Args:
         calls: the counts of requests.
         state: the gauges and sessions.
+
+    Attributes:
+        worker: the number of this process among those that serve together, for a label; 0 for no label.
     """
 
     def __init__(self, calls: CallCounts, state: HostState) -> None:
         self._calls = calls
         self._state = state
+        self.worker = 0
 
     def collect(self) -> Iterator[Metric]:
         """Yield all metrics. The method runs in the thread of the port. The host may change the counts meanwhile."""
+        of_process = {"worker": str(self.worker)} if self.worker else {}
+        for metric in self._metrics():
+            metric.samples = [sample._replace(labels={**sample.labels, **of_process}) for sample in metric.samples]
+            yield metric
+
+    def _metrics(self) -> Iterator[Metric]:
         calls, state = self._calls, self._state
         yield _histogram("call_duration_seconds", "Durations of requests.", _CALLS, calls.durations)
         yield _counter("call_errors", "Failed requests.", (*_CALLS, "kind"), calls.errors)
@@ -111,6 +128,15 @@ class MetricsEndpoint(Authenticator):
         self.collector = HostCollector(self.calls, self.state)
         self._registry.register(self.collector)
 
+    async def listen_when_free(self) -> Callable[[], None]:
+        """Serve the metrics when the port is free: a worker may take the place of another one that still ends."""
+        while True:
+            try:
+                return self.listen()
+            except TransportError as error:
+                logger.info("%s; trying again", error)
+                await asyncio.sleep(RETRY_SECONDS)
+
     def listen(self) -> Callable[[], None]:
         """Serve the metrics on their own port, in threads. Return a function that closes the port.
 
@@ -118,6 +144,8 @@ class MetricsEndpoint(Authenticator):
             TransportError: the port cannot be opened.
         """
         host, port = self._config.host, self._config.port
+        if port and self.collector.worker:
+            port += self.collector.worker - 1
         try:
             server, thread = start_http_server(port, host, self._registry)
         except OSError as error:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import os
+import re
 import signal
+import socket
 import sys
 from collections.abc import AsyncIterator, Sequence
 from pathlib import Path
@@ -14,9 +16,10 @@ import pytest
 import pytest_asyncio
 
 from pegboard_plugins.transports.http import workers
+from tests.protocol.http.test_service import MANAGER
 from tests.support.http import Line, Served, http_config
 from tests.support.http_mcp import ask, call, opened, send
-from tests.support.peer import WAIT
+from tests.support.peer import LIMIT, WAIT
 from tests.support.wire import client_environment
 
 pytestmark = [
@@ -269,3 +272,55 @@ async def test_the_usable_cores_are_those_of_the_container(
     monkeypatch.setattr(workers, "CPU_QUOTA", tmp_path / "cpu.max")
     (tmp_path / "cpu.max").write_text(quota)
     assert workers.usable_cores() == cores
+
+
+@pytest_asyncio.fixture(loop_scope="session")
+async def manager(tmp_path: Path) -> AsyncIterator[socket.socket]:
+    """The socket of a service manager."""
+    with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as heard:
+        heard.bind(f"{tmp_path}/notify")
+        heard.setblocking(False)
+        yield heard
+
+
+async def message_of(manager: socket.socket, name: str) -> str:
+    """Return the next message with a field, without those that the workers are alive."""
+    async with asyncio.timeout(WAIT):
+        while not (message := (await asyncio.get_running_loop().sock_recv(manager, 4096)).decode()).startswith(name):
+            assert message == "WATCHDOG=1"
+    return message
+
+
+async def test_workers_share_the_sockets_of_a_manager_which_hears_of_all_of_them(
+    tmp_path: Path, manager: socket.socket
+) -> None:
+    command = (sys.executable, "-c", MANAGER, sys.executable, "SOCK_STREAM", "127.0.0.1", str(tmp_path / "passed.sock"))
+    code = f'os.execv(sys.argv[1], [sys.argv[1], "-m", "pegboard", "serve", "{tmp_path}/tools.py", "--workers", "2"])'
+    command = (*command[:2], MANAGER.rpartition("os.execv")[0] + code, *command[3:])
+    served = with_workers(tmp_path, "port = 1", command=command)
+    served._env |= {"NOTIFY_SOCKET": manager.getsockname(), "WATCHDOG_USEC": "20000"}
+    async with served:
+        assert f"STATUS=2 workers: serves 4 tools (demo) at {served.url}" in await message_of(manager, "READY=1")
+        await until_each_answers(served, pids_of(served.pid))
+        async with Line(*await asyncio.open_unix_connection(tmp_path / "passed.sock", limit=LIMIT)) as line:
+            assert await reached(line) in pids_of(served.pid)
+        assert await message_of(manager, "WATCHDOG=1")
+        served.signal(signal.SIGTERM)
+        assert await message_of(manager, "STOPPING=1")
+        assert await served.wait() == 0
+
+
+async def test_sighup_reloads_and_logs_and_metrics_name_the_worker(tmp_path: Path) -> None:
+    with socket.socket() as first:
+        first.bind(("127.0.0.1", 0))
+        port = first.getsockname()[1]
+    metrics = f"{SEALED}[plugins.prometheus]\nport = {port}\n"
+    async with with_workers(tmp_path, 'port = 0\nallowed_hosts = ["*"]', metrics) as served:
+        for number in (1, 2):
+            assert re.search(rf" WARNING pegboard \[worker={number}\]: started with ", served.stderr)
+            async with Line(*await asyncio.open_connection("127.0.0.1", port + number - 1, limit=LIMIT)) as line:
+                assert f'worker="{number}"' in (await line.request("GET", "/metrics")).text
+        (tmp_path / "tools.py").write_text(TOOLS.replace('"old"', '"new"'))
+        served.signal(signal.SIGHUP)
+        await served.wait_for_stderr(r"(?s)tools.py: reloaded.*tools.py: reloaded")
+        assert {await text(served, "demo_version") for _ in range(20)} == {"new"}

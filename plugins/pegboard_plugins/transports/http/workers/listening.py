@@ -10,7 +10,7 @@ import socket
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from pegboard.plugin import TransportError
 from pegboard_plugins.transports.http.passed_sockets import passed_sockets
@@ -56,30 +56,15 @@ def _shared(config: HttpConfig, stack: ExitStack, count: int) -> Sequence[Socket
 
 def _of_each(config: HttpConfig, count: int) -> Sequence[SocketGroup]:
     """Return sockets at each address of the host, of their own for each worker on Linux."""
-    addresses = socket.getaddrinfo(config.host, config.port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
     has_own = sys.platform == "linux"
     groups: list[list[socket.socket]] = [[] for _ in range(count if has_own else 1)]
     port = config.port
-    for family, _, _, _, (host, _, *more) in dict.fromkeys(addresses):
-        with _bound(family, (host, port, *more), reuse_port=False) as probe:  # it fails if another server listens
+    addresses = socket.getaddrinfo(config.host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
+    for family, host in dict.fromkeys((family, address[0]) for family, _, _, _, address in addresses):
+        with socket.create_server((str(host), port), family=family) as probe:  # fails if another server listens
             port = probe.getsockname()[1]
         for group in groups:
-            opened = _bound(family, (host, port, *more), reuse_port=has_own)
-            group.append(opened)
+            opened = socket.create_server((str(host), port), family=family, reuse_port=has_own)
             opened.listen(MAX_PENDING_CONNECTIONS)
+            group.append(opened)
     return groups if has_own else groups * count
-
-
-def _bound(family: int, address: tuple[Any, ...], *, reuse_port: bool) -> socket.socket:
-    opened = socket.socket(family, socket.SOCK_STREAM)
-    try:
-        opened.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        if reuse_port:
-            opened.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, 1)
-        if family == socket.AF_INET6:
-            opened.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 1)
-        opened.bind(address)
-    except OSError:
-        opened.close()
-        raise
-    return opened
