@@ -223,7 +223,8 @@ def _context_with_settings(origin: Origin, options: Namespace, *, serving: bool 
 
     config = load_config(options)
     set_up_logging(config, options.verbose, serving=serving, safe=options.safe)
-    log_warnings(config, serving=False)
+    if not serving:  # the command that follows logs them
+        log_warnings(config, serving=False)
     with diverted():
         settings = settings_of(origin, config)
     return RunningCommand(options, print_text, settings)

@@ -20,7 +20,7 @@ from tests.protocol.http.test_service import MANAGER
 from tests.support.http import Line, Served, http_config
 from tests.support.http_mcp import ask, call, opened, send
 from tests.support.peer import LIMIT, WAIT
-from tests.support.wire import client_environment
+from tests.support.wire import PEGBOARD, client_environment
 
 pytestmark = [
     pytest.mark.asyncio(loop_scope="session"),
@@ -65,7 +65,9 @@ MAX_CONNECTIONS = 300
 """How many connections may all reach one of two workers by chance: 1 in 2^300."""
 
 
-def with_workers(folder: Path, http: str = "port = 0", more: str = SEALED, command: Sequence[str] = ()) -> Served:
+def with_workers(
+    folder: Path, http: str = "port = 0", more: str = SEALED, command: Sequence[str | Path] = ()
+) -> Served:
     (folder / "tools.py").write_text(TOOLS)
     command = command or (sys.executable, "-m", "pegboard", "serve", str(folder / "tools.py"), "--workers", "2")
     return Served(folder, http_config(http, more=more), command=command)
@@ -324,3 +326,24 @@ async def test_sighup_reloads_and_logs_and_metrics_name_the_worker(tmp_path: Pat
         served.signal(signal.SIGHUP)
         await served.wait_for_stderr(r"(?s)tools.py: reloaded.*tools.py: reloaded")
         assert {await text(served, "demo_version") for _ in range(20)} == {"new"}
+
+
+async def test_one_worker_is_a_server_without_a_second_process(tmp_path: Path) -> None:
+    async with with_workers(tmp_path, "port = 0\nworkers = 1", "", (PEGBOARD, "serve")) as served:
+        assert (await served.request("GET", "/readyz")).status == 200
+        assert not pids_of(served.pid)
+
+
+async def test_workers_share_a_unix_socket_whose_file_is_removed(tmp_path: Path) -> None:
+    path = tmp_path / "server.sock"
+    async with with_workers(tmp_path, f'socket = "{path}"') as served:
+        async with Line(*await asyncio.open_unix_connection(path, limit=LIMIT)) as line:
+            assert await reached(line) in pids_of(served.pid)
+        served.signal(signal.SIGINT)
+        assert await served.wait() == 0
+    assert path not in {*tmp_path.iterdir()}
+
+
+async def test_a_system_without_fork_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delattr(os, "fork")
+    assert "cannot pass open sockets" in workers._refusal(["http"])
