@@ -17,13 +17,13 @@ WORKER_VARIABLE = "PEGBOARD_WORKER"
 TOP_LEVEL_TABLES = ("host", "plugins", "toolkits")
 
 
-def this_worker() -> tuple[int, int] | None:
+def this_worker(environ: Mapping[str, str] = os.environ) -> tuple[int, int] | None:
     """Return the number of this process among its workers, from 1, and their number. Return None if it is no worker.
 
     Another process has started a worker. The standard input of a worker is a pipe that ends with this other process.
     """
-    number, _, count = os.environ.get(WORKER_VARIABLE, "").partition("/")
-    is_worker = os.environ.get("LISTEN_PID") == str(os.getpid()) and number.isdecimal() and count.isdecimal()
+    number, _, count = environ.get(WORKER_VARIABLE, "").partition("/")
+    is_worker = environ.get("LISTEN_PID") == str(os.getpid()) and number.isdecimal() and count.isdecimal()
     return (int(number), int(count)) if is_worker else None
 
 

@@ -115,7 +115,7 @@ class HostConfig:
         builder.take(overrides if isinstance(overrides, Layer) else Layer("command line", overrides))
         builder.take(environment.addition_layer(environ, builder.names))
         config = builder.build(environ, file, working, file.parent if file else None, collect=collect)
-        worker = environment.worker_of(environ, os.getpid()) or (1, 1)
+        worker = environment.this_worker(environ) or (1, 1)
         return replace(config, environ=environ, worker=worker)
 
     @classmethod

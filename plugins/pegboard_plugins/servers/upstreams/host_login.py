@@ -95,8 +95,14 @@ class HostLogin:
         return fields
 
     async def challenged(self, url: str, status: int, headers: Mapping[str, str]) -> bool:
-        """Renew the token, or use one of a new login. Return False if the operator must log in."""
-        return self._auth is not None and not self.is_unshared and await self._auth.challenged(url, status, headers)
+        """Renew the token, or use one of a new login. Return False if the operator must log in.
+
+        The request may be of a caller who may not act for the operator. It is not repeated with the first token.
+        """
+        if self._auth is None or self.is_unshared or not await self._auth.challenged(url, status, headers):
+            return False
+        is_first, self.is_used = not self.is_used, True
+        return not is_first or self._config.shared or self._context.transports == ONE_CLIENT
 
     def admits(self, caller: Caller) -> bool:
         """Return True if a caller may use the connection, which may act for the operator."""
@@ -115,7 +121,8 @@ class HostLogin:
             )
         more = ["--scopes", *scopes] if scopes and self.is_used else []  # a first login finds them itself
         words = " ".join(["pegboard", "login", "--server", self._name, *more])
-        return f"{STORE_ADVICE if self._auth is None else ''}run `{words}`"
+        others = "" if self.is_used else ", or set headers"
+        return f"{STORE_ADVICE if self._auth is None else ''}run `{words}`{others}"
 
     def required(self, error: AuthorizationRequiredError) -> AuthorizationRequiredError:
         """Return the error of a call that the server accepts only after a login."""

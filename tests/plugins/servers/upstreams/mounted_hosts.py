@@ -30,6 +30,7 @@ class OneServer:
         self.logger = logging.getLogger("tests.upstreams")
         self.log = ServerLog(self.name, self.logger)
         self.rules = QuestionRules(self.name, config)
+        self.login = None
         self.on_notification: Callable[[Client, str, dict[str, Any]], None] | None = None
         self.client: Client
 

@@ -4,24 +4,32 @@ from __future__ import annotations
 
 import asyncio
 import json
+import logging
 import os
 import re
 import sys
+from collections.abc import Mapping
+from contextlib import AbstractAsyncContextManager, nullcontext
 from pathlib import Path
 from typing import Any
 
 import aiohttp
 import pytest
 
+from pegboard import Host
+from pegboard.plugin import LoginStore, PluginContext
+from pegboard.types import ANONYMOUS, LOCAL
 from pegboard_client import Client, Program
 from pegboard_plugins.auth.vault.vault_store import VaultStore
+from pegboard_plugins.servers.upstreams.host_login import HostLogin, oauth
+from pegboard_plugins.servers.upstreams.settings import ServerConfig
 from tests.host.hosting import WAIT
 from tests.plugins.auth.vault.test_commands import pegboard
 from tests.plugins.servers.upstreams.mounts import HERE, scripted, tools
 from tests.plugins.servers.upstreams.test_processes import toml
 from tests.support.http import Served, http_config
 from tests.support.http_mcp import call, modern, post
-from tests.support.login_server import LoginServer
+from tests.support.login_server import Browser, LoginServer
 from tests.support.oidc import OidcProvider, free_port
 from tests.support.person import Person
 from tests.support.wire import PEGBOARD
@@ -41,7 +49,7 @@ async def test_an_operator_logs_in_and_calls(tmp_path: Path) -> None:
         configure(tmp_path, server)
         before = await pegboard(tmp_path, "upstreams")
         assert before[0] == 1
-        assert "requires a login that allows work; run `pegboard login --server cups`" in before[1]
+        assert "requires a login that allows work; run `pegboard login --server cups`, or set headers" in before[1]
         login = await pegboard(tmp_path, "login", "--server", "cups", person=person)
         assert login[:2] == (0, f"You are logged in at cups, by {server.issuer}.\n"), login
         state = await pegboard(tmp_path, "upstreams")
@@ -210,6 +218,39 @@ async def test_another_issuer_needs_a_new_login_and_gets_no_token(tmp_path: Path
         login = await pegboard(tmp_path, "login", "--server", "cups", person=person)
         assert login[:2] == (0, f"You are logged in at cups, by {server.issuer}/moved.\n"), login
         assert len(server.registered) == 2
+
+
+class MemoryLogins(LoginStore):
+    """A store in memory."""
+
+    def __init__(self) -> None:
+        self.logins: dict[str, Mapping[str, Any] | None] = {}
+
+    async def load(self, server: str) -> Mapping[str, Any] | None:
+        return self.logins.get(server)
+
+    async def save(self, server: str, login: Mapping[str, Any] | None) -> None:
+        self.logins[server] = login
+
+    def renewing(self, server: str) -> AbstractAsyncContextManager[object]:
+        return nullcontext()
+
+
+@pytest.mark.parametrize(("transports", "repeats"), [(("http",), False), (("stdio",), True)])
+async def test_a_request_under_way_is_not_repeated_with_a_new_login(transports: tuple[str, ...], repeats: bool) -> None:
+    """It may be of a caller who may not act for the operator."""
+    async with LoginServer() as server:
+        config, store = ServerConfig(url=server.url), MemoryLogins()
+        context = PluginContext("upstreams", config, logging.getLogger(), Host().catalogue, transports=transports)
+        login = HostLogin("cups", config, context)
+        login.open(store)
+        assert await login.headers(server.url) == {}
+        assert login.admits(ANONYMOUS)
+        auth = oauth(config, store, Browser())
+        await auth.log_in(server.url, {})
+        assert await login.challenged(server.url, 401, {}) is repeats
+        assert await login.headers(server.url) == {"Authorization": "Bearer token-1"}
+        assert [login.admits(caller) for caller in (ANONYMOUS, LOCAL)] == [False, True]
 
 
 async def test_a_person_pastes_the_address_of_the_last_page(tmp_path: Path) -> None:

@@ -92,7 +92,7 @@ async def test_a_server_announces_only_resources_that_were_asked_for() -> None:
     async def use(*_: Any) -> None:
         await asyncio.Event().wait()
 
-    updates = ResourceUpdates(SimpleNamespace(config=SimpleNamespace(identity="host"), use=use))  # type: ignore[arg-type]
+    updates = ResourceUpdates(SimpleNamespace(config=SimpleNamespace(identity="host"), use=use, login=None))  # type: ignore[arg-type]
     updates.follow("x://own", context)  # type: ignore[arg-type]
     for uri in ("x://of-another-server", "x://own", None):
         updates.updated(uri)

@@ -145,11 +145,11 @@ async def test_a_server_that_requires_a_login_is_reported_with_the_fix(
     async with peer_with_tokens(tmp_path) as section, mounting_host({"url": section["url"]}) as host:
         assert await listed(host, ALICE) == []
         outcome: Any = await called(host, ALICE, "one_add", a=1, b=2)
-        advice = 'set headers, or identity = "user" with auth'
+        advice = "with `pegboard enable vault`, then run `pegboard login --server one`, or set headers"
         assert (advice in str(outcome.error), outcome.error.can_retry) == (True, False)
         (context,) = [plugin.context for plugin in host.report.plugins if plugin.origin.name == "upstreams_of_test"]
-        assert (await _states(context.config, context))[0]["reason"].endswith(f"requires a login; {advice}")
-    assert 'requires a login; set headers, or identity = "user" with auth; next attempt' in caplog.text
+        assert (await _states(context.config, context))[0]["reason"].endswith(advice)
+    assert "run `pegboard login --server one`, or set headers; next attempt" in caplog.text
 
 
 async def test_definitions_that_differ_are_not_shown_to_other_users(tmp_path: Path) -> None:
