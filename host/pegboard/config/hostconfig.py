@@ -5,7 +5,6 @@ The section of a plugin or toolkit is validated when the plugin or toolkit is lo
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
