@@ -20,6 +20,9 @@ from pegboard import Host
 from pegboard.plugin import LoginStore, PluginContext
 from pegboard.types import ANONYMOUS, LOCAL
 from pegboard_client import Client, Program
+from pegboard_plugins.auth.vault.login_flows import login_flows
+from pegboard_plugins.auth.vault.server_logins import ServerLogins
+from pegboard_plugins.auth.vault.settings import VaultConfig
 from pegboard_plugins.auth.vault.vault_store import VaultStore
 from pegboard_plugins.servers.upstreams.host_login import HostLogin, oauth
 from pegboard_plugins.servers.upstreams.settings import ServerConfig
@@ -174,6 +177,23 @@ async def test_a_token_is_renewed_once_among_calls_and_processes(tmp_path: Path)
             answers = await asyncio.gather(*(answered(client) for client in (first, second) * 5))
         assert set(answers) == {"full"}
         assert [form["grant_type"] for form in server.forms] == ["authorization_code", "refresh_token"]
+
+
+async def test_the_vault_lets_one_of_its_users_renew_a_token() -> None:
+    """Two users as two processes would be: they share the file and its lock, but no object."""
+    async with LoginServer() as server:
+        config = ServerConfig(url=server.url)
+        server.tokens = [(200, {"refresh_token": "refresh-1", "expires_in": 0})]
+        await oauth(config, vault_logins(), Browser()).log_in(server.url, {})
+        server.tokens = [(200, {"refresh_token": "refresh-2", "expires_in": 3600})]
+        users = [oauth(config, vault_logins(), None) for _ in range(3)]
+        fields = await asyncio.gather(*(user.headers(server.url) for user in users))
+        assert [form["grant_type"] for form in server.forms] == ["authorization_code", "refresh_token"]
+        assert fields == [{"Authorization": "Bearer token-2"}] * 3
+
+
+def vault_logins() -> ServerLogins:
+    return ServerLogins(login_flows(VaultConfig()).tokens)
 
 
 def state_key() -> str:
