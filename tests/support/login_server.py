@@ -23,6 +23,7 @@ class LoginServer(LoopbackServer):
         metadata: the metadata of the authorization server, at `metadata_path`.
         asked: the method and path of each request.
         forms: the forms at the token endpoint, with the credentials of the header.
+        revoked: the forms at the revocation endpoint, which the metadata does not name.
         registered: the documents at the registration endpoint.
         pages: the queries of the authorization endpoint.
         answer: members of the authorization response to change; "" removes one.
@@ -41,6 +42,7 @@ class LoginServer(LoopbackServer):
         self.tokens: list[tuple[int, dict[str, Any]]] = []
         self.registration: dict[str, Any] = {"client_id": "dynamic"}
         self.accepted = "token-1"
+        self.revoked: list[dict[str, str]] = []
         self.refusal = ""
 
     def application(self) -> web.Application:
@@ -72,6 +74,9 @@ class LoginServer(LoopbackServer):
         if request.path == "/register":
             self.registered.append(await request.json())
             return web.json_response(self.registration, status=400 if "error" in self.registration else 201)
+        if request.path == "/revoke":
+            self.revoked.append(dict(parse_qsl(await request.text())))
+            return web.Response()
         if request.path == "/token":
             return self._token(dict(parse_qsl(await request.text())), request.headers)
         return web.Response(status=404, text="<p>nothing</p>")

@@ -14,7 +14,7 @@ from pegboard_client.challenges import bearer_challenge, required_scopes
 from pegboard_client.http_auth import LoginRequiredError, origin
 from pegboard_client.http_exchange import HttpExchange
 from pegboard_client.oauth.json_requests import JsonRequests, LoginFailedError, canonical, names_this_machine, origin_of
-from pegboard_client.oauth.oauth_client import OAuthClient
+from pegboard_client.oauth.oauth_client import OAuthClient, credentials
 from pegboard_client.oauth.refusals import excerpt
 from pegboard_client.oauth.saved_login import Login, LoginDescription, TokenStore, from_json, to_json
 from pegboard_client.oauth.server_metadata import ResourceMetadata, ServerMetadata, find_resource, find_server
@@ -110,6 +110,26 @@ class TokenAuth:
         token = login.token
         scopes = login.scopes if token.scopes is None else token.scopes
         return LoginDescription(login.issuer, tuple(scopes), token.expires_at, token.refresh_token is not None)
+
+    async def log_out(self, url: str) -> bool:
+        """Forget the login at a server, and revoke its token (RFC 7009).
+
+        Return False if the authorization server may still accept the token.
+        """
+        session = await self._session(url)
+        login = session.login
+        if login is None:
+            return True
+        await self._keep(session, None)
+        try:
+            async with self._requests(session.url) as requests:
+                server = await find_server(requests, login.issuer)
+                headers, own = credentials(login.client, login.issuer)
+                form = {"token": login.token.refresh_token or login.token.access_token, **own}
+                status, _ = await requests.post_form(server.revocation_endpoint, form, headers)
+        except LoginFailedError:
+            return False  # it cannot be reached, or offers no revocation
+        return status == 200
 
     async def log_in(self, url: str, headers: Mapping[str, str]) -> None:
         """Log in, also if there is a login that could be renewed.

@@ -89,6 +89,8 @@ async def _logins(flows: LoginFlows) -> list[dict[str, Any]]:
 def run_logout(command: CommandContext) -> int:
     """Revoke and forget a token."""
     provider = command.options.provider
+    if provider is None:
+        raise UsageError("name a provider, or a mounted server with --server", program="pegboard logout")
     rest = _with_flows(command, lambda flows: _log_out(flows, provider))
     problem = {"problem": rest} if rest else {}
     row = {"provider": provider, "revoked": not rest, **problem}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import secrets
 import sqlite3
@@ -17,6 +18,8 @@ from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 
 from pegboard import ToolRuntimeError
 from pegboard.plugin import decode, encode
+
+logger = logging.getLogger("pegboard.plugins.vault")
 
 MAX_BUSY_SECONDS = 10
 """The limit of the time in which another process may hold the file."""
@@ -116,14 +119,17 @@ class VaultStore:
         return [TokenKey(*row) for row in rows]
 
     def load_login(self, server: str) -> Mapping[str, Any] | None:
-        """Return the operator's login at an MCP server, or None if there is none.
+        """Return the operator's login at an MCP server, or None if there is none that a key decrypts.
 
         Raises:
-            VaultError: the login is encrypted with another key, or other users can read the file.
+            VaultError: other users can read the file.
         """
         with self._file() as file:
             row = file.execute("SELECT sealed FROM server_logins WHERE server = ?", (server,)).fetchone()
-        return None if row is None else self._opened_login(server, row[0])
+        login = None if row is None else self._opened([server], row[0])
+        if row is not None and login is None:
+            logger.warning("the login at %s is damaged or encrypted with another key; it is not used", server)
+        return login
 
     def save_login(self, server: str, login: Mapping[str, Any] | None) -> None:
         """Replace the operator's login at an MCP server. None removes it."""
@@ -133,14 +139,6 @@ class VaultStore:
             else:
                 sealed = self._sealed([server], login)
                 file.execute("INSERT OR REPLACE INTO server_logins VALUES (?, ?)", (server, sealed))
-
-    def _opened_login(self, server: str, sealed: bytes) -> Mapping[str, Any]:
-        if (login := self._opened([server], sealed)) is None:
-            raise VaultError(
-                f"the login at {server} is damaged or encrypted with another key: add that key to [plugins.vault] "
-                "keys, or log in again"
-            )
-        return login
 
     def rotate(self) -> None:
         """Encrypt all tokens and logins with the first key, so that the other keys are no longer needed.

@@ -1,4 +1,4 @@
-"""`pegboard login --server NAME`: logs the operator in at a mounted server. Tokens are never printed."""
+"""`pegboard login` and `logout` with `--server NAME`, for a mounted server. Tokens are never printed."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from threading import Thread
 from typing import TYPE_CHECKING, Any
 
 from pegboard import MCPError
-from pegboard.plugin import CommandContext, LoginStore, encode
+from pegboard.plugin import CommandContext, LoginStore, Store, encode
 from pegboard.terminal import UsageError, is_interactive, say
 from pegboard_client import Client, Endpoint, LoginRequiredError, LoopbackRedirect, UnregisteredError
 from pegboard_plugins.servers.upstreams.host_login import HostLogin, oauth
@@ -36,6 +36,32 @@ def run_server_login(command: CommandContext) -> int:
     return 0
 
 
+def run_server_logout(command: CommandContext) -> int:
+    """Revoke and forget the login at a mounted server."""
+    name = command.options.server
+    config = _server(command, name)
+    is_revoked = asyncio.run(_log_out(command, config))
+    rest = "" if is_revoked else " It was not revoked: remove this program in your account there."
+    text = f"The login at {name} is removed.{rest}"
+    command.print(encode({"server": name, "revoked": is_revoked}).decode() if command.options.json else text)
+    return 0
+
+
+async def _log_out(command: CommandContext, config: ServerConfig) -> bool:
+    async with _offered(command).open() as store:
+        auth, url = oauth(config, store, None), config.url or ""
+        if await auth.describe(url) is None:
+            raise MCPError(f"there is no login at {command.options.server!r}")
+        return await auth.log_out(url)
+
+
+def _offered(command: CommandContext) -> Store:
+    offered = command.plugin.find_store(LoginStore)
+    if offered is None:
+        raise MCPError("no plugin keeps logins: enable one with `pegboard enable vault`")
+    return offered
+
+
 def _server(command: CommandContext, name: str) -> ServerConfig:
     servers: Mapping[str, ServerConfig] = command.settings.servers if command.settings else {}
     config = servers.get(name)
@@ -52,9 +78,6 @@ def _server(command: CommandContext, name: str) -> ServerConfig:
 
 async def _log_in(command: CommandContext, config: ServerConfig) -> dict[str, Any]:
     options, name = command.options, command.options.server
-    offered = command.plugin.find_store(LoginStore)
-    if offered is None:
-        raise MCPError("no plugin keeps logins: enable one with `pegboard enable vault`")
 
     async def open_page(url: str) -> None:
         say(f"open this page to log in at {name}: {url}")
@@ -64,7 +87,7 @@ async def _log_in(command: CommandContext, config: ServerConfig) -> dict[str, An
 
             await asyncio.to_thread(webbrowser.open, url)
 
-    async with offered.open() as store:
+    async with _offered(command).open() as store:
         redirect = PastedRedirect(config.redirect_uri or "")
         login = NewLogin(oauth(config, store, open_page, redirect=redirect, scopes=options.scopes))
         headers = {key: value.get_secret_value() for key, value in config.headers.items()}

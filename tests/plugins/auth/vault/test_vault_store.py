@@ -51,6 +51,21 @@ def test_rotation_needs_the_old_key_once(state: Path) -> None:
     assert VaultStore(path, [NEW]).load(ANN) == TOKEN
 
 
+def test_a_login_at_a_server_is_encrypted_rotated_and_bound_to_the_server(state: Path) -> None:
+    path, login = state / "vault.db", {"token": {"access_token": "access-canary"}}
+    VaultStore(path, [OLD]).save_login("https://one.example", login)
+    assert b"canary" not in path.read_bytes()
+    assert VaultStore(path, [NEW]).load_login("https://one.example") is None  # a new login replaces it
+    VaultStore(path, [NEW, OLD]).rotate()
+    assert VaultStore(path, [NEW]).load_login("https://one.example") == login
+    with closing(sqlite3.connect(path)) as file, file:
+        file.execute("UPDATE server_logins SET server = 'https://two.example'")
+    assert VaultStore(path, [NEW]).load_login("https://two.example") is None
+    VaultStore(path, [NEW]).save_login("https://two.example", None)
+    with closing(sqlite3.connect(path)) as file, file:
+        assert file.execute("SELECT * FROM server_logins").fetchall() == []
+
+
 def test_a_row_of_one_owner_is_not_accepted_for_another(state: Path) -> None:
     store = VaultStore(state / "vault.db", [OLD])
     store.save(ANN, TOKEN)

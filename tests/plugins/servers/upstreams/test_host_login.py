@@ -223,6 +223,19 @@ async def test_a_withdrawn_token_and_missing_scopes_name_the_command(tmp_path: P
             assert await answered(client) == "full"
 
 
+@pytest.mark.parametrize("revokes", [True, False])
+async def test_a_logout_ends_the_login(tmp_path: Path, revokes: bool) -> None:
+    async with LoginServer() as server, Person() as person:
+        server.metadata |= {"revocation_endpoint": f"{server.origin}/revoke"} if revokes else {}
+        await logged_in(tmp_path, server, person)
+        code, out, _ = await pegboard(tmp_path, "logout", "--server", "cups")
+        assert (code, "It was not revoked" in out) == (0, not revokes)
+        assert [form["token"] for form in server.revoked] == ["refresh-1"] * revokes
+        assert "run `pegboard login --server cups`" in (await pegboard(tmp_path, "upstreams"))[1]
+        again = await pegboard(tmp_path, "logout", "--server", "cups")
+        assert (again[0], "there is no login at 'cups'" in again[2]) == (1, True)
+
+
 async def test_another_issuer_needs_a_new_login_and_gets_no_token(tmp_path: Path) -> None:
     async with LoginServer() as server, Person() as person:
         await logged_in(tmp_path, server, person)
