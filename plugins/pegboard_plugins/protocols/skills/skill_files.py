@@ -140,7 +140,10 @@ class SkillReader:
     def _skill(self, home: Path, paths: Sequence[Path], names: Sequence[str], toolkit: ToolkitInfo | None) -> Skill:
         sizes = [path.stat().st_size for path in paths]
         if len(paths) > MAX_FILES or sum(sizes) > MAX_BYTES:
-            raise ValueError(f"it has {len(paths)} files with {sum(sizes)} bytes: at most {MAX_FILES}, {MAX_BYTES}")
+            raise ValueError(
+                f"it has {len(paths)} files with {sum(sizes)} bytes: a skill has at most {MAX_FILES} files and "
+                f"{MAX_BYTES} bytes"
+            )
         frontmatter = read_frontmatter(read_bytes(home / SKILL_FILE))
         name, description = frontmatter.get("name"), frontmatter.get("description")
         if not isinstance(name, str) or not re.fullmatch(_NAME, name) or name != names[-1]:
