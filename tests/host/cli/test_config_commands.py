@@ -144,7 +144,7 @@ def test_each_setting_is_shown_with_its_source(pegboard: Command) -> None:
     assert (done.code, done.err) == (0, "")
     assert done.out.startswith(f"# {pegboard.folder / 'hostconfig.toml'}\n")
     lines = [line.rsplit("  # ", 1) for line in done.out.splitlines() if "  # " in line]
-    sources = {setting.lstrip("# ").split()[0]: source for setting, source in lines}
+    sources = {setting.lstrip("# ").split()[0]: source for setting, source in reversed(lines)}  # those of [host] win
     assert sources["page_size"] == "environment variable PEGBOARD__HOST__PAGE_SIZE"
     assert (sources["name"], sources["word"], sources["write"]) == ("hostconfig.toml:3", "hostconfig.toml:6", "default")
     report = pegboard("config", "show", "--json").data
