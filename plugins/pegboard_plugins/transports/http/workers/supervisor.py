@@ -53,6 +53,7 @@ class Supervisor:
         self._stopping = asyncio.Event()
         self._last_signal = signal.SIGTERM
         self._code = 0
+        self._is_ready = False
         self._alive, self._our_end = os.pipe()
 
     async def run(self) -> int:
@@ -101,14 +102,14 @@ class Supervisor:
         self._running = {pid: process for pid, process in self._running.items() if not process.reap()}
 
     def _read(self, reports: socket.socket) -> None:
-        """Read a report of a worker. Pass on that a worker is alive."""
+        """Read a report of a worker. Once all are ready, pass on that a worker is alive."""
         report = reports.recv(MAX_REPORT_BYTES).decode(errors="replace")
         fields = dict(line.split("=", 1) for line in report.splitlines() if "=" in line)
         process = self._running.get(int(fields.get("MAINPID", 0)))
         self._status = fields.get("STATUS", self._status)
         if process is not None and "READY" in fields:
             process.ready.set()
-        if "WATCHDOG" in fields:
+        if "WATCHDOG" in fields and self._is_ready:
             _notify(report)
 
     # --- starts and restarts
@@ -125,6 +126,7 @@ class Supervisor:
         self._records.write(self._serving[1].pid)
         say(f"{len(numbers)} workers: the host {self._status}")
         _notify(f"READY=1\nSTATUS={len(numbers)} workers: {self._status}")
+        self._is_ready = True
         await asyncio.gather(self._reload_on_request(), *map(self._keep, numbers))
 
     def _start(self, number: int) -> WorkerProcess:
