@@ -137,7 +137,9 @@ async def test_each_worker_serves_calls_and_sealed_sessions(served: Served) -> N
 
 
 async def test_the_first_process_imports_no_toolkit_and_has_one_thread(served: Served, folder: Path) -> None:
-    assert {*map(int, (folder / "imported").read_text().split())} == pids_of(served.pid)
+    imported = {*map(int, (folder / "imported").read_text().split())}
+    assert served.pid not in imported
+    assert pids_of(served.pid) <= imported  # workers that have ended are in it, too
     assert threads_of(served.pid) == 1
 
 
