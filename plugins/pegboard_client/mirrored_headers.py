@@ -10,8 +10,6 @@ from typing import Any, TypeAlias
 
 from pegboard_client.in_flight import Message
 
-MAX_MIRRORED_INTEGER = 2**53 - 1
-
 _Path: TypeAlias = tuple[str, ...]
 _KEY = "x-mcp-header"
 _NAMED = {"tools/call": "name", "prompts/get": "name", "resources/read": "uri"}

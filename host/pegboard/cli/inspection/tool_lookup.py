@@ -10,13 +10,12 @@ from pegboard.calls.served_item import ServedItem, Unserved
 from pegboard.catalogue.assembly import Assembly
 from pegboard.errors import MCPError, NotFoundError
 from pegboard.host import Host
+from pegboard.middleware.chain import LIST_HOOKS
 from pegboard.names import nearest, normalise, same_name
 from pegboard.plugin.base import Plugin
 from pegboard.plugin.commands import Finding
 from pegboard.terminal.printing import diverted, say
 from pegboard.types.calls import Call
-
-_LISTS = ("tools/list", "resources/list", "resources/templates/list", "prompts/list")
 
 
 def find_tool(assembly: Assembly, name: str, later: Sequence[str] = ()) -> ServedItem:
@@ -131,7 +130,7 @@ async def list_items(host: Host, name: str | None = None, *, waits: bool) -> dic
         The reasons why items are missing, by their owners, such as "plugin:NAME/TOOLKIT".
     """
     missing = await missing_items(host, name, waits=waits)
-    for method in _LISTS:
+    for method in LIST_HOOKS:
         await host.dispatch(Call(method))  # middleware may complete the catalogue before the first list
     for plugin in host.report.plugins if name is None else ():
         for toolkit in plugin.unavailable():

@@ -24,7 +24,6 @@ from pegboard.types.reloads import ReloadResult
 
 if TYPE_CHECKING:
     from pegboard.cli.serving.service_manager import ServiceManager
-    from pegboard.reloading.source_changes import WatchedPlaces
 
 logger = logging.getLogger("pegboard")
 

@@ -34,6 +34,7 @@ class EditedConfig:
 
     def __init__(self, command: CommandContext) -> None:
         self._target = command.config_file()
+        self._hosts: dict[str, Host] = {}  # by the text of the file
         self.path = Path(self._target.path)
         _make(self.path.parent)
         self._file = read_edited_file(self.path, "--config")
@@ -84,11 +85,16 @@ class EditedConfig:
 
     def host(self) -> Host:
         """Return a loaded host with the changed file. Invalid keys count as unset."""
-        return self._target.host_with(self._text())
+        return self._host_with(self._text())
+
+    def _host_with(self, text: str) -> Host:
+        if text not in self._hosts:
+            self._hosts[text] = self._target.host_with(text)
+        return self._hosts[text]
 
     def new_problems(self) -> list[Any]:
         """Return the problems that the changes cause."""
-        before = set(map(_without_line, _problems(self._target.host_with(self._file.text or ""))))
+        before = set(map(_without_line, _problems(self._host_with(self._file.text or ""))))
         return [problem for problem in _problems(self.host()) if _without_line(problem) not in before]
 
     def save(self) -> None:

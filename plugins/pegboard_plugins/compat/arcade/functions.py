@@ -9,7 +9,7 @@ from __future__ import annotations
 import inspect
 import typing
 from collections.abc import Callable, Mapping
-from typing import Annotated, Any, get_args, get_origin
+from typing import Any, get_args
 
 from pydantic import BaseModel
 
@@ -61,10 +61,6 @@ def adapted(function: Callable[..., Any]) -> Callable[..., Any]:
     ]
     shown = signature.replace(parameters=parameters, return_annotation=types.get("return"))
     return adapter(function, prepared, answered, shown)
-
-
-def _without_notes(annotation: Any) -> Any:
-    return get_args(annotation)[0] if get_origin(annotation) is Annotated else annotation
 
 
 def _holds_model(annotation: Any) -> bool:

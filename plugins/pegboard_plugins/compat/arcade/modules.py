@@ -24,10 +24,15 @@ def defined_in(module: ModuleType) -> Iterator[ToolFunction[..., Any] | Resource
     as a program is not imported again.
     """
     for submodule in dict.fromkeys((module, *_submodules(module))):
-        for value in vars(submodule).values():
-            made_by = value.function if isinstance(value, ResourceDeclaration) else value
-            if isinstance(value, ToolFunction | ResourceDeclaration) and made_by.__module__ == submodule.__name__:
-                yield value
+        yield from items_of(submodule)
+
+
+def items_of(module: ModuleType) -> Iterator[ToolFunction[..., Any] | ResourceDeclaration]:
+    """Yield the tools and declared resources that a module defines, without those that it imports."""
+    for value in vars(module).values():
+        made_by = value.function if isinstance(value, ResourceDeclaration) else value
+        if isinstance(value, ToolFunction | ResourceDeclaration) and made_by.__module__ == module.__name__:
+            yield value
 
 
 def _submodules(package: ModuleType) -> Iterator[ModuleType]:

@@ -34,6 +34,7 @@ from pegboard.plugin import (
     hookimpl,
 )
 from pegboard.types import Call, MethodResult, Outcome, Resource, Tool
+from pegboard_plugins.support.jsonrpc import INVALID_PARAMS
 
 if TYPE_CHECKING:
     from pegboard_plugins.protocols.skills.skill_files import Skill, SkillFile
@@ -42,7 +43,6 @@ SKILLS_EXTENSION = "io.modelcontextprotocol/skills"
 SKILL_FILE = "SKILL.md"
 DIRECTORY = "inode/directory"
 SCHEME = "skill://"
-INVALID_PARAMS = -32602  # JSON-RPC 2.0
 WATCH_MS = 1000
 """The milliseconds between two looks at the events of the watched folders."""
 

@@ -7,18 +7,20 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from hashlib import sha256
 from mimetypes import guess_type
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 from urllib.parse import quote
 
 from pegboard.plugin import ContentFolder
 from pegboard.types import ToolkitInfo
+from pegboard_plugins.protocols.skills import SCHEME, SKILL_FILE
 from pegboard_plugins.protocols.skills.frontmatter import read_frontmatter
 
-SKILL_FILE = "SKILL.md"
+T = TypeVar("T")
+
 MAX_FILES = 512
 MAX_BYTES = 16 * 1024 * 1024
 """The limits of the extension for one skill, which each client accepts."""
@@ -55,7 +57,7 @@ class SkillFile(NamedTuple):
             content = read_bytes(self.path)
         except OSError:
             return None
-        return content if digest_of(content) == self.digest else None
+        return content if digest_and_size(content) == (self.digest, self.size) else None
 
 
 class Skill(NamedTuple):
@@ -93,11 +95,11 @@ class SkillReader:
 
     def __init__(self) -> None:
         self.problems: list[str] = []
-        self._digests: dict[Path, tuple[object, tuple[str, int]]] = {}
+        self._cache: dict[tuple[Path, Callable[[bytes], Any]], tuple[object, Any]] = {}
 
     def forget(self) -> None:
-        """Compute all digests again at the next `read`."""
-        self._digests.clear()
+        """Read all files again at the next `read`."""
+        self._cache.clear()
 
     def read(self, folders: Sequence[ContentFolder]) -> dict[str, Skill]:
         """Return the skills of folders by their URIs. Of two skills with one URI, the first is served."""
@@ -144,7 +146,7 @@ class SkillReader:
                 f"it has {len(paths)} files with {sum(sizes)} bytes: a skill has at most {MAX_FILES} files and "
                 f"{MAX_BYTES} bytes"
             )
-        frontmatter = read_frontmatter(read_bytes(home / SKILL_FILE))
+        frontmatter = self._made(home / SKILL_FILE, read_frontmatter)
         name, description = frontmatter.get("name"), frontmatter.get("description")
         if not isinstance(name, str) or not re.fullmatch(_NAME, name) or name != names[-1]:
             raise ValueError(
@@ -152,22 +154,27 @@ class SkillReader:
             )
         if not isinstance(description, str) or not 0 < len(description.strip()) <= MAX_DESCRIPTION:
             raise ValueError(f"its description must be a text of at most {MAX_DESCRIPTION} characters")
-        root = "skill://" + "/".join(map(quote_part, names))
+        root = SCHEME + "/".join(map(quote_part, names))
         files: dict[str, SkillFile] = {}
         for path in paths:
             parts = path.relative_to(home).parts
             uri = "/".join([root, *map(quote_part, parts)])
-            files["/".join(parts)] = SkillFile(uri, path, *self._digest(path))
+            files["/".join(parts)] = SkillFile(uri, path, *self._made(path, digest_and_size))
         return Skill(root, frontmatter, files, toolkit)
 
-    def _digest(self, path: Path) -> tuple[str, int]:
+    def _made(self, path: Path, make: Callable[[bytes], T]) -> T:
+        """Return what a function makes of the bytes of a file, once for each version of the file."""
         state = path.stat()
         version = (state.st_mtime_ns, state.st_ctime_ns, state.st_size, state.st_ino)
-        earlier = self._digests.get(path)
+        earlier = self._cache.get((path, make))
         if earlier is None or earlier[0] != version:
-            content = read_bytes(path)
-            earlier = self._digests[path] = (version, (digest_of(content), len(content)))
+            earlier = self._cache[path, make] = (version, make(read_bytes(path)))
         return earlier[1]
+
+
+def digest_and_size(content: bytes) -> tuple[str, int]:
+    """Return the digest of the bytes of a file in the form of the extension, and their number."""
+    return f"sha256:{sha256(content).hexdigest()}", len(content)
 
 
 def quote_part(part: str) -> str:
@@ -177,11 +184,6 @@ def quote_part(part: str) -> str:
         ValueError: the name is not UTF-8.
     """
     return quote(part, safe="")
-
-
-def digest_of(content: bytes) -> str:
-    """Return the digest in the form of the extension."""
-    return f"sha256:{sha256(content).hexdigest()}"
 
 
 def read_bytes(path: Path) -> bytes:

@@ -66,6 +66,8 @@ class UpstreamRequests(Middleware):
         """Return True for requests of other hosts, and while a server is not connected."""
         if VIA in call.meta:
             return True
+        if self._unsettled and call.method in USE_METHODS and self._is_known(call):
+            return False  # the item is served to all callers, also without these servers
         for server in self._unsettled:
             if not server.is_settled(call, self._seconds):
                 return True

@@ -137,7 +137,8 @@ def toolkit_of(distribution: importlib_metadata.Distribution) -> InstalledToolki
 
 def _is_of_system(distribution: importlib_metadata.Distribution) -> bool:
     """Return True if a distribution requires the Arcade system, and is not a part of it."""
-    return _normal(distribution.name) not in SYSTEM and not FRAMEWORKS.isdisjoint(_required(distribution))
+    # the requirements first: the name of each distribution would be read by parsing its metadata
+    return not FRAMEWORKS.isdisjoint(_required(distribution)) and _normal(distribution.name) not in SYSTEM
 
 
 def _required(distribution: importlib_metadata.Distribution) -> Iterator[str]:

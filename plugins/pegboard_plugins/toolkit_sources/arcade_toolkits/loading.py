@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import inspect
 import warnings
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from contextvars import Context, ContextVar
 from functools import wraps
 from importlib import import_module
-from types import ModuleType
 from typing import Any
 
 from pegboard import Toolkit
 from pegboard.plugin import PluginError, ToolDefinition, ToolFunction
+from pegboard_plugins.compat.arcade.modules import items_of
 from pegboard_plugins.compat.arcade.names import pascal_case
 from pegboard_plugins.compat.arcade.resources import ResourceDeclaration
 from pegboard_plugins.toolkit_sources.arcade_toolkits.finder import InstalledToolkit
@@ -63,7 +63,7 @@ def load_toolkit(installed: InstalledToolkit) -> ArcadeToolkit:
     context = Context()
     with warnings.catch_warnings(action="ignore"):
         modules = [context.run(import_module, name) for name in installed.modules()]
-    items = [item for module in modules for item in _items(module)]
+    items = [item for module in modules for item in items_of(module)]
     if not items:
         raise PluginError(
             f"{installed.name} was imported before it is served, with the original framework: serve it in another "
@@ -73,14 +73,6 @@ def load_toolkit(installed: InstalledToolkit) -> ArcadeToolkit:
     for item in items:
         kit.put(item)
     return kit
-
-
-def _items(module: ModuleType) -> Iterator[ToolFunction[..., Any] | ResourceDeclaration]:
-    """Yield the tools and declared resources that a module defines, without those that it imports."""
-    for value in vars(module).values():
-        made_by = value.function if isinstance(value, ResourceDeclaration) else value
-        if isinstance(value, ToolFunction | ResourceDeclaration) and made_by.__module__ == module.__name__:
-            yield value
 
 
 def _within(function: Callable[..., Any], variables: Variables) -> Callable[..., Any]:

@@ -104,7 +104,7 @@ class SealedRecords(SessionStore):
         """Do nothing: a sealed session cannot be deleted."""
 
     async def count(self, caller: Caller, peer: str = "") -> int:
-        """Return 0: nobody counts sealed sessions, and they take no memory."""
+        """Return 0: sealed sessions take no memory, and have no limit."""
         return 0
 
 
