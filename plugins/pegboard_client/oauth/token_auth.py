@@ -265,8 +265,13 @@ class TokenAuth:
         return True
 
     async def _reload(self, session: _Session) -> bool:
-        """Return True if another process that shares the store has renewed the token, or has logged in."""
+        """Return True if another process that shares the store has renewed the token, or has logged in.
+
+        Forget a login that another process has removed from the store.
+        """
         saved, current = await self._load(session), session.login
+        if saved is None and self._store is not None:
+            session.login = None
         if saved is None or (current is not None and saved.token.access_token == current.token.access_token):
             return False
         session.login = saved

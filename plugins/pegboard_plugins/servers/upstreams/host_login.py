@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from contextvars import ContextVar
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
@@ -17,6 +18,8 @@ if TYPE_CHECKING:
 STORE_ADVICE = "enable the plugin that keeps logins with `pegboard enable vault`, then "
 OTHER_ADVICE = 'set headers, or identity = "user" with auth'
 """The advice if a server requires a login that this host cannot make."""
+_carried: ContextVar[bool] = ContextVar("carried", default=False)
+"""True if the request of this task carried a token."""
 ONE_CLIENT = ("stdio",)
 """The transports of a host with only one client, the operator's."""
 
@@ -65,7 +68,7 @@ class HostLogin:
         context: the context of the plugin.
 
     Attributes:
-        is_used: True if the connection has sent a token.
+        is_used: True if the connection has sent a token, or has one from the start.
     """
 
     def __init__(self, name: str, config: ServerConfig, context: PluginContext) -> None:
@@ -88,25 +91,36 @@ class HostLogin:
 
     async def headers(self, url: str) -> Mapping[str, str]:
         """Return the header with a valid token, or none if the operator has not logged in."""
+        _carried.set(False)
         if self._auth is None or self.is_unshared:
             return {}
         fields = await self._auth.headers(url)
+        _carried.set(bool(fields))
         self.is_used = self.is_used or bool(fields)
         return fields
 
     async def challenged(self, url: str, status: int, headers: Mapping[str, str]) -> bool:
         """Renew the token, or use one of a new login. Return False if the operator must log in.
 
-        The request may be of a caller who may not act for the operator. It is not repeated with the first token.
+        A request without a token may be of a caller who may not act for the operator. It is not repeated with one.
         """
         if self._auth is None or self.is_unshared or not await self._auth.challenged(url, status, headers):
             return False
-        is_first, self.is_used = not self.is_used, True
-        return not is_first or self._config.shared or self._context.transports == ONE_CLIENT
+        self.is_used = True
+        return _carried.get() or self._config.shared or self._context.transports == ONE_CLIENT
+
+    async def begin(self) -> None:
+        """Reserve the connection for the operator from the start, if there is a login and it is not shared."""
+        self.is_used = not self.is_unshared and await self.describe() is not None
+
+    @property
+    def is_private(self) -> bool:
+        """True if only the operator may use the connection."""
+        return self.is_used and not self._config.shared
 
     def admits(self, caller: Caller) -> bool:
         """Return True if a caller may use the connection, which may act for the operator."""
-        return caller.trusted or self._config.shared or not self.is_used
+        return caller.trusted or not self.is_private
 
     def advice(self, scopes: Sequence[str] = ()) -> str:
         """Return the command or the line that lets the host use a server that requires a login.

@@ -117,7 +117,7 @@ class MountedServers:
                     server.login.open(store)
             yield
 
-    async def _check_sharing(self) -> None:
+    async def _begin_logins(self) -> None:
         for server in self.servers:
             login = server.login
             if login is not None and login.is_unshared and (server.config.client_id or await login.describe()):
@@ -125,6 +125,8 @@ class MountedServers:
                     f"the server {server.name!r} would use the account of the operator for other callers: "
                     f"{login.advice()}"
                 )
+            if login is not None:
+                await login.begin()
 
     @asynccontextmanager
     async def lifespan(self) -> AsyncIterator[None]:
@@ -135,7 +137,7 @@ class MountedServers:
             PluginError: a server would use the login of the operator for other callers.
         """
         async with self.logins():
-            await self._check_sharing()
+            await self._begin_logins()
             async with self._connections():
                 yield
 

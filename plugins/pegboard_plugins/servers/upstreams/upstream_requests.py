@@ -66,6 +66,8 @@ class UpstreamRequests(Middleware):
         """Return True for requests of other hosts, and while a server is not connected."""
         if VIA in call.meta:
             return True
+        if call.method in LISTING_METHODS and any(map(_is_private, self._servers)):
+            return True
         if self._unsettled and call.method in USE_METHODS and self._is_known(call):
             return False  # the item is served to all callers, also without these servers
         for server in self._unsettled:
@@ -82,9 +84,7 @@ class UpstreamRequests(Middleware):
             await self._settle(call, self._servers, self._seconds)
             for server in self._servers:
                 server.wake(call)
-            if VIA in call.meta:
-                return await self._list_for_host(call, call_next)
-            return self._as_unconfirmed(await call_next(call))
+            return self._as_unconfirmed(await self._list(call, call_next))
         if call.method in USE_METHODS:
             return await self._use(call, call_next, has_waited=has_waited)
         return await call_next(call)
@@ -104,17 +104,20 @@ class UpstreamRequests(Middleware):
                 )
         return any(server.is_settled(call, seconds) for server in waiting)
 
-    async def _list_for_host(self, call: Call, call_next: CallNext) -> Outcome:
-        """Return a list for another host, without the items of servers that mount that host."""
-        via = tuple(passed_hosts(call.meta))
-        leads_back = await asyncio.gather(*(server.leads_back(via) for server in self._servers))
-        loops = [server for server, leads in zip(self._servers, leads_back, strict=True) if leads]
+    async def _list(self, call: Call, call_next: CallNext) -> Outcome:
+        """Return a list without the items of accounts of the operator, and of servers that mount the asking host."""
+        private = [server for server in self._servers if _is_private(server)]
+        hidden = [server for server in private if server.login is not None and not server.login.admits(call.caller)]
+        if VIA in call.meta:
+            via = tuple(passed_hosts(call.meta))
+            leads_back = await asyncio.gather(*(server.leads_back(via) for server in self._servers))
+            hidden += [server for server, leads in zip(self._servers, leads_back, strict=True) if leads]
         listing = await call_next(call)
-        if not loops or not isinstance(listing, Listing):
+        if not (hidden or private) or not isinstance(listing, Listing):
             return listing
         kind: ItemKind = "resources" if listing.kind == "templates" else listing.kind
-        items = [item for item in listing.items if not any(server.items.has(kind, _name(item)) for server in loops)]
-        return self._as_unconfirmed(Listing(listing.kind, tuple(items), listing.next_cursor, private=True))
+        items = [item for item in listing.items if not any(server.items.has(kind, _name(item)) for server in hidden)]
+        return Listing(listing.kind, tuple(items), listing.next_cursor, private=True)
 
     def _as_unconfirmed(self, outcome: Outcome) -> Outcome:
         """Return a list that clients keep only for a short time, if it may have remembered items."""
@@ -155,6 +158,10 @@ class UpstreamRequests(Middleware):
             for candidate in names
             if isinstance(candidate, str)
         )
+
+
+def _is_private(server: UpstreamServer) -> bool:
+    return server.login is not None and server.login.is_private
 
 
 def _name(item: ListedItem) -> str:

@@ -31,7 +31,7 @@ from tests.plugins.auth.vault.test_commands import pegboard
 from tests.plugins.servers.upstreams.mounts import HERE, scripted, tools
 from tests.plugins.servers.upstreams.test_processes import toml
 from tests.support.http import Served, http_config
-from tests.support.http_mcp import call, modern, post
+from tests.support.http_mcp import call, message, modern, post
 from tests.support.login_server import Browser, LoginServer
 from tests.support.oidc import OidcProvider, free_port
 from tests.support.person import Person
@@ -236,6 +236,18 @@ async def test_a_logout_ends_the_login(tmp_path: Path, revokes: bool) -> None:
         assert (again[0], "there is no login at 'cups'" in again[2]) == (1, True)
 
 
+async def test_a_login_that_was_removed_is_not_renewed_and_not_saved_again() -> None:
+    async with LoginServer() as server:
+        server.tokens = [(200, {"access_token": "token-1", "refresh_token": "refresh", "expires_in": 0})]
+        store = MemoryLogins()
+        ours, theirs = (oauth(ServerConfig(url=server.url), store, Browser()) for _ in range(2))
+        await ours.log_in(server.url, {})
+        assert await theirs.describe(server.url) is not None
+        await ours.log_out(server.url)
+        assert await theirs.headers(server.url) == {}
+        assert store.logins == {server.url: None}
+
+
 async def test_another_issuer_needs_a_new_login_and_gets_no_token(tmp_path: Path) -> None:
     async with LoginServer() as server, Person() as person:
         await logged_in(tmp_path, server, person)
@@ -277,11 +289,22 @@ async def test_a_request_under_way_is_not_repeated_with_a_new_login(transports: 
         context = PluginContext("upstreams", config, logging.getLogger(), Host().catalogue, transports=transports)
         login = HostLogin("cups", config, context)
         login.open(store)
-        assert await login.headers(server.url) == {}
         assert login.admits(ANONYMOUS)
-        auth = oauth(config, store, Browser())
-        await auth.log_in(server.url, {})
-        assert await login.challenged(server.url, 401, {}) is repeats
+        has_logged_in, first, second = asyncio.Event(), asyncio.Event(), asyncio.Event()
+
+        async def request(is_sent: asyncio.Event) -> bool:
+            assert await login.headers(server.url) == {}
+            is_sent.set()
+            await has_logged_in.wait()
+            return await login.challenged(server.url, 401, {})
+
+        async with asyncio.TaskGroup() as group:
+            requests = [group.create_task(request(is_sent)) for is_sent in (first, second)]
+            await asyncio.gather(first.wait(), second.wait())
+            auth = oauth(config, store, Browser())
+            await auth.log_in(server.url, {})
+            has_logged_in.set()
+        assert [task.result() for task in requests] == [repeats, repeats]
         assert await login.headers(server.url) == {"Authorization": "Bearer token-1"}
         assert [login.admits(caller) for caller in (ANONYMOUS, LOCAL)] == [False, True]
 
@@ -348,9 +371,14 @@ async def test_only_the_operator_uses_an_account_that_is_not_shared(tmp_path: Pa
     async with LoginServer() as server, Person() as person:
         await logged_in(tmp_path, server, person)
         async with serving(server) as served:
-            refused = await post(served, modern(call("cups_cup")))
             token = (Path(os.environ["PEGBOARD_STATE_DIR"]) / "operator-token").read_text().strip()
-            reply = await post(served, modern(call("cups_cup")), ("Authorization", f"Bearer {token}"))
+            proof = ("Authorization", f"Bearer {token}")
+            request = modern(message("tools/list"))
+            lists = [(await post(served, request, *fields)).json["result"] for fields in ([], [proof])]
+            refused = await post(served, modern(call("cups_cup")))
+            reply = await post(served, modern(call("cups_cup")), proof)
+        assert [[tool["name"] for tool in page["tools"]] for page in lists] == [[], ["cups_cup"]]
+        assert [page["cacheScope"] for page in lists] == ["private", "private"]
         assert "for the operator only" in refused.json["result"]["content"][0]["text"]
         assert "full" in reply.json["result"]["content"][0]["text"]
 
