@@ -80,6 +80,7 @@ class SkillsPlugin(Plugin):
         self._skills: Mapping[str, Skill] = {}
         self._logged: set[str] = set()
         self._lock = Lock()
+        self._reading: asyncio.Task[None] | None = None
 
     @hookimpl
     def register_methods(self, context: PluginContext) -> Iterable[Extension | Method]:
@@ -233,7 +234,9 @@ class SkillsPlugin(Plugin):
     async def _visible(self, call: Call) -> list[Skill]:
         """Read the skills, if the call does not continue a list. Return those that its client can use, by URI."""
         if not call.params.get("cursor"):
-            await asyncio.to_thread(self._read_again)
+            if self._reading is None or self._reading.done():
+                self._reading = asyncio.create_task(asyncio.to_thread(self._read_again))
+            await asyncio.shield(self._reading)  # requests that arrive meanwhile share it
         serves = call.serves
         return [skill for uri, skill in sorted(self._skills.items()) if serves is None or serves("resources", uri)]
 

@@ -14,6 +14,7 @@ from typing import Any
 import yaml
 
 MAX_CHARACTERS = 64 * 1024
+MAX_DEPTH = 32
 """The maximum length of frontmatter."""
 
 _BLOCK = re.compile(r"---[ \t]*\r?\n(.*?\r?\n)??---[ \t]*(?:\r?\n|\Z)", re.DOTALL)
@@ -61,23 +62,25 @@ def read_frontmatter(content: bytes) -> dict[str, Any]:
     return fields
 
 
-def _value(node: yaml.Node | None) -> Any:
+def _value(node: yaml.Node | None, depth: int = 0) -> Any:
+    if depth > MAX_DEPTH:
+        raise ValueError(f"its frontmatter has more than {MAX_DEPTH} levels: use fewer")
     match node:
         case yaml.MappingNode(tag="tag:yaml.org,2002:map"):
-            return _object(node)
+            return _object(node, depth)
         case yaml.SequenceNode(tag="tag:yaml.org,2002:seq"):
-            return [_value(item) for item in node.value]
+            return [_value(item, depth + 1) for item in node.value]
         case yaml.ScalarNode() if read := _SCALARS.get(node.tag.removeprefix(_TAG)):
             return read(node.value)
     raise ValueError(f"its frontmatter has a value of the type {node.tag}: use a type of JSON" if node else "no fields")
 
 
-def _object(node: yaml.MappingNode) -> dict[str, Any]:
+def _object(node: yaml.MappingNode, depth: int) -> dict[str, Any]:
     fields: dict[str, Any] = {}
     for key, value in node.value:
         if not isinstance(key, yaml.ScalarNode) or key.value in fields:
             raise ValueError(f"line {key.start_mark.line + 2} repeats a key, or has one that is not a text")
-        fields[key.value] = _value(value)
+        fields[key.value] = _value(value, depth + 1)
     return fields
 
 

@@ -121,10 +121,13 @@ class SkillReader:
         names = [folder.toolkit.name] if folder.toolkit is not None and folder.toolkit.prefix else []
         if top / SKILL_FILE in paths:
             names.append(top.name)
-        for home in [path.parent for path in paths if path.name == SKILL_FILE]:
+        files_of: dict[Path, list[Path]] = {path.parent: [] for path in paths if path.name == SKILL_FILE}
+        for path in paths:
+            for home in files_of.keys() & set(path.parents):
+                files_of[home].append(path)
+        for home, files in files_of.items():
             try:
-                own = [path for path in paths if path.is_relative_to(home)]
-                yield self._skill(home, own, [*names, *home.relative_to(top).parts], folder.toolkit)
+                yield self._skill(home, files, [*names, *home.relative_to(top).parts], folder.toolkit)
             except (OSError, ValueError) as error:
                 self.problems.append(f"{home}: {error}")
 

@@ -64,6 +64,7 @@ def test_lines_may_end_with_a_carriage_return() -> None:
         (block("x: !!binary aGk="), "binary"),
         (block("x: !!map a"), "type tag:yaml.org,2002:map"),
         (block("x: " + "[" * 5000), "not valid YAML"),
+        (block("x: " + "[" * 40 + "]" * 40), "more than 32 levels"),
         (block("x: " + "9" * 5000), "4300 digits"),
         (block("x: " + "a" * 70_000), "longer than"),
     ],
