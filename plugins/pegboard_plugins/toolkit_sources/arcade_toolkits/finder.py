@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import NamedTuple
@@ -55,9 +56,12 @@ class InstalledToolkit(NamedTuple):
 
 def installed_toolkits() -> list[InstalledToolkit]:
     """Return every installed toolkit, sorted by name."""
-    found = filter(_is_of_system, importlib_metadata.Distribution.discover())
-    by_name = {_normal(distribution.name): distribution for distribution in found}
-    return [toolkit for name in sorted(by_name) if (toolkit := toolkit_of(by_name[name]))]
+    toolkits: dict[str, InstalledToolkit] = {}
+    for distribution in importlib_metadata.Distribution.discover():
+        with suppress(Exception):  # a damaged distribution affects no other one
+            if toolkit := toolkit_of(distribution):
+                toolkits.setdefault(toolkit.name, toolkit)  # the first on the module path, as for imports
+    return [toolkits[name] for name in sorted(toolkits)]
 
 
 def toolkit_named(name: str) -> InstalledToolkit | None:
@@ -104,7 +108,7 @@ def has_tools(file: Path) -> bool:
         if not any(root.encode() in source for root in _ROOTS):
             return False
         body = ast.parse(source).body
-    except (OSError, SyntaxError, ValueError, RecursionError):
+    except (OSError, SyntaxError, ValueError, RecursionError, MemoryError):
         return False
     names = dict(pair for statement in body for pair in _imported(statement))
     functions = (node for node in body if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef))
@@ -131,8 +135,10 @@ def _is_tool(decorator: ast.expr, names: dict[str, str]) -> bool:
 
 def toolkit_of(distribution: importlib_metadata.Distribution) -> InstalledToolkit | None:
     """Return the toolkit of a distribution, or None if it is not a toolkit of the Arcade system."""
+    if not _is_of_system(distribution):
+        return None
     toolkit = InstalledToolkit(distribution, _normal(distribution.name))
-    return toolkit if _is_of_system(distribution) and next(toolkit.modules(), None) else None
+    return toolkit if next(toolkit.modules(), None) else None
 
 
 def _is_of_system(distribution: importlib_metadata.Distribution) -> bool:

@@ -104,10 +104,18 @@ async def test_a_name_without_toolkit_prevents_the_start(site: Path, name: str) 
         ("arcade-serve", "arcade-tdk", TOOL),
         ("arcade-shared", "arcade-tdk", "import arcade_tdk\n"),
         ("arcade-broken", "arcade-tdk", "from arcade_tdk import tool\n@tool\ndef (:"),
+        ("arcade-deep", "arcade-tdk", f"import arcade_tdk\nx = {'-' * 100_000}1"),
     ],
 )
 def test_other_distributions_are_no_toolkits(site: Path, name: str, requires: str, source: str) -> None:
     distribution(site, name, source, requires)
+    assert owners(host_of("*")) == {"ledger", "sums", "tides"}
+
+
+def test_damaged_metadata_hides_no_toolkit(site: Path) -> None:
+    folder = site / "arcade_damaged-1.dist-info"
+    folder.mkdir()
+    (folder / "METADATA").write_bytes(b"Requires-Dist: arcade-tdk\nSummary: \xff")
     assert owners(host_of("*")) == {"ledger", "sums", "tides"}
 
 
