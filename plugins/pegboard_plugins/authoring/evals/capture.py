@@ -8,7 +8,7 @@ from typing import Any
 
 from pegboard_plugins.authoring.evals.answers import Answer, Job, Key
 
-_HEAD = '''"""Tool calls of {model}, to check and correct."""
+_HEAD = """# Tool calls of {model!a}, to check and correct
 
 from pegboard_evals import BinaryCritic, EvalSuite, ExpectedMCPToolCall, tool_eval
 
@@ -16,7 +16,7 @@ from pegboard_evals import BinaryCritic, EvalSuite, ExpectedMCPToolCall, tool_ev
 @tool_eval()
 def {function}() -> EvalSuite:
     suite = EvalSuite({name!r}, {system!r})
-'''
+"""
 _CASE = """\
     suite.add_case(
         name={name!r},
@@ -41,7 +41,7 @@ def captured_suite(jobs: Sequence[Job], answers: Mapping[Key, Answer], *, contex
         own = [job for job in first if job.suite == suite and answers[job.key].error is None]
         system = own[0].case.system_message if own else ""
         head = _HEAD if not parts else "\n\n" + _HEAD[_HEAD.index("@tool_eval") :]
-        parts.append(head.format(model=first[0].model, function=f"suite_{number}", name=suite, system=system))
+        parts.append(head.format(model=str(first[0].model), function=f"suite_{number}", name=suite, system=system))
         parts += [_case(job, answers[job.key], context=context) for job in own]
         parts.append("    return suite\n")
     return "".join(parts)

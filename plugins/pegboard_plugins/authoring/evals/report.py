@@ -224,7 +224,7 @@ def rendered(report: Report, form: str, *, only_failed: bool = False) -> str:
         lines = ["# Evaluation", "", summary(report), "", *(f"| {' | '.join(map(_md_cell, row))} |" for row in rows)]
     for case in cases:
         heading = f"{'## ' if form == 'md' else ''}{case['case']} ({case['model']}): {case['state']}"
-        body = [f"    {line}" for line in details(case)]
+        body = [f"    {line}" for text in details(case) for line in text.splitlines()]
         lines += ["", heading, *([""] if form == "md" else []), *body]
     return "\n".join([*lines, *([] if form == "md" else ["", summary(report)])]) + "\n"
 

@@ -66,7 +66,8 @@ def _suites_in(file: Path) -> list[EvalSuite]:
         raise MCPError(f"{file} is no Python file: name a file that ends with .py, or messages in a .txt file")
     module = module_from_spec(spec)
     folder = file.resolve().parent
-    sys.path[:0] = [str(folder), str(folder.parent)]  # a suite may import its neighbours, also as `evals.name`
+    before = [*sys.path]
+    sys.path[:] = [str(folder), *before, str(folder.parent)]  # a suite may import its neighbours, also as `evals.name`
     try:
         spec.loader.exec_module(module)
         functions = [value for value in vars(module).values() if isinstance(value, SuiteFunction)]
@@ -75,7 +76,7 @@ def _suites_in(file: Path) -> list[EvalSuite]:
         advice = "; import from pegboard_evals instead" if "arcade_evals" in str(error) else ""
         raise MCPError(f"{file} failed: {type(error).__name__}: {error}{advice}") from error
     finally:
-        del sys.path[:2]
+        sys.path[:] = before
     if not suites:
         raise MCPError(f"{file} has no suite: decorate a function that returns one with @tool_eval()")
     return suites

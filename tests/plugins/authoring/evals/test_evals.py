@@ -202,6 +202,28 @@ def test_captured_calls_are_a_suite_that_passes(pegboard: Command) -> None:
     ]
 
 
+def test_a_stored_answer_writes_no_code_and_no_markdown(pegboard: Command) -> None:
+    write_suite(pegboard, "a")
+    with model_server({"say a": [[["x\n\n# heading", {}]]]}) as server:
+        evals(pegboard, server, "--answers", "answers.jsonl", "--output", "report.md")
+    assert "\n# heading" not in (pegboard.folder / "report.md").read_text()
+    stored = (pegboard.folder / "answers.jsonl").read_text().replace("openai:m", 'openai:m\\"\\"\\"\\nraise SystemExit')
+    pegboard.write(stored, "answers.jsonl")
+    done = pegboard("evals", "--replay", "answers.jsonl", "--capture", "eval_new.py")
+    assert done.code == 0, done.err
+    assert "\nraise" not in (pegboard.folder / "eval_new.py").read_text()
+
+
+def test_a_suite_imports_neighbours_but_shadows_no_library(pegboard: Command) -> None:
+    pegboard.write("raise SystemExit('shadowed')", "colorsys.py")
+    pegboard.folder.joinpath("suites").mkdir()
+    pegboard.write("WORD = 'a'", "suites/words.py")
+    pegboard.write(f"import colorsys\nfrom words import WORD\n{SUITE.format(words=['a'])}", "suites/eval_demo.py")
+    with model_server({"say a": [echo("a")]}) as server:
+        done = evals(pegboard, server, "suites/eval_demo.py", "--json")
+    assert done.data["passed"] == 1, done.err
+
+
 def report(*scores: list[float], model: str = "m") -> str:
     cases = [
         {"model": model, "suite": "s", "case": f"c{place}", "runs": [{"score": score} for score in runs]}
