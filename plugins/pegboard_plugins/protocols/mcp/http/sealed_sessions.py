@@ -5,7 +5,7 @@ Such a session does not change. It ends at a fixed time, and any process with th
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from pegboard.plugin import ProtocolError, SessionRecord, SessionStore
 from pegboard.types import Caller, Client
@@ -89,13 +89,15 @@ class SealedRecords(SessionStore):
         if len(sealed) > MAX_ID_BYTES:
             return None
         try:
-            client, caller, offered = self._sealer.open(STATE_VERSION + sealed, self._bound_to)
+            client, (subject, trusted, program, issuer), offered = self._sealer.open(
+                STATE_VERSION + sealed, self._bound_to
+            )
         except ValueError:
             return None
         return SessionRecord(
             id=session_id,
-            client=_client(*client),
-            caller=_caller(*caller),
+            client=Client(*client),
+            caller=Caller(subject, trusted, client_id=program, issuer=issuer),
             offered=frozenset(offered),
             level=DEFAULT_LEVEL,
         )
@@ -106,11 +108,3 @@ class SealedRecords(SessionStore):
     async def count(self, caller: Caller, peer: str = "") -> int:
         """Return 0: sealed sessions take no memory, and have no limit."""
         return 0
-
-
-def _client(name: str, version: str, revision: str, capabilities: Any) -> Client:
-    return Client(name=name, version=version, revision=revision, capabilities=capabilities)
-
-
-def _caller(subject: str | None, trusted: bool, client_id: str | None, issuer: str | None) -> Caller:
-    return Caller(subject, trusted, client_id=client_id, issuer=issuer)
