@@ -21,26 +21,19 @@ DATA = {"NamedTuple", "TypedDict", "StrEnum", "PluginConfig", "BaseModel"}
 SOURCES = modules("host") | modules("plugins")
 
 
-def names_of(target: ast.expr) -> Iterator[str]:
-    """Yield the names in a class body, and the attributes of `self`, that an assignment sets."""
-    for node in ast.walk(target):
-        if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == "self":
-            yield node.attr
-
-
 def public_members(tree: ast.ClassDef) -> set[str]:
     """Return the public names that a class defines: methods, attributes of the class, and attributes of `self`."""
-    names: set[str] = set()
+    names = {
+        node.attr
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store) and ast.unparse(node.value) == "self"
+    }
     for node in tree.body:
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
             names.add(node.name)
-        elif isinstance(node, ast.Assign | ast.AnnAssign):
-            targets = node.targets if isinstance(node, ast.Assign) else [node.target]
-            names.update(target.id for target in targets if isinstance(target, ast.Name))
-    for statement in ast.walk(tree):
-        if isinstance(statement, ast.Assign | ast.AnnAssign):
-            targets = statement.targets if isinstance(statement, ast.Assign) else [statement.target]
-            names.update(name for target in targets for name in names_of(target))
+        elif not isinstance(node, ast.ClassDef):
+            stored = (child for child in ast.walk(node) if isinstance(getattr(child, "ctx", None), ast.Store))
+            names.update(child.id for child in stored if isinstance(child, ast.Name))
     return {name for name in names if not name.startswith(("_", "test_"))}  # contracts have tests
 
 
@@ -67,7 +60,13 @@ def test_larger_classes_are_still_larger() -> None:
 
 @pytest.mark.parametrize(
     "body",
-    ["def a(self): self.b, self.c = 1, 2", "a: int\n    b = c = 1", "def a(self): self.b: int = 1\n    c = 2"],
+    [
+        "def a(self): self.b, self.c = 1, 2",
+        "a, b = 1, 2\n    def c(self): ...",
+        "def a(self):\n        with x as self.b: self.c += 1",
+        "a: int\n    b = c = 1",
+        "def a(self): self.b: int = 1\n    c = 2",
+    ],
 )
 def test_members_are_methods_and_attributes(body: str) -> None:
     tree = ast.parse(f"class Example:\n    {body}\n    _private = 1").body[0]

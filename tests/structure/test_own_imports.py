@@ -12,7 +12,7 @@ ALLOWED = "pegboard_plugins.toolkit_sources.arcade_toolkits.own_imports"
 
 def changes_imports(source: str) -> bool:
     nodes = ast.walk(ast.parse(source))
-    named = {getattr(node, field, None) for node in nodes for field in ("attr", "id", "value")}
+    named = {getattr(node, field, None) for node in nodes for field in ("attr", "id", "value", "name")}
     return bool(CHANGES & {name for name in named if isinstance(name, str)})
 
 

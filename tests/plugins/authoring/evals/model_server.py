@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from threading import Lock, Thread
+from threading import Barrier, Lock, Thread
 from typing import Any
 
 Step = Any
@@ -20,10 +20,17 @@ class ModelServer(ThreadingHTTPServer):
         scripts: the steps of each message of the user. A message without a script is answered without a call.
         requests: the path, the headers and the body of each request.
         most: the greatest number of requests at a time.
+
+    Args:
+        scripts: the steps of each message of the user.
+        together: the number of requests that are answered together.
     """
 
-    def __init__(self, scripts: dict[str, list[Step]]) -> None:
+    def __init__(self, scripts: dict[str, list[Step]], together: int = 1) -> None:
         super().__init__(("127.0.0.1", 0), Handler)
+        self.gate = Barrier(together, timeout=30)
+        self.running = 0
+        self.most = 0
         self.scripts = scripts
         self.requests: list[tuple[str, dict[str, str], Any]] = []
         self.lock = Lock()
@@ -47,6 +54,11 @@ class Handler(BaseHTTPRequestHandler):
         body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
         with self.server.lock:
             self.server.requests.append((self.path, dict(self.headers), body))
+            self.server.running += 1
+            self.server.most = max(self.server.most, self.server.running)
+        self.server.gate.wait()
+        with self.server.lock:
+            self.server.running -= 1
         step = self.server.step(body)
         if step == "cut":
             self.send_response(200)
@@ -84,9 +96,9 @@ def anthropic(step: Step) -> Any:
 
 
 @contextmanager
-def model_server(scripts: dict[str, list[Step]]) -> Iterator[ModelServer]:
+def model_server(scripts: dict[str, list[Step]], together: int = 1) -> Iterator[ModelServer]:
     """Serve the scripts in a thread."""
-    with ModelServer(scripts) as server:
+    with ModelServer(scripts, together) as server:
         thread = Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
         thread.start()
         try:

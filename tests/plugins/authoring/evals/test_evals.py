@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import re
 from pathlib import Path
@@ -9,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from pegboard_plugins.authoring.evals.model_endpoints import Pace
 from tests.plugins.authoring.evals.model_server import ModelServer, Step, model_server
 from tests.support.command_line import Command
 
@@ -143,13 +145,29 @@ def test_an_interrupted_run_continues_and_is_replayed(pegboard: Command) -> None
         ("majority", ["a", "b", "b"], "failed"),
         ("mean", ["a", "a", "b"], "passed"),
         ("mean", ["a", "b", "b"], "failed"),
+        ("majority", ["a", "a", ""], "passed"),
+        ("mean", ["a", "a", ""], "failed"),
     ],
 )
 def test_runs_pass_by_a_rule(rule: str, steps: list[str], state: str, pegboard: Command) -> None:
     write_suite(pegboard, "a")
-    with model_server({"say a": [echo(word) for word in steps]}) as server:
+    with model_server({"say a": [echo(word) if word else [] for word in steps]}) as server:
         done = evals(pegboard, server, "--runs", "3", "--pass-rule", rule, "--concurrency", "1", "--json")
     assert [case["state"] for case in done.data["cases"]] == [state]
+
+
+def test_as_many_requests_run_at_a_time_as_the_user_allows(pegboard: Command) -> None:
+    write_suite(pegboard, *"abcd")
+    with model_server({}, together=2) as server:
+        evals(pegboard, server, "--concurrency", "2")
+        assert (len(server.requests), server.most) == (4, 2)
+
+
+async def test_requests_are_spread_over_a_minute() -> None:
+    loop = asyncio.get_running_loop()
+    pace, start = Pace(rate=6000), loop.time()
+    await asyncio.gather(pace.turn(), pace.turn(), pace.turn())
+    assert loop.time() - start >= 0.02
 
 
 def test_reports_name_misses_first(pegboard: Command) -> None:
@@ -192,6 +210,7 @@ def test_captured_calls_are_a_suite_that_passes(pegboard: Command) -> None:
     with model_server({"say a": [echo('it\'s "a"')]}) as server:
         done = evals(pegboard, server, "messages.txt", "--capture", "eval_new.py", "--include-context")
         assert done.code == 0
+        assert "system_message='You are a helpful" in (pegboard.folder / "eval_new.py").read_text()
         again = evals(pegboard, server, "messages.txt", "--capture", "eval_new.py")
         assert len(server.requests) == 2
         done = evals(pegboard, server, "--json")

@@ -114,6 +114,8 @@ async def test_a_change_is_announced_and_a_new_digest_read(tmp_path: Path) -> No
         assert {file["uri"] for file in after["resources"]} - {file["uri"] for file in before["resources"]} == {
             f"{ROOT}/new.md"
         }
+        digests = {file["uri"]: file["digest"] for file in after["resources"]}
+        assert digests[f"{ROOT}/crlf.md"] == f"sha256:{sha256(b'changed').hexdigest()}"
 
 
 # --- in the process
@@ -158,7 +160,9 @@ async def test_only_skills_that_a_client_can_use_are_listed(tmp_path: Path) -> N
     write_skill(tmp_path / "a")
     write_skill(tmp_path / "b")
     async with hosted(folders=[str(tmp_path)]) as host:
-        outcome = await host.dispatch(Call("skills/list", serves=lambda kind, name: name == "skill://b/SKILL.md"))
+        outcome = await host.dispatch(
+            Call("skills/list", serves=lambda *item: item == ("resources", "skill://b/SKILL.md"))
+        )
         assert isinstance(outcome, MethodResult)
         assert [skill["uri"] for skill in outcome.value["skills"]] == ["skill://b/SKILL.md"]
 

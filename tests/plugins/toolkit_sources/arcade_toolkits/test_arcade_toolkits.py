@@ -285,7 +285,7 @@ def test_without_the_section_commands_name_the_installed_toolkits(site: Path, co
     assert "3 installed toolkits of the Arcade system are not served" in shown.stdout + shown.stderr
     assert f"add the lines `[plugins.arcade]` and {lines}" in shown.stdout + shown.stderr
     served = pegboard(site, command, config='[plugins.arcade]\nnames = ["tides"]\n')
-    assert "not served" not in served.stdout
+    assert "not served" not in served.stdout + served.stderr
 
 
 def test_the_section_needs_names(site: Path) -> None:
