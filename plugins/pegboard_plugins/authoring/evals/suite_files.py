@@ -11,10 +11,10 @@ from pathlib import Path
 
 from pegboard.errors import MCPError
 from pegboard_evals import EvalCase, EvalSuite, SuiteFunction
+from pegboard_plugins.support.suite_files import suite_files
 
 SYSTEM_MESSAGE = "You are a helpful assistant. Use the tools to answer."
 """The system message for messages of a text file."""
-_IGNORED = {"venv", "env", "node_modules", "__pycache__", "build", "dist", "site-packages", "htmlcov"}
 
 
 def load_suites(paths: Sequence[Path]) -> list[EvalSuite]:
@@ -47,10 +47,7 @@ def _files(path: Path) -> Iterator[Path]:
     if path.is_file():
         yield path
     elif path.is_dir():
-        for file in sorted(path.rglob("eval_*.py")):
-            folders = file.relative_to(path).parts[:-1]
-            if not any(name in _IGNORED or name.startswith(".") for name in folders):
-                yield file
+        yield from suite_files(path)
     else:
         raise MCPError(f"there is no file {path}: correct the path")
 

@@ -7,6 +7,7 @@ import gc
 import logging
 from argparse import Namespace
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from pathlib import Path
 
 from typing_extensions import TypedDict  # pydantic reads those of `typing` only from Python 3.12
 
@@ -20,6 +21,7 @@ from pegboard_plugins.operation.lock.lock_content import lock_of
 from pegboard_plugins.operation.lock.lock_files import LOCK_FILE_NAME, RESTORE, lock_path, read_lock, write_lock
 from pegboard_plugins.operation.lock.lock_text import lock_text, with_former_definitions, wrong_digests
 from pegboard_plugins.operation.lock.refused_definitions import with_hidden_text
+from pegboard_plugins.support.suite_files import suites_that_name
 
 _MARKS = {"added": "+", "removed": "-", "changed": "~", "renamed": "~", "unavailable": "?"}
 
@@ -36,11 +38,12 @@ class ChangedDefinition(TypedDict):
 
 
 class LockOutput(TypedDict):
-    """The output of `pegboard lock`."""
+    """The output of `pegboard lock`. `suites` are the files of evaluations that name a tool that differs."""
 
     file: str
     written: bool
     differences: list[ChangedDefinition]
+    suites: list[str]
 
 
 def run_lock(command: CommandContext) -> int:
@@ -72,6 +75,7 @@ def run_lock(command: CommandContext) -> int:
     differences = ([] if is_new else lock_differences(old, new, refused)) + unavailable
     if differences and not options.json:
         print_lines(_described(differences))
+    suites = _named_suites(differences, path.parent)
     accepted = not differences or (options.update and not options.check and _accepts(options, len(differences)))
     is_written = accepted and not options.check and lock_text(new) != lock_text(old)
     if is_written:
@@ -84,6 +88,7 @@ def run_lock(command: CommandContext) -> int:
                 "file": str(path),
                 "written": is_written,
                 "differences": [difference._asdict() for difference in differences],
+                "suites": suites,
             }
         )
     elif accepted:
@@ -166,6 +171,23 @@ def _accepts(options: Namespace, count: int) -> bool:
         say("the differences are not accepted: run the command at a terminal, or pass --yes")
         return False
     return agreed(f"Accept {_plural(count, 'difference')}?")
+
+
+def _named_suites(differences: Sequence[Difference], folder: Path) -> list[str]:
+    """Return the files of evaluations in a folder that name a tool that differs, and tell the operator."""
+    names = {name for difference in differences for name in _tool_names(difference)}
+    suites = [str(suite) for suite in suites_that_name(names, folder)]
+    for suite in suites:
+        say(f"{suite} names a tool that differs: run `pegboard evals {suite}` to see whether models still choose it")
+    return suites
+
+
+def _tool_names(difference: Difference) -> Iterator[str]:
+    """Yield the names that suites may use for a tool: those of the tool, before and now, and of its function."""
+    if difference.kind == "tools":
+        for name in filter(None, (difference.name, difference.former)):
+            yield name
+            yield name.removeprefix(f"{difference.owner.rpartition(':')[2]}_")
 
 
 def _described(differences: Sequence[Difference]) -> Iterator[str]:
