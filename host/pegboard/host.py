@@ -18,12 +18,11 @@ from pegboard.calls.threads import Threads
 from pegboard.catalogue.assembly import Assembly, assemble
 from pegboard.catalogue.binding import Binder
 from pegboard.catalogue.change_listeners import ChangeListeners
-from pegboard.catalogue.identity import identity_of
 from pegboard.catalogue.registry import Registry
-from pegboard.config import HostConfig
+from pegboard.config import HostConfig, HostSection
 from pegboard.context.bound_function import HostAccess
 from pegboard.errors import ServerError
-from pegboard.loading.discovery import ProgramPlugins, Selection, config_of
+from pegboard.loading.discovery import ProgramPlugins, Selection, config_of, own_version
 from pegboard.loading.loader import load
 from pegboard.loading.plugins import LoadedPlugin, LoadProblem, LoadReport, log_problems, refuse_fatal, without_secrets
 from pegboard.middleware.time_limit import MiddlewareTime
@@ -316,3 +315,24 @@ class Host:
     async def respond(self, request: Request) -> Response | EventStream:
         """Return the response to one HTTP request. Never raises, except for `asyncio.CancelledError`."""
         return await self.for_transports.respond(request)
+
+
+def identity_of(section: HostSection) -> Identity:
+    """Return the identity that the `[host]` section defines."""
+    return Identity(
+        name=section.name,
+        version=section.version or own_version(),
+        title=section.title,
+        instructions=section.instructions,
+        website_url=section.website_url,
+        description=section.description,
+        icons=_icons(section.icons),
+    )
+
+
+def _icons(icons: tuple[Any, ...]) -> tuple[Any, ...]:
+    if not icons:
+        return ()
+    from pegboard.types.content import Icon
+
+    return tuple(Icon(icon) if isinstance(icon, str) else Icon(**icon) for icon in icons)

@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
+from pegboard.cli.command_config import ignored_variables
 from pegboard.config import HostConfig, HostSection
 from pegboard.config.environment import EnvironmentNames
-from pegboard.config.ignored_variables import ignored_variables
 from pegboard.config.problems import step, undotted
 from pegboard.loading.discovery import defaults, find_plugins
 from tests.support.config import load

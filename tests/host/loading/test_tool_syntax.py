@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from pegboard.loading.tool_syntax import ToolSyntax, read_syntax
+from pegboard.loading.found_toolkits import ToolSyntax, read_syntax
 
 TOOL = "\ndef add(a: int) -> int: ...\n"
 

@@ -9,12 +9,14 @@ import os
 import signal
 import sys
 from collections.abc import Callable, Collection, Coroutine
+from contextvars import Context as Variables
 from functools import partial
 from threading import Thread
 from threading import enumerate as enumerate_threads
 from types import FrameType
 from typing import Any, NoReturn, TypeVar
 
+from pegboard.context import Context, _current
 from pegboard.terminal.printing import say
 
 T = TypeVar("T")
@@ -133,8 +135,6 @@ def run_to_end(loop: asyncio.AbstractEventLoop, main: Coroutine[Any, Any, T]) ->
 
 def _contain(error: BaseException) -> None:
     """Log an exit that was raised on the event loop, and fail the call that caused it."""
-    from pegboard.calls.callback_errors import fail_call
-
     name = fail_call(error)
     logger.error(
         "%s raised %s on the event loop; the server continues",
@@ -164,3 +164,30 @@ def _tidy() -> None:
     atexit._run_exitfuncs()
     if sys.stderr is not None:
         sys.stderr.flush()
+
+
+def fail_call(error: BaseException) -> str | None:
+    """Fail the call whose callback raised an exception. Return the name of the call, or None if the call is unknown.
+
+    Exceptions of tasks are not handled here: the code that awaits a task receives its exception.
+    """
+    handle = _handle_of(error)
+    variables: Variables | None = getattr(handle, "_context", None)
+    context: Context | None = None if variables is None else variables.get(_current)
+    if context is None:
+        return None
+    is_step = isinstance(getattr(getattr(handle, "_callback", None), "__self__", None), asyncio.Future)
+    if not is_step and context.clock is not None:
+        context.clock.fail(error)
+    return context.name
+
+
+def _handle_of(error: BaseException) -> asyncio.Handle | None:
+    """Return the event loop's handle of the callback, or None under uvloop."""
+    trace = error.__traceback__
+    while trace is not None:
+        if trace.tb_frame.f_code is asyncio.Handle._run.__code__:
+            handle: asyncio.Handle = trace.tb_frame.f_locals["self"]
+            return handle
+        trace = trace.tb_next
+    return None
