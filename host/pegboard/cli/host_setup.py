@@ -17,7 +17,7 @@ from pegboard.cli.command_config import ask_for_trust, load_config, log_warnings
 from pegboard.cli.output.log_setup import set_up_logging
 from pegboard.cli.parsing.declared_commands import key_of_folders, names_packages
 from pegboard.config import HostConfig
-from pegboard.config.state import read_state, write_state
+from pegboard.config.state import StateFiles
 from pegboard.config.trust import refuse_untrusted
 from pegboard.host import Host
 from pegboard.loading.discovery import Selection, defaults
@@ -187,13 +187,13 @@ def _is_new(report: str) -> bool:
     """Record a report, and return False if it was recorded already."""
     try:
         try:
-            known = decode(read_state(REPORTS_FILE, os.environ) or b"[]")
+            known = decode(StateFiles(os.environ).read(REPORTS_FILE, secret=False) or b"[]")
         except ValueError:
             known = []
         known = known if isinstance(known, list) else []
         if report in known:
             return False
-        write_state(REPORTS_FILE, encode([*known, report][-MAX_REPORTS:]), os.environ)
+        StateFiles(os.environ).write(REPORTS_FILE, encode([*known, report][-MAX_REPORTS:]))
     except OSError as error:
         logging.getLogger("pegboard").debug("reports of missing secrets are not recorded: %s", error)
     return True

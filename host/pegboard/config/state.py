@@ -10,7 +10,7 @@ import stat
 import sys
 import tempfile
 from collections.abc import Iterator, Mapping
-from contextlib import AbstractContextManager, contextmanager, suppress
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from pegboard.config.files import without_waiting
@@ -23,7 +23,9 @@ class UnsafeStateError(PermissionError):
 
 
 class StateFiles:
-    """The files that plugins store for the user of this process between starts. Only the user can read them.
+    """The files that pegboard and its plugins store for the user of this process between starts.
+
+    Only the user can read them.
 
     Args:
         environ: the variables that select the directory, such as `os.environ`.
@@ -37,14 +39,40 @@ class StateFiles:
         """The directory, which need not exist; None if the user has no home directory.
 
         Raises:
-            OSError: every user can write the directory.
+            OSError: every user can write the directory. Other users could then place or replace files in it.
         """
-        return state_directory(self._environ)
+        directory = self.location
+        if directory is None or os.name != "posix":
+            return directory
+        try:
+            mode = directory.stat().st_mode
+        except OSError:  # it does not exist, or its use fails with a better message
+            return directory
+        if mode & stat.S_IWOTH:
+            raise UnsafeStateError(
+                f"every user can write the state directory {directory}: run chmod o-w {directory}, or set "
+                f"{STATE_VARIABLE} to a directory of your own"
+            )
+        return directory
 
     @property
     def location(self) -> Path | None:
-        """The path of the directory, even if every user can write it."""
-        return state_location(self._environ)
+        """The path of the directory (XDG Base Directory 0.8), even if every user can write it.
+
+        `PEGBOARD_STATE_DIR` selects another directory. Relative paths count as unset.
+        """
+        own = Path(self._environ.get(STATE_VARIABLE) or "")
+        if own.is_absolute():
+            return own
+        base = Path(self._environ.get("XDG_STATE_HOME") or "")
+        if base.is_absolute():
+            return base / "pegboard"
+        home = Path(self._environ.get("HOME") or os.path.expanduser("~"))
+        if not home.is_absolute():
+            return None
+        return home / (
+            "Library/Application Support/pegboard/state" if sys.platform == "darwin" else ".local/state/pegboard"
+        )
 
     def probe(self) -> None:
         """Write and remove a file, if the directory exists and not every user can write it.
@@ -53,211 +81,137 @@ class StateFiles:
             OSError: the directory is not writable or full.
         """
         with suppress(UnsafeStateError):
-            probe_state(self._environ)
+            if self.directory is not None and self.directory.exists():
+                with self._written("probe", b"probe\n", sync=True):
+                    pass
 
     def create(self, name: str, content: bytes) -> bytes:
         """Return the secret in a file. If the file does not exist, create it with `content`.
 
-        Concurrent callers all return the content of the file that was created first.
+        Concurrent callers all return the content of the file that was created first. A power failure does not lose a
+        file that this method has created.
 
         Raises:
-            OSError: the file can neither be read nor created, or other users can read or change it.
+            OSError: the file can neither be read nor created, other users can read or change it, or the user has no
+                home directory.
         """
-        return create_state(name, content, self._environ)
+        stored = self.read(name)
+        if stored is None:
+            with self._written(name, content, sync=True) as temporary:
+                with suppress(FileExistsError):
+                    os.link(temporary, temporary.parent / name)  # unlike a rename, this never replaces a file
+                _sync_folder(temporary.parent)
+            stored = self.read(name)
+            assert stored is not None
+        return stored
 
-    def read(self, name: str) -> bytes | None:
-        """Return the secret in a file, or None if the file does not exist.
+    def read(self, name: str, *, secret: bool = True) -> bytes | None:
+        """Return the content of a file, or None if the file does not exist.
+
+        Args:
+            name: the name of the file.
+            secret: False to accept a file that other users can read or change.
 
         Raises:
-            OSError: the file cannot be read, or other users can read or change it.
+            OSError: the file cannot be read or is not a regular file, its owner is neither the user of this process nor
+                root, or other users can read or change the secret.
         """
-        return read_state(name, self._environ, secret=True)
+        directory = self.directory
+        if directory is None:
+            return None
+        path = directory / name
+        try:
+            with open(path, "rb", opener=without_waiting) as file:
+                status = os.fstat(file.fileno())
+                if not stat.S_ISREG(status.st_mode):
+                    raise OSError(f"{path} is not a regular file")
+                if os.name == "posix" and status.st_uid not in (0, os.geteuid()):
+                    raise PermissionError(f"{path} belongs to another user")
+                if secret and os.name == "posix" and status.st_mode & (stat.S_IRWXG | stat.S_IRWXO):
+                    raise UnsafeStateError(
+                        f"other users can read or change {path}: run chmod 600 {path}, or remove the file, "
+                        "because they may know its content"
+                    )
+                return file.read()
+        except FileNotFoundError:
+            return None
 
-    def write(self, name: str, content: bytes) -> None:
-        """Create or replace a file.
+    def write(self, name: str, content: bytes, *, sync: bool = True) -> None:
+        """Create or replace a file. The directory gets mode 0700, the file 0600.
+
+        Args:
+            name: the name of the file.
+            content: the content.
+            sync: True to wait until the disk has the file (fsync). Otherwise the file may be empty after a power
+                failure.
 
         Raises:
             OSError: the file cannot be written, or the user has no home directory.
         """
-        write_state(name, content, self._environ)
+        with self._written(name, content, sync=sync) as temporary:
+            os.replace(temporary, temporary.parent / name)
+        if sync:
+            _sync_folder(temporary.parent)
 
-    def remove(self, name: str) -> None:
-        """Remove a file if it exists.
+    def remove(self, name: str) -> bool:
+        """Remove a file. Return False if it does not exist.
 
         Raises:
             OSError: the file cannot be removed.
         """
-        remove_state(name, self._environ)
+        directory = self.directory
+        if directory is None:
+            return False
+        try:
+            (directory / name).unlink()
+        except FileNotFoundError:
+            return False
+        return True
 
-    def lock(self, name: str) -> AbstractContextManager[bool]:
+    @contextmanager
+    def lock(self, name: str) -> Iterator[bool]:
         """Hold a lock during a block. Yield False, without waiting, if another process holds the lock.
 
         Raises:
-            OSError: the lock file cannot be created.
+            OSError: the lock file cannot be created, or the user has no home directory.
         """
-        return state_lock(name, self._environ)
+        flags = os.O_RDWR | os.O_CREAT | getattr(os, "O_CLOEXEC", 0)
+        handle = os.open(self._made_directory() / f".{name}.lock", flags, 0o600)
+        try:
+            yield _locked(handle)
+        finally:
+            os.close(handle)
 
-
-def state_directory(environ: Mapping[str, str]) -> Path | None:
-    """Return the user's state directory, or None if the user has no home directory. The directory need not exist.
-
-    Raises:
-        UnsafeStateError: every user can write the directory. Other users could then place or replace files in it.
-    """
-    directory = state_location(environ)
-    if directory is None or os.name != "posix":
+    def _made_directory(self) -> Path:
+        directory = self.directory
+        if directory is None:
+            raise OSError(f"no home directory is set: set HOME or {STATE_VARIABLE}")
+        directory.mkdir(mode=0o700, parents=True, exist_ok=True)
         return directory
-    try:
-        mode = directory.stat().st_mode
-    except OSError:  # it does not exist, or its use fails with a better message
-        return directory
-    if mode & stat.S_IWOTH:
-        raise UnsafeStateError(
-            f"every user can write the state directory {directory}: run chmod o-w {directory}, or set "
-            f"{STATE_VARIABLE} to a directory of your own"
-        )
-    return directory
 
-
-def state_location(environ: Mapping[str, str]) -> Path | None:
-    """Return the path of the state directory (XDG Base Directory 0.8), or None if the user has no home directory.
-
-    `PEGBOARD_STATE_DIR` selects another directory. Relative paths count as unset.
-    """
-    own = Path(environ.get(STATE_VARIABLE) or "")
-    if own.is_absolute():
-        return own
-    base = Path(environ.get("XDG_STATE_HOME") or "")
-    if base.is_absolute():
-        return base / "pegboard"
-    home = Path(environ.get("HOME") or os.path.expanduser("~"))
-    if not home.is_absolute():
-        return None
-    return home / (
-        "Library/Application Support/pegboard/state" if sys.platform == "darwin" else ".local/state/pegboard"
-    )
+    @contextmanager
+    def _written(self, name: str, content: bytes, *, sync: bool) -> Iterator[Path]:
+        """Create a temporary file in the directory. Remove the file at the end if it still exists."""
+        directory = self._made_directory()
+        handle, temporary = tempfile.mkstemp(dir=directory, prefix=f".{name}.")  # mode 0600 from the beginning
+        try:
+            try:
+                with os.fdopen(handle, "wb") as file:
+                    file.write(content)
+                    if sync:
+                        file.flush()
+                        os.fsync(file.fileno())
+            except OSError as error:  # a full disk names no file
+                raise OSError(error.errno, error.strerror, str(directory)) from error
+            yield Path(temporary)
+        finally:
+            with suppress(OSError):
+                os.unlink(temporary)
 
 
 def path_and_reason(error: OSError) -> str:
     """Return the path and the reason of an error, without its number."""
     return f"{error.filename}: {error.strerror}" if error.filename and error.strerror else str(error)
-
-
-def read_state(name: str, environ: Mapping[str, str], *, secret: bool = False) -> bytes | None:
-    """Return the content of a state file, or None if it does not exist.
-
-    Args:
-        name: the name of the state file.
-        environ: the variables that select the directory.
-        secret: True to refuse a file that other users can read or change.
-
-    Raises:
-        UnsafeStateError: other users can read or change the secret, or write the directory.
-        OSError: the file cannot be read or is not a regular file, or its owner is neither the user of this process nor
-            root.
-    """
-    directory = state_directory(environ)
-    if directory is None:
-        return None
-    try:
-        with open(directory / name, "rb", opener=without_waiting) as file:
-            status = os.fstat(file.fileno())
-            if not stat.S_ISREG(status.st_mode):
-                raise OSError(f"{directory / name} is not a regular file")
-            if os.name == "posix" and status.st_uid not in (0, os.geteuid()):
-                raise PermissionError(f"{directory / name} belongs to another user")
-            if secret and os.name == "posix" and status.st_mode & (stat.S_IRWXG | stat.S_IRWXO):
-                path = directory / name
-                raise UnsafeStateError(
-                    f"other users can read or change {path}: run chmod 600 {path}, or remove the file, "
-                    "because they may know its content"
-                )
-            return file.read()
-    except FileNotFoundError:
-        return None
-
-
-def write_state(name: str, content: bytes, environ: Mapping[str, str], *, sync: bool = True) -> Path:
-    """Replace a state file and return its path. The directory gets mode 0700, the file 0600.
-
-    Args:
-        name: the name of the state file.
-        content: the content.
-        environ: the variables that select the directory.
-        sync: True to wait until the disk has the file (fsync). Otherwise the file may be empty after a power failure.
-
-    Raises:
-        OSError: the file cannot be written, or the user has no home directory.
-    """
-    with _written(name, content, environ, sync=sync) as temporary:
-        target = temporary.parent / name
-        os.replace(temporary, target)
-    if sync:
-        _sync_folder(target.parent)
-    return target
-
-
-def probe_state(environ: Mapping[str, str]) -> None:
-    """Write and remove a file in the state directory, if the directory exists.
-
-    Raises:
-        OSError: the directory is not writable or full.
-    """
-    directory = state_directory(environ)
-    if directory is not None and directory.exists():
-        with _written("probe", b"probe\n", environ, sync=True):
-            pass
-
-
-def create_state(name: str, content: bytes, environ: Mapping[str, str]) -> bytes:
-    """Return the secret in a state file. If the file does not exist, create it with `content`.
-
-    Concurrent callers all return the content of the file that was created first. A power failure does not lose a file
-    that this function has created.
-
-    Raises:
-        UnsafeStateError: other users can read or change the file, or write the directory.
-        OSError: the file can neither be read nor created, or the user has no home directory.
-    """
-    stored = read_state(name, environ, secret=True)
-    if stored is None:
-        with _written(name, content, environ, sync=True) as temporary:
-            with suppress(FileExistsError):
-                os.link(temporary, temporary.parent / name)  # unlike a rename, this never replaces a file
-            _sync_folder(temporary.parent)
-        stored = read_state(name, environ, secret=True)
-        assert stored is not None
-    return stored
-
-
-@contextmanager
-def _written(name: str, content: bytes, environ: Mapping[str, str], *, sync: bool) -> Iterator[Path]:
-    """Create a temporary file in the state directory. Remove the file at the end if it still exists.
-
-    Args:
-        name: the name of the state file.
-        content: the content.
-        environ: the variables that select the directory.
-        sync: True to wait until the disk has the content (fsync).
-    """
-    directory = state_directory(environ)
-    if directory is None:
-        raise OSError(f"no home directory is set: set HOME or {STATE_VARIABLE}")
-    directory.mkdir(mode=0o700, parents=True, exist_ok=True)
-    handle, temporary = tempfile.mkstemp(dir=directory, prefix=f".{name}.")  # mode 0600 from the beginning
-    try:
-        try:
-            with os.fdopen(handle, "wb") as file:
-                file.write(content)
-                if sync:
-                    file.flush()
-                    os.fsync(file.fileno())
-        except OSError as error:  # a full disk names no file
-            raise OSError(error.errno, error.strerror, str(directory)) from error
-        yield Path(temporary)
-    finally:
-        with suppress(OSError):
-            os.unlink(temporary)
 
 
 def _sync_folder(folder: Path) -> None:
@@ -268,40 +222,6 @@ def _sync_folder(folder: Path) -> None:
     try:
         with suppress(OSError):  # some file systems do not support it
             os.fsync(handle)
-    finally:
-        os.close(handle)
-
-
-def remove_state(name: str, environ: Mapping[str, str]) -> bool:
-    """Remove a state file. Return False if it does not exist.
-
-    Raises:
-        OSError: the file cannot be removed.
-    """
-    directory = state_directory(environ)
-    if directory is None:
-        return False
-    try:
-        (directory / name).unlink()
-    except FileNotFoundError:
-        return False
-    return True
-
-
-@contextmanager
-def state_lock(name: str, environ: Mapping[str, str]) -> Iterator[bool]:
-    """Hold the lock of a state file during a block. Yield False, without waiting, if another process holds the lock.
-
-    Raises:
-        OSError: the lock file cannot be created, or the user has no home directory.
-    """
-    directory = state_directory(environ)
-    if directory is None:
-        raise OSError(f"no home directory is set: set HOME or {STATE_VARIABLE}")
-    directory.mkdir(mode=0o700, parents=True, exist_ok=True)
-    handle = os.open(directory / f".{name}.lock", os.O_RDWR | os.O_CREAT | getattr(os, "O_CLOEXEC", 0), 0o600)
-    try:
-        yield _locked(handle)
     finally:
         os.close(handle)
 

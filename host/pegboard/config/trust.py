@@ -12,7 +12,7 @@ from typing import Any, NamedTuple, TypeAlias
 
 from pegboard.config import files
 from pegboard.config.problems import ConfigProblem, KeyPath, dotted
-from pegboard.config.state import read_state, remove_state, write_state
+from pegboard.config.state import StateFiles
 from pegboard.errors import ConfigError
 
 
@@ -104,7 +104,7 @@ def trust(content: files.FileContent, settings: Mapping[str, Any], environ: Mapp
     import json  # most starts trust no file
 
     pin = Pin(os.path.realpath(content.path), _digest(content), settings)
-    write_state(_name(content.path), json.dumps(pin._asdict()).encode(), environ)
+    StateFiles(environ).write(_name(content.path), json.dumps(pin._asdict()).encode())
     return pin.digest
 
 
@@ -114,7 +114,7 @@ def untrust(path: Path, environ: Mapping[str, str]) -> bool:
     Raises:
         OSError: the pin cannot be removed.
     """
-    return remove_state(_name(path), environ)
+    return StateFiles(environ).remove(_name(path))
 
 
 def pin_of(path: Path, environ: Mapping[str, str]) -> Pin | None:
@@ -122,7 +122,7 @@ def pin_of(path: Path, environ: Mapping[str, str]) -> Pin | None:
     import json  # as above
 
     try:
-        saved = read_state(_name(path), environ)
+        saved = StateFiles(environ).read(_name(path), secret=False)
         pin = None if saved is None else Pin(**json.loads(saved))
     except (OSError, ValueError, TypeError, RecursionError):
         return None

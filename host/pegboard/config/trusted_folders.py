@@ -11,7 +11,7 @@ from pathlib import Path
 
 from pegboard.config.files import holds_home, others_can_change
 from pegboard.config.problems import ConfigProblem
-from pegboard.config.state import read_state, remove_state, write_state
+from pegboard.config.state import StateFiles
 from pegboard.errors import ConfigError
 
 PROJECT_FILE = "pyproject.toml"
@@ -30,7 +30,7 @@ def trust_folder(folder: Path, environ: Mapping[str, str]) -> None:
         raise ConfigError([ConfigProblem(problem, file=str(folder))])
     if risk := others_can_change(folder, folder.stat()):
         raise ConfigError([ConfigProblem(f"{risk}; change its owner or permissions", file=str(folder))])
-    write_state(_pin(folder), os.fsencode(folder.resolve()), environ)
+    StateFiles(environ).write(_pin(folder), os.fsencode(folder.resolve()))
 
 
 def untrust_folder(folder: Path, environ: Mapping[str, str]) -> bool:
@@ -39,7 +39,7 @@ def untrust_folder(folder: Path, environ: Mapping[str, str]) -> bool:
     Raises:
         OSError: the pin cannot be removed.
     """
-    return remove_state(_pin(folder), environ)
+    return StateFiles(environ).remove(_pin(folder))
 
 
 def find_upward(name: str, directory: Path, environ: Mapping[str, str]) -> tuple[Path, bool] | None:
@@ -64,7 +64,7 @@ def _is_trusted(folder: Path, environ: Mapping[str, str]) -> bool:
 
 def _has_pin(folder: Path, environ: Mapping[str, str]) -> bool:
     try:
-        return read_state(_pin(folder), environ) == os.fsencode(folder)
+        return StateFiles(environ).read(_pin(folder), secret=False) == os.fsencode(folder)
     except OSError:
         return False
 

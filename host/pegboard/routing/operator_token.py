@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from hmac import compare_digest
 from secrets import token_urlsafe
 
-from pegboard.config.state import UnsafeStateError, create_state, probe_state, read_state, state_location
+from pegboard.config.state import StateFiles, UnsafeStateError
 from pegboard.errors import ConfigError
 from pegboard.routing.bearer import SECRET_BYTES, is_weak_secret
 from pegboard.types.callers import LOCAL
@@ -57,7 +57,8 @@ def operator_token(environ: Mapping[str, str]) -> str:
         ConfigError: the file does not contain a valid token, or other users can read it or write the directory.
     """
     try:
-        return _checked(create_state(STATE_FILE, f"{token_urlsafe(SECRET_BYTES)}\n".encode(), environ), environ)
+        content = StateFiles(environ).create(STATE_FILE, f"{token_urlsafe(SECRET_BYTES)}\n".encode())
+        return _checked(content, environ)
     except UnsafeStateError as error:
         raise ConfigError([str(error)]) from None
 
@@ -70,9 +71,9 @@ def check_operator_token(environ: Mapping[str, str]) -> None:
         ConfigError: the file does not contain a valid token, or other users can read it or write the directory.
     """
     try:
-        stored = read_state(STATE_FILE, environ, secret=True)
+        stored = StateFiles(environ).read(STATE_FILE)
         if stored is None:
-            probe_state(environ)
+            StateFiles(environ).probe()
         else:
             _checked(stored, environ)
     except UnsafeStateError as error:
@@ -94,4 +95,4 @@ def _checked(content: bytes, environ: Mapping[str, str]) -> str:
 
 def token_file(environ: Mapping[str, str]) -> str:
     """Return the path of the operator token, for messages."""
-    return os.path.join(state_location(environ) or "", STATE_FILE)
+    return os.path.join(StateFiles(environ).location or "", STATE_FILE)

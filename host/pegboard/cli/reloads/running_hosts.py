@@ -14,7 +14,7 @@ from socket import gethostname
 from typing import Any, Self
 
 from pegboard.config.environment import this_worker
-from pegboard.config.state import read_state, remove_state, state_location, state_lock, write_state
+from pegboard.config.state import StateFiles
 from pegboard.host import Host
 from pegboard.loading.discovery import own_version
 from pegboard.plugin.commands import RunningWorkers
@@ -47,7 +47,7 @@ class _RunningProcess:
     def __enter__(self) -> Self:
         if self._environ is not None:
             try:
-                self._lock.enter_context(state_lock(self._name, self._environ))
+                self._lock.enter_context(StateFiles(self._environ).lock(self._name))
             except OSError as error:
                 logger.debug("the host has no record: %s", error)
                 self._environ = None
@@ -70,7 +70,7 @@ class _RunningProcess:
             "results": [result._asdict() for result in results or ()],
         }
         try:
-            write_state(self._name, encode(record), self._environ, sync=False)  # a power failure ends the host
+            StateFiles(self._environ).write(self._name, encode(record), sync=False)  # a power failure ends the host
         except OSError as error:
             logger.debug("the record of the host cannot be written: %s", error)
 
@@ -125,10 +125,11 @@ class WorkerRecords(_RunningProcess, RunningWorkers):
 
 def running_hosts(environ: Mapping[str, str]) -> Iterator[Record]:
     """Yield the records of the running hosts of this Python environment. Remove those of ended processes."""
-    folder = state_location(environ)
+    files = StateFiles(environ)
+    folder = files.location
     names = sorted(file.name for file in folder.glob(f"{_PREFIX}*{_SUFFIX}")) if folder is not None else []
     for name in names:
-        with suppress(OSError), state_lock(name, environ) as is_free:
+        with suppress(OSError), files.lock(name) as is_free:
             if is_free:
                 _forget(name, environ)
                 continue
@@ -140,7 +141,7 @@ def running_hosts(environ: Mapping[str, str]) -> Iterator[Record]:
 def read_record(name: str, environ: Mapping[str, str]) -> Record | None:
     """Return a record, or None if it cannot be read."""
     try:
-        record: Any = decode(read_state(name, environ) or b"null")
+        record: Any = decode(StateFiles(environ).read(name, secret=False) or b"null")
     except (OSError, ValueError):
         return None
     return record if isinstance(record, dict) and isinstance(record.get("pid"), int) else None
@@ -159,4 +160,4 @@ def record_of(pid: int, environ: Mapping[str, str]) -> Record | None:
 def _forget(name: str, environ: Mapping[str, str]) -> None:
     for file in (name, f".{name}.lock"):
         with suppress(OSError):
-            remove_state(file, environ)
+            StateFiles(environ).remove(file)

@@ -11,7 +11,7 @@ import sys
 from collections.abc import Mapping
 from typing import Any
 
-from pegboard.config.state import read_state, state_lock, write_state
+from pegboard.config.state import StateFiles
 from pegboard.host import Host
 from pegboard.plugin.origin import Origin
 from pegboard.wire.codec import decode, encode
@@ -32,13 +32,13 @@ def report_new_toolkits(host: Host, environ: Mapping[str, str]) -> None:
         before = _read(environ).get(sys.prefix)
         if before == _remembered(host, before):
             return
-        with state_lock(TOOLKITS_FILE, environ) as locked:
+        with StateFiles(environ).lock(TOOLKITS_FILE) as locked:
             if not locked:
                 return  # another host that starts now reports them
             kept = _read(environ)
             before = kept.pop(sys.prefix, None)
             kept[sys.prefix] = _remembered(host, before)
-            write_state(TOOLKITS_FILE, encode(dict([*kept.items()][-MAX_ENVIRONMENTS:])), environ)
+            StateFiles(environ).write(TOOLKITS_FILE, encode(dict([*kept.items()][-MAX_ENVIRONMENTS:])))
     except OSError as error:
         logger.debug("new toolkits are not reported: %s", error)
         return
@@ -49,7 +49,7 @@ def report_new_toolkits(host: Host, environ: Mapping[str, str]) -> None:
 def _read(environ: Mapping[str, str]) -> dict[str, Seen]:
     """Return the recorded environments. Records of another form are ignored."""
     try:
-        kept: Any = decode(read_state(TOOLKITS_FILE, environ) or b"{}")
+        kept: Any = decode(StateFiles(environ).read(TOOLKITS_FILE, secret=False) or b"{}")
     except ValueError:
         return {}
     return {str(key): seen for key, seen in kept.items() if _is_seen(seen)} if isinstance(kept, dict) else {}

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from pegboard.config.state import create_state
+from pegboard.config.state import StateFiles
 from pegboard_plugins.auth.login import grant_store
 from tests.plugins.auth.login.front import KEY, Front
 from tests.plugins.auth.login.identity_server import IdentityServer
@@ -72,7 +72,7 @@ async def test_a_key_that_is_empty_signs_nothing(
     provider: IdentityServer, state: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     """A crash can leave an empty file. Everyone could then sign tokens."""
-    create_state("login-key", b"", os.environ)
+    StateFiles(os.environ).create("login-key", b"")
     async with Front(provider.url, keys=[]) as front:
         assert (await front.register()).status == 503
         assert await front.status("x") == 503
@@ -82,7 +82,7 @@ async def test_a_key_that_is_empty_signs_nothing(
 async def test_a_key_that_others_can_read_signs_nothing(
     provider: IdentityServer, state: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
-    create_state("login-key", KEY.encode(), os.environ)
+    StateFiles(os.environ).create("login-key", KEY.encode())
     (state / "login-key").chmod(0o644)
     async with Front(provider.url, keys=[]) as front:
         assert (await front.register()).status == 503

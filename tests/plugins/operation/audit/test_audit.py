@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from pegboard import Host, MCPError, RetryableToolError, Toolkit
-from pegboard.config.state import create_state
+from pegboard.config.state import StateFiles
 from pegboard.types import Call, Caller, CallNext, Client, Failure, Outcome
 from pegboard_plugins.operation.audit import KEY_FILE, AuditPlugin
 from pegboard_plugins.support.refusal_log import fingerprint
@@ -155,7 +155,7 @@ async def test_digests_depend_on_arguments_and_key(file: Path, state: Path) -> N
 @pytest.mark.parametrize("damaged", [b"", b"\xff" * 64])
 async def test_a_damaged_key_is_refused(file: Path, damaged: bytes) -> None:
     """With a key that others can guess, they could guess the arguments of calls."""
-    create_state(KEY_FILE, damaged, os.environ)
+    StateFiles(os.environ).create(KEY_FILE, damaged)
     with pytest.raises(MCPError, match=r"audit\.key in the state directory is damaged: restore it, or remove it"):
         async with audited(file):
             pass
