@@ -5,6 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 from hashlib import sha256
+from typing import Annotated, TypeAlias
+
+from pydantic import AfterValidator
 
 from pegboard.types import Request, Response
 
@@ -98,6 +101,10 @@ def checked_scopes(scopes: tuple[str, ...]) -> tuple[str, ...]:
         if not is_scope(scope):
             raise ValueError(f"invalid scope {scope!r}: list scopes separately (RFC 6749)")
     return scopes
+
+
+Scopes: TypeAlias = Annotated[tuple[str, ...], AfterValidator(checked_scopes)]
+"""The scopes of a setting."""
 
 
 def challenge(parameters: Mapping[str, str]) -> str:

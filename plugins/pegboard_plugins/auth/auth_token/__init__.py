@@ -4,15 +4,24 @@ from __future__ import annotations
 
 import hmac
 from collections.abc import Iterable, Mapping
-from typing import Annotated, NamedTuple, Self
+from typing import Annotated, NamedTuple, Self, TypeAlias
 
-from pydantic import Field, SecretStr, field_validator, model_validator
+from pydantic import AfterValidator, Field, SecretStr, model_validator
 
 from pegboard import PluginConfig
 from pegboard.plugin import Authenticator, Plugin, WidensAccess, hookimpl
 from pegboard.types import Caller, Request, Response
-from pegboard_plugins.support.bearer import BearerScheme, checked_scopes, is_bearer_token
+from pegboard_plugins.support.bearer import BearerScheme, Scopes, is_bearer_token
 from pegboard_plugins.support.secret_strength import SECRET_BYTES, is_weak_secret
+
+
+def _checked_token(token: SecretStr) -> SecretStr:
+    if not is_bearer_token(token.get_secret_value()):
+        raise ValueError("invalid token: use letters, digits and -._~+/, with = only at the end")
+    return token
+
+
+Token: TypeAlias = Annotated[SecretStr, AfterValidator(_checked_token)]
 
 
 class NamedToken(PluginConfig):
@@ -24,19 +33,9 @@ class NamedToken(PluginConfig):
         scopes: the scopes of the token.
     """
 
-    token: SecretStr
+    token: Token
     subject: str | None = Field(None, min_length=1)
-    scopes: tuple[str, ...] = ()
-
-    @field_validator("token")
-    @classmethod
-    def _check_token(cls, token: SecretStr) -> SecretStr:
-        return _checked_token(token)
-
-    @field_validator("scopes")
-    @classmethod
-    def _check_scopes(cls, scopes: tuple[str, ...]) -> tuple[str, ...]:
-        return checked_scopes(scopes)
+    scopes: Scopes = ()
 
 
 class AuthTokenConfig(PluginConfig):
@@ -50,20 +49,10 @@ class AuthTokenConfig(PluginConfig):
         callers: more callers, each in its own section with `token`, `subject` and `scopes`.
     """
 
-    token: Annotated[SecretStr | None, WidensAccess("admits callers with this token")] = None
+    token: Annotated[Token | None, WidensAccess("admits callers with this token")] = None
     subject: str = Field("operator", min_length=1)
-    scopes: tuple[str, ...] = ()
+    scopes: Scopes = ()
     callers: Annotated[Mapping[str, NamedToken], WidensAccess("admits callers with these tokens")] = {}
-
-    @field_validator("token")
-    @classmethod
-    def _check_token(cls, token: SecretStr | None) -> SecretStr | None:
-        return None if token is None else _checked_token(token)
-
-    @field_validator("scopes")
-    @classmethod
-    def _check_scopes(cls, scopes: tuple[str, ...]) -> tuple[str, ...]:
-        return checked_scopes(scopes)
 
     @model_validator(mode="after")
     def _check_tokens(self) -> Self:
@@ -83,12 +72,6 @@ class AuthTokenConfig(PluginConfig):
         for name, entry in self.callers.items():
             own[f"callers.{name}.token"] = entry.model_copy(update={"subject": entry.subject or name})
         return own
-
-
-def _checked_token(token: SecretStr) -> SecretStr:
-    if not is_bearer_token(token.get_secret_value()):
-        raise ValueError("invalid token: use letters, digits and -._~+/, with = only at the end")
-    return token
 
 
 class AuthTokenPlugin(Plugin):

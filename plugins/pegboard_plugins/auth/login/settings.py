@@ -12,7 +12,7 @@ from pydantic import AfterValidator, Field, SecretStr, StringConstraints, field_
 from pegboard import PluginConfig
 from pegboard.plugin import WidensAccess
 from pegboard_client import names_this_machine
-from pegboard_plugins.support.bearer import checked_scopes
+from pegboard_plugins.support.bearer import Scopes
 from pegboard_plugins.support.secret_strength import is_weak_secret
 
 GITHUB = "https://github.com"
@@ -88,7 +88,7 @@ class IdentityProviderSettings(PluginConfig):
     client_id: Name
     client_secret: SecretStr | None = Field(None, min_length=1)
     kind: Literal["openid", "github"] = "openid"
-    scopes: tuple[str, ...] = ()
+    scopes: Scopes = ()
     parameters: Mapping[str, str] = {}
     subject_claim: Name = "sub"
     groups_claim: Name = "groups"
@@ -100,11 +100,6 @@ class IdentityProviderSettings(PluginConfig):
         if well_known:
             raise ValueError(f"this is the address of the metadata: the issuer is {issuer}")
         return GITHUB if issuer.rstrip("/") == GITHUB else issuer
-
-    @field_validator("scopes")
-    @classmethod
-    def _check_scopes(cls, scopes: tuple[str, ...]) -> tuple[str, ...]:
-        return checked_scopes(scopes)
 
     @field_validator("parameters")
     @classmethod
@@ -162,8 +157,8 @@ class LoginConfig(PluginConfig):
     allowed_groups: Annotated[tuple[Name, ...], WidensAccess("lets members of these groups log in")] = ()
     allowed_domains: Annotated[tuple[Domain, ...], WidensAccess("lets accounts of these domains log in")] = ()
     everyone: Annotated[bool, WidensAccess("lets everyone with an account at the provider log in")] = False
-    scopes: tuple[str, ...] = ()
-    challenge_scopes: tuple[str, ...] = ()
+    scopes: Scopes = ()
+    challenge_scopes: Scopes = ()
     scope_groups: Mapping[str, tuple[str, ...]] = {}
     keys: tuple[SecretStr, ...] = ()
     database: Name | None = None
@@ -177,11 +172,6 @@ class LoginConfig(PluginConfig):
     @classmethod
     def _check_resource(cls, url: str) -> str:
         return _normal(_checked_url(url))
-
-    @field_validator("scopes", "challenge_scopes")
-    @classmethod
-    def _check_scopes(cls, scopes: tuple[str, ...]) -> tuple[str, ...]:
-        return checked_scopes(scopes)
 
     @model_validator(mode="after")
     def _check(self) -> Self:

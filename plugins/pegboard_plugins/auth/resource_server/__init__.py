@@ -11,7 +11,7 @@ from contextlib import asynccontextmanager
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
-from pegboard.plugin import Authenticator, Lifespan, Plugin, ProtocolContext, Route, hookimpl
+from pegboard.plugin import Authenticator, Plugin, ProtocolContext, Route, hookimpl
 from pegboard.types import Request, Response
 from pegboard_plugins.auth.resource_server.conversions import path_of
 from pegboard_plugins.auth.resource_server.settings import POLICY, WELL_KNOWN, ResourceServerConfig
@@ -43,12 +43,9 @@ class ResourceServerPlugin(Plugin):
         return self._authenticators
 
     @hookimpl
-    def lifespan(self) -> Lifespan:
-        """Cancel requests to authorization servers when the host stops."""
-        return self._run()
-
     @asynccontextmanager
-    async def _run(self) -> AsyncIterator[None]:
+    async def lifespan(self) -> AsyncIterator[None]:
+        """Cancel requests to authorization servers when the host stops."""
         try:
             yield
         finally:

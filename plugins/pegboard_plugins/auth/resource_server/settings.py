@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Annotated, Any, Self
+from typing import Annotated, Any, Self, TypeAlias
 
-from pydantic import Field, SecretStr, field_validator, model_validator
+from pydantic import AfterValidator, BeforeValidator, Field, SecretStr, field_validator, model_validator
 
 from pegboard import PluginConfig
 from pegboard.plugin import WidensAccess
@@ -18,7 +18,10 @@ from pegboard_plugins.auth.resource_server.conversions import (
     checked_url,
     path_of,
 )
-from pegboard_plugins.support.bearer import checked_scopes
+from pegboard_plugins.support.bearer import Scopes
+
+Url: TypeAlias = Annotated[str, AfterValidator(checked_url)]
+ListedScopes: TypeAlias = Annotated[Scopes, BeforeValidator(as_list)]
 
 
 class Introspection(PluginConfig):
@@ -34,13 +37,8 @@ class Introspection(PluginConfig):
 
     client_id: str = Field(min_length=1)
     client_secret: SecretStr = Field(min_length=1)
-    url: str | None = None
+    url: Url | None = None
     proves_audience: bool = False
-
-    @field_validator("url")
-    @classmethod
-    def _check_url(cls, url: str | None) -> str | None:
-        return None if url is None else checked_url(url)
 
 
 class AuthorizationServer(PluginConfig):
@@ -56,9 +54,9 @@ class AuthorizationServer(PluginConfig):
         leeway_seconds: the tolerated difference of its clock; that of the plugin by default.
     """
 
-    issuer: str
-    url: str | None = None
-    jwks_uri: str | None = None
+    issuer: Url
+    url: Url | None = None
+    jwks_uri: Url | None = None
     introspection: Introspection | None = None
     audiences: tuple[str, ...] = ()
     algorithms: tuple[str, ...] = ("RS256", "PS256", "ES256", "EdDSA")
@@ -68,11 +66,6 @@ class AuthorizationServer(PluginConfig):
     @classmethod
     def _translate(cls, value: Any) -> Any:
         return as_server(value)
-
-    @field_validator("issuer", "url", "jwks_uri")
-    @classmethod
-    def _check_url(cls, url: str | None) -> str | None:
-        return None if url is None else checked_url(url)
 
     @field_validator("algorithms")
     @classmethod
@@ -121,16 +114,19 @@ class ResourceServerConfig(PluginConfig):
             accepts only tokens with its own URL as audience, and has its own metadata.
     """
 
-    resource: str
+    resource: Url
     authorization_servers: Annotated[
         tuple[AuthorizationServer, ...],
         Field(min_length=1),
+        BeforeValidator(as_servers),
         WidensAccess("admits callers with tokens of these servers"),
     ]
-    scopes_supported: tuple[str, ...] = ()
-    challenge_scopes: tuple[str, ...] = ()
-    required_scopes: tuple[str, ...] = ()
-    implied_scopes: Annotated[Mapping[str, tuple[str, ...]], WidensAccess("scopes allow more")] = {}
+    scopes_supported: ListedScopes = ()
+    challenge_scopes: ListedScopes = ()
+    required_scopes: ListedScopes = ()
+    implied_scopes: Annotated[
+        Mapping[str, tuple[str, ...]], AfterValidator(checked_implied), WidensAccess("scopes allow more")
+    ] = {}
     token_types: tuple[str, ...] = ("at+jwt", "JWT", "")
     leeway_seconds: float = Field(30, ge=0, le=300)
     fetch_seconds: float = Field(5, gt=0)
@@ -141,31 +137,6 @@ class ResourceServerConfig(PluginConfig):
     introspected_seconds: float = Field(30, ge=0, le=300)
     max_verified: int = Field(10_000, ge=0)
     other_resources: Annotated[Mapping[str, str], WidensAccess("admits callers to other endpoints")] = {}
-
-    @field_validator("authorization_servers", mode="before")
-    @classmethod
-    def _parse_servers(cls, value: Any) -> Any:
-        return as_servers(value)
-
-    @field_validator("scopes_supported", "challenge_scopes", "required_scopes", mode="before")
-    @classmethod
-    def _parse_names(cls, value: Any) -> Any:
-        return as_list(value)
-
-    @field_validator("scopes_supported", "challenge_scopes", "required_scopes")
-    @classmethod
-    def _check_scopes(cls, scopes: tuple[str, ...]) -> tuple[str, ...]:
-        return checked_scopes(scopes)
-
-    @field_validator("implied_scopes")
-    @classmethod
-    def _check_implied(cls, implied: Mapping[str, tuple[str, ...]]) -> Mapping[str, tuple[str, ...]]:
-        return checked_implied(implied)
-
-    @field_validator("resource")
-    @classmethod
-    def _check_url(cls, url: str) -> str:
-        return checked_url(url)
 
     @field_validator("other_resources")
     @classmethod

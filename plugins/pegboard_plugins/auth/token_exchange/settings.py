@@ -10,7 +10,7 @@ from pydantic import Field, SecretStr, field_validator, model_validator
 
 from pegboard import PluginConfig
 from pegboard.plugin import WidensAccess
-from pegboard_plugins.support.bearer import checked_scopes
+from pegboard_plugins.support.bearer import Scopes
 
 
 class ExchangeSettings(PluginConfig):
@@ -36,7 +36,7 @@ class ExchangeSettings(PluginConfig):
     token_endpoint: str | None = None
     audience: str | None = Field(None, min_length=1)
     resource: str | None = Field(None, min_length=1)
-    scopes: tuple[str, ...] = ()
+    scopes: Scopes = ()
     authorization_server: str | None = Field(None, min_length=1)
     upstream_client_id: str | None = Field(None, min_length=1)
     upstream_client_secret: SecretStr | None = Field(None, min_length=1)
@@ -54,11 +54,6 @@ class ExchangeSettings(PluginConfig):
         if url is not None and not re.fullmatch(r"[A-Za-z][A-Za-z0-9+.-]*:[!\"$-~]+", url):
             raise ValueError("use an absolute URI without a fragment (RFC 8707), such as https://orders.example.com")
         return url
-
-    @field_validator("scopes")
-    @classmethod
-    def _are_scopes(cls, scopes: tuple[str, ...]) -> tuple[str, ...]:
-        return checked_scopes(scopes)
 
     @model_validator(mode="after")
     def _check(self) -> Self:

@@ -11,7 +11,7 @@ from contextlib import asynccontextmanager
 from typing import Annotated
 
 from pegboard import PluginConfig, ToolkitError
-from pegboard.plugin import Lifespan, Middleware, Plugin, WidensAccess, as_failure, hookimpl, redacted
+from pegboard.plugin import Middleware, Plugin, WidensAccess, as_failure, hookimpl, redacted
 from pegboard.types import Call, CallNext, Outcome
 
 logger = logging.getLogger("pegboard.debug_errors")
@@ -69,12 +69,9 @@ class DebugErrorsPlugin(Plugin):
         return [exposed] if exposed.developer_message or exposed.stacktrace or exposed.local else []
 
     @hookimpl
-    def lifespan(self) -> Lifespan:
-        """Warn about enabled settings and invalid values when the host starts."""
-        return self._warn()
-
     @asynccontextmanager
-    async def _warn(self) -> AsyncIterator[None]:
+    async def lifespan(self) -> AsyncIterator[None]:
+        """Warn about enabled settings and invalid values when the host starts."""
         for setting, variable in VARIABLES.items():
             if self._is_on(setting):
                 logger.warning("%s is on: models are shown internals of tools, such as exceptions and paths", variable)

@@ -33,7 +33,6 @@ from pegboard import (
     UpstreamError,
 )
 from pegboard.plugin import (
-    Lifespan,
     Middleware,
     Plugin,
     ProtocolError,
@@ -95,12 +94,9 @@ class AuditPlugin(Plugin):
         return [self._audit]
 
     @hookimpl
-    def lifespan(self) -> Lifespan:
-        """Open the file and the key when the host starts."""
-        return self._open()
-
     @asynccontextmanager
-    async def _open(self) -> AsyncIterator[None]:
+    async def lifespan(self) -> AsyncIterator[None]:
+        """Open the file and the key when the host starts."""
         self._audit.open()
         try:
             yield

@@ -13,7 +13,7 @@ from time import perf_counter
 from pydantic import Field
 
 from pegboard import NotFoundError, PluginConfig, PromptResult, ResourceResult, ToolResult
-from pegboard.plugin import Lifespan, Middleware, Plugin, hookimpl
+from pegboard.plugin import Middleware, Plugin, hookimpl
 from pegboard.types import Call, CallNext, Outcome, RawResult
 
 MAX_NAMES = 1000
@@ -53,12 +53,9 @@ class TimingPlugin(Plugin):
         return [self._timing]
 
     @hookimpl
-    def lifespan(self) -> Lifespan:
-        """Log the summary when the host stops."""
-        return self._run()
-
     @asynccontextmanager
-    async def _run(self) -> AsyncIterator[None]:
+    async def lifespan(self) -> AsyncIterator[None]:
+        """Log the summary when the host stops."""
         yield
         if self.config.summary:
             for line in self._timing.summary():

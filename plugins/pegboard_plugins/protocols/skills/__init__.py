@@ -23,7 +23,6 @@ from pegboard import PluginConfig, ResourceContents, ResourceResult, ToolDefinit
 from pegboard.plugin import (
     ContentFolder,
     Extension,
-    Lifespan,
     Method,
     Plugin,
     PluginContext,
@@ -98,12 +97,9 @@ class SkillsPlugin(Plugin):
         return {} if isinstance(item, Resource) and item.uri in self._skills else None
 
     @hookimpl
-    def lifespan(self, context: PluginContext) -> Lifespan:
-        """Read the skills, and watch their folders."""
-        return self._run(context)
-
     @asynccontextmanager
-    async def _run(self, context: PluginContext) -> AsyncIterator[None]:
+    async def lifespan(self, context: PluginContext) -> AsyncIterator[None]:
+        """Read the skills, and watch their folders."""
         self._context = context
         if not self._folders():
             yield

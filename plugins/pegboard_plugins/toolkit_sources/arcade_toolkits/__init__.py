@@ -10,7 +10,7 @@ from time import perf_counter
 from typing import Any
 
 from pegboard import PluginConfig
-from pegboard.plugin import FoundToolkit, Lifespan, Plugin, hookimpl
+from pegboard.plugin import FoundToolkit, Plugin, hookimpl
 from pegboard_plugins.toolkit_sources.arcade_toolkits.finder import InstalledToolkit, toolkits_named
 
 SLOW_SECONDS = 2.0
@@ -48,12 +48,9 @@ class ArcadePlugin(Plugin):
         return [found_toolkit(toolkit, self.import_seconds) for toolkit in toolkits_named(self.config.names)]
 
     @hookimpl
-    def lifespan(self) -> Lifespan:
-        """Name the toolkits whose imports made the start slow."""
-        return self._start()
-
     @asynccontextmanager
-    async def _start(self) -> AsyncIterator[None]:
+    async def lifespan(self) -> AsyncIterator[None]:
+        """Name the toolkits whose imports made the start slow."""
         if sum(self.import_seconds.values()) >= SLOW_SECONDS:
             slowest = sorted(self.import_seconds.items(), key=lambda pair: -pair[1])
             logger.warning(
