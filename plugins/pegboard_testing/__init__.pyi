@@ -27,6 +27,7 @@ from pegboard_testing.contracts.auth_contracts import (
 )
 from pegboard_testing.contracts.authenticator_contract import (
     AuthenticatorContract,
+    http_request,
 )
 from pegboard_testing.contracts.command_contract import (
     CommandContract,
@@ -37,9 +38,6 @@ from pegboard_testing.contracts.contract import (
 )
 from pegboard_testing.contracts.error_adapter_contract import (
     ErrorAdapterContract,
-)
-from pegboard_testing.contracts.http_requests import (
-    http_request,
 )
 from pegboard_testing.contracts.middleware_contract import (
     MiddlewareContract,

@@ -18,7 +18,7 @@ from pegboard.types import Call
 from pegboard.types.reloads import ReloadResult
 from pegboard_plugins.auth.login.settings import LoginConfig
 from pegboard_plugins.auth.vault.settings import VaultConfig
-from pegboard_plugins.operation.lock.settings import LockConfig
+from pegboard_plugins.operation.lock import LockConfig
 from pegboard_plugins.toolkit_sources.local_files import LocalFilesConfig
 from pegboard_plugins.toolkit_sources.tool_packages import ToolPackagesConfig
 from tests.docs.pages import Page, pegboard

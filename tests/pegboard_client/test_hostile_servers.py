@@ -19,8 +19,8 @@ from pegboard_client import (
     Program,
     ServerTimeoutError,
     Stream,
+    child_process,
     http_session,
-    process_group,
 )
 from tests.host.hosting import until
 from tests.pegboard_client.pairs import MemoryEnd, StreamPair
@@ -160,7 +160,7 @@ async def test_a_login_has_its_own_time() -> None:
 
 
 async def test_a_server_cannot_demand_a_reconnect_at_once() -> None:
-    from pegboard_client.event_stream import MIN_RETRY_MS, EventParser
+    from pegboard_client.http_stream import MIN_RETRY_MS, EventParser
 
     assert [event.retry_ms for event in EventParser(100).feed(b"retry: 0\n\n")] == [MIN_RETRY_MS]
 
@@ -240,7 +240,7 @@ async def test_a_program_without_its_guard_is_ended(monkeypatch: pytest.MonkeyPa
         started.append(pid)
         raise BlockingIOError("no more processes")
 
-    monkeypatch.setattr(process_group, "_guard_of", fail)
+    monkeypatch.setattr(child_process, "_guard_of", fail)
     await assert_refused(Program("sleep", ["60"]), "guard of sleep: no more processes")
     with pytest.raises(ProcessLookupError):
         os.kill(started[0], 0)

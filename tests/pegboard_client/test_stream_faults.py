@@ -305,7 +305,7 @@ async def test_a_stubborn_program_and_its_children_are_ended(monkeypatch: pytest
 async def test_without_process_groups_the_program_itself_is_ended(monkeypatch: pytest.MonkeyPatch) -> None:
     """As on Windows."""
     monkeypatch.setattr("pegboard_client.child_process.MAX_EXIT_SECONDS", 0.05)
-    monkeypatch.setattr("pegboard_client.process_group.GROUPS", False)
+    monkeypatch.setattr("pegboard_client.child_process.GROUPS", False)
     alone = STUBBORN.replace("child.pid", "os.getpid()").replace(SLEEPING_CHILD, "")
     async with Client(program(alone), revision=REVISION) as client:
         pids = (await client.request("ping"))["pids"]

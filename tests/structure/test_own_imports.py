@@ -7,7 +7,7 @@ import ast
 from tests.structure.sources import modules
 
 CHANGES = {"__import__", "meta_path", "path_hooks"}
-ALLOWED = "pegboard_plugins.toolkit_sources.arcade_toolkits.own_imports"
+ALLOWED = "pegboard_plugins.toolkit_sources.arcade_toolkits.loading"
 
 
 def changes_imports(source: str) -> bool:

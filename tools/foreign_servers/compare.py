@@ -11,7 +11,7 @@ from contextlib import suppress
 from inspect import cleandoc
 from typing import Any
 
-from pegboard_plugins.compat.fastmcp.docstrings import before_sections
+from pegboard_plugins.compat.fastmcp.item_definitions import before_sections
 
 _NOTES = frozenset(("title", "additionalProperties", "$schema", "x-fastmcp-wrap-result", "contentEncoding"))
 """Members of schemas that change no validation that matters here."""

@@ -21,6 +21,9 @@ from pegboard.types.catalogue import Resource, Tool
 from pegboard.wire.codec import encode, is_finite
 from pegboard.wire.meta_keys import grammar_complaint, meta_complaint
 
+# --- Rules for single extensions, methods, notification handlers and topics.
+
+
 CORE_METHODS = frozenset(
     {
         "initialize",

@@ -86,6 +86,9 @@ def ignored_settings(config: HostConfig, environ: Mapping[str, str]) -> Iterable
     return ignored_variables(environ, other_variables(config), named)
 
 
+# --- Environment variables that resemble settings but set nothing: those of other systems, and misspelled ones.
+
+
 OWN_VARIABLES = (CONFIG_VARIABLE, STATE_VARIABLE)
 """The variables of the host that set no key."""
 SIMILARITY = 0.9

@@ -103,6 +103,9 @@ def _unlike(item: object, accepted: type) -> str | None:
     return None
 
 
+# --- The check of middleware when its plugin is loaded.
+
+
 MIDDLEWARE_METHODS = tuple(name for name in vars(Middleware) if name.startswith("on_"))
 """The methods that a middleware may override."""
 

@@ -75,6 +75,9 @@ def _toolkit_of_functions(name: str, load: Callable[[Path], ModuleType], files: 
     return kit
 
 
+# --- The toolkits and tools that a Python file defines, read from its syntax. The file is not run.
+
+
 PACKAGES = ("pegboard", "pegboard_plugins")
 """The packages whose decorators and classes define tools."""
 

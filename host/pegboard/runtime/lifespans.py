@@ -25,6 +25,9 @@ if TYPE_CHECKING:
     from pegboard.runtime.observation import Observation
 
 
+# --- A lifespan in its own task. Task groups and cancel scopes must be left in the task that has entered them.
+
+
 class LifespanTask(AbstractAsyncContextManager[Any]):
     """Enters and leaves a lifespan in one task. Other tasks, such as a reload, may request the end.
 

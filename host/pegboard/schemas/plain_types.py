@@ -20,6 +20,9 @@ from pydantic import Field
 from pydantic.fields import FieldInfo
 from pydantic_core import CoreSchema, core_schema
 
+# --- Values that consist only of the types that JSON has. pydantic_core checks and copies them in one pass.
+
+
 _NAME = "json"
 
 PLAIN_JSON: CoreSchema = core_schema.definition_reference_schema(_NAME)

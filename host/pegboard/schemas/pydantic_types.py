@@ -42,6 +42,10 @@ from pegboard.schemas.plain_types import JsonObject, Parameter, is_shown_default
 from pegboard.schemas.subschemas import subschemas
 from pegboard.wire.codec import is_finite, with_base64
 
+# --- `bytes` as base64 (RFC 4648 section 4) in arguments and results. pydantic uses UTF-8, or the base64 of URLs.
+# Serializers of results also write NaN and infinities as such, so that the host detects them in the JSON.
+
+
 NO_SCHEMAS = frozenset(("metadata", "default", "expected", "config", "members"))
 """The members of a core schema that hold no core schemas."""
 

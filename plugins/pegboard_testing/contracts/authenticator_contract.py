@@ -10,10 +10,9 @@ from collections.abc import Awaitable, Collection, Iterable, Mapping, Sequence
 from typing import ClassVar
 
 from pegboard.plugin.routes import Authenticator
-from pegboard.types.callers import EMPTY, Caller
+from pegboard.types.callers import ANONYMOUS, EMPTY, Caller
 from pegboard.types.http import Request, Response
 from pegboard_testing.contracts.contract import Contract, captured_output, rule
-from pegboard_testing.contracts.http_requests import http_request
 
 INVALID_AUTHORIZATION = (
     "", " ", "Bearer", "Bearer ", "Bearer  ", "Bearer a b", "Bearer \u20ac", "Bearer \udcff", "Bearer \0", "Basic Og==",
@@ -197,3 +196,38 @@ def _unsigned(value: str) -> list[str]:
 
 def _summary(answer: Caller | Response) -> object:
     return answer.identity if isinstance(answer, Caller) else answer.status
+
+
+# --- HTTP requests for the contracts of authenticators and routes.
+
+
+class FixedHeaders:
+    """The header fields of a request. Names may be in upper or lower case.
+
+    Args:
+        fields: the fields; each name occurs once.
+    """
+
+    def __init__(self, fields: Mapping[str, str]) -> None:
+        self._fields = {name.lower(): value for name, value in fields.items()}
+
+    def get(self, key: str, /) -> str | None:
+        """Return a field, or None if the request does not have it."""
+        return self._fields.get(key.lower())
+
+    def getall(self, key: str, /, default: Sequence[str]) -> Sequence[str]:
+        """Return the values of all fields with a name."""
+        value = self.get(key)
+        return default if value is None else [value]
+
+
+def http_request(
+    method: str = "GET",
+    path: str = "/",
+    body: bytes = b"",
+    headers: Mapping[str, str] = EMPTY,
+    query: Mapping[str, str] = EMPTY,
+    caller: Caller = ANONYMOUS,
+) -> Request:
+    """Return a request from another machine."""
+    return Request(method, path, query, FixedHeaders(headers), body, caller, peer="203.0.113.9")

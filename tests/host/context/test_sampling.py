@@ -9,7 +9,7 @@ import pytest
 from pegboard import ClientCapabilityError, ClientError
 from pegboard.errors import InteractionError
 from pegboard.types import Sample
-from pegboard_plugins.protocols.mcp.client_request_params import in_revision
+from pegboard_plugins.protocols.mcp.client_requests import in_revision
 from tests.support.schemas import LEGACY, MODERN, check
 
 ASSISTANT: dict[str, Any] = {"role": "assistant", "content": {"type": "text", "text": "x"}}

@@ -25,6 +25,8 @@ from pegboard.runtime.log_lines import JsonFormatter, MessageFormatter, TextForm
 from pegboard.secrets.redaction import redact_logs
 from pegboard.terminal import printing as output
 
+# --- A file to which lines are appended, such as a log.
+
 
 class LineFile:
     """Appends lines to a file, each with one write. New files have mode 0600.

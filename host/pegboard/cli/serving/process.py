@@ -166,6 +166,9 @@ def _tidy() -> None:
         sys.stderr.flush()
 
 
+# --- Exceptions of event loop callbacks that belong to a call. Such an exception fails only that call.
+
+
 def fail_call(error: BaseException) -> str | None:
     """Fail the call whose callback raised an exception. Return the name of the call, or None if the call is unknown.
 

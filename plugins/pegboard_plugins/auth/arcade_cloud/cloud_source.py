@@ -12,8 +12,8 @@ from pegboard_client import LoginFailedError
 from pegboard_plugins.support.login_questions import PendingLogin
 
 if TYPE_CHECKING:
+    from pegboard_plugins.auth.arcade_cloud import ArcadeCloudConfig
     from pegboard_plugins.auth.arcade_cloud.cloud_api import CloudApi, CloudAuthorization
-    from pegboard_plugins.auth.arcade_cloud.settings import ArcadeCloudConfig
 
 MAX_PENDING_AUTHORIZATIONS = 1000
 """The limit of remembered authorizations that wait for a user. The oldest are forgotten first."""

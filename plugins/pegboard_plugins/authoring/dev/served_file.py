@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import re
 import sys
 from argparse import Namespace
 from collections.abc import Callable, Mapping
@@ -11,10 +12,10 @@ from contextlib import AsyncExitStack
 from pathlib import Path
 from typing import Any
 
+import pegboard
 from pegboard.errors import MCPError
 from pegboard.terminal import printable, say, watch_sources
 from pegboard_client import Client, Program, QuestionHandler
-from pegboard_plugins.authoring.dev.server_lines import ServerLines
 from pegboard_plugins.servers.other_servers.server_items import ITEM_KINDS, Item, lists_of
 
 REVISION = "2025-11-25"
@@ -189,3 +190,44 @@ def _say_log(method: str, params: Mapping[str, Any]) -> None:
     if method == "notifications/message":
         data = params.get("data")
         say(f"{params.get('level')}: {printable(data if isinstance(data, str) else repr(data))}")
+
+
+# --- The standard error of the process of `pegboard dev`, in the words of a prompt.
+
+_INDENT = "    "
+"""The indentation of the lines after the first line of a log record."""
+_RECORD = re.compile(r"\d{4}-\d\d-\d\dT\S+Z (?P<level>[A-Z]+) (?P<logger>[\w.]+)(?: \[[^]]*\])?: (?P<message>.*)")
+_FRAME = re.compile(rf'{_INDENT}  File "(?P<file>.+)", line \d+')
+_OF_FRAME = _INDENT * 2
+_PACKAGE = f"{Path(pegboard.__file__).parent}{os.sep}"
+
+
+class ServerLines:
+    """Prints lines: log records without time and caller, and tracebacks without the frames of pegboard.
+
+    Args:
+        verbose: True to print all lines unchanged.
+    """
+
+    def __init__(self, *, verbose: bool) -> None:
+        self._verbose = verbose
+        self._is_frame_hidden = False
+
+    def __call__(self, line: str) -> None:
+        """Print a line, except log messages that the client also receives, and hidden frames."""
+        record = _RECORD.fullmatch(line)
+        if record is not None and record["logger"].startswith("pegboard.tools"):
+            return
+        if self._verbose:
+            say(line.removeprefix("pegboard: "))
+        elif record is not None:
+            say(f"{record['level'].lower()}: {record['message']}")
+        elif not self._hides(line):
+            say(line.removeprefix("pegboard: ").removeprefix(_INDENT))
+
+    def _hides(self, line: str) -> bool:
+        if frame := _FRAME.match(line):
+            self._is_frame_hidden = frame["file"].startswith(_PACKAGE)
+        elif not line.startswith(_OF_FRAME):
+            self._is_frame_hidden = False
+        return self._is_frame_hidden

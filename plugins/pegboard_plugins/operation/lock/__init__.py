@@ -6,6 +6,9 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from pydantic import Field
+
+from pegboard import PluginConfig
 from pegboard.plugin import (
     CheckedDefinition,
     DefinitionCheck,
@@ -18,11 +21,28 @@ from pegboard.plugin import (
 from pegboard.types import Inventory, ItemKind
 from pegboard_plugins.operation.lock.catalogue_lock import CatalogueLock
 from pegboard_plugins.operation.lock.lock_files import LOCK_FILE_NAME, read_lock
-from pegboard_plugins.operation.lock.settings import LockConfig
 from pegboard_plugins.operation.lock.verification import unlocked_reason
 
 if TYPE_CHECKING:
     from pegboard_plugins.operation.lock.lazy_start import LazyStart
+
+
+class LockConfig(PluginConfig):
+    """`[plugins.lock]`.
+
+    Attributes:
+        locked: serve only definitions that `pegboard.lock` has. The host does not start without this file.
+        lazy: import a toolkit at the first call of its items, and answer lists from `pegboard.lock`. true for all
+            toolkits, or a list of names or globs. The lifespan of a lazy toolkit begins after its import. The host
+            imports toolkits with other hooks at the start, and those with another version or other settings than in the
+            lock.
+        import_seconds: the time that a call waits for the import of a toolkit.
+    """
+
+    locked: bool = True
+    lazy: bool | tuple[str, ...] = False
+    import_seconds: float = Field(60, gt=0, le=3600)
+
 
 MAX_NAMED_ITEMS_IN_WARNING = 3
 """The maximum number of removed items that the warning names."""

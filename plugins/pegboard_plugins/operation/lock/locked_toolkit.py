@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any
 
@@ -17,7 +17,6 @@ from pegboard.plugin import (
 )
 from pegboard_plugins.operation.lock.canonical import digest_of
 from pegboard_plugins.operation.lock.catalogue_lock import CatalogueLock, LockedDefinition, LockedOwner
-from pegboard_plugins.operation.lock.definition_damage import damage
 from pegboard_plugins.operation.lock.definition_objects import HOST_MEMBERS, host_options
 from pegboard_plugins.operation.lock.verification import unlocked_reason
 
@@ -101,3 +100,44 @@ def _prompts(owner: LockedOwner) -> Iterator[PromptDefinition]:
 def _tags(locked: LockedDefinition) -> Sequence[str]:
     tags: Sequence[str] = locked.definition.get("_meta", {}).get(_TAGS, ())
     return tags
+
+
+# --- Wrong types in the definitions of a lock, found before a toolkit is served from them.
+
+_META: Mapping[str, Any] = {"pegboard/version": str, "pegboard/tags": list}
+_TOOL: Mapping[str, Any] = {
+    "title": str,
+    "description": str,
+    "inputSchema": {"type": str, "properties": dict, "required": list},
+    "outputSchema": dict,
+    "annotations": dict,
+    "_meta": _META,
+    **HOST_MEMBERS,
+}
+"""The types of the members with which a host serves a tool. A list has strings."""
+_OTHER: Mapping[str, Any] = {"_meta": _META}
+"""The types of such members of a resource or prompt. The host checks all others when it compiles the definition."""
+_WORDS: Mapping[type, str] = {str: "a string", list: "a list of strings", dict: "an object"}
+
+
+def damage(owner: LockedOwner) -> str | None:
+    """Return the first member of a toolkit's definitions that has a wrong type, and its right type, or None."""
+    others = {**owner.resources, **owner.prompts}
+    definitions = [(name, {"inputSchema": None, **tool.definition}, _TOOL) for name, tool in owner.tools.items()]
+    definitions += [(name, dict(item.definition), _OTHER) for name, item in others.items()]
+    wrong = (f"{name}: {problem}" for name, members, types in definitions if (problem := _wrong(members, types)))
+    return next(wrong, None)
+
+
+def _wrong(tree: Mapping[str, Any], types: Mapping[str, Any], path: str = "") -> str | None:
+    """Return the first member of an object with a wrong type, or None."""
+    for name, expected in types.items():
+        if name not in tree:
+            continue
+        value: Any = tree[name]
+        kind: Any = expected if isinstance(expected, type) else dict
+        if type(value) is not kind or (kind is list and not all(type(item) is str for item in value)):
+            return f"{path}{name} must be {_WORDS[kind]}"
+        if kind is not expected and (inner := _wrong(value, expected, f"{path}{name}.")):
+            return inner
+    return None

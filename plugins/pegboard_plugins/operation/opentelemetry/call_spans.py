@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from contextvars import ContextVar
 
 from opentelemetry.context import Context, attach, detach
-from opentelemetry.trace import Span, SpanKind, StatusCode, Tracer, set_span_in_context
+from opentelemetry.context import get_current as current
+from opentelemetry.propagate import extract, get_global_textmap
+from opentelemetry.trace import Link, Span, SpanKind, StatusCode, Tracer, get_current_span, set_span_in_context
 
 from pegboard.plugin import Middleware
 from pegboard.types import Call, CallNext, Inventory, Outcome
@@ -22,7 +24,6 @@ from pegboard_plugins.operation.opentelemetry.semantic_attributes import (
     shortened,
     transport_attributes,
 )
-from pegboard_plugins.operation.opentelemetry.trace_context import parent_of
 from pegboard_plugins.support.refusal_log import fingerprint
 
 _failed: ContextVar[tuple[Call, Context] | None] = ContextVar("failed", default=None)
@@ -115,3 +116,29 @@ def end_span(span: Span, problem: RequestProblem | None) -> None:
         span.set_attributes(problem.attributes)
         span.set_status(StatusCode.ERROR, problem.message)
     span.end()
+
+
+# --- The trace context of a request: from its `_meta`, its HTTP request, or the program.
+
+
+def parent_of(call: Call) -> tuple[Context, list[Link]]:
+    """Return the parent context of a request, and links to other contexts.
+
+    The parent is the context in `params._meta`. The context of the HTTP request, or of the program that embeds the
+    host, is linked. Without a context in `_meta`, it is the parent.
+    """
+    meta, headers = call.meta, call.headers
+    ambient = current()
+    if headers is not None and not get_current_span(ambient).get_span_context().is_valid:
+        ambient = _extracted(headers.get, ambient)
+    own = _extracted(meta.get, Context())
+    if not get_current_span(own).get_span_context().is_valid:
+        return _extracted(meta.get, ambient), []
+    linked = get_current_span(ambient).get_span_context()
+    return own, [Link(linked)] if linked.is_valid else []
+
+
+def _extracted(get: Callable[[str], object], base: Context) -> Context:
+    """Return a context with the fields that clients send, such as `traceparent`. Ignore values that are not strings."""
+    carrier = {field: value for field in get_global_textmap().fields if isinstance(value := get(field), str)}
+    return extract(carrier, context=base) if carrier else base

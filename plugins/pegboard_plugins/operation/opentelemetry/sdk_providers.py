@@ -7,24 +7,27 @@ import logging
 import os
 from collections.abc import Callable, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from threading import Thread
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+from opentelemetry._logs import SeverityNumber
 from opentelemetry.exporter.otlp.proto.http._log_exporter import OTLPLogExporter
+from opentelemetry.exporter.otlp.proto.http.metric_exporter import OTLPMetricExporter
 from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
 from opentelemetry.metrics import Meter, NoOpMeterProvider
 from opentelemetry.sdk._logs import LoggerProvider
 from opentelemetry.sdk._logs.export import BatchLogRecordProcessor
 from opentelemetry.sdk.metrics import MeterProvider
-from opentelemetry.sdk.metrics.export import PeriodicExportingMetricReader
+from opentelemetry.sdk.metrics.export import MetricExportResult, MetricsData, PeriodicExportingMetricReader
 from opentelemetry.sdk.resources import SERVICE_NAME, Resource
 from opentelemetry.sdk.trace import TracerProvider
 from opentelemetry.sdk.trace.export import BatchSpanProcessor
 from opentelemetry.trace import NoOpTracerProvider, Tracer
 
+from pegboard.plugin import redact_logs
+from pegboard_plugins.operation.opentelemetry.call_spans import failed_context
 from pegboard_plugins.operation.opentelemetry.duration_counts import DurationCounts
-from pegboard_plugins.operation.opentelemetry.log_export import LogExport
-from pegboard_plugins.operation.opentelemetry.metric_export import MetricExport
 
 if TYPE_CHECKING:
     from pegboard_plugins.operation.opentelemetry.settings import OpenTelemetryConfig
@@ -101,3 +104,74 @@ def _resource(service_name: str) -> Resource:
     if str(resource.attributes[SERVICE_NAME]).startswith("unknown_service"):
         resource = resource.merge(Resource({SERVICE_NAME: service_name}))
     return resource
+
+
+# --- The log of the process as OpenTelemetry log records, with secrets masked.
+
+_SEVERITIES = {
+    logging.DEBUG: SeverityNumber.DEBUG,
+    logging.INFO: SeverityNumber.INFO,
+    logging.WARNING: SeverityNumber.WARN,
+    logging.ERROR: SeverityNumber.ERROR,
+    logging.CRITICAL: SeverityNumber.FATAL,
+}
+_OF_EXPORTERS = ("opentelemetry", "urllib3", "requests", "pegboard.plugins.opentelemetry")
+"""The loggers whose records are not exported, because an export causes them."""
+
+
+class LogExport(logging.Handler):
+    """A handler that exports records. A record of a request carries the ids of its span.
+
+    Args:
+        provider: the provider of the SDK.
+    """
+
+    def __init__(self, provider: LoggerProvider) -> None:
+        super().__init__()
+        self._provider = provider
+        redact_logs([self])
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        """Return False for records that an export causes."""
+        return not any(record.name == name or record.name.startswith(f"{name}.") for name in _OF_EXPORTERS)
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Export a record. Never raise."""
+        try:
+            self._provider.get_logger(record.name).emit(
+                timestamp=int(record.created * 1e9),
+                context=failed_context(getattr(record, "call", None)),
+                severity_number=_SEVERITIES.get(record.levelno // 10 * 10, SeverityNumber.UNSPECIFIED),
+                severity_text=record.levelname,
+                body=self.format(record),
+            )
+        except Exception:  # noqa: BLE001 - as every handler does
+            self.handleError(record)
+
+
+# --- The exporter of the SDK's metrics and of the counted durations.
+
+
+class MetricExport(OTLPMetricExporter):
+    """Sends the metrics of the SDK together with counted durations.
+
+    Args:
+        durations: the durations.
+    """
+
+    def __init__(self, durations: Sequence[DurationCounts]) -> None:
+        super().__init__()
+        self._durations = durations
+
+    def export(
+        self, metrics_data: MetricsData, timeout_millis: float | None = 10_000, **more: Any
+    ) -> MetricExportResult:
+        """Send metrics, in the scope of the first metrics."""
+        (resource, *others) = metrics_data.resource_metrics
+        (scope, *scopes) = resource.scope_metrics
+        counted = [
+            metric for metric in (durations.metric() for durations in self._durations) if metric.data.data_points
+        ]
+        whole = replace(scope, metrics=[*scope.metrics, *counted])
+        data = MetricsData([replace(resource, scope_metrics=[whole, *scopes]), *others])
+        return super().export(data, timeout_millis, **more)

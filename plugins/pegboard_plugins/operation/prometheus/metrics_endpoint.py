@@ -6,7 +6,8 @@ import asyncio
 import hmac
 import logging
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import accumulate
 from typing import TYPE_CHECKING, Any
 
@@ -15,11 +16,10 @@ from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Histo
 from prometheus_client.exposition import choose_encoder
 from prometheus_client.registry import Collector
 
-from pegboard.plugin import Authenticator, ProtocolContext, TransportError
+from pegboard.plugin import Authenticator, Gauge, Observer, ProtocolContext, SessionInfo, TransportError
 from pegboard.types import Caller, Request, Response
 from pegboard_plugins.operation.prometheus import POLICY
 from pegboard_plugins.operation.prometheus.call_counts import BUCKETS, CallCounts, Durations
-from pegboard_plugins.operation.prometheus.host_state import HostState
 from pegboard_plugins.operation.prometheus.settings import is_loopback
 from pegboard_plugins.support.bearer import BearerScheme
 
@@ -179,3 +179,33 @@ class MetricsEndpoint(Authenticator):
         """Return the metrics in the format that the client accepts."""
         encode, content_type = choose_encoder(request.headers.get("Accept") or "")
         return Response(body=encode(self._registry), content_type=content_type)
+
+
+# --- The observer of a host: its gauges, and the durations of its sessions.
+
+
+class HostState(Observer):
+    """The state of one host.
+
+    Attributes:
+        gauges: all gauges of the host.
+        started: the number of started sessions by transport.
+        ended: the durations of ended sessions by transport.
+    """
+
+    def __init__(self) -> None:
+        self.gauges: Sequence[Gauge] = ()
+        self.started: Counter[str] = Counter()
+        self.ended: dict[str, Durations] = {}
+
+    def host_started(self, gauges: Sequence[Gauge]) -> None:
+        """Keep the gauges."""
+        self.gauges = gauges
+
+    def session_started(self, session: SessionInfo) -> None:
+        """Count a session."""
+        self.started[session.transport] += 1
+
+    def session_ended(self, session: SessionInfo, seconds: float) -> None:
+        """Count the duration of a session."""
+        self.ended.setdefault(session.transport, Durations()).add(seconds)

@@ -8,10 +8,11 @@ import os
 from argparse import Namespace
 from collections import deque
 from collections.abc import Awaitable, Callable, Mapping
+from hashlib import sha256
 from typing import Any, TypeVar
 
 from pegboard.errors import ClientError, MCPError, ProtocolError, TransportError
-from pegboard.plugin import CommandContext
+from pegboard.plugin import CommandContext, StateFiles, decode, encode
 from pegboard.terminal import (
     Terminal,
     clear_progress,
@@ -23,7 +24,6 @@ from pegboard.terminal import (
     show_progress,
 )
 from pegboard_client import Asked, Client, Endpoint, LoginRequiredError, OAuth, Program, QuestionHandler
-from pegboard_plugins.servers.other_servers.login_store import LoginStore
 from pegboard_plugins.servers.other_servers.other_server_output import print_lists, print_shown
 from pegboard_plugins.servers.other_servers.server_items import (
     Item,
@@ -181,3 +181,43 @@ def ask_at_terminal(label: str) -> QuestionHandler:
             raise ProtocolError(INVALID_PARAMS, "the question is invalid") from error
 
     return ask
+
+
+# --- Logins at MCP servers in the state directory of the user. Only the user can read the files.
+
+
+class LoginStore:
+    """A `TokenStore` with one file for each server.
+
+    Args:
+        environ: the environment variables that select the state directory.
+    """
+
+    def __init__(self, environ: Mapping[str, str]) -> None:
+        self._files = StateFiles(environ)
+
+    async def load(self, server: str) -> Mapping[str, Any] | None:
+        """Return the login at a server. A damaged file counts as absent."""
+        try:
+            content = self._files.read(_file(server))
+        except OSError as error:
+            raise MCPError(f"the login at {server} cannot be read: {error.strerror or error}") from error
+        try:
+            login = None if content is None else decode(content)
+        except ValueError:
+            return None
+        return login if isinstance(login, dict) else None
+
+    async def save(self, server: str, login: Mapping[str, Any] | None) -> None:
+        """Replace the login at a server."""
+        try:
+            if login is None:
+                self._files.remove(_file(server))
+            else:
+                self._files.write(_file(server), encode(login))
+        except OSError as error:
+            raise MCPError(f"the login at {server} cannot be saved: {error.strerror or error}") from error
+
+
+def _file(server: str) -> str:
+    return f"login-{sha256(server.encode()).hexdigest()[:32]}.json"

@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import re
+import select
 from collections.abc import Callable, Coroutine, Sequence
 from itertools import islice
 from typing import Any, NamedTuple
@@ -24,7 +25,6 @@ from pegboard_plugins.transports.http.aiohttp_internals import (
     take_waiter,
     waiting_requests,
 )
-from pegboard_plugins.transports.http.hang_ups import LOOK_SECONDS, has_hung_up
 from pegboard_plugins.transports.http.sending import SendLimit, unsent_bytes
 from pegboard_plugins.transports.http.staged_close import StagedConnection
 
@@ -407,3 +407,22 @@ class HttpConnection(StagedConnection):
         if answer and self.transport is not None and self.is_idle:
             self.transport.write(answer)
         self.force_close()
+
+
+# --- Peers that hang up while the server does not read from them. Event loops do not notice them.
+
+LOOK_SECONDS = 1.0
+"""The interval of looks at a connection from which the server does not read."""
+
+
+def has_hung_up(transport: asyncio.BaseTransport) -> bool:
+    """Return True if the peer has closed its connection or its sending side, even if unread bytes precede the end.
+
+    Return False where the system cannot tell.
+    """
+    socket = transport.get_extra_info("socket")
+    if socket is None or not hasattr(select, "poll"):
+        return False
+    poll = select.poll()
+    poll.register(socket, getattr(select, "POLLRDHUP", 0))  # the system adds POLLHUP and POLLERR
+    return bool(poll.poll(0))

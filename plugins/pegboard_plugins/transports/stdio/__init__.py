@@ -6,11 +6,27 @@ This module only describes the plugin. The transport imports the rest when it ru
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import Literal
 
+from pydantic import Field
+
+from pegboard import PluginConfig
 from pegboard.plugin import Middleware, Plugin, Transport, hookimpl
 from pegboard_plugins.transports.stdio.running_tools import RunningTools
-from pegboard_plugins.transports.stdio.settings import StdioConfig
 from pegboard_plugins.transports.stdio.stdio_transport import StdioTransport
+
+
+class StdioConfig(PluginConfig):
+    """The settings `[plugins.stdio]`.
+
+    Attributes:
+        max_message_bytes: the largest incoming message, in bytes. A larger one is answered with an error.
+        after_eof: the fate of calls in flight when the client closes standard input. "drop" cancels them, because
+            clients expect no output afterwards. "finish" answers them first, for input from a pipe or file.
+    """
+
+    max_message_bytes: int = Field(default=10 * 1024 * 1024, ge=1024)
+    after_eof: Literal["drop", "finish"] = "drop"
 
 
 class StdioPlugin(Plugin):

@@ -17,9 +17,9 @@ from pegboard.plugin import PluginError, TokenSource
 from pegboard.types import Caller, Supplied, ToolAuthorization
 from pegboard.types import Client as Described
 from pegboard_client import Asked, Client, Program
+from pegboard_plugins.auth.arcade_cloud import ArcadeCloudConfig
 from pegboard_plugins.auth.arcade_cloud.cloud_api import CloudApi
 from pegboard_plugins.auth.arcade_cloud.cloud_source import CloudTokens
-from pegboard_plugins.auth.arcade_cloud.settings import ArcadeCloudConfig
 from pegboard_plugins.auth.auth_providers import GitHub, OAuth2
 from pegboard_testing import TokenSourceContract
 from tests.host.hosting import failure, value

@@ -23,7 +23,7 @@ from pegboard.plugin import ProtocolError
 from pegboard.types import Call, Change
 from pegboard_plugins.operation.lock import lazy_start
 from pegboard_plugins.operation.lock.lazy_start import LateLoadError
-from pegboard_plugins.operation.lock.lock_content import lock_of
+from pegboard_plugins.operation.lock.lock_command import lock_of
 from pegboard_plugins.operation.lock.lock_files import LOCK_FILE_NAME, write_lock
 from tests.host.hosting import call, failure, until, value
 from tests.plugins.servers.upstreams.mounted_hosts import far_client

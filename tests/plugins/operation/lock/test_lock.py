@@ -20,7 +20,7 @@ from pegboard.types import Call, ToolkitInfo
 from pegboard_client import Client
 from pegboard_plugins.operation.lock import lock_files
 from pegboard_plugins.operation.lock.catalogue_lock import LOCK_FORMAT
-from pegboard_plugins.operation.lock.lock_content import lock_of
+from pegboard_plugins.operation.lock.lock_command import lock_of
 from pegboard_plugins.operation.lock.lock_files import LOCK_FILE_NAME, write_lock
 from tests.host.hosting import plugin_of, until
 from tests.plugins.servers.upstreams.mounted_hosts import far_client

@@ -14,7 +14,7 @@ from pegboard.types.catalogue import Tool
 from pegboard_plugins.operation.lock.canonical import canonical_json, digest_of
 from pegboard_plugins.operation.lock.catalogue_lock import CatalogueLock, LockedOwner, LockFileError
 from pegboard_plugins.operation.lock.differences import Difference, lock_differences
-from pegboard_plugins.operation.lock.lock_parsing import parse_lock
+from pegboard_plugins.operation.lock.lock_files import parse_lock
 from pegboard_plugins.operation.lock.lock_text import (
     lock_text,
     locked_definition,

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from pegboard_plugins.protocols.skills.frontmatter import read_frontmatter
+from pegboard_plugins.protocols.skills.skill_files import read_frontmatter
 
 
 def block(text: str) -> bytes:

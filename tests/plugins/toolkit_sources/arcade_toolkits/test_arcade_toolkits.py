@@ -22,7 +22,7 @@ from pegboard.plugin import CommandContext, PluginError
 from pegboard_evals import BinaryCritic
 from pegboard_plugins.authoring.doctor.catalogue_checks import check_import_times
 from pegboard_plugins.toolkit_sources.arcade_toolkits.finder import has_tools
-from pegboard_plugins.toolkit_sources.arcade_toolkits.own_imports import ALIASED
+from pegboard_plugins.toolkit_sources.arcade_toolkits.loading import ALIASED
 from tests.host.hosting import value
 from tests.support.arcade_site import make_arcade_site
 from tests.support.distributions import make_distribution

@@ -10,7 +10,7 @@ from pegboard.types import Response
 from pegboard_plugins.support.bearer import BearerScheme
 from pegboard_plugins.support.refusal_log import RefusalLog
 from pegboard_plugins.support.refusal_log import fingerprint as digits
-from pegboard_plugins.transports.http.refused_tokens import log_refused_token
+from pegboard_plugins.transports.http.access_log import log_refused_token
 from tests.support.fields import Fields
 
 TOKEN = "Bearer wrong-token"
@@ -30,7 +30,7 @@ NOT_KEPT: dict[str, tuple[Response, str]] = {
 @pytest.fixture
 def logged(caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch) -> pytest.LogCaptureFixture:
     monkeypatch.setattr(
-        "pegboard_plugins.transports.http.refused_tokens._AUDIT", RefusalLog()
+        "pegboard_plugins.transports.http.access_log._AUDIT", RefusalLog()
     )  # no other test's lines count
     caplog.set_level(logging.INFO, "pegboard.audit")
     return caplog

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pegboard_plugins.transports.stdio.line_splitter import LineSplitter
-from pegboard_plugins.transports.stdio.printed_lines import PrintedLines
+from pegboard_plugins.transports.stdio.output_log import PrintedLines
 
 
 def split(chunks: list[bytes]) -> tuple[list[bytes], int]:
