@@ -17,7 +17,7 @@ pegboard.cli.commands.trust_commands pegboard.cli.host_setup pegboard.cli.inspec
 pegboard.cli.inspection.secret_report pegboard.cli.inspection.tool_lookup pegboard.cli.output.log_setup
 pegboard.cli.parsing.parser pegboard.cli.reloads.outdated_hosts pegboard.cli.reloads.reload_requests
 pegboard.cli.reloads.running_hosts
-pegboard.cli.serving.service_manager pegboard.cli.serving.toolkit_server pegboard.loading.discovery
+pegboard.cli.serving.toolkit_server pegboard.loading.discovery
 pegboard.loading.loader
 pegboard.loading.process_changes pegboard.loading.source_files pegboard.runtime.asgi_application
 pegboard.terminal.fitted_lines pegboard.terminal.printing

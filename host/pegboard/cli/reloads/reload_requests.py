@@ -23,7 +23,7 @@ from pegboard.terminal.printing import say
 from pegboard.types.reloads import ReloadResult
 
 if TYPE_CHECKING:
-    from pegboard.cli.serving.service_manager import ServiceManager
+    from pegboard.cli.serving.serve import ServiceManager
 
 logger = logging.getLogger("pegboard")
 

@@ -11,8 +11,9 @@ import logging
 import os
 import shlex
 import signal
+import socket
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -44,7 +45,6 @@ from pegboard.terminal.standard_streams import OutputDiversion
 
 if TYPE_CHECKING:
     from pegboard.cli.reloads.reload_requests import ReloadRequests
-    from pegboard.cli.serving.service_manager import ServiceManager
     from pegboard.config import HostConfig
 
 LoopFactory = Callable[[], asyncio.AbstractEventLoop]
@@ -108,21 +108,12 @@ def serve(host: Host, read_config: Callable[[], HostConfig] | None = None) -> in
     """Serve by the transports of a host's configuration. `read_config` is as for `serve_stdio`."""
     if not host.config.host.transports:
         raise ConfigError([NO_TRANSPORT])
-    manager = _service_manager()
+    manager = service_manager(os.environ)
     host.for_transports.on_opened = partial(_announce, host, _admit_operator(host), manager)
     # standard streams gain nothing from uvloop, and its import delays the start
     loop = None if "stdio" in host.config.host.transports else _fast_loop()
     reloads = _reload_requests(host, read_config, manager)
     return _run(host, host.config.host.grace_seconds, loop=loop, manager=manager, reloads=reloads)
-
-
-def _service_manager() -> ServiceManager | None:
-    """Return the service manager that started this process, such as systemd."""
-    if "NOTIFY_SOCKET" not in os.environ:
-        return None
-    from pegboard.cli.serving.service_manager import service_manager
-
-    return service_manager(os.environ)
 
 
 def _admit_operator(host: Host) -> str | None:
@@ -336,3 +327,50 @@ async def _stop(host: Host, seconds: float) -> None:
             await host.stop()
     except TimeoutError:
         logging.getLogger("pegboard").warning("a lifespan did not end within %s s", seconds)
+
+
+# --- Messages to the service manager that started this process (`sd_notify`): ready, alive, stopping.
+
+
+class ServiceManager:
+    """A service manager that listens at the socket `NOTIFY_SOCKET`. Messages that it does not accept are dropped."""
+
+    def __init__(self, address: str, watchdog_seconds: float | None) -> None:
+        self._address = f"\0{address[1:]}" if address.startswith("@") else address
+        self._watchdog_seconds = watchdog_seconds
+        self._is_ready = False
+
+    def ready(self, status: str) -> None:
+        """Report that the host serves, with a line for `systemctl status`. From now on report that it is alive."""
+        self._send(f"READY=1\nSTATUS={status}\nMAINPID={os.getpid()}")
+        if self._watchdog_seconds is not None and not self._is_ready:
+            self._alive(self._watchdog_seconds / 2)
+        self._is_ready = True
+
+    def reloaded(self) -> None:
+        """Report that a reload has ended."""
+        self._send(f"READY=1\nMAINPID={os.getpid()}")
+
+    def stopping(self) -> None:
+        """Report that the host stops."""
+        self._send("STOPPING=1")
+
+    def _alive(self, seconds: float) -> None:
+        """Report at intervals that the event loop runs."""
+        self._send("WATCHDOG=1")
+        asyncio.get_running_loop().call_later(seconds, self._alive, seconds)
+
+    def _send(self, message: str) -> None:
+        with suppress(OSError), socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as sender:
+            sender.setblocking(False)
+            sender.sendto(message.encode(), self._address)
+
+
+def service_manager(environ: Mapping[str, str]) -> ServiceManager | None:
+    """Return the service manager of this process, if it has one."""
+    address = environ.get("NOTIFY_SOCKET", "")
+    if address[:1] not in ("/", "@"):
+        return None
+    microseconds = environ.get("WATCHDOG_USEC", "")
+    is_watched = microseconds.isdecimal() and environ.get("WATCHDOG_PID", str(os.getpid())) == str(os.getpid())
+    return ServiceManager(address, int(microseconds) / 1_000_000 if is_watched else None)
