@@ -81,7 +81,7 @@ def check_trust(
     if content.risk is not None:
         return Untrusted(None, _changeable(content, shown))
     pin = pin_of(content.path, environ)
-    if pin is not None and (pin.target, pin.digest) == (os.path.realpath(content.path), _digest(content)):
+    if pin is not None and (pin.target, pin.digest) == (os.path.realpath(content.path), _sha256(content.data)):
         return None
     state = (
         "the file has changed since it was trusted"
@@ -103,7 +103,7 @@ def trust(content: files.FileContent, settings: Mapping[str, Any], environ: Mapp
         raise ConfigError([_changeable(content, str(content.path))])
     import json  # most starts trust no file
 
-    pin = Pin(os.path.realpath(content.path), _digest(content), settings)
+    pin = Pin(os.path.realpath(content.path), _sha256(content.data), settings)
     StateFiles(environ).write(_name(content.path), json.dumps(pin._asdict()).encode())
     return pin.digest
 
@@ -162,10 +162,6 @@ def _name(path: Path) -> str:
     """Return the file name of a pin. A link has its own pin, because relative paths start from the link's folder."""
     place = os.path.join(os.path.realpath(path.parent), path.name)
     return f"trusted-{_sha256(os.fsencode(place))[:32]}.json"
-
-
-def _digest(content: files.FileContent) -> str:
-    return _sha256(content.data)
 
 
 def _sha256(data: bytes) -> str:

@@ -23,12 +23,20 @@ from pegboard.terminal.toml_values import toml_key, toml_value
 def run_config_check(command: CommandContext) -> int:
     """Load all enabled plugins and print every problem. Succeed if `pegboard serve` would start."""
     host = _loaded(command)
-    findings = [*_of_configuration(host), *_of_plugins(host), *_of_variables(host)]
+    findings = _problems(host)
+    findings += [_finding("warning", problem, fatal=False) for problem in ignored_settings(host.config, os.environ)]
     if not any(finding["fatal"] for finding in findings):
         loaded = CommandContext(command.options, command.print, host=host)
-        findings += [*_of_transports(loaded), *_of_operator_token(loaded)]
+        of_serving = (*check_transports(loaded), *check_operator_token(loaded))
+        findings += [
+            _finding(finding.level, finding.problem or finding.message, fatal=finding.level == "error")
+            for finding in of_serving
+        ]
     wrong = any(finding["fatal"] for finding in findings)
-    on = _on(host)
+    on = {
+        section: [plugin.origin.name for plugin in host.report.plugins if plugin.origin.kind == kind]
+        for kind, section in SECTION_OF_KIND.items()
+    }
     if command.options.json:
         file = str(host.config.file) if host.config.file else None
         print_json({"ok": not wrong, "file": file, "problems": findings, **on, "tools": len(host.assembly.tools)})
@@ -46,7 +54,7 @@ def run_config_check(command: CommandContext) -> int:
 def run_config_show(command: CommandContext) -> int:
     """Print the settings in effect and their sources. Invalid settings are reported and ignored."""
     host = _loaded(command)
-    findings = [*_of_configuration(host), *_of_plugins(host)]
+    findings = _problems(host)
     for finding in findings:
         say(f"{finding['level']}: {finding['message']}")
     settings: dict[str, dict[str, Any]] = {section: {} for section in SECTION_OF_KIND.values()}
@@ -77,42 +85,14 @@ def _loaded(command: CommandContext) -> Host:
 # --- problems
 
 
-def _of_configuration(host: Host) -> Iterator[dict[str, Any]]:
-    for problem in host.config.problems:
-        yield _finding("error", problem, fatal=True)
-
-
-def _of_plugins(host: Host) -> Iterator[dict[str, Any]]:
-    for problem in host.problems:
-        yield _finding(problem.level, problem, fatal=problem.fatal)
-
-
-def _of_variables(host: Host) -> Iterator[dict[str, Any]]:
-    for problem in ignored_settings(host.config, os.environ):
-        yield _finding("warning", problem, fatal=False)
-
-
-def _of_transports(command: CommandContext) -> Iterator[dict[str, Any]]:
-    """Yield the reasons why `pegboard serve` would not open its transports."""
-    for finding in check_transports(command):
-        yield _finding(finding.level, finding.problem or finding.message, fatal=True)
-
-
-def _of_operator_token(command: CommandContext) -> Iterator[dict[str, Any]]:
-    """Yield the reason why `pegboard serve` would refuse the operator token, or start without a token."""
-    for finding in check_operator_token(command):
-        yield _finding(finding.level, finding.problem or finding.message, fatal=finding.level == "error")
+def _problems(host: Host) -> list[dict[str, Any]]:
+    """Return the problems of the configuration, and of plugins and toolkits."""
+    of_plugins = [_finding(problem.level, problem, fatal=problem.fatal) for problem in host.problems]
+    return [*(_finding("error", problem, fatal=True) for problem in host.config.problems), *of_plugins]
 
 
 def _finding(level: str, problem: object, *, fatal: bool) -> dict[str, Any]:
     return {"level": level, "fatal": fatal, **problem_fields(problem, str(problem))}
-
-
-def _on(host: Host) -> dict[str, list[str]]:
-    return {
-        section: [plugin.origin.name for plugin in host.report.plugins if plugin.origin.kind == kind]
-        for kind, section in SECTION_OF_KIND.items()
-    }
 
 
 # --- settings
