@@ -9,7 +9,6 @@ import socket
 import ssl
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from ipaddress import ip_address
 from typing import Any
 
 from aiohttp import web
@@ -30,7 +29,7 @@ from pegboard_plugins.transports.http.passed_sockets import (
 )
 from pegboard_plugins.transports.http.port_owner import cannot_open
 from pegboard_plugins.transports.http.request_guard import RequestGuard
-from pegboard_plugins.transports.http.settings import HttpConfig
+from pegboard_plugins.transports.http.settings import HttpConfig, is_loopback
 from pegboard_plugins.transports.http.staged_close import LINGER_SECONDS
 from pegboard_plugins.transports.http.unix_socket import UnixSocket, is_own_peer
 
@@ -53,10 +52,8 @@ async def serve_http(config: HttpConfig, host: TransportContext, serving: Callab
         PluginError: a configured store cannot be opened.
     """
     passed = passed_sockets()
-    if passed:
-        loopback = all(map(is_of_this_machine, passed))
-    else:
-        loopback = config.socket is not None or _is_loopback(config.host)
+    own = config.socket is not None or is_loopback(config.host)
+    loopback = all(map(is_of_this_machine, passed)) if passed else own
     local = loopback and not config.trusted_proxies  # a proxy passes on requests of other machines
     tls = _tls(config)
     handler = Handler(config, RequestGuard(config, loopback=loopback, public_hosts=host.public_hosts), host)
@@ -107,7 +104,7 @@ def check_http(config: HttpConfig, host: TransportContext) -> None:
                 probe.bind(address)
     except OSError as error:
         raise TransportError(cannot_open(config, error)) from error
-    local = (config.socket is not None or _is_loopback(config.host)) and not config.trusted_proxies
+    local = (config.socket is not None or is_loopback(config.host)) and not config.trusted_proxies
     host.opened(_address(config, scheme, config.port), local=local)
 
 
@@ -241,15 +238,6 @@ def _tls(config: HttpConfig) -> ssl.SSLContext | None:
         fix = "correct the path or replace the file"
         raise TransportError(f"http: [plugins.http] {files} cannot be used: {reason}; {fix}") from error
     return context
-
-
-def _is_loopback(host: str) -> bool:
-    if host == "localhost":
-        return True
-    try:
-        return ip_address(host).is_loopback
-    except ValueError:
-        return False
 
 
 # --- A listening socket that refuses connections while the process has no free file descriptor.

@@ -13,8 +13,14 @@ from pegboard import PluginConfig
 from pegboard.plugin import WidensAccess
 
 
-def _is_loopback(host: str) -> bool:
-    return host == "localhost" or ip_address(host).is_loopback
+def is_loopback(host: str) -> bool:
+    """Return True if only this machine reaches a host."""
+    if host == "localhost":
+        return True
+    try:
+        return ip_address(host).is_loopback
+    except ValueError:
+        return False
 
 
 def _file_mode(value: Any) -> Any:
@@ -83,7 +89,7 @@ class HttpConfig(PluginConfig):
     host: Annotated[
         str,
         Field(min_length=1),
-        WidensAccess("listens beyond loopback", unless=_is_loopback),
+        WidensAccess("listens beyond loopback", unless=is_loopback),
     ] = "127.0.0.1"
     port: int = Field(default=8000, ge=0, le=65535)
     socket: Path | None = None
