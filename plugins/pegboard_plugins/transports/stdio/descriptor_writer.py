@@ -74,33 +74,8 @@ class SocketWriter(DescriptorWriter):
         return 0
 
 
-class ReopenedPipeWriter(DescriptorWriter):
-    """A writer to a pipe that is opened again, so that only its own writes are non-blocking. This requires Linux."""
-
-    def __init__(self, descriptor: int) -> None:
-        super().__init__(os.open(f"/proc/self/fd/{descriptor}", os.O_WRONLY | os.O_NONBLOCK))
-
-    def write(self, data: bytearray) -> int:
-        """Write as much as there is room for."""
-        return os.write(self.descriptor, data)
-
-    def unread(self) -> int | None:
-        """Return the number of unread bytes in the pipe."""
-        return _asked(self.descriptor, "FIONREAD")
-
-    def close(self, rest: bytearray) -> int:
-        """Close the descriptor that was opened."""
-        os.close(self.descriptor)
-        return 0
-
-
-class SharedPipeWriter(DescriptorWriter):
-    """A writer to a pipe that cannot be opened again. The pipe is non-blocking for all its users until the end."""
-
-    def __init__(self, descriptor: int) -> None:
-        super().__init__(descriptor)
-        self._was_blocking = os.get_blocking(descriptor)
-        os.set_blocking(descriptor, False)
+class PipeWriter(DescriptorWriter):
+    """A writer to a pipe. Writes do not block."""
 
     def write(self, data: bytearray) -> int:
         """Write as much as there is room for."""
@@ -109,6 +84,27 @@ class SharedPipeWriter(DescriptorWriter):
     def unread(self) -> int | None:
         """Return the number of unread bytes in the pipe. Only Linux reports this number to the writer."""
         return _asked(self.descriptor, "FIONREAD") if sys.platform == "linux" else None
+
+
+class ReopenedPipeWriter(PipeWriter):
+    """A writer to a pipe that is opened again, so that only its own writes are non-blocking. This requires Linux."""
+
+    def __init__(self, descriptor: int) -> None:
+        super().__init__(os.open(f"/proc/self/fd/{descriptor}", os.O_WRONLY | os.O_NONBLOCK))
+
+    def close(self, rest: bytearray) -> int:
+        """Close the descriptor that was opened."""
+        os.close(self.descriptor)
+        return 0
+
+
+class SharedPipeWriter(PipeWriter):
+    """A writer to a pipe that cannot be opened again. The pipe is non-blocking for all its users until the end."""
+
+    def __init__(self, descriptor: int) -> None:
+        super().__init__(descriptor)
+        self._was_blocking = os.get_blocking(descriptor)
+        os.set_blocking(descriptor, False)
 
     def close(self, rest: bytearray) -> int:
         """Restore the blocking mode."""
