@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Iterable, Sequence
-from typing import NamedTuple, TypeAlias
+from typing import TypeAlias
 
 from pegboard.plugin.routes import Authenticator, RouteHandler
 from pegboard.plugin.transports import ProtocolContext
@@ -14,13 +14,6 @@ from pegboard.types.http import EventStream, Request, Response
 Answer: TypeAlias = Response | EventStream | Awaitable[Response | EventStream]
 
 _CHALLENGED = (401, 403)
-
-
-class Admitted(NamedTuple):
-    """A caller, and the authenticator that recognized the caller."""
-
-    caller: Caller
-    authenticator: Authenticator
 
 
 class PolicyAuthenticators:
@@ -47,8 +40,8 @@ class PolicyAuthenticators:
         known_caller = self._known_to_operator if request.caller.trusted else self._known_to_others
         return None if known_caller is None else known_caller(request)
 
-    async def ask(self, request: Request) -> Admitted | Response:
-        """Return the caller, or a refusal."""
+    async def ask(self, request: Request) -> tuple[Caller, Authenticator] | Response:
+        """Return the caller and the authenticator that recognized the caller, or a refusal."""
         refusals: list[tuple[Response, Authenticator]] = []
         authenticators = self.asked(request)
         if not authenticators:
@@ -58,7 +51,7 @@ class PolicyAuthenticators:
         for authenticator in authenticators:
             answer = await authenticator.authenticate(request)
             if isinstance(answer, Caller):
-                return Admitted(answer, authenticator)
+                return answer, authenticator
             refusals.append((answer, authenticator))
         refusal, whose = min(refusals, key=_says_little)
         return _completed(refusal, self._others(whose))
@@ -100,10 +93,11 @@ class GuardedHandler:
         admitted = await self._authenticators.ask(request)
         if isinstance(admitted, Response):
             return admitted
-        answer = self._admit(admitted.caller, request, host)
+        caller, authenticator = admitted
+        answer = self._admit(caller, request, host)
         if not isinstance(answer, Response | EventStream):
             answer = await answer
-        return self._completed(answer, admitted.authenticator)
+        return self._completed(answer, authenticator)
 
     def _admit(self, caller: Caller, request: Request, host: ProtocolContext) -> Answer:
         if request.notes is not None:

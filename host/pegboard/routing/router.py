@@ -120,7 +120,7 @@ async def authenticate(
     own = [authenticator for authenticator in authenticators if authenticator.policy == policy]
     if own and policy != "public":
         admitted = await PolicyAuthenticators(own).ask(request)
-        return admitted if isinstance(admitted, Response) else admitted.caller
+        return admitted if isinstance(admitted, Response) else admitted[0]
     return request.caller if policy in OPEN else _NO_AUTHENTICATOR
 
 

@@ -7,9 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Mapping
-from typing import Final, NamedTuple
-
-from pegboard.types.callers import EMPTY
+from typing import Final
 
 
 def _google(titles: str) -> re.Pattern[str]:
@@ -38,19 +36,7 @@ _ENTRY: Final = re.compile(r"^[ \t]*[\w.]+[ \t]*(?::|$)", re.MULTILINE)
 """An entry of a section about exceptions: a name, alone or before a colon."""
 
 
-class Documented(NamedTuple):
-    """The descriptions of a function and of its parameters.
-
-    Attributes:
-        description: the description of the function.
-        parameters: the descriptions of parameters, by the names of the parameters.
-    """
-
-    description: str
-    parameters: Mapping[str, str] = EMPTY
-
-
-def split_docstring(docstring: str, names: Collection[str]) -> Documented:
+def split_docstring(docstring: str, names: Collection[str]) -> tuple[str, Mapping[str, str]]:
     """Return the description of a function without sections about its parameters and exceptions, and its parameters.
 
     Args:
@@ -69,7 +55,7 @@ def split_docstring(docstring: str, names: Collection[str]) -> Documented:
     for pattern in _RAISES:
         text = pattern.sub(_without_entries, text)
     text = re.sub(r"\n{3,}", "\n\n", text).strip()
-    return Documented(text or docstring, {name: described[name] for name in names if described.get(name)})
+    return text or docstring, {name: described[name] for name in names if described.get(name)}
 
 
 def documented_names(docstring: str) -> list[str]:

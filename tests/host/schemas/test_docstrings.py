@@ -31,9 +31,9 @@ DESCRIBED = {"x": "the x:\nfrom 0", "y": "the y"}
     ],
 )  # fmt: skip
 def test_sections_about_parameters_and_exceptions_leave_the_description(sections: str, rest: str) -> None:
-    doc = split_docstring(f"Do it.\n\nAs follows:\n- well\n\n{sections}", ["x", "y", "z"])
-    assert doc.description == f"Do it.\n\nAs follows:\n- well\n\n{rest}".strip()
-    assert doc.parameters == (DESCRIBED if "both" not in sections else {"x": "both", "y": "the y"})
+    description, parameters = split_docstring(f"Do it.\n\nAs follows:\n- well\n\n{sections}", ["x", "y", "z"])
+    assert description == f"Do it.\n\nAs follows:\n- well\n\n{rest}".strip()
+    assert parameters == (DESCRIBED if "both" not in sections else {"x": "both", "y": "the y"})
 
 
 @pytest.mark.parametrize(
@@ -113,6 +113,6 @@ async def test_tools_and_prompts_list_the_descriptions_unless_annotations_have_t
 
 def test_the_library_is_imported_only_for_sections_about_parameters(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "docstring_parser", None)
-    assert split_docstring("Do it.\n\nReturns:\n    x: it", ["x"]).parameters == {}
+    assert split_docstring("Do it.\n\nReturns:\n    x: it", ["x"])[1] == {}
     with pytest.raises(ImportError):
         split_docstring(GOOGLE, ["x"])

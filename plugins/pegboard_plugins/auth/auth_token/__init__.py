@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hmac
 from collections.abc import Iterable, Mapping
-from typing import Annotated, NamedTuple, Self, TypeAlias
+from typing import Annotated, Self, TypeAlias
 
 from pydantic import AfterValidator, Field, SecretStr, model_validator
 
@@ -85,11 +85,6 @@ class AuthTokenPlugin(Plugin):
         return [StaticBearer(self.config)]
 
 
-class _Known(NamedTuple):
-    digest: bytes
-    caller: Caller
-
-
 class StaticBearer(Authenticator):
     """The authenticator for static tokens.
 
@@ -102,7 +97,7 @@ class StaticBearer(Authenticator):
     def __init__(self, config: AuthTokenConfig) -> None:
         self._scheme = BearerScheme()
         self._known = [
-            _Known(
+            (
                 self._scheme.digest(entry.token.get_secret_value()),
                 Caller(entry.subject, scopes=frozenset(entry.scopes)),
             )
@@ -124,11 +119,11 @@ class StaticBearer(Authenticator):
 
     def _find(self, token: str) -> Caller | None:
         """Return the caller of a token. The comparison takes constant time."""
-        digest, caller = self._scheme.digest(token), None
-        for entry in self._known:
-            if hmac.compare_digest(entry.digest, digest):
-                caller = entry.caller
-        return caller
+        digest, found = self._scheme.digest(token), None
+        for known_digest, caller in self._known:
+            if hmac.compare_digest(known_digest, digest):
+                found = caller
+        return found
 
 
 def _only_local(config: AuthTokenConfig) -> str | None:
