@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from pegboard import Host, Toolkit
-from pegboard_plugins.operation.opentelemetry.settings import OpenTelemetryConfig
+from pegboard_plugins.operation.opentelemetry import OpenTelemetryConfig
 from pegboard_plugins.operation.prometheus import metrics_endpoint
 from pegboard_plugins.operation.prometheus.metrics_endpoint import MetricsEndpoint
 from pegboard_plugins.operation.prometheus.settings import PrometheusConfig

@@ -16,7 +16,7 @@ import pytest
 
 from pegboard.plugin import ProtocolError, TransportError
 from pegboard_client import Client, ClientLimits, Program, ServerTimeoutError
-from pegboard_client import era_probe as probing
+from pegboard_client import server_connection as probing
 from pegboard_client.child_process import start_process
 from tests.host.hosting import WAIT, until
 from tests.pegboard_client.pairs import MemoryEnd
