@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Mapping
+from collections.abc import Awaitable, Callable, Coroutine, Mapping
 from contextlib import suppress
 from functools import partial
 from itertools import count
@@ -14,9 +14,9 @@ from pegboard.errors import ProtocolError, TransportError
 from pegboard_client.addresses import ClientLimits, Endpoint, Program, Stream
 from pegboard_client.asked import ANSWERED_BY_ASK, QuestionHandler
 from pegboard_client.client_errors import HttpStatusError, ServerTimeoutError, SessionExpiredError
-from pegboard_client.era_probe import probe
 from pegboard_client.handshake import (
     MISMATCHED_HEADERS,
+    PROBE_SECONDS,
     SESSIONS,
     STATELESS,
     SessionServerError,
@@ -373,3 +373,37 @@ def _endpoint_hint(url: str) -> str:
     has_path = url.partition("://")[2].partition("/")[2]
     example = "" if has_path else f", such as {url.rstrip('/')}/mcp"
     return f"; check that the URL is that of an MCP endpoint{example}"
+
+
+# --- Detection of the era of a server on a message stream.
+
+
+async def probe(
+    discover: Callable[[], Coroutine[Any, Any, None]], open_session: Callable[[], Coroutine[Any, Any, None]]
+) -> None:
+    """Discover a server. If it does not respond, open a session too. Use the attempt that succeeds first.
+
+    A server may be slow to start, or ignore requests that it does not know. Both look the same.
+
+    Args:
+        discover: discovers the server; it fails if the server has sessions.
+        open_session: opens a session.
+
+    Raises:
+        SessionServerError: the server speaks only revisions with sessions, and no session is open yet.
+        TransportError, ProtocolError, ServerTimeoutError: the server cannot be used.
+    """
+    tasks = [asyncio.create_task(discover())]
+    try:
+        await asyncio.wait(tasks, timeout=PROBE_SECONDS)
+        if not tasks[0].done():
+            tasks.append(asyncio.create_task(open_session()))
+            await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+            if tasks[1].done() or tasks[0].exception() is not None:
+                await tasks[1]
+                return
+        await tasks[0]
+    finally:
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)

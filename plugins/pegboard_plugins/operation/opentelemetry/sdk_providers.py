@@ -30,7 +30,7 @@ from pegboard_plugins.operation.opentelemetry.call_spans import failed_context
 from pegboard_plugins.operation.opentelemetry.duration_counts import DurationCounts
 
 if TYPE_CHECKING:
-    from pegboard_plugins.operation.opentelemetry.settings import OpenTelemetryConfig
+    from pegboard_plugins.operation.opentelemetry import OpenTelemetryConfig
 
 logger = logging.getLogger("pegboard.plugins.opentelemetry")
 

@@ -26,7 +26,7 @@ from pegboard_plugins.operation.opentelemetry.semantic_attributes import (
 )
 
 if TYPE_CHECKING:
-    from pegboard_plugins.operation.opentelemetry.settings import OpenTelemetryConfig
+    from pegboard_plugins.operation.opentelemetry import OpenTelemetryConfig
 
 SCOPE = "pegboard"
 """The name of the instrumentation scope."""

@@ -19,11 +19,11 @@ from pegboard.plugin import TransportError
 from pegboard_plugins.transports.stdio.descriptors import CAN_POLL, is_same_file, private_duplicate, write_all
 from pegboard_plugins.transports.stdio.output_log import OutputLog
 from pegboard_plugins.transports.stdio.running_tools import RunningTools
+from pegboard_plugins.transports.stdio.stdout_pipe import StdoutPipe, ThreadStdoutPipe
 
 if TYPE_CHECKING:
     from _typeshed import ReadableBuffer
 
-    from pegboard_plugins.transports.stdio.stdout_pipe import StdoutPipe
 
 # --- The replacement of `sys.stdout`: output goes to the log under the name of the tool that prints.
 
@@ -113,7 +113,7 @@ def redirect_stdio(running: RunningTools, output: int = 1) -> Iterator[tuple[int
 @contextmanager
 def _output_diverted(running: RunningTools, *, given_back: bool) -> Iterator[int]:
     output_log = OutputLog(running)
-    pipe = _open_pipe(running, output_log)
+    pipe = (StdoutPipe if CAN_POLL else ThreadStdoutPipe)(running, output_log)
     # The order at the end: flush the buffers of Python and C into the pipe, read the pipe, log its data, and only then
     # restore descriptor 1, because a handler of the log may print.
     try:
@@ -130,17 +130,6 @@ def _output_diverted(running: RunningTools, *, given_back: bool) -> Iterator[int
         if given_back:
             pipe.close()
         # else the process exits soon; until then its children write to standard error through the pipe
-
-
-def _open_pipe(running: RunningTools, output_log: OutputLog) -> StdoutPipe:
-    """Return the pipe that suits the system."""
-    if CAN_POLL:
-        from pegboard_plugins.transports.stdio.stdout_pipe import StdoutPipe
-
-        return StdoutPipe(running, output_log)
-    from pegboard_plugins.transports.stdio.thread_stdout_pipe import ThreadStdoutPipe
-
-    return ThreadStdoutPipe(running, output_log)
 
 
 @contextmanager
