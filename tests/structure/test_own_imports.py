@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import ast
 
+import pytest
+
 from tests.structure.sources import modules
 
 CHANGES = {"__import__", "meta_path", "path_hooks"}
@@ -16,6 +18,7 @@ def changes_imports(source: str) -> bool:
     return bool(CHANGES & {name for name in named if isinstance(name, str)})
 
 
+@pytest.mark.needs("arcade_toolkits")
 def test_one_module_changes_imports() -> None:
     paths = modules("host") | modules("plugins")
     assert [name for name, path in paths.items() if changes_imports(path.read_text("utf-8"))] == [ALLOWED]

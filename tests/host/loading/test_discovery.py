@@ -135,6 +135,7 @@ def test_a_third_party_plugin_with_the_name_of_a_built_in_plugin_is_refused(name
     assert choice(BUILT_IN, disabled).on
 
 
+@pytest.mark.needs("vault", "arcade_toolkits")  # `tool_packages` needs the latter
 def test_messages_know_the_commands_and_transports_of_built_in_plugins() -> None:
     loaded = {
         origin.name: origin.entry_point.load()

@@ -31,18 +31,21 @@ def greet() -> str:
     \"""Greet.\"""
     return "hello"
 """
+EDITS = pytest.mark.needs("edit_config")
 LINES = [
     ("pegboard compl", {"completion"}, {"config"}),
     ("pegboard config ", {"check", "trust"}, {"list"}),
-    ("pegboard --json config s", {"set", "show", "schema"}, {"check", "serve"}),
+    pytest.param("pegboard --json config s", {"set", "show", "schema"}, {"check", "serve"}, marks=EDITS),
     ("pegboard serve --po", {"--port"}, {"--host"}),
     ("pegboard call demo_e", {"demo_echo", "demo_evil"}, {"demo_add"}),
     ("pegboard --config ", set(), {"list", "--json"}),
     ("pegboard serve --log-level ", {"debug", "error"}, {"--port", "list"}),
-    ("pegboard enable tim", {"timing"}, {"demo_echo"}),
+    pytest.param("pegboard enable tim", {"timing"}, {"demo_echo"}, marks=EDITS),
     ("pegboard call --file own.py ", {"own_greet"}, {"demo_echo"}),
     ("pegboard --file own.py show own", {"own_greet"}, set()),
-    ("pegboard new plugin acme --kind m", {"middleware", "method"}, {"--kind"}),
+    pytest.param(
+        "pegboard new plugin acme --kind m", {"middleware", "method"}, {"--kind"}, marks=pytest.mark.needs("new")
+    ),
 ]
 
 
