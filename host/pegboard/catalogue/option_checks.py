@@ -34,8 +34,7 @@ def check_options(definition: ToolDefinition | ResourceDefinition | PromptDefini
     """
     hints = getattr(definition, "annotations", None)
     _check_texts(definition, hints)
-    meta = getattr(definition, "meta", None)
-    if meta is not None and (complaint := meta_complaint(meta)):
+    if definition.meta is not None and (complaint := meta_complaint(definition.meta)):
         raise ToolDefinitionError(f"its meta: {complaint}")
     if not isinstance(getattr(definition, "extensions", EMPTY), Mapping):
         raise ToolDefinitionError("its extensions must be a dict {identifier: value}")

@@ -89,7 +89,7 @@ async def _keep_running(transport: Transport, host: TransportContext, restarting
         try:
             return await transport.run(host)
         except (TransportError, ConfigError, PluginError) as error:
-            if not delay or getattr(error, "final", False):
+            if not delay or (isinstance(error, TransportError) and error.final):
                 raise
             cause = error
             what = "cannot be opened again"
