@@ -15,6 +15,8 @@ from pegboard_client.http_stream import StreamReading
 from pegboard_client.in_flight import InFlight, Message
 from pegboard_client.incoming import Incoming
 
+logger = logging.getLogger("pegboard.client")
+
 
 class StatelessHttp:
     """Requests without a session.
@@ -83,8 +85,6 @@ _KEY = "x-mcp-header"
 _NAMED = {"tools/call": "name", "prompts/get": "name", "resources/read": "uri"}
 _TOKEN = re.compile(r"[!#$%&'*+\-.^_`|~0-9A-Za-z]+")
 _PLAIN = re.compile(r"[!-~](?:[ -~]*[!-~])?")
-
-logger = logging.getLogger("pegboard.client")
 
 
 class MirroredHeaders:

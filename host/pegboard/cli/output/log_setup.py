@@ -29,6 +29,140 @@ from pegboard.terminal import printing as output
 from pegboard.terminal.blocking_descriptor import BlockingDescriptor
 from pegboard.terminal.printing import clear_progress
 
+logger = logging.getLogger("pegboard")
+
+ACCESS = "pegboard.access"
+"""The logger of HTTP requests. Servers use it if its level is set."""
+
+FILE_KEY = ("plugins", "logging", "file")
+
+
+def set_up_logging(config: HostConfig, verbose: int, *, serving: bool = False, safe: bool = False) -> None:
+    """Set up logging without secrets.
+
+    A command logs warnings and errors. `[host] log_level` may allow fewer, and the command line more.
+
+    Args:
+        config: the configuration.
+        verbose: how often `-v` was given.
+        serving: True for a server, which follows `[plugins.logging]` and every `[host] log_level`.
+        safe: True to ignore `[plugins.logging]`.
+
+    Raises:
+        ConfigError: the log file cannot be written.
+    """
+    level = {0: _level(config, serving=serving), 1: "INFO"}.get(verbose, "DEBUG")
+    settings = _settings(config) if serving and not safe else {}
+    handler = _handler(config, settings.get("file"))
+    as_json = settings.get("format") == "json"
+    is_plain = not serving and not verbose
+    handler.setFormatter(JsonFormatter() if as_json else MessageFormatter() if is_plain else TextFormatter())
+    redact_logs([handler])
+    logging.basicConfig(level=level, handlers=[handler])
+    if as_json and not isinstance(handler, FileHandler):
+        output.send_messages_to(_say_in_log)
+    if serving:
+        _log_what_python_prints()
+    if settings.get("access") is True:
+        logging.getLogger(ACCESS).setLevel(logging.INFO)
+
+
+def change_level(before: HostConfig, now: HostConfig) -> None:
+    """Apply a changed `[host] log_level` in a server, unless `-v` has set another level."""
+    root = logging.getLogger()
+    if logging.getLevelName(root.level) == _level(before, serving=True):
+        root.setLevel(_level(now, serving=True))
+
+
+def _level(config: HostConfig, *, serving: bool) -> str:
+    level = config.host.log_level.upper()
+    is_for_servers = level in ("DEBUG", "INFO") and config.source("host.log_level").kind != "command line"
+    return "WARNING" if is_for_servers and not serving else level
+
+
+def _settings(config: HostConfig) -> Mapping[str, Any]:
+    """Return the section. The plugin validates it when it loads."""
+    if config.disabled_plugins.match_plugin("logging", "pegboard"):
+        return {}
+    return dict(resolve(config.section("plugins", "logging")))
+
+
+def _handler(config: HostConfig, file: object) -> logging.Handler:
+    if not isinstance(file, str) or not file:
+        return LogHandler()
+    elsewhere = config.source(FILE_KEY).kind in ("environment", "command line")
+    path = (config.working_directory if elsewhere else config.directory) / Path(file).expanduser()
+    try:
+        return FileHandler(LineFile(path))
+    except OSError as error:
+        message = f"{path} cannot be written: {error.strerror or error}; choose another file"
+        raise ConfigError([config.problem(message, FILE_KEY)]) from error
+
+
+class FileHandler(logging.Handler):
+    """Writes records to a file. A record that cannot be written is dropped, and the first loss is reported on stderr.
+
+    Args:
+        file: the file.
+    """
+
+    def __init__(self, file: LineFile) -> None:
+        super().__init__()
+        self._file = file
+        self._failing = False
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Write a record."""
+        try:
+            self._file.write(self.format(record).encode("utf-8", "backslashreplace"))
+            self._failing = False
+        except OSError as error:
+            if not self._failing:
+                self._failing = True
+                output.say(f"the log file cannot be written, and records are lost: {error.strerror or error}")
+        except Exception:  # noqa: BLE001 - whatever a record holds, logging stops nothing
+            self.handleError(record)
+
+    def close(self) -> None:
+        """Close the file."""
+        self._file.close()
+        super().close()
+
+
+def _log_what_python_prints() -> None:
+    """Log warnings and exceptions instead of printing them, because the messages may contain data of callers."""
+    warnings.showwarning = _log_warning
+    threading.excepthook = _log_end_of_thread
+    sys.unraisablehook = _log_unraisable
+
+
+def _log_warning(
+    message: Warning | str, category: type[Warning], filename: str, lineno: int, file: Any = None, line: Any = None
+) -> None:
+    logging.getLogger("py.warnings").warning("%s: %s (%s:%s)", category.__name__, message, filename, lineno)
+
+
+def _log_end_of_thread(ended: threading.ExceptHookArgs) -> None:
+    if ended.exc_type is SystemExit or ended.exc_value is None:
+        return  # as Python does
+    name = "a thread" if ended.thread is None else f"the thread {ended.thread.name!r}"
+    logger.error("%s ended by an exception", name, exc_info=(ended.exc_type, ended.exc_value, ended.exc_traceback))
+
+
+def _log_unraisable(ignored: sys.UnraisableHookArgs) -> None:
+    if ignored.exc_value is None:
+        return
+    error = (ignored.exc_type, ignored.exc_value, ignored.exc_traceback)
+    logger.error("%s %r", ignored.err_msg or "exception ignored in", ignored.object, exc_info=error)
+
+
+def _say_in_log(text: str, level: int) -> None:
+    logger = logging.getLogger("pegboard.cli")
+    if logger.level == logging.NOTSET:
+        logger.setLevel(logging.INFO)
+    logger.log(level, "%s", text)
+
+
 # --- The log on standard error. The host continues if a record cannot be written.
 
 WAIT_SECONDS = 1.0
@@ -173,137 +307,3 @@ class LineFile:
             os.close(self._descriptor)
         self._descriptor = descriptor
         self._torn = False
-
-
-logger = logging.getLogger("pegboard")
-
-ACCESS = "pegboard.access"
-"""The logger of HTTP requests. Servers use it if its level is set."""
-
-FILE_KEY = ("plugins", "logging", "file")
-
-
-def set_up_logging(config: HostConfig, verbose: int, *, serving: bool = False, safe: bool = False) -> None:
-    """Set up logging without secrets.
-
-    A command logs warnings and errors. `[host] log_level` may allow fewer, and the command line more.
-
-    Args:
-        config: the configuration.
-        verbose: how often `-v` was given.
-        serving: True for a server, which follows `[plugins.logging]` and every `[host] log_level`.
-        safe: True to ignore `[plugins.logging]`.
-
-    Raises:
-        ConfigError: the log file cannot be written.
-    """
-    level = {0: _level(config, serving=serving), 1: "INFO"}.get(verbose, "DEBUG")
-    settings = _settings(config) if serving and not safe else {}
-    handler = _handler(config, settings.get("file"))
-    as_json = settings.get("format") == "json"
-    is_plain = not serving and not verbose
-    handler.setFormatter(JsonFormatter() if as_json else MessageFormatter() if is_plain else TextFormatter())
-    redact_logs([handler])
-    logging.basicConfig(level=level, handlers=[handler])
-    if as_json and not isinstance(handler, FileHandler):
-        output.send_messages_to(_say_in_log)
-    if serving:
-        _log_what_python_prints()
-    if settings.get("access") is True:
-        logging.getLogger(ACCESS).setLevel(logging.INFO)
-
-
-def change_level(before: HostConfig, now: HostConfig) -> None:
-    """Apply a changed `[host] log_level` in a server, unless `-v` has set another level."""
-    root = logging.getLogger()
-    if logging.getLevelName(root.level) == _level(before, serving=True):
-        root.setLevel(_level(now, serving=True))
-
-
-def _level(config: HostConfig, *, serving: bool) -> str:
-    level = config.host.log_level.upper()
-    is_for_servers = level in ("DEBUG", "INFO") and config.source("host.log_level").kind != "command line"
-    return "WARNING" if is_for_servers and not serving else level
-
-
-def _settings(config: HostConfig) -> Mapping[str, Any]:
-    """Return the section. The plugin validates it when it loads."""
-    if config.disabled_plugins.match_plugin("logging", "pegboard"):
-        return {}
-    return dict(resolve(config.section("plugins", "logging")))
-
-
-def _handler(config: HostConfig, file: object) -> logging.Handler:
-    if not isinstance(file, str) or not file:
-        return LogHandler()
-    elsewhere = config.source(FILE_KEY).kind in ("environment", "command line")
-    path = (config.working_directory if elsewhere else config.directory) / Path(file).expanduser()
-    try:
-        return FileHandler(LineFile(path))
-    except OSError as error:
-        message = f"{path} cannot be written: {error.strerror or error}; choose another file"
-        raise ConfigError([config.problem(message, FILE_KEY)]) from error
-
-
-class FileHandler(logging.Handler):
-    """Writes records to a file. A record that cannot be written is dropped, and the first loss is reported on stderr.
-
-    Args:
-        file: the file.
-    """
-
-    def __init__(self, file: LineFile) -> None:
-        super().__init__()
-        self._file = file
-        self._failing = False
-
-    def emit(self, record: logging.LogRecord) -> None:
-        """Write a record."""
-        try:
-            self._file.write(self.format(record).encode("utf-8", "backslashreplace"))
-            self._failing = False
-        except OSError as error:
-            if not self._failing:
-                self._failing = True
-                output.say(f"the log file cannot be written, and records are lost: {error.strerror or error}")
-        except Exception:  # noqa: BLE001 - whatever a record holds, logging stops nothing
-            self.handleError(record)
-
-    def close(self) -> None:
-        """Close the file."""
-        self._file.close()
-        super().close()
-
-
-def _log_what_python_prints() -> None:
-    """Log warnings and exceptions instead of printing them, because the messages may contain data of callers."""
-    warnings.showwarning = _log_warning
-    threading.excepthook = _log_end_of_thread
-    sys.unraisablehook = _log_unraisable
-
-
-def _log_warning(
-    message: Warning | str, category: type[Warning], filename: str, lineno: int, file: Any = None, line: Any = None
-) -> None:
-    logging.getLogger("py.warnings").warning("%s: %s (%s:%s)", category.__name__, message, filename, lineno)
-
-
-def _log_end_of_thread(ended: threading.ExceptHookArgs) -> None:
-    if ended.exc_type is SystemExit or ended.exc_value is None:
-        return  # as Python does
-    name = "a thread" if ended.thread is None else f"the thread {ended.thread.name!r}"
-    logger.error("%s ended by an exception", name, exc_info=(ended.exc_type, ended.exc_value, ended.exc_traceback))
-
-
-def _log_unraisable(ignored: sys.UnraisableHookArgs) -> None:
-    if ignored.exc_value is None:
-        return
-    error = (ignored.exc_type, ignored.exc_value, ignored.exc_traceback)
-    logger.error("%s %r", ignored.err_msg or "exception ignored in", ignored.object, exc_info=error)
-
-
-def _say_in_log(text: str, level: int) -> None:
-    logger = logging.getLogger("pegboard.cli")
-    if logger.level == logging.NOTSET:
-        logger.setLevel(logging.INFO)
-    logger.log(level, "%s", text)

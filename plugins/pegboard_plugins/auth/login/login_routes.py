@@ -40,6 +40,8 @@ if TYPE_CHECKING:
     from pegboard_plugins.auth.login.login_signing import LoginSigner
     from pegboard_plugins.auth.login.settings import LoginConfig
 
+logger = logging.getLogger("pegboard.plugins.login")
+
 Handler: TypeAlias = Callable[[Request, ProtocolContext], Awaitable[Response]]
 
 
@@ -104,7 +106,6 @@ def _document(members: dict[str, Any]) -> Response:
 # --- The page on which a person sees the programs with access in the person's name, and ends their logins.
 # The person logs in at the identity provider first. A signed cookie proves this login for a few minutes.
 
-logger = logging.getLogger("pegboard.plugins.login")
 
 MAX_VISIT_SECONDS = 600.0
 """The time after which the person must log in again to use the page."""
