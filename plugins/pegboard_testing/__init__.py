@@ -18,6 +18,7 @@ _HOMES = {
     ".contracts.command_contract": "CommandContract",
     ".contracts.contract": "Contract rule",
     ".contracts.secret_store_contract": "SecretStoreContract WritableSecretStoreContract",
+    ".contracts.record_contract": "RecordStoreContract new_record",
     ".contracts.store_contracts": "EventStoreContract SessionStoreContract session_record",
     ".contracts.stream_clients": "FarEnd Lines",
     ".contracts.transport_contract": "TransportContract",

@@ -42,6 +42,10 @@ from pegboard_testing.contracts.error_adapter_contract import (
 from pegboard_testing.contracts.middleware_contract import (
     MiddlewareContract,
 )
+from pegboard_testing.contracts.record_contract import (
+    RecordStoreContract,
+    new_record,
+)
 from pegboard_testing.contracts.route_contract import (
     RouteContract,
 )
@@ -96,6 +100,7 @@ __all__ = [
     "PlainClient",
     "PromptGiven",
     "ReadResult",
+    "RecordStoreContract",
     "RepeatedEffects",
     "Reported",
     "RouteContract",
@@ -114,6 +119,7 @@ __all__ = [
     "decline",
     "effect",
     "http_request",
+    "new_record",
     "reply",
     "rule",
     "session_record",

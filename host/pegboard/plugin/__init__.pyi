@@ -114,6 +114,8 @@ from pegboard.plugin.sessions import (
 )
 from pegboard.plugin.stores import (
     LoginStore,
+    Record,
+    RecordStore,
     Store,
     StoreName,
 )
@@ -188,6 +190,8 @@ __all__ = [
     "PromptDefinition",
     "ProtocolContext",
     "ProtocolError",
+    "Record",
+    "RecordStore",
     "RepeatCallError",
     "RequestedSecret",
     "ResourceDefinition",

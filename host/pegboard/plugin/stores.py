@@ -1,7 +1,7 @@
 """Stores that plugins offer to other plugins, and the settings that select them."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from typing import Any, NamedTuple
 
@@ -72,3 +72,87 @@ class LoginStore(ABC):
         Args:
             server: the URL of the server.
         """
+
+
+class Record(NamedTuple):
+    """One record. The store reads only its index, which are all other members. Construct it by keyword.
+
+    Attributes:
+        id: the kind of the record and its name: "tasks/786512e2". It has one "/". It is at most 200 characters of
+            printable ASCII, and never changes.
+        content: the content, which the feature encrypts.
+        expires_at: the time after which the record does not exist, in seconds since 1970.
+        owner: whose record it is, for `RecordStore.count`; "" for none. It never changes.
+        state: the state of what the record describes, such as "working".
+        process: the process that works on it (`RecordStore.process`); "" for none.
+        number: how often the record was replaced. The store sets it.
+    """
+
+    id: str
+    content: bytes
+    expires_at: float
+    owner: str = ""
+    state: str = ""
+    process: str = ""
+    number: int = 0
+
+
+class RecordStore(ABC):
+    """Stores records. If a method raises, the current request fails.
+
+    The methods run on the event loop and may run concurrently, in several processes too. A change that a method has
+    acknowledged survives a crash of the process. A record that has expired does not exist for any method.
+
+    Attributes:
+        process: the name of this process in the store. No other process has had it or gets it.
+        on_ended: a function without arguments that the store calls on the event loop when it learns that another
+            process has ended. The feature sets it. A store that only learns this at its start never calls it.
+    """
+
+    process: str
+    on_ended: Callable[[], None] | None = None
+
+    @abstractmethod
+    async def create(self, record: Record) -> bool:
+        """Store a new record with the number 0. Return False, and store nothing, if its id exists.
+
+        The check and the change are one step, also between processes.
+        """
+
+    @abstractmethod
+    async def get(self, record_id: str) -> Record | None:
+        """Return a record as it was stored last, or None if there is none."""
+
+    @abstractmethod
+    async def transition(self, expected: Record, new: Record) -> bool:
+        """Replace a record, unless it was replaced or deleted since it was read. Increase its number by one.
+
+        The check and the change are one step, also between processes.
+
+        Args:
+            expected: the record as it was read. The store compares its number.
+            new: the new record. Its id and its owner are those of `expected`. Its number is ignored.
+
+        Returns:
+            True if the record is replaced. False if nothing is changed.
+        """
+
+    @abstractmethod
+    async def delete(self, record_id: str) -> bool:
+        """Remove a record. Return False if there is none. Of several callers, one receives True."""
+
+    @abstractmethod
+    async def count(self, owner: str) -> int:
+        """Return the number of records of an owner."""
+
+    @abstractmethod
+    async def find(self, kind: str) -> Sequence[Record]:
+        """Return the records whose ids begin with a kind and "/", in any order."""
+
+    @abstractmethod
+    async def orphans(self, kind: str) -> Sequence[Record]:
+        """Return the records of a kind that name a process that has ended, in any order."""
+
+    @abstractmethod
+    async def expire(self) -> None:
+        """Free the space of the records that have expired. `create` may do the same."""

@@ -8,8 +8,10 @@ from typing import Any
 
 from pegboard.plugin import SecretStore, SessionStore, WritableSecretStore
 from pegboard_plugins.protocols.mcp.http.memory_store import MemoryEventStore, MemorySessionStore
+from pegboard_plugins.support.memory_records import MemoryRecordStore
 from pegboard_testing import (
     EventStoreContract,
+    RecordStoreContract,
     SecretStoreContract,
     SessionStoreContract,
     WritableSecretStoreContract,
@@ -122,6 +124,58 @@ EVENTS: Faults = [
 ]
 
 
+class Records(MemoryRecordStore):
+    pass
+
+
+async def create_always(store: Any, record: Any) -> bool:
+    await store.delete(record.id)
+    return await MemoryRecordStore.create(store, record)
+
+
+async def replace_always(store: Any, expected: Any, new: Any) -> bool:
+    stored = await store.get(expected.id)
+    return stored is not None and await MemoryRecordStore.transition(store, stored, new)
+
+
+async def create_late(store: Any, expected: Any, new: Any) -> bool:
+    if expected.number:
+        return await MemoryRecordStore.transition(store, expected, new)
+    return await create_always(store, new)
+
+
+async def get_expired(store: Any, record_id: str) -> Any:
+    return store._records.get(record_id)
+
+
+async def find_prefix(store: Any, kind: str) -> Any:
+    return [record for record in store._records.values() if record.id.startswith(kind)]
+
+
+def returning_record(**changes: Any) -> Any:
+    """Return a store that changes the records that it returns."""
+    get = MemoryRecordStore.get
+    return variant(
+        Records, get=lambda self, name: then(get(self, name), lambda record: record and record._replace(**changes))
+    )
+
+
+RECORDS: Faults = [
+    (returning_record(content=b""), "test_a_record_is_kept"),
+    (returning_record(owner=""), "test_a_record_is_kept"),
+    (variant(Records, create=create_always), "test_an_id_is_created_once"),
+    (variant(Records, transition=replace_always), "test_one_of_several_changes_counts"),
+    (variant(Records, transition=create_late), "test_a_change_creates_no_record"),
+    (variant(Records, expire=lambda self: get_expired(self, "")), "test_records_expire"),
+    (
+        variant(Records, count=lambda self, owner: MemoryRecordStore.count(self, "ann")),
+        "test_records_are_counted_and_found",
+    ),
+    (variant(Records, find=find_prefix), "test_records_are_counted_and_found"),
+    (variant(Records, orphans=MemoryRecordStore.find), "test_orphans_are_records_of_ended_processes"),
+]
+
+
 class Secrets(SecretStore):
     name: Any = "store"
 
@@ -191,6 +245,7 @@ WRITABLE: Faults = [
 MUTANTS = [
     Mutants(SessionStoreContract, Sessions, SESSIONS),
     Mutants(EventStoreContract, Events, EVENTS),
+    Mutants(RecordStoreContract, Records, RECORDS),
     Mutants(SecretStoreContract, Secrets, SECRETS),
     Mutants(WritableSecretStoreContract, Writable, WRITABLE),
 ]

@@ -1,0 +1,172 @@
+"""Records in one SQLite file that several processes of one machine may use (`pegboard.plugin.RecordStore`).
+
+Each process holds the lock of a file of its own. The system releases the lock when the process ends, however it ends.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import sqlite3
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import asynccontextmanager, closing, suppress
+from functools import partial
+from pathlib import Path
+from secrets import token_hex
+from time import time
+from typing import TypeVar
+
+from pegboard.plugin import PluginError, Record, RecordStore, StateFiles
+
+MAX_FILE_WAIT_SECONDS = 10
+"""The limit of the time in which another process may hold the file."""
+_TABLES = """
+CREATE TABLE IF NOT EXISTS records (
+    id TEXT PRIMARY KEY, content BLOB NOT NULL, expires_at REAL NOT NULL, owner TEXT NOT NULL, state TEXT NOT NULL,
+    process TEXT NOT NULL, number INTEGER NOT NULL
+);
+CREATE INDEX IF NOT EXISTS records_by_expiry ON records (expires_at);
+CREATE INDEX IF NOT EXISTS records_by_owner ON records (owner);
+CREATE INDEX IF NOT EXISTS records_by_process ON records (process) WHERE process != '';
+"""
+_OF_KIND = "id >= ? || '/' AND id < ? || '0' AND expires_at > ?"  # "0" follows "/"
+
+T = TypeVar("T")
+
+
+class SqliteRecordStore(RecordStore):
+    """The records in `records.db`. `opened` makes an object.
+
+    Args:
+        folder: the folder of the file.
+        process: the name of this process, whose lock is held.
+        file: the open file.
+    """
+
+    def __init__(self, folder: Path, process: str, file: sqlite3.Connection) -> None:
+        self.process = process
+        self._folder = folder
+        self._file = file
+        self._thread = ThreadPoolExecutor(1, "pegboard-records")  # a connection serves one thread at a time
+
+    @classmethod
+    @asynccontextmanager
+    async def opened(cls, environ: Mapping[str, str] = os.environ) -> AsyncIterator[RecordStore]:
+        """Open the file in the state directory, and close it at the end.
+
+        Raises:
+            PluginError: there is no state directory, or other users can read the file.
+            OSError, sqlite3.Error: the file cannot be used.
+        """
+        folder = StateFiles(environ).directory
+        if folder is None:
+            raise PluginError("there is no state directory for records: set HOME or PEGBOARD_STATE_DIR")
+        process = f"{os.getpid()}-{token_hex(8)}"
+        with closing(_open(folder)) as file, closing(_lock_of(_lock_path(folder, process))) as lock:
+            file.execute("BEGIN IMMEDIATE")
+            lock.execute("BEGIN EXCLUSIVE")
+            _remove_locks(folder, process, {name for (name,) in file.execute("SELECT DISTINCT process FROM records")})
+            file.execute("COMMIT")
+            store = cls(folder, process, file)
+            try:
+                yield store
+            finally:
+                await asyncio.to_thread(store._thread.shutdown)
+
+    async def create(self, record: Record) -> bool:
+        """Store a record, unless its id exists. Remove the records that have expired."""
+        await self.expire()
+        return await self._changed("INSERT OR IGNORE INTO records VALUES (?, ?, ?, ?, ?, ?, 0)", record[:6])
+
+    async def get(self, record_id: str) -> Record | None:
+        """Return a record."""
+        return next(iter(await self._selected("id = ? AND expires_at > ?", (record_id, time()))), None)
+
+    async def transition(self, expected: Record, new: Record) -> bool:
+        """Replace a record, if its number is expected."""
+        statement = """
+            UPDATE records SET content = ?, expires_at = ?, state = ?, process = ?, number = number + 1
+            WHERE id = ? AND number = ? AND expires_at > ?
+        """
+        values = (new.content, new.expires_at, new.state, new.process, expected.id, expected.number, time())
+        return await self._changed(statement, values)
+
+    async def delete(self, record_id: str) -> bool:
+        """Remove a record."""
+        return await self._changed("DELETE FROM records WHERE id = ? AND expires_at > ?", (record_id, time()))
+
+    async def count(self, owner: str) -> int:
+        """Return the number of records of an owner."""
+        query = "SELECT count(*) FROM records WHERE owner = ? AND expires_at > ?"
+        number: int = await self._in_thread(lambda file: file.execute(query, (owner, time())).fetchone()[0])
+        return number
+
+    async def find(self, kind: str) -> Sequence[Record]:
+        """Return the records of a kind."""
+        return await self._selected(_OF_KIND, (kind, kind, time()))
+
+    async def orphans(self, kind: str) -> Sequence[Record]:
+        """Return the records of a kind whose process does not hold its lock."""
+        records = await self._selected(f"process NOT IN ('', ?) AND {_OF_KIND}", (self.process, kind, kind, time()))
+        names = {record.process for record in records}
+        ended = await self._in_thread(lambda file: {name for name in names if _has_ended(self._folder, name)})
+        return [record for record in records if record.process in ended]
+
+    async def expire(self) -> None:
+        """Remove the records that have expired."""
+        await self._changed("DELETE FROM records WHERE expires_at <= ?", (time(),))
+
+    async def _selected(self, condition: str, values: Iterable[object]) -> list[Record]:
+        query = f"SELECT * FROM records WHERE {condition}"  # noqa: S608 - the condition is one of this module
+        rows = await self._in_thread(lambda file: file.execute(query, tuple(values)).fetchall())
+        return [Record(*row) for row in rows]
+
+    async def _changed(self, statement: str, values: Iterable[object]) -> bool:
+        return await self._in_thread(lambda file: file.execute(statement, tuple(values)).rowcount > 0)
+
+    async def _in_thread(self, use: Callable[[sqlite3.Connection], T]) -> T:
+        return await asyncio.get_running_loop().run_in_executor(self._thread, partial(use, self._file))
+
+
+def _open(folder: Path) -> sqlite3.Connection:
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    path = folder / "records.db"
+    os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))
+    if os.name == "posix" and os.stat(path).st_mode & 0o077:
+        raise PluginError(f"other users can read {path}: change its mode with chmod 600")
+    file = sqlite3.connect(path, timeout=MAX_FILE_WAIT_SECONDS, isolation_level=None, check_same_thread=False)
+    for statement in ("PRAGMA journal_mode = WAL", "PRAGMA synchronous = FULL"):  # each change waits for the disk
+        file.execute(statement)
+    file.executescript(_TABLES)
+    return file
+
+
+def _lock_path(folder: Path, process: str) -> Path:
+    return folder / f"records-{process}.lock"
+
+
+def _lock_of(path: Path) -> sqlite3.Connection:
+    """Return a lock file: an empty database, because SQLite has locks on every system."""
+    return sqlite3.connect(path, timeout=0, isolation_level=None)
+
+
+def _has_ended(folder: Path, process: str) -> bool:
+    """Return True if nobody holds the lock of a process."""
+    path = _lock_path(folder, process)
+    if path.exists():
+        try:
+            with closing(_lock_of(path)) as lock:
+                lock.execute("BEGIN EXCLUSIVE")
+        except sqlite3.Error:
+            return False
+    return True
+
+
+def _remove_locks(folder: Path, own: str, named: set[str]) -> None:
+    """Remove the lock files of processes that have ended and that no record names."""
+    for path in folder.glob("records-*.lock"):
+        process = path.stem.removeprefix("records-")
+        if process not in named | {own} and _has_ended(folder, process):
+            with suppress(OSError):
+                path.unlink()
