@@ -99,12 +99,14 @@ class Host:
         )
         self.watch = self._served.watch
         self._late = LateLifespans(self._entered)
-        self._registry = Registry(self.config, self._served.publish, self._changes.emit_kinds, self._late)
+        self._stores = OpenStores()
+        self._serving = asyncio.Event()
+        runtime = (self.dispatch, self._store, self._serving.wait)
+        self._registry = Registry(self.config, self._served.publish, self._changes.emit_kinds, self._late, runtime)
         self._program = LoadedPlugin(
             PROGRAM, None, lambda plugin: self._registry.context(plugin, None, _program_logger)
         )
         self._added_later: frozenset[str] = frozenset()
-        self._stores = OpenStores()
         self.started = False
         self.report = LoadReport()
         self._asgi: AsgiApplication | None = None
@@ -112,6 +114,7 @@ class Host:
         self.identity: Identity = identity_of(self.config.host)
         self.for_protocols = HostForProtocols(self.identity, self._served, self._dispatcher, self._stores)
         self.for_transports = HostForTransports(self.for_protocols, self._served, self._registry, self._stores)
+        self.for_transports.serving = self._serving
 
     def _new_runtime(self) -> Runtime:
         host = self.config.host
@@ -119,6 +122,9 @@ class Host:
         access = HostAccess(self.dispatch, self.emit, threads.step, self._entered, {}, {})
         time = MiddlewareTime(lambda: self.config.host.tool_timeout)
         return Runtime(threads, Deadlines(), access, time, host.token_seconds)
+
+    async def _store(self, contract: type[Any], name: str) -> Any:
+        return await self.for_protocols.store(contract, name)
 
     @property
     def assembly(self) -> Assembly:
@@ -207,7 +213,7 @@ class Host:
             refuse_fatal(self.report.problems, self._redactor)
             assembly = self._use(started)
             refuse_fatal(self.problems, self._redactor)
-            self._entered.append(("the stores", self._stores))
+            self._entered.insert(0, ("the stores", self._stores))  # lifespans use them until they end
             self.for_protocols.sessions = observe(
                 started, self, self._dispatcher.calls, self._runtime.threads, self._entered
             )

@@ -18,7 +18,7 @@ VERSION = "0.2.0-alpha.12"
 NODE = 22
 """The oldest major version of Node.js that the suite supports; npm installs it if the machine's is older."""
 SCENARIO_SECONDS = 30
-EXTENSIONS = {"skills": "sep-2640-"}
+EXTENSIONS = {"skills": "sep-2640-", "tasks": "tasks-"}
 """The beginning of the names of the scenarios of each served extension."""
 
 _ARCHITECTURES = {"x86_64": "x64", "amd64": "x64", "aarch64": "arm64"}

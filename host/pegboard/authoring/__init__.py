@@ -162,7 +162,7 @@ def tool_fields(options: Mapping[str, Any]) -> dict[str, Any]:
         TypeError: an option does not exist.
     """
     fields = fields_of(ToolDefinition, options)
-    for name in {"scopes", "requires_secrets", "requires_metadata"} & fields.keys():
+    for name in {"scopes", "requires_secrets", "requires_metadata", "task_asks"} & fields.keys():
         fields[name] = _names(fields[name] or ())
     return fields
 

@@ -12,7 +12,6 @@ from pegboard.types.catalogue import ToolAnnotations
 from pegboard.types.content import Annotations
 from pegboard.types.metadata import Behavior, ToolMetadata
 
-_NO_TASKS = "tools do not run as tasks; a tool that takes long reports progress with `context.progress.report`"
 _ABSENT: Mapping[str, Sequence[tuple[str, str]]] = {
     "app": [("ui", "use `ui`")],
     "auth": [
@@ -22,11 +21,10 @@ _ABSENT: Mapping[str, Sequence[tuple[str, str]]] = {
     "desc": [("description", "use `description`")],
     "enabled": [("", "define it only where it is wanted, or let the operator hide it by scopes")],
     "exclude_args": [("", "callers set every parameter except the Context; bind others with `functools.partial`")],
-    "execution": [("", _NO_TASKS)],
+    "execution": [("task", "use `task`")],
     "run_in_thread": [("inline", "sync functions run in threads; use `inline=True` for one that never blocks")],
     "serializer": [("", "return the text, or content")],
     "structured_output": [("output_schema", "use a return type, or `output_schema`")],
-    "task": [("", _NO_TASKS)],
 }
 """Options of other frameworks, with explanations. An explanation needs the option before it, if any."""
 

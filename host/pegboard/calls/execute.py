@@ -29,6 +29,8 @@ logger = logging.getLogger("pegboard")
 
 UNAUTHORIZED = 401
 """The status with which services reject a token."""
+TASK = "task"
+"""The transport of the calls that run a task."""
 CANNOT_ASK = "only an async function with a Context parameter can ask; make it one"
 
 
@@ -79,7 +81,8 @@ async def invoke(
         ToolTimeoutError: the function took longer than its limit.
         asyncio.CancelledError: the call was cancelled.
     """
-    limit = bound.timeout
+    call = context._call
+    limit = bound.task_timeout if call.transport == TASK and not call.path else bound.timeout
     job = Job(function.function, keywords, bound.name) if function.mode == "thread" else None
     clock: Deadline | None = runtime.deadlines.start(limit, context) if job and limit else None
     try:
@@ -103,7 +106,7 @@ async def invoke(
     except BaseException as error:  # noqa: BLE001 - it is raised as the error for the caller
         if clock is None or not clock.stop():
             raise _failure(error, context, bound)  # noqa: B904 - it has its cause
-    raise _too_long(bound, function, job, runtime.threads, clock.error)
+    raise _too_long(bound._replace(timeout=limit), function, job, runtime.threads, clock.error)
 
 
 def _failure(error: BaseException, context: Context, bound: ServedItem) -> BaseException:

@@ -94,6 +94,7 @@ class ServedItem(NamedTuple):
         missing_token: the required token, if the host neither has it nor can obtain it.
         adapters: the error adapters, in the order in which they are tried.
         timeout: the time limit of each function in seconds; 0 for no limit.
+        task_timeout: the time limit of its function in a task in seconds; 0 for no limit.
         max_result_bytes: the size limit of a result; 0 for no limit.
         deprecation: the warning for callers of a tool, or None.
         forms: the normalized spellings of a tool's name.
@@ -116,6 +117,7 @@ class ServedItem(NamedTuple):
     missing_token: MissingToken | None = None
     adapters: tuple[ErrorAdapter, ...] = ()
     timeout: float = 0
+    task_timeout: float = 0
     max_result_bytes: int = 0
     deprecation: Deprecation | None = None
     forms: frozenset[str] = frozenset()

@@ -236,9 +236,11 @@ class Binder:
         tool = tool._replace(meta={**(tool.meta or EMPTY), **meta} or tool.meta, requires=required.declared)
         for check in self._tool_checks:
             check(tool)
+        timeout = host.tool_timeout if definition.timeout is None else definition.timeout
         return self._served(plugin, "tools", tool, function, signature, required, named.forms)._replace(
             adapters=self._adapters(definition, required.provider),
-            timeout=host.tool_timeout if definition.timeout is None else definition.timeout,
+            timeout=definition.task_timeout if definition.task == "required" else timeout,
+            task_timeout=definition.task_timeout,
             max_result_bytes=host.max_result_bytes if definition.max_result is None else definition.max_result,
             deprecation=Deprecation.of(tool),
         )

@@ -61,6 +61,7 @@ def _check_tool(definition: ToolDefinition) -> None:
     if CLIENT_ID in map(str.lower, definition.requires_metadata) and definition.requires_auth is None:
         raise ToolDefinitionError(f"the tool requires the metadata {CLIENT_ID} without a token: set requires_auth")
     _check_timeout(definition.timeout, is_inline=definition.inline)
+    _check_task(definition)
     if definition.arguments:
         from pegboard.authoring.transformed import check_changes
 
@@ -116,6 +117,14 @@ def _check_adapters(adapters: object) -> None:
             raise ToolDefinitionError(
                 f"invalid error adapter {adapter!r}: define `slug` and the method `from_exception`"
             )
+
+
+def _check_task(definition: ToolDefinition) -> None:
+    if definition.task not in (None, "optional", "required"):
+        raise ToolDefinitionError(f"its task must be 'optional' or 'required', not {definition.task!r}")
+    _check_timeout(definition.task_timeout, is_inline=False)
+    if definition.task and definition.inline:
+        raise ToolDefinitionError("an inline tool cannot run as a task: remove `inline` or `task`")
 
 
 def _check_timeout(timeout: Any, *, is_inline: bool) -> None:

@@ -65,6 +65,7 @@ class Registry:
         publish: a function that starts to serve a new assembly.
         changed: a function that is called with the changed kinds, outside all locks.
         late: enters the lifespans of toolkits that a thread has imported.
+        runtime: the last attributes of `PluginContext`: `dispatch`, `store` and `serving`.
     """
 
     def __init__(
@@ -73,7 +74,9 @@ class Registry:
         publish: Callable[[Assembly], None],
         changed: Callable[[Collection[ItemKind]], None],
         late: _LateLifespans,
+        runtime: tuple[Any, Any, Any],
     ) -> None:
+        self._runtime = runtime
         self._config = config
         self._publish = publish
         self._changed = changed
@@ -112,6 +115,7 @@ class Registry:
             self._authenticators,
             self._folders,
             self._config.worker,
+            *self._runtime,
         )
 
     def _known(self) -> Iterable[LoadedPlugin]:

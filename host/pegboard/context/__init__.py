@@ -328,7 +328,8 @@ class Context(Generic[ConfigT, StateT]):
             The result of the function, after encoding and decoding as JSON.
 
         Raises:
-            InteractionError: the key is used twice, or the results of a call's steps take more than 64 KiB.
+            InteractionError: the key is used twice, or the results of a call's steps take more than 64 KiB (in a task
+                1 MiB).
         """
         from pegboard.context.asking import rounds_of, run_step
 

@@ -8,7 +8,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from pegboard.context.interaction import Interaction, pausing
-from pegboard.context.rounds import Rounds
+from pegboard.context.rounds import MAX_STEP_RESULTS_BYTES, MAX_TASK_RESULTS_BYTES, Rounds
 
 if TYPE_CHECKING:
     from pegboard.context import Context
@@ -30,7 +30,8 @@ def rounds_of(context: Context) -> Rounds | None:
     if call.rounds is not None or call.round is None or context._refusal is not None:
         return call.rounds
     if context.asked is None:
-        context.asked = Rounds(call.round, context._task)
+        limit = MAX_TASK_RESULTS_BYTES if call.transport == "task" else MAX_STEP_RESULTS_BYTES
+        context.asked = Rounds(call.round, context._task, limit)
     return context.asked
 
 

@@ -25,6 +25,9 @@ MAX_ROUNDS = 20
 MAX_STEP_RESULTS_BYTES = 64 * 1024
 """The size limit of the results of all steps of one call, in bytes of JSON."""
 
+MAX_TASK_RESULTS_BYTES = 1024 * 1024
+"""This limit in a task, whose results a store keeps."""
+
 T = TypeVar("T")
 in_step: ContextVar[bool] = ContextVar("pegboard.in_step", default=False)
 """True in a step of `once` and in the tasks and threads that the step starts. They cannot ask questions."""
@@ -41,9 +44,13 @@ class Rounds:
         before: the state of the earlier rounds, with the client's new answers. An answer to a question that was not
             asked before is used only if the author named the question. A stored answer is never replaced.
         task: the task of the call, or None if the call cannot ask in rounds.
+        max_bytes: the size limit of the results of all steps, in bytes of JSON.
     """
 
-    def __init__(self, before: Round, task: asyncio.Task[Any] | None = None) -> None:
+    def __init__(
+        self, before: Round, task: asyncio.Task[Any] | None = None, max_bytes: int = MAX_STEP_RESULTS_BYTES
+    ) -> None:
+        self._max_bytes = max_bytes
         self._number = before.number
         self._asked = dict(before.asked)
         self._given = before.given
@@ -134,8 +141,8 @@ class Rounds:
         except TypeError as error:
             raise self._wrong(f"the step {key!r} returned a value that is not JSON: {error}") from error
         self._kept += len(encoded)
-        if self._kept > MAX_STEP_RESULTS_BYTES:
-            raise self._wrong(f"the results of all steps exceed {MAX_STEP_RESULTS_BYTES} bytes")
+        if self._kept > self._max_bytes:
+            raise self._wrong(f"the results of all steps exceed {self._max_bytes} bytes")
         self._results[place] = decode(encoded)
         return self._results[place]
 

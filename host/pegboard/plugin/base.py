@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from pegboard.plugin.stores import Store
     from pegboard.types.authorization import ToolAuthorization
     from pegboard.types.callers import Authorization
-    from pegboard.types.calls import Call
+    from pegboard.types.calls import Call, Outcome
 
 
 class Catalogue(Protocol):
@@ -84,6 +84,11 @@ async def _no_token(required: "ToolAuthorization", call: "Call | Context[Any]") 
     raise AuthorizationRequiredError(required.name, scopes=required.scopes)
 
 
+async def _no_host(*_: Any) -> Any:
+    """Raise an error, because a plugin outside of a host makes no calls and has no stores."""
+    raise RuntimeError("this needs a host that serves")
+
+
 class FoundFile(NamedTuple):
     """The place of a file with a fixed name, such as `.env`.
 
@@ -126,6 +131,11 @@ class PluginContext(NamedTuple):
         folders: a function that returns the folders of a kind that toolkits and plugins ship now (`register_folders`),
             from any thread. While plugins are loaded it returns none.
         worker: the number of this process among those that serve together, from 1, and how many there are.
+        dispatch: an async function that runs a call through all middleware and returns its outcome, as
+            `ProtocolContext.dispatch`.
+        store: an async function that returns a store that a setting of the plugin selects (`StoreName`), by its
+            contract and its name. The store is open until all lifespans have ended.
+        serving: an async function that waits until a transport is open.
     """
 
     name: str
@@ -141,6 +151,9 @@ class PluginContext(NamedTuple):
     authenticators: "Callable[[], Sequence[Authenticator]]" = lambda: ()  # as above
     folders: Callable[[str], Sequence[ContentFolder]] = lambda kind: ()  # as above
     worker: tuple[int, int] = (1, 1)
+    dispatch: "Callable[[Call], Awaitable[Outcome]]" = _no_host
+    store: Callable[[type[Any], str], Awaitable[Any]] = _no_host
+    serving: Callable[[], Awaitable[Any]] = _no_host
 
 
 class Plugin:

@@ -39,6 +39,9 @@ class ToolDefinition(NamedTuple):
         strict: True to require arguments of exactly the annotated types; nothing is converted.
         inline: True for a sync function that never blocks. It runs on the event loop, without a thread.
         timeout: the time limit of a call in seconds, 0 for no limit. If None, `[host] tool_timeout`.
+        task: "optional" or "required" for a tool that runs as a task of clients that have tasks; None for neither.
+        task_timeout: the time limit of a task in seconds, 0 for no limit; also of calls of a tool that requires tasks.
+        task_asks: names of questions that are asked before the task is created.
         max_result: the maximum size of the result in bytes of JSON, 0 for no limit. If None, `[host] max_result_bytes`.
         input_schema: JSON Schema of the arguments instead of the signature, listed unchanged: 2020-12, or draft-07 if
             `$schema` says so.
@@ -86,6 +89,9 @@ class ToolDefinition(NamedTuple):
     toolkit: ToolkitInfo | None = None
     raw: Mapping[str, Any] | None = None
     place: int | None = None
+    task: str | None = None
+    task_timeout: float = 3600
+    task_asks: tuple[str, ...] = ()
 
 
 class ResourceDefinition(NamedTuple):

@@ -91,6 +91,7 @@ class HostForTransports:
 
     Attributes:
         on_opened: called with the address and the names of the tools when a channel is open; None for no function.
+        serving: an event that is set when a channel or a connection is open.
     """
 
     def __init__(
@@ -101,6 +102,7 @@ class HostForTransports:
         self._registry = registry
         self._stores = stores
         self.standard_output = 1
+        self.serving = asyncio.Event()
         self.on_opened: Callable[[str, Sequence[str]], None] | None = None
         self.stopping = False
         self.authenticate = protocols.authenticate
@@ -116,6 +118,7 @@ class HostForTransports:
         self._registry.guard(partial(check_reach, address, local=local, policy=policy))
         if self.on_opened is not None:
             self.on_opened(address, list(self._catalogue.assembly.tools))
+        self.serving.set()
         note_opened()
 
     async def open_stores(self) -> None:
@@ -131,6 +134,7 @@ class HostForTransports:
         Raises:
             TransportError: no protocol is enabled, or more than one.
         """
+        self.serving.set()
         assembly = self._catalogue.assembly
         protocols = assembly.protocols
         if len(protocols) != 1:

@@ -124,7 +124,8 @@ class Call(NamedTuple):
         serves: a function that returns True if the client of the call can use an item: its kind, and its name, URI or
             URI template; None if the client can use all items. Lists have only these items, and calls of others are
             refused. The host keeps the lists of each function: its answers depend on the catalogue alone.
-        transport: the transport of the request, such as "stdio" or "http"; "" for a call inside the process.
+        transport: the transport of the request, such as "stdio" or "http"; "task" in a task; "" for a call inside the
+            process.
     """
 
     method: str

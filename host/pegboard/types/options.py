@@ -6,7 +6,7 @@ The lists in docs/tools.md are generated from here: the meaning of each option, 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, TypedDict
+from typing import TYPE_CHECKING, Any, Literal, TypedDict
 
 if TYPE_CHECKING:
     from pegboard.plugin.definitions import CompletionSource
@@ -71,6 +71,13 @@ class ToolOptions(CommonOptions, total=False):
         timeout: the time limit of a call in seconds, 0 for none; `[host] tool_timeout` when left out. An inline tool
             cannot have one.
             `timeout=30`
+        task: "optional" or "required": it runs as a task of clients that have tasks (MCP Tasks). "required" refuses
+            other clients of MCP.
+            `task="optional"`
+        task_timeout: the time limit of a task in seconds, 0 for none; one hour when left out.
+            `task_timeout=600`
+        task_asks: names of the questions that it asks before the task begins. Later questions are asked by the task.
+            `task_asks=["confirm"]`
         max_result: the maximum size of the result in bytes of JSON, 0 for no limit; `[host] max_result_bytes` when left
             out.
             `max_result=100_000`
@@ -104,6 +111,9 @@ class ToolOptions(CommonOptions, total=False):
     strict: bool
     inline: bool
     timeout: float | None
+    task: Literal["optional", "required"] | None
+    task_timeout: float
+    task_asks: Sequence[str]
     max_result: int | None
     input_schema: Mapping[str, Any] | None
     output_schema: Mapping[str, Any] | None

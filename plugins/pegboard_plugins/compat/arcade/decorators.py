@@ -36,7 +36,7 @@ class ArcadeToolOptions(TypedDict, total=False):
         adapters: error adapters, asked before all others.
         metadata: the services that the tool uses, and its effects.
         ui: the interface that shows its results.
-        execution: has no effect. pegboard has no background tasks, and runs the tool as an ordinary call.
+        execution: the support of tasks. The tool runs as a task of clients that have tasks.
         meta: the tool's `_meta`.
     """
 
@@ -100,6 +100,8 @@ def tool_definition(
         __tool_ui__=options.get("ui"),
     )
     interface = options.get("ui")
+    execution = options.get("execution")
+    support = None if execution is None else execution.task_support
     run = adapted(function)
     vars(run)["__tool_name__"] = shown  # authors format it into messages
     return ToolDefinition(
@@ -113,6 +115,7 @@ def tool_definition(
         requires_secrets=tuple(options.get("requires_secrets") or ()),
         requires_metadata=tuple(map(str, options.get("requires_metadata") or ())),
         extensions={} if interface is None else {"ui": interface},
+        task=None if support == "forbidden" else support,
         adapters=tuple(options.get("adapters") or ()),
     )
 

@@ -1,0 +1,241 @@
+"""The legs of tasks that run in this process, and the changes of their states.
+
+A leg is one run of a tool's function from its start. It ends with a result, or with questions: then nothing of it stays
+in the process, and the answers begin the next leg.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Mapping
+from logging import Logger
+from time import time
+from typing import Any, NamedTuple
+
+from pegboard import AuthorizationRequiredError
+from pegboard.plugin import PluginContext, as_failure, decode
+from pegboard.types import Call, Caller, Failure, Identity, InputRequired, Notify, Outcome
+from pegboard_plugins.protocols.mcp.result_encoder import ResultEncoder
+from pegboard_plugins.protocols.mcp.revisions import STATELESS_REVISIONS
+from pegboard_plugins.protocols.tasks.task_records import (
+    CANCELLED,
+    COMPLETED,
+    INPUT_REQUIRED,
+    KIND,
+    WORKING,
+    StoredTask,
+    Task,
+    TaskStore,
+)
+from pegboard_plugins.support.jsonrpc import INTERNAL_ERROR
+
+UNKNOWN_OUTCOME = "interrupted: the outcome is unknown"
+LOG_IN_AGAIN = "interrupted: log in again"
+TOKEN_REQUIRED = "interrupted: token required"  # noqa: S105 - a message
+NOTE_SECONDS = 1.0
+"""The least time between two stored reports of progress."""
+_ENCODER = ResultEncoder(STATELESS_REVISIONS[0], Identity("", ""), {})
+"""Encodes endings for the store. The protocol adds the server to each result that it sends."""
+
+IsRepeatable = Callable[[Task], bool]
+
+
+class Watcher(NamedTuple):
+    """A stream that is notified of a task."""
+
+    caller: Caller
+    notify: Notify
+
+
+class Leg:
+    """A leg that runs.
+
+    Attributes:
+        stored: the task, as this process stored it last.
+        job: the asyncio task of the leg.
+        noting: the asyncio task that stores a report of progress, or None.
+        noted: when it began, on the clock of the event loop.
+    """
+
+    job: asyncio.Task[None]
+
+    def __init__(self, stored: StoredTask) -> None:
+        self.stored = stored
+        self.noting: asyncio.Task[None] | None = None
+        self.noted = 0.0
+
+
+class RunningTasks:
+    """The tasks of one process.
+
+    Args:
+        context: the host.
+        store: the store.
+        is_repeatable: returns True if the tool of a task may run twice.
+        poll_ms: how often clients should ask, in milliseconds.
+        watchers: the streams that are notified of each task.
+    """
+
+    def __init__(
+        self,
+        context: PluginContext,
+        store: TaskStore,
+        is_repeatable: IsRepeatable,
+        poll_ms: int,
+        watchers: Mapping[str, set[Watcher]],
+    ) -> None:
+        self.store = store
+        self._dispatch = context.dispatch
+        self._logger: Logger = context.logger
+        self._is_repeatable = is_repeatable
+        self._poll_ms = poll_ms
+        self._watchers = watchers
+        self._loop = asyncio.get_running_loop()
+        self._legs: dict[str, Leg] = {}
+
+    def begin(self, stored: StoredTask, call: Call) -> None:
+        """Run a leg of a task that works.
+
+        Args:
+            stored: the task.
+            call: the request that begins the leg, whose rights it has.
+        """
+        task = stored.task
+        leg = self._legs[task.id] = Leg(stored)
+        run = call._replace(
+            method="tools/call",
+            params=dict(task.params),
+            round=task.round,
+            notify=lambda method, params: self._note(leg, method, params),
+            ask=None,
+            serves=None,
+            transport="task",
+        )
+        leg.job = asyncio.create_task(self._run(leg, run))
+
+    async def _run(self, leg: Leg, call: Call) -> None:
+        task_id = leg.stored.task.id
+        try:
+            outcome = await self._dispatch(call)
+            if leg.noting is not None:
+                await leg.noting
+            if await self._replace(leg.stored, _after(leg.stored.task, call, outcome)) is None:
+                self._logger.info("the late result of the task %s is dropped", task_id)
+        except Exception:
+            self._logger.exception("the state of the task %s cannot be stored", task_id)
+        finally:
+            if self._legs.get(task_id) is leg:
+                del self._legs[task_id]
+
+    async def _replace(self, stored: StoredTask, task: Task) -> StoredTask | None:
+        """Store a state, and notify the streams that watch the task."""
+        replaced = await self.store.replace(stored, task)
+        if replaced is not None:
+            for watcher in tuple(self._watchers.get(task.id, ())):
+                self.tell(watcher, replaced.task)
+        return replaced
+
+    def tell(self, watcher: Watcher, task: Task) -> None:
+        """Notify a stream, if the task belongs to its caller."""
+        if watcher.caller == task.caller.identity:
+            watcher.notify("notifications/tasks", task.detail(self._poll_ms))
+
+    def _note(self, leg: Leg, method: str, params: dict[str, Any]) -> None:
+        """Store a report of progress. This may be called in any thread."""
+        if method == "notifications/progress":
+            message = str(params.get("message") or f"{params['progress']:g} of {params.get('total') or '?'}")
+            self._loop.call_soon_threadsafe(self._note_soon, leg, message)
+
+    def _note_soon(self, leg: Leg, message: str) -> None:
+        now = self._loop.time()
+        is_noting = leg.noting is not None and not leg.noting.done()
+        if not is_noting and now >= leg.noted + NOTE_SECONDS and not leg.job.done():
+            leg.noted = now
+            leg.noting = asyncio.create_task(self._note_now(leg, message))
+
+    async def _note_now(self, leg: Leg, message: str) -> None:
+        noted = await self._replace(leg.stored, leg.stored.task._replace(message=message))
+        if noted is not None:
+            leg.stored = noted
+
+    async def answer(self, stored: StoredTask, call: Call, responses: Mapping[str, Any]) -> bool:
+        """Store answers. Begin the next leg if no question is open. Return False if the task has changed meanwhile."""
+        task = stored.task
+        given = {**task.round.given, **{key: responses[key] for key in task.open_questions if key in responses}}
+        if task.status != INPUT_REQUIRED or given == task.round.given:
+            return True
+        task = task._replace(round=task.round._replace(given=given), caller=call.caller, client=call.client)
+        if not task.open_questions:
+            task = task._replace(status=WORKING, message=None)
+        answered = await self._replace(stored, task)
+        if answered is None:
+            return False
+        if task.status == WORKING:
+            self.begin(answered, call)
+        return True
+
+    async def cancel(self, stored: StoredTask) -> bool:
+        """Cancel a task. Return False if it has changed meanwhile."""
+        if stored.task.has_ended:
+            return True
+        if await self._replace(stored, stored.task.ended(CANCELLED)) is None:
+            return False
+        leg = self._legs.pop(stored.task.id, None)
+        if leg is not None:
+            leg.job.cancel()
+            self._logger.info(
+                "the task %s is cancelled; a sync function goes on, and its result is dropped", stored.task.id
+            )
+        return True
+
+    async def recover(self) -> None:
+        """End or repeat the tasks of processes that have ended."""
+        for record in await self.store.records.orphans(KIND):
+            stored = self.store.opened(record)
+            if stored is None:
+                await self.store.records.delete(record.id)
+            else:
+                await self._recover(stored)
+
+    async def _recover(self, stored: StoredTask) -> None:
+        task = stored.task
+        expiry = task.caller.expires_at
+        if not self._is_repeatable(task):
+            await self._replace(stored, _interrupted(task, UNKNOWN_OUTCOME))
+        elif expiry is not None and expiry <= time():
+            await self._replace(stored, _interrupted(task, LOG_IN_AGAIN))
+        elif (own := await self._replace(stored, task)) is not None:
+            self.begin(own, Call("tools/call", caller=task.caller, client=task.client))
+
+    async def stop(self) -> None:
+        """End all legs, because the host stops. The next process repeats the tasks that may be repeated."""
+        legs = tuple(self._legs.values())
+        self._legs.clear()
+        jobs = [job for leg in legs for job in (leg.job, leg.noting) if job is not None]
+        for job in jobs:
+            job.cancel()
+        await asyncio.gather(*jobs, return_exceptions=True)
+        for leg in legs:
+            if not self._is_repeatable(leg.stored.task):
+                await self._replace(leg.stored, _interrupted(leg.stored.task, UNKNOWN_OUTCOME))
+
+
+def _after(task: Task, call: Call, outcome: Outcome) -> Task:
+    """Return the state of a task after a leg."""
+    if isinstance(outcome, InputRequired):
+        questions = {key: question._asdict() for key, question in outcome.questions.items()}
+        return task._replace(status=INPUT_REQUIRED, round=outcome.next, questions=questions, message=None)
+    is_without_request = call.request_id is None
+    if is_without_request and isinstance(outcome, Failure) and isinstance(outcome.error, AuthorizationRequiredError):
+        return _interrupted(task, TOKEN_REQUIRED)
+    try:
+        response = decode(_ENCODER.answer(0, call.method, outcome))
+    except Exception as error:  # noqa: BLE001 - the outcome of a plugin: the host checks results of functions only
+        response = decode(_ENCODER.answer(0, call.method, as_failure(call, error)))
+    if "error" in response:
+        return task.failed(response["error"])
+    return task.ended(COMPLETED, {"result": response["result"]})
+
+
+def _interrupted(task: Task, message: str) -> Task:
+    return task.failed({"code": INTERNAL_ERROR, "message": message})
