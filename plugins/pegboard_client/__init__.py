@@ -33,6 +33,7 @@ _HOMES = {
     ".oauth.signature_keys": "SignatureKeys",
     ".oauth.token_endpoint": "is_access_token renewal_time",
     ".server_description": "ServerDescription",
+    ".task_calls": "TaskCancelledError WatchTask",
     ".wire_client": "Client",
 }
 """The public names, by the module that defines them."""

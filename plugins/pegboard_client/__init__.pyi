@@ -95,6 +95,10 @@ from pegboard_client.server_description import (
 from pegboard_client.server_stream import (
     MessageStream,
 )
+from pegboard_client.task_calls import (
+    TaskCancelledError,
+    WatchTask,
+)
 from pegboard_client.wire_client import (
     Client,
 )
@@ -128,9 +132,11 @@ __all__ = [
     "ServerUnavailableError",
     "SignatureKeys",
     "Stream",
+    "TaskCancelledError",
     "TokenStore",
     "UnreachableError",
     "UnregisteredError",
+    "WatchTask",
     "at_server",
     "authorization_request",
     "browser_page",

@@ -18,6 +18,7 @@ from pegboard_client.incoming import Incoming, OnNotification
 from pegboard_client.listening import Listening
 from pegboard_client.server_connection import RequestOptions, ServerConnection
 from pegboard_client.server_description import ServerDescription
+from pegboard_client.task_calls import WatchTask, finished, with_tasks
 
 
 class Client:
@@ -65,6 +66,7 @@ class Client:
         if capabilities is None:
             capabilities = {**(ANSWERED_BY_ASK if ask else {}), **({} if listed is None else {"roots": {}})}
         self._label = address.label
+        self._capabilities = capabilities
         self._limits = limits
         self._wanted = revision
         incoming = Incoming(address.label, ask, listed, on_notification, limits)
@@ -151,6 +153,67 @@ class Client:
             ServerTimeoutError: the server did not respond in time.
         """
         return await self.request("tools/call", {"name": name, "arguments": dict(arguments)}, **options)
+
+    async def call_as_task(
+        self,
+        name: str,
+        arguments: Mapping[str, Any] = EMPTY,
+        /,
+        *,
+        watch: WatchTask | None = None,
+        **options: Unpack[RequestOptions],
+    ) -> Message:
+        """Call a tool, let the server make a task of the call, and wait for it. Return the CallToolResult.
+
+        Cancelling this method does not cancel the task; see `task` and `cancel_task`.
+
+        Args:
+            name: the name of the tool.
+            arguments: its arguments.
+            watch: receives each state of the task, the first with its `taskId`.
+            options: the options. `timeout` is that of one request.
+
+        Raises:
+            ProtocolError, TransportError, ServerTimeoutError: as for `call`. A task that failed raises its error.
+            TaskCancelledError: the task was cancelled.
+        """
+        params = {"name": name, "arguments": dict(arguments)}
+        result = await self.request("tools/call", params, **self._with_tasks(options))
+        if result.get("resultType") != "task":
+            return result
+        if watch is not None:
+            watch(result)
+        return await self.task(str(result.get("taskId")), watch=watch, **options)
+
+    async def task(
+        self, task_id: str, /, *, watch: WatchTask | None = None, **options: Unpack[RequestOptions]
+    ) -> Message:
+        """Wait for a task, and answer its questions. Return the CallToolResult.
+
+        Raises:
+            ProtocolError, TransportError, ServerTimeoutError, TaskCancelledError: as for `call_as_task`.
+        """
+        more = self._with_tasks(options)
+
+        async def exchange(method: str, params: Message) -> Message:
+            return await self._connection.exchange(method, params, more)
+
+        return await finished(task_id, exchange, lambda questions: self._answers(questions, options.get("ask")), watch)
+
+    async def cancel_task(self, task_id: str, /, **options: Unpack[RequestOptions]) -> None:
+        """Ask the server to cancel a task.
+
+        Raises:
+            ProtocolError: the task is unknown.
+        """
+        await self._connection.exchange("tasks/cancel", {"taskId": task_id}, self._with_tasks(options))
+
+    def _with_tasks(self, options: RequestOptions) -> RequestOptions:
+        """Return the options of a request that declares tasks."""
+        declared = options.get("capabilities")
+        if declared is None:
+            declared = {**(ANSWERED_BY_ASK if options.get("ask") else {}), **self._capabilities}
+        return {**options, "capabilities": with_tasks(declared)}
 
     async def read(self, uri: str, **options: Unpack[RequestOptions]) -> Message:
         """Read a resource and answer its questions. Return the ReadResourceResult.

@@ -1,0 +1,80 @@
+"""Calls that become tasks (`io.modelcontextprotocol/tasks`, SEP-2663): how a client waits for their results."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Any, Final
+
+from pegboard.errors import MCPRuntimeError, ProtocolError, TransportError
+from pegboard_client.in_flight import Message
+
+TASKS: Final = "io.modelcontextprotocol/tasks"
+MIN_POLL_SECONDS = 0.05
+MAX_POLL_SECONDS = 60.0
+_INTERNAL_ERROR = -32603
+
+Exchange = Callable[[str, Message], Awaitable[Message]]
+Answers = Callable[[Message], Awaitable[Message]]
+WatchTask = Callable[[Message], None]
+
+
+class TaskCancelledError(MCPRuntimeError):
+    """The task was cancelled."""
+
+
+def with_tasks(capabilities: Mapping[str, Any]) -> Message:
+    """Return client capabilities that declare the extension."""
+    return {**capabilities, "extensions": {**capabilities.get("extensions", {}), TASKS: {}}}
+
+
+async def finished(task_id: str, exchange: Exchange, answers: Answers, watch: WatchTask | None) -> Message:
+    """Ask for a task until it has ended, and answer its questions. Return its result.
+
+    Args:
+        task_id: the id of the task.
+        exchange: sends a request.
+        answers: returns the members of `tasks/update` for questions.
+        watch: receives each state of the task.
+
+    Raises:
+        ProtocolError: the task failed, or is unknown.
+        TaskCancelledError: the task was cancelled.
+        TransportError: the server sent an invalid task.
+    """
+    answered = set[str]()
+    while True:
+        task = await exchange("tasks/get", {"taskId": task_id})
+        if watch is not None:
+            watch(task)
+        status = task.get("status")
+        if status == "completed" and isinstance(task.get("result"), dict):
+            result: Message = task["result"]
+            return result
+        if status == "failed":
+            raise _error_of(task)
+        if status == "cancelled":
+            raise TaskCancelledError(f"the task {task_id} was cancelled")
+        if status not in ("working", "input_required"):
+            raise TransportError(f"the server sent an invalid task with the status {status!r}")
+        questions = task.get("inputRequests") if status == "input_required" else None
+        new = {key: item for key, item in questions.items() if key not in answered} if questions else {}
+        if new:
+            await exchange("tasks/update", {"taskId": task_id, **await answers({"inputRequests": new})})
+            answered |= new.keys()
+        else:
+            await asyncio.sleep(_pause(task))
+
+
+def _error_of(task: Message) -> ProtocolError:
+    error = task.get("error")
+    error = error if isinstance(error, dict) else {}
+    code = error.get("code")
+    code = code if isinstance(code, int) else _INTERNAL_ERROR
+    return ProtocolError(code, str(error.get("message")), error.get("data"))
+
+
+def _pause(task: Message) -> float:
+    interval = task.get("pollIntervalMs")
+    seconds = interval / 1000 if isinstance(interval, int | float) else 1.0
+    return min(max(seconds, MIN_POLL_SECONDS), MAX_POLL_SECONDS)
