@@ -20,7 +20,7 @@ QUICK_TESTS := tests/structure \
 BIN := .venv/bin
 
 .DEFAULT_GOAL := install
-.PHONY: help install serve demo quick test interpreters without lowest newest check conformance format site build release porting peers toolkits messages bench results regressions signatures soak edits lock clean
+.PHONY: help install serve demo quick test interpreters without lowest newest check conformance format site build release porting peers toolkits messages bench results regressions signatures soak edits kills lock clean
 
 help:  ## list the targets
 	@sed -n 's/^\([a-z]*\):.*## /make \1: /p' Makefile
@@ -117,6 +117,9 @@ soak: install  ## load the server for an hour and check that it keeps its level
 
 edits: install  ## edit a toolkit 50 times while 20 clients call it; fails if a call fails or memory grows
 	$(BIN)/python -m benchmarks.edits_under_load
+
+kills: install  ## kill servers of tasks 50 times; fails if a task does not end, or has two effects
+	@$(BIN)/python -m tests.plugins.protocols.tasks.kills
 
 lock:  ## renew uv.lock and requirements-dev.txt after a change of dependencies
 	@"$(PYTHON)" -m tools.requirements

@@ -75,25 +75,55 @@ def call_item(command: CommandContext) -> int:
     """Call a tool, get a prompt, or read a resource, and print the result."""
     options = command.options
     arguments = parse_arguments(options.arguments)
+    task = WatchedTask()
 
     async def call(client: Client) -> tuple[str, Item, Item]:
+        if options.resume is not None:
+            return "tools", {}, await client.task(options.resume, watch=task)
         shows = options.verbose or is_interactive()
         kind, item = (
             ("resources", {})
             if "://" in options.tool
             else found_in(await lists_of(client, "tools", "prompts"), options.tool, _ALL)
         )
+        if options.task and kind == "tools":
+            return kind, item, await client.call_as_task(item["name"], arguments, watch=task)
         progress = show_progress if shows else None
         return kind, item, await call_named(client, (kind, item), options.tool, arguments, progress)
 
     try:
         kind, item, result = use_server(options, call)
+    except KeyboardInterrupt:
+        if task.id:
+            say(f"the task goes on; to wait for it, add to the command: --resume {task.id}")
+        raise
     finally:
         clear_progress()
     print_called(kind, result, as_json=options.json)
     if has_failed(result) and are_unsuitable(arguments, item) and not options.json:
         say(parameters_hint(f"`pegboard show {options.tool}` with the same options"))
     return 1 if has_failed(result) else 0
+
+
+class WatchedTask:
+    """Shows the states of a task.
+
+    Attributes:
+        id: the id of the task; "" before its creation.
+    """
+
+    def __init__(self) -> None:
+        self.id = ""
+        self._shown: Any = None
+
+    def __call__(self, task: Mapping[str, Any]) -> None:
+        if not self.id:
+            self.id = str(task.get("taskId"))
+            say(f"the task {self.id} has begun")
+        message = task.get("statusMessage") or task.get("status")
+        if message != self._shown and task.get("status") == "working":
+            self._shown = message
+            say(f"{message}")
 
 
 # --- the connection

@@ -1,0 +1,202 @@
+"""Servers of tasks that are killed at random moments. This process counts the effects of their tools.
+
+    python -m tests.plugins.protocols.tasks.kills --kills 50 --tasks 200
+
+Each task must end, a task that may not be repeated has at most one effect, and an acknowledged answer counts.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import os
+import random
+import re
+import sys
+import tempfile
+from collections import Counter
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, suppress
+from pathlib import Path
+from typing import Any
+
+from pegboard import MCPError
+from pegboard_client import Client, TaskCancelledError
+from tests.support.distributions import make_distribution
+from tests.support.wire import PEGBOARD, client_environment
+
+KIT = """
+import asyncio
+from pegboard import Context, ToolAnnotations, Toolkit
+
+kit = Toolkit("jobs")
+
+
+async def effect(port: int, name: str) -> None:
+    reader, writer = await asyncio.open_connection("127.0.0.1", port)
+    writer.write(f"{name}\\n".encode())
+    await reader.readline()
+    writer.close()
+
+
+@kit.tool(task="optional")
+async def once(port: int, name: str) -> str:
+    '''Have one effect.'''
+    await asyncio.sleep(0.05)
+    await effect(port, name)
+    await asyncio.sleep(0.05)
+    return name
+
+
+@kit.tool(task="optional", annotations=ToolAnnotations(idempotent=True))
+async def again(port: int, name: str) -> str:
+    '''Have an effect that may be repeated.'''
+    await effect(port, name)
+    await asyncio.sleep(0.1)
+    return name
+
+
+@kit.tool(task="optional")
+async def ask(context: Context, port: int, name: str) -> str:
+    '''Have one effect after an answer.'''
+    await context.ui.elicit("Go on?", bool, name="go_on")
+    await effect(port, name)
+    return name
+"""
+CONFIG = "[plugins.http]\nport = 0\n[plugins.tasks]\npoll_ms = 50\n"
+TOOLS = ("jobs_once", "jobs_again", "jobs_ask")
+INTERRUPTED = "interrupted: the outcome is unknown"
+ANSWER = {"action": "accept", "content": {"value": True}}
+CAPABILITIES: Any = {"extensions": {"io.modelcontextprotocol/tasks": {}}, "elicitation": {"form": {}}}
+MAX_LIFE_SECONDS = 0.5
+
+
+class Effects:
+    """Counts effects in this process, in a file that it appends to."""
+
+    def __init__(self, path: Path) -> None:
+        self.counts: Counter[str] = Counter()
+        self._file = os.open(path, os.O_CREAT | os.O_APPEND | os.O_WRONLY)
+
+    async def count(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        """Count the effect that a tool reports, before the tool goes on."""
+        line = await reader.readline()
+        if line:
+            os.write(self._file, line)
+            os.fsync(self._file)
+            self.counts[line.decode().strip()] += 1
+            writer.write(b"counted\n")
+        writer.close()
+
+
+@asynccontextmanager
+async def server(folder: Path) -> AsyncIterator[tuple[str, Client]]:
+    """Run a server, and kill it at the end of the block. Yield its URL and a client."""
+    environment = client_environment(folder, {"PYTHONPATH": str(folder), "PEGBOARD_STATE_DIR": str(folder / "state")})
+    command = [str(PEGBOARD), "serve", "--config", str(folder / "hostconfig.toml"), "--only", "jobs"]
+    process = await asyncio.create_subprocess_exec(
+        *command, cwd=folder, env=environment, stderr=asyncio.subprocess.PIPE, stdin=asyncio.subprocess.DEVNULL
+    )
+    assert process.stderr is not None
+    text = ""
+    try:
+        while (match := re.search(r" at (http://\S+)", text)) is None:
+            line = (await process.stderr.readline()).decode()
+            assert line, text
+            text += line
+        async with Client(match[1], capabilities={"elicitation": {"form": {}}}, timeout=30) as client:
+            yield match[1], client
+    finally:
+        process.kill()
+        await process.wait()
+
+
+class Load:
+    """Tasks, and what the servers have acknowledged about them."""
+
+    def __init__(self, port: int) -> None:
+        self._port = port
+        self.created: dict[str, str] = {}
+        self.answered: set[str] = set()
+        self.cancelled: set[str] = set()
+
+    async def create(self, client: Client, name: str) -> None:
+        """Create a task, answer it if it asks, or cancel it."""
+        tool = random.choice(TOOLS)
+        with suppress(MCPError):
+            task = await client.exchange(
+                "tools/call",
+                {"name": tool, "arguments": {"port": self._port, "name": name}},
+                capabilities=CAPABILITIES,
+            )
+            self.created[task["taskId"]] = f"{tool}/{name}"
+            if tool == "jobs_ask":
+                await self.answer(client, task["taskId"])
+            elif random.random() < 0.2:
+                await client.cancel_task(task["taskId"])
+                self.cancelled.add(task["taskId"])
+
+    async def answer(self, client: Client, task_id: str) -> None:
+        """Wait until a task asks, and answer it."""
+        options: Any = {"capabilities": CAPABILITIES}
+        status = "working"
+        while status == "working":
+            await asyncio.sleep(0.01)
+            status = (await client.exchange("tasks/get", {"taskId": task_id}, **options))["status"]
+        await client.exchange("tasks/update", {"taskId": task_id, "inputResponses": {"go_on": ANSWER}}, **options)
+        self.answered.add(task_id)
+
+    async def ending(self, client: Client, task_id: str) -> str:
+        """Return how a task ended. Answer it, if its answer was not acknowledged."""
+        asked = list[str]()
+
+        async def ask(question: Any) -> Any:
+            asked.append(question.key)
+            return ANSWER
+
+        try:
+            await client.task(task_id, ask=ask)
+        except TaskCancelledError:
+            return "cancelled"
+        except MCPError as error:
+            return str(error)
+        assert not (asked and task_id in self.answered), f"{task_id} asked again after an acknowledged answer"
+        return "completed"
+
+
+async def run(kills: int, tasks: int, folder: Path) -> Counter[str]:
+    """Kill servers, and check how all tasks end. Return the number of each ending."""
+    make_distribution(folder, "jobs-kit", "1.0", {"pegboard.toolkits": {"jobs": "jobs_kit:kit"}}, {"jobs_kit.py": KIT})
+    (folder / "hostconfig.toml").write_text(CONFIG, encoding="utf-8")
+    effects = Effects(folder / "effects")
+    endings: Counter[str] = Counter()
+    async with await asyncio.start_server(effects.count, "127.0.0.1", 0) as counting:
+        load = Load(counting.sockets[0].getsockname()[1])
+        for kill in range(kills):
+            async with server(folder) as (_, client):
+                share = [asyncio.create_task(load.create(client, f"{kill}-{task}")) for task in range(tasks // kills)]
+                await asyncio.wait(share, timeout=random.uniform(0.05, MAX_LIFE_SECONDS))
+            for creation in share:
+                creation.cancel()
+            await asyncio.gather(*share, return_exceptions=True)
+        async with server(folder) as (_, client):
+            for task_id, name in load.created.items():
+                ending = await load.ending(client, task_id)
+                assert ending in {"completed", "cancelled", INTERRUPTED}, f"{name}: {ending}"
+                assert task_id not in load.cancelled or ending == "cancelled", f"{name} was cancelled: {ending}"
+                tool, _, effect = name.partition("/")
+                count = effects.counts[effect]
+                assert tool == "jobs_again" or count <= 1, f"{name} had {count} effects"
+                assert count or ending != "completed", f"{name} completed without its effect"
+                endings[ending] += 1
+    return endings
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description="Kill servers of tasks at random moments.")
+    parser.add_argument("--kills", type=int, default=50)
+    parser.add_argument("--tasks", type=int, default=200)
+    chosen = parser.parse_args()
+    with tempfile.TemporaryDirectory() as temporary:
+        counted = asyncio.run(run(chosen.kills, chosen.tasks, Path(temporary)))
+    sys.stdout.write(f"{chosen.kills} kills: {dict(counted)}\n")

@@ -1,0 +1,102 @@
+"""`pegboard tasks` and `pegboard call --task` beside a server, and the client of tasks."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import signal
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pegboard.errors import ProtocolError
+from pegboard_client import TaskCancelledError
+from tests.plugins.protocols.tasks.kills import ANSWER, CONFIG, server
+from tests.support.distributions import make_distribution
+from tests.support.wire import PEGBOARD, client_environment
+
+pytestmark = [pytest.mark.asyncio, pytest.mark.timeout(120)]
+
+KIT = """
+import asyncio
+from pegboard import Context, Toolkit
+from pegboard.plugin import ProtocolError
+
+kit = Toolkit("jobs")
+
+
+@kit.tool(task="optional")
+async def hold(context: Context) -> str:
+    '''Report progress, and wait.'''
+    await context.progress.report(1, 2, "half is done")
+    await asyncio.Event().wait()
+    return ""
+
+
+@kit.tool(task="optional")
+async def ask(context: Context, name: str) -> str:
+    '''Ask once.'''
+    answer = await context.ui.elicit("Go on?", bool, name="go_on")
+    return f"{name} {answer.content}"
+
+
+@kit.tool(task="required")
+async def fail() -> str:
+    '''Fail.'''
+    raise ProtocolError(-32603, "broken")
+"""
+
+
+async def command(folder: Path, *arguments: str) -> asyncio.subprocess.Process:
+    environment = client_environment(folder, {"PYTHONPATH": str(folder), "PEGBOARD_STATE_DIR": str(folder / "state")})
+    pipe = asyncio.subprocess.PIPE
+    return await asyncio.create_subprocess_exec(
+        str(PEGBOARD),
+        *arguments,
+        cwd=folder,
+        env=environment,
+        stdin=asyncio.subprocess.DEVNULL,
+        stdout=pipe,
+        stderr=pipe,
+    )
+
+
+async def output(folder: Path, *arguments: str) -> Any:
+    process = await command(folder, *arguments, "--json", "--config", "hostconfig.toml")
+    out, error = await process.communicate()
+    assert process.returncode == 0, error.decode()
+    return json.loads(out)
+
+
+async def test_the_operator_and_clients_see_the_same_tasks(tmp_path: Path) -> None:
+    make_distribution(tmp_path, "jobs-kit", "1", {"pegboard.toolkits": {"jobs": "jobs_kit:kit"}}, {"jobs_kit.py": KIT})
+    (tmp_path / "hostconfig.toml").write_text(CONFIG, encoding="utf-8")
+    async with server(tmp_path) as (url, client):
+        states = list[Any]()
+
+        async def ask(question: Any) -> Any:
+            return ANSWER
+
+        result = await client.call_as_task("jobs_ask", {"name": "corn"}, watch=states.append, ask=ask)
+        assert result["content"][0]["text"] == "corn True"
+        assert [states[0]["status"], states[-1]["status"]] == ["working", "completed"]
+        with pytest.raises(ProtocolError, match="broken"):
+            await client.call_as_task("jobs_fail")
+
+        shown = await command(tmp_path, "call", "jobs_hold", "--task", "--url", url)
+        assert shown.stderr is not None
+        begun = (await shown.stderr.readline()).decode()
+        while b"half is done" not in await shown.stderr.readline():
+            pass
+        shown.send_signal(signal.SIGINT)
+        _, rest = await shown.communicate()
+        task_id = begun.split()[3]
+        assert f"--resume {task_id}" in rest.decode()
+
+        listed = await output(tmp_path, "tasks", "list")
+        assert {row["status"] for row in listed} == {"working", "completed", "failed"}
+        assert (await output(tmp_path, "tasks", "show", task_id[:8]))["message"] == "half is done"
+        assert (await output(tmp_path, "tasks", "cancel", task_id))["status"] == "cancelled"
+        with pytest.raises(TaskCancelledError):
+            await client.task(task_id)
