@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 from pydantic import Field, SecretStr
 
-from pegboard import MCPError, PluginConfig, RetryableToolError
+from pegboard import PluginConfig, RetryableToolError
 from pegboard.plugin import (
     Extension,
     Lifespan,
@@ -73,11 +73,13 @@ class TaskTool(NamedTuple):
         is_required: True if it refuses clients without tasks.
         asks: the names of the questions before the task.
         is_repeatable: True if it may run twice.
+        scopes: the scopes that its callers need.
     """
 
     is_required: bool
     asks: frozenset[str]
     is_repeatable: bool
+    scopes: tuple[str, ...]
 
 
 class TasksPlugin(Plugin):
@@ -113,13 +115,16 @@ class TasksPlugin(Plugin):
 
     def describe(self, item: Tool | Resource, value: Any, resources: Mapping[str, Resource]) -> dict[str, Any] | None:
         """Keep what a tool says about tasks. Return no `_meta`: clients give no hint, so they need none."""
-        if not isinstance(item, Tool) or item.definition is None or item.definition.task is None:
+        if not isinstance(item, Tool):
             return None
         definition = item.definition
+        if definition is None or definition.task is None:
+            self.tools.pop(item.name, None)
+            return None
         hints = item.annotations
         is_repeatable = hints is not None and hints.idempotent is True
-        tool = TaskTool(definition.task == "required", frozenset(definition.task_asks), is_repeatable)
-        self.tools[item.name] = tool
+        asks = frozenset(definition.task_asks)
+        self.tools[item.name] = TaskTool(definition.task == "required", asks, is_repeatable, definition.scopes)
         return {}
 
     @hookimpl
@@ -154,8 +159,8 @@ class TasksPlugin(Plugin):
     async def _logged(self, job: Coroutine[Any, Any, None]) -> None:
         try:
             await job
-        except MCPError as error:
-            self._context.logger.error("tasks of earlier processes are not recovered: %s", error)
+        except Exception:
+            self._context.logger.exception("the store of tasks cannot be used")
 
     async def running(self) -> RunningTasks:
         """Return the tasks of this process. The first caller opens the store.
@@ -192,7 +197,8 @@ class TasksPlugin(Plugin):
         """Leave out tools that require tasks from the lists of sessions."""
         outcome = await call_next(call)
         required = {name for name, tool in self.tools.items() if tool.is_required}
-        if call.session_id is None or not isinstance(outcome, Listing) or not required:
+        is_session = "" < call.client.revision < FIRST_REVISION
+        if not (is_session and required and isinstance(outcome, Listing)):
             return outcome
         items = tuple(item for item in outcome.items if item.name not in required)
         cursor, ttl_ms = outcome.next_cursor, outcome.max_ttl_ms
@@ -287,8 +293,9 @@ class TaskCreation(Middleware):
         self._plugin = plugin
 
     def wants(self, call: Call) -> bool:
-        """Return True for requests of clients for tools with `task=`."""
-        return call.params.get("name") in self._plugin.tools and call.transport != "task" and not call.path
+        """Return True for requests of clients for tools with `task=`. Profiles have no tasks."""
+        is_request = call.transport != "task" and not call.path and call.serves is None
+        return is_request and call.params.get("name") in self._plugin.tools
 
     async def on_call_tool(self, call: Call, call_next: CallNext) -> Outcome:
         """Create a task, unless the tool first asks in rounds or the client has no tasks."""
@@ -298,6 +305,8 @@ class TaskCreation(Middleware):
             if tool.is_required and call.client.revision:
                 raise _needs_tasks()
             return await call_next(call)
+        if not call.allows(tool.scopes):
+            return await call_next(call)  # which refuses it
         answered = {*call.round.answers, *call.round.given} if call.round is not None else set()
         return await (self._plugin.create(call) if tool.asks <= answered else call_next(call))
 

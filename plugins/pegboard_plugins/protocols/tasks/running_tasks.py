@@ -118,7 +118,7 @@ class RunningTasks:
         try:
             outcome = await self._dispatch(call)
             if leg.noting is not None:
-                await leg.noting
+                await asyncio.wait([leg.noting])
             if await self._replace(leg.stored, _after(leg.stored.task, call, outcome)) is None:
                 self._logger.info("the late result of the task %s is dropped", task_id)
         except Exception:

@@ -103,6 +103,12 @@ async def fail(error: bool) -> str:
     raise ProtocolError(-32603, "broken") if error else ValueError(SECRET)
 
 
+@kit.tool(task="required", scopes=["guard"])
+def guarded() -> str:
+    """Serve only callers with a scope."""
+    return "guarded"
+
+
 @pytest.fixture(autouse=True)
 def fresh(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PEGBOARD_STATE_DIR", str(tmp_path))
@@ -246,11 +252,20 @@ async def test_a_client_without_tasks_waits_or_is_refused(client: Client, transp
         required = await request(host, "tools/call", client=client, name="jobs_fail", arguments={"error": False})
         assert isinstance(required, Failure)
         assert (getattr(required.error, "code", None) == -32021) is refused
-        call = Call("tools/list", {}, ANN, client, 1, session_id="s" if client.revision == "2025-11-25" else None)
-        listed = await host.dispatch(call)
+        listed = await host.dispatch(Call("tools/list", {}, ANN, client, 1))
         assert isinstance(listed, Listing)
         has_required = "jobs_fail" in [tool.name for tool in listed.items]
         assert has_required is (client.revision != "2025-11-25")
+
+
+async def test_no_task_is_created_in_a_profile_or_without_scopes() -> None:
+    async with serving() as host:
+        arguments = {"name": "jobs_guarded", "arguments": {}}
+        refused = await host.dispatch(Call("tools/call", arguments, ANN, MODERN, 1, round=Round()))
+        assert isinstance(refused, Failure)
+        admitted = Call("tools/call", arguments, ANN._replace(scopes=frozenset({"guard"})), MODERN, 1, round=Round())
+        assert isinstance(await host.dispatch(admitted), MethodResult)
+        assert isinstance(await host.dispatch(admitted._replace(serves=lambda kind, name: True)), ToolResult)
 
 
 async def test_a_waiting_task_holds_no_function_and_no_timer() -> None:
