@@ -123,7 +123,7 @@ class ProtocolClient:
             more = {key: result[key] for key in ("requestState",) if key in result}
             more["inputResponses"] = {
                 key: await self._answer_in_round(Asked(request["method"], request.get("params", {}), key))
-                for key, request in result["inputRequests"].items()
+                for key, request in result.get("inputRequests", {}).items()
             }
 
     async def heard(self, accepts: Accepts, what: str) -> Message:

@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Awaitable, Callable
 from contextvars import ContextVar
 from hashlib import sha256
-from typing import Any, TypeVar
+from typing import Any, NoReturn, TypeVar
 
 from pegboard.errors import InteractionError, MCPError, ProtocolError
 from pegboard.types.calls import InputRequired, Question, Round
@@ -112,6 +112,14 @@ class Rounds:
         self._waiting.append(waiting)
         self._end_soon()
         return await waiting
+
+    async def pause(self) -> NoReturn:
+        """End the round without a new question. The client repeats the call, and its earlier answers stay."""
+        await self._refuse_late()
+        waiting: asyncio.Future[NoReturn] = asyncio.get_running_loop().create_future()
+        self._waiting.append(waiting)
+        self._end_soon()
+        await waiting
 
     async def once(self, key: str, step: Callable[[], Awaitable[Any]], path: CallPath) -> Any:
         """Run a step in its first round, and return its result after encoding and decoding as JSON.

@@ -70,7 +70,7 @@ class VaultPlugin(Plugin):
     @hookimpl
     def register_middleware(self) -> Iterable[Middleware]:
         """Return the middleware that asks the user to log in."""
-        return [LoginQuestions(self._logins().pending)]
+        return [LoginQuestions(self._logins().pending, self.config.wait_seconds)]
 
     @hookimpl
     def lifespan(self, context: PluginContext) -> Lifespan:

@@ -9,6 +9,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from secrets import token_urlsafe
+from time import monotonic
 from typing import TYPE_CHECKING
 from weakref import WeakValueDictionary
 
@@ -46,6 +47,7 @@ class LoginFlow:
 
     Attributes:
         id: an id that nobody can guess.
+        ends_at: the time of `time.monotonic` at which it ends.
         url: the page to open.
         user_code: the code to enter there; "" for none.
         request: the authorization request; None for a login on another device.
@@ -58,6 +60,7 @@ class LoginFlow:
         self.key = key
         self.scopes = tuple(scopes)
         self.id = token_urlsafe(16)
+        self.ends_at = monotonic() + MAX_LOGIN_SECONDS
         self.url = ""
         self.user_code = ""
         self.request: AuthorizationRequest | None = None
@@ -100,7 +103,7 @@ class LoginFlows:
                     flow.key.provider, title=title, scopes=flow.scopes, status="failed", developer_message=str(error)
                 ) from None
 
-        return PendingLogin(title=title, url=flow.url, wait=wait, user_code=flow.user_code)
+        return PendingLogin(title, flow.url, wait, flow.user_code, flow.ends_at)
 
     async def start(self, key: TokenKey, scopes: Sequence[str], *, device: bool | None = None) -> LoginFlow:
         """Return a login that waits: an earlier login for the same token, or a new login.

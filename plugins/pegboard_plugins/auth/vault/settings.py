@@ -12,6 +12,7 @@ from pegboard import PluginConfig
 from pegboard.plugin import WidensAccess
 from pegboard_plugins.auth.vault.named_providers import NAMED_PROVIDERS
 from pegboard_plugins.support.bearer import checked_scopes
+from pegboard_plugins.support.login_questions import DEFAULT_WAIT_SECONDS, MAX_WAIT_SECONDS
 from pegboard_plugins.support.secret_strength import is_weak_secret
 
 ADDRESSES = (
@@ -168,6 +169,7 @@ class VaultConfig(PluginConfig):
         keys: the secrets that encrypt tokens. The first encrypts, all decrypt. By default a key in the state directory,
             which the first login creates.
         callers: the login of callers from the network; without it they receive neither tokens nor links.
+        wait_seconds: the time for which a call waits for a login. Then the client must repeat the call.
         keyring: True to keep the key in the keyring of the operating system. It needs the library `keyring`.
     """
 
@@ -177,6 +179,7 @@ class VaultConfig(PluginConfig):
     ] = {}
     keys: tuple[SecretStr, ...] = ()
     callers: Annotated[CallerSettings | None, WidensAccess("gives tools the tokens of callers from the network")] = None
+    wait_seconds: float = Field(DEFAULT_WAIT_SECONDS, gt=0, le=MAX_WAIT_SECONDS)
     keyring: bool = False
 
     @field_validator("providers")

@@ -82,7 +82,8 @@ class RoundTrips:
         if len(state) > MAX_STATE_BYTES:
             raise ProtocolError(INVALID_PARAMS, "The responses are too large to request more input.")
         questions = {key: question._asdict() for key, question in outcome.questions.items()}
-        return {"resultType": "input_required", "inputRequests": questions, "requestState": state}
+        asked = {"inputRequests": questions} if questions else {}
+        return {"resultType": "input_required", **asked, "requestState": state}
 
 
 def _bound_to(method: str, params: Mapping[str, Any], caller: Caller) -> list[Any]:

@@ -28,11 +28,52 @@ def use(context: Context) -> bool:
 '''
 
 
+def vault_client(tmp_path: Path, provider: ProviderServer, vault: str = "", **options: Any) -> Client:
+    """Return a client of a host process with a vault."""
+    (tmp_path / "kit.py").write_text(KIT, "utf-8")
+    settings = vault + section("plugins.vault.providers.acme", provider.settings())
+    (tmp_path / "host.toml").write_text(settings, "utf-8")
+    command = ["-m", "pegboard", "stdio", str(tmp_path / "kit.py"), "--config", str(tmp_path / "host.toml")]
+    return Client(Program(sys.executable, command, env={"PEGBOARD_STATE_DIR": str(tmp_path / "state")}), **options)
+
+
+URLS: Mapping[str, Any] = {"elicitation": {"url": {}}}
+
+
+@pytest.mark.parametrize("revision", ["2025-11-25", "2026-07-28"])
+async def test_a_call_waits_a_short_time_and_opens_the_page_once(tmp_path: Path, revision: str) -> None:
+    pages: list[str] = []
+
+    async def ask(question: Asked) -> Mapping[str, Any]:
+        pages.append(question.params["url"])
+        return {"action": "accept"}
+
+    async with ProviderServer() as provider, Person() as person:
+        vault = section("plugins.vault", {"wait_seconds": 0.01})
+        async with vault_client(tmp_path, provider, vault, revision=revision, ask=ask, capabilities=URLS) as client:
+            params: dict[str, Any] = {"name": "use", "arguments": {}}
+            late = await client.exchange("tools/call", params, ask=ask, capabilities=URLS)
+            if client.stateless:
+                [(key, question)] = late["inputRequests"].items()
+                pages.append(question["params"]["url"])
+                params |= {"requestState": late["requestState"], "inputResponses": {key: {"action": "accept"}}}
+                late = await client.exchange("tools/call", params, capabilities=URLS)
+                assert set(late) - {"_meta"} == {"resultType", "requestState"}
+                params = {**params, "requestState": late["requestState"], "inputResponses": {}}
+            else:
+                text = late["content"][0]["text"]
+                assert "Not logged in yet. Call again; the page is open for 9 more minutes." in text
+                assert pages[0] in text
+                assert late["_meta"]["pegboard/error"]["canRetry"] is True
+            await person.open(pages[0])
+            done = await client.exchange("tools/call", params, ask=ask, capabilities=URLS)
+        assert done["content"][0]["text"] == "true"
+        assert len(pages) == 1
+
+
 @pytest.mark.parametrize(("revision", "asks"), [("2025-11-25", True), ("2026-07-28", True), ("2025-06-18", False)])
 async def test_a_call_logs_the_user_in(tmp_path: Path, revision: str, asks: bool) -> None:
     async with ProviderServer() as provider, Person() as person:
-        (tmp_path / "kit.py").write_text(KIT, "utf-8")
-        (tmp_path / "host.toml").write_text(section("plugins.vault.providers.acme", provider.settings()), "utf-8")
         questions: list[Asked] = []
 
         async def ask(question: Asked) -> Mapping[str, Any]:
@@ -40,10 +81,8 @@ async def test_a_call_logs_the_user_in(tmp_path: Path, revision: str, asks: bool
             await person.open(question.params["url"])
             return {"action": "accept"}
 
-        command = ["-m", "pegboard", "stdio", str(tmp_path / "kit.py"), "--config", str(tmp_path / "host.toml")]
-        capabilities: Mapping[str, Any] = {"elicitation": {"url": {}}} if asks else {}
-        program = Program(sys.executable, command, env={"PEGBOARD_STATE_DIR": str(tmp_path / "state")})
-        async with Client(program, revision=revision, ask=ask, capabilities=capabilities) as client:
+        capabilities = URLS if asks else {}
+        async with vault_client(tmp_path, provider, revision=revision, ask=ask, capabilities=capabilities) as client:
             result = await client.call("use", {})
             if not asks:
                 assert result["isError"] is True
