@@ -116,6 +116,7 @@ class Exchanged:
     @property
     def result(self) -> dict[str, Any]:
         assert self.status == 200, self.answer
+        assert "result" in self.last, self.last
         answer: dict[str, Any] = self.last["result"]
         return answer
 

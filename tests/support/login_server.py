@@ -17,12 +17,12 @@ class LoginServer(LoopbackServer):
     """Both servers: `async with LoginServer() as server`. Tests change its documents.
 
     Attributes:
-        url: the MCP server, with one tool for requests with the token `accepted`.
+        url: the MCP server, with one tool for requests with the token `accepted`, or with any token of `valid`.
         refusal: the challenge of the response with status 403 to a call; "" for a result.
         resource: its metadata (RFC 9728), at `resource_path`.
         metadata: the metadata of the authorization server, at `metadata_path`.
         asked: the method and path of each request.
-        forms: the forms at the token endpoint, with the credentials of the header.
+        forms: the forms at the token endpoint, with the credentials of the header, and `at`, the query of its URL.
         revoked: the forms at the revocation endpoint, which the metadata does not name.
         registered: the documents at the registration endpoint.
         pages: the queries of the authorization endpoint.
@@ -42,6 +42,7 @@ class LoginServer(LoopbackServer):
         self.tokens: list[tuple[int, dict[str, Any]]] = []
         self.registration: dict[str, Any] = {"client_id": "dynamic"}
         self.accepted = "token-1"
+        self.valid: set[str] = set()
         self.revoked: list[dict[str, str]] = []
         self.refusal = ""
 
@@ -78,11 +79,13 @@ class LoginServer(LoopbackServer):
             self.revoked.append(dict(parse_qsl(await request.text())))
             return web.Response()
         if request.path == "/token":
-            return self._token(dict(parse_qsl(await request.text())), request.headers)
+            form = dict(parse_qsl(await request.text()))
+            return self._token(form | ({"at": request.query_string} if request.query_string else {}), request.headers)
         return web.Response(status=404, text="<p>nothing</p>")
 
     async def _respond(self, request: web.Request) -> web.Response:
-        if request.headers.get("Authorization") != f"Bearer {self.accepted}":
+        token = request.headers.get("Authorization", "").removeprefix("Bearer ")
+        if token != self.accepted and token not in self.valid:
             return web.Response(status=401, headers={"WWW-Authenticate": 'Bearer scope="work"'})
         message = await request.json()
         if self.refusal and message["method"] == "tools/call":

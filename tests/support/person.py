@@ -14,13 +14,19 @@ MAX_PAGES = 20
 class Person:
     """A browser that keeps its cookies: `async with Person() as person`.
 
+    Args:
+        fields: the fields that the person fills in.
+
     Attributes:
+        texts: the texts of all pages.
         shown: the status and the text of the last page.
         visited: the addresses of all pages.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, **fields: str) -> None:
+        self._fields = {"login": "ann", "password": "any", **fields}
         self.shown: tuple[int, str] = (0, "")
+        self.texts: list[str] = []
         self.visited: list[str] = []
 
     async def __aenter__(self) -> Self:
@@ -41,6 +47,7 @@ class Person:
             async with sent as answer:
                 text = await answer.text()
                 self.shown, form = (answer.status, text), None
+                self.texts.append(text)
                 if location := answer.headers.get("Location"):
                     url = urljoin(url, location)
                     continue
@@ -48,5 +55,10 @@ class Person:
             if action is None:
                 return url
             url = urljoin(url, action[1])
-            form = {**dict(re.findall(r'name="(\w+)" value="([^"]*)"', text)), "login": "ann", "password": "any"}
+            form = {**dict(re.findall(r'name="(\w+)" value="([^"]*)"', text)), **self._fields}
         raise AssertionError(f"no end after {MAX_PAGES} pages: {url}")
+
+    async def post(self, url: str, fields: dict[str, str], **headers: str) -> int:
+        """Send a form, and return the status of the response."""
+        async with self._session.post(url, data=fields, headers=headers, allow_redirects=False) as answer:
+            return answer.status

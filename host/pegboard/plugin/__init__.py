@@ -22,7 +22,7 @@ _HOMES = {
     """,
     ".middleware": "Middleware MiddlewareFunction",
     ".sessions": "EventStore SessionRecord SessionStore",
-    ".stores": "LoginStore Record RecordStore Store StoreName",
+    ".stores": "LoginPage LoginStore LoginTerms Record RecordStore StartedLogin Store StoreName",
     ".toolkit_loading": "FoundToolkit ToolkitLoader",
     ".transports": """
         AsgiCallable AsgiReceive AsgiScope AsgiSend Connection ProtocolContext StreamProtocol Transport

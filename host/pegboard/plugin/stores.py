@@ -1,9 +1,11 @@
 """Stores that plugins offer to other plugins, and the settings that select them."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from typing import Any, NamedTuple
+
+from pegboard.types.callers import Caller
 
 
 class Store(NamedTuple):
@@ -36,11 +38,82 @@ class StoreName(NamedTuple):
     contract: type[Any]
 
 
+class LoginTerms(NamedTuple):
+    """The facts that a person must agree to before the browser leaves the host.
+
+    Attributes:
+        program: the client program that will use the login; "" if it is unknown.
+        server: the name of the MCP server.
+        url: its URL.
+        issuer: the authorization server; "" if the person pastes a key.
+        scopes: the scopes that are requested.
+        added: those that the person has not agreed to yet; empty if that are all.
+    """
+
+    program: str
+    server: str
+    url: str
+    issuer: str = ""
+    scopes: tuple[str, ...] = ()
+    added: tuple[str, ...] = ()
+
+
+class LoginPage(ABC):
+    """The page of one login. It is a `pegboard_client.RedirectReceiver`, and `show` opens its authorization request.
+
+    Attributes:
+        terms: the facts that the person must agree to first; None for none. Set it before `show`.
+    """
+
+    terms: LoginTerms | None = None
+
+    @abstractmethod
+    async def start(self, state: str, earlier: str) -> str:
+        """Return the redirect URI. Responses with another `state` are refused."""
+
+    @abstractmethod
+    async def show(self, url: str) -> None:
+        """Serve the page. It leads to a URL; with "" the agreement ends it."""
+
+    @abstractmethod
+    async def receive(self) -> Mapping[str, str]:
+        """Return the parameters of the response, or the fields of the page.
+
+        Raises:
+            TimeoutError: the page has ended.
+        """
+
+    @abstractmethod
+    async def close(self) -> None:
+        """End nothing: the page ends with the login."""
+
+
+class StartedLogin(NamedTuple):
+    """A login that waits for its person.
+
+    Attributes:
+        id: the `authorization_id` of the error with which a call asks for the login.
+        url: the link of the page.
+    """
+
+    id: str
+    url: str
+
+
 class LoginStore(ABC):
-    """Keeps the operator's logins at MCP servers, encrypted. The methods run on the event loop, and concurrently.
+    """Keeps logins at MCP servers, encrypted. The methods run on the event loop, and concurrently.
 
     `pegboard_client.OAuth` accepts such an object as its `store`, and the method `renewing` as its lock.
+
+    Attributes:
+        admits_callers: True if callers from the network can log in.
+        asks_person: True if a person from the network must agree to each use of these logins.
+        client_metadata_url: the client id metadata document of this host; "" for none.
     """
+
+    admits_callers: bool = False
+    asks_person: bool = False
+    client_metadata_url: str = ""
 
     @abstractmethod
     async def load(self, server: str) -> Mapping[str, Any] | None:
@@ -72,6 +145,31 @@ class LoginStore(ABC):
         Args:
             server: the URL of the server.
         """
+
+    def of(self, caller: Caller) -> "LoginStore | None":
+        """Return the logins of one caller; None for a caller that no page can identify."""
+        return None
+
+    async def owners(self, server: str) -> Sequence[Caller]:
+        """Return the callers from the network that have a login at a server."""
+        return ()
+
+    async def begin(
+        self, name: str, title: str, log_in: Callable[[LoginPage], Awaitable[object]], seconds: float
+    ) -> StartedLogin:
+        """Start a login of the owner, and return it when its page is shown. The page proves who its browser belongs to.
+
+        Args:
+            name: a name of the login. While a login of this name waits, it is returned instead.
+            title: the name of the server for the person.
+            log_in: logs in with the page, and saves the login. It may raise `pegboard_client.LoginFailedError`.
+            seconds: the time for which a call waits for the person.
+
+        Raises:
+            MCPError: this store has no pages.
+            LoginFailedError: the login failed before its page was shown.
+        """
+        raise NotImplementedError
 
 
 class Record(NamedTuple):

@@ -42,6 +42,9 @@ class OAuth(TokenAuth):
         store: keeps logins between starts; None for memory only.
         redirect: receives the response at the end of the login; None for a free port of this machine.
         exchange: sends the requests of the login; None for aiohttp.
+        announce: receives the issuer and the scopes of a login before its page opens.
+        registrations: keeps dynamic registrations by issuer and redirect URI, for several objects with one redirect
+            URI. None to keep them with the logins.
         renewing: returns a lock by the URL of a server. It is held during a renewal, so that processes that share the
             store renew a token once. None for no lock.
 
@@ -60,6 +63,8 @@ class OAuth(TokenAuth):
         store: TokenStore | None = None,
         redirect: RedirectReceiver | None = None,
         exchange: HttpExchange | None = None,
+        announce: Callable[[str, Sequence[str]], object] | None = None,
+        registrations: TokenStore | None = None,
         renewing: RenewalLock | None = None,
     ) -> None:
         super().__init__(client, scopes, store, exchange, renewing)
@@ -69,6 +74,8 @@ class OAuth(TokenAuth):
         self._open_page = open_page
         self._client_metadata_url = client_metadata_url
         self._client_name = client_name
+        self._announce = announce
+        self._registrations = registrations
         self._redirect = LoopbackRedirect() if redirect is None else redirect
         self._person = asyncio.Lock()
 
@@ -76,7 +83,9 @@ class OAuth(TokenAuth):
     def _can_log_in(self) -> bool:
         return self._open_page is not None
 
-    async def _obtain(self, grant: Grant, requests: JsonRequests, earlier: Login | None) -> Login:
+    async def _obtain(
+        self, grant: Grant, requests: JsonRequests, earlier: Login | None, *, is_second: bool = False
+    ) -> Login:
         server, scopes = grant.server, with_offline_access(grant.scopes, grant.server)
         async with self._person:  # one login at a time
             state = token_urlsafe(32)
@@ -85,12 +94,15 @@ class OAuth(TokenAuth):
             except OSError as error:
                 raise LoginFailedError(str(error)) from error
             try:
-                client = await self._identified(server, requests, redirect_uri, earlier)
+                known = None if is_second else await self._known(server, redirect_uri, earlier)
+                client = known or await self._identified(server, requests, redirect_uri)
                 resource = grant.resource.resource
                 fields = {"resource": resource, **scope_fields(scopes)}
                 request = authorization_request(server, client.client_id, redirect_uri, state, fields)
                 requests.check(request.url)
                 requests.check(server.token_endpoint)
+                if self._announce is not None:
+                    self._announce(server.issuer, scopes)
                 assert self._open_page is not None
                 opened = self._open_page(request.url)
                 if isawaitable(opened):
@@ -98,6 +110,7 @@ class OAuth(TokenAuth):
                 async with asyncio.timeout(MAX_LOGIN_SECONDS):
                     received = await self._redirect.receive()
             except TimeoutError:
+                await self._keep_registration(server, redirect_uri, None)  # the issuer may have forgotten it
                 raise LoginFailedError(f"it was not completed within {MAX_LOGIN_SECONDS / 60:.0f} minutes.") from None
             finally:
                 await self._redirect.close()
@@ -111,26 +124,46 @@ class OAuth(TokenAuth):
         try:
             token = await request_token(requests, server.token_endpoint, server.issuer, client, form)
         except TokenRefusedError as error:
-            if earlier is None or client is not earlier.client or error.code not in FORGOTTEN_CLIENT:
+            if known is None or error.code not in FORGOTTEN_CLIENT:
                 raise
-            return await self._obtain(grant, requests, None)  # with a new registration
+            return await self._obtain(grant, requests, None, is_second=True)  # with a new registration
         return Login(server.issuer, server.token_endpoint, resource, client, token, scopes)
 
-    async def _identified(
-        self, server: ServerMetadata, requests: JsonRequests, redirect_uri: str, earlier: Login | None
-    ) -> OAuthClient:
+    async def _known(self, server: ServerMetadata, redirect_uri: str, earlier: Login | None) -> OAuthClient | None:
+        """Return an earlier dynamic registration, if the authorization server may still know it."""
+        if self._client is not None or (self._client_metadata_url and server.reads_client_metadata):
+            return None
+        if self._registrations is None:
+            known = None if earlier is None else earlier.client
+        else:
+            saved = await self._registrations.load(_registration(server, redirect_uri))
+            known = None if saved is None else OAuthClient(**saved)
+            if known and earlier and not earlier.client.redirect_uri and known.client_id == earlier.client.client_id:
+                return None  # a renewal has shown that it is forgotten
+        return known if known is not None and known.redirect_uri == redirect_uri and not _is_over(known) else None
+
+    async def _identified(self, server: ServerMetadata, requests: JsonRequests, redirect_uri: str) -> OAuthClient:
         """Return the client for an authorization server, in the order of the specification."""
         if self._client is not None:
             return at_server(self._client, server)
         if self._client_metadata_url and server.reads_client_metadata:
             return at_server(OAuthClient(self._client_metadata_url), server)
-        if earlier is not None and earlier.client.redirect_uri == redirect_uri and not _is_over(earlier.client):
-            return earlier.client
         if server.registration_endpoint:
-            return await register(requests, server, self._client_name, redirect_uri)
+            client = await register(requests, server, self._client_name, redirect_uri)
+            await self._keep_registration(server, redirect_uri, client)
+            return client
         raise UnregisteredError(
             f"{server.issuer} registers no clients itself: register one there, and pass its client id."
         )
+
+    async def _keep_registration(self, server: ServerMetadata, redirect_uri: str, client: OAuthClient | None) -> None:
+        if self._registrations is not None:
+            saved = None if client is None else client._asdict()
+            await self._registrations.save(_registration(server, redirect_uri), saved)
+
+
+def _registration(server: ServerMetadata, redirect_uri: str) -> str:
+    return f"registration at {server.issuer} for {redirect_uri}"
 
 
 def _is_over(client: OAuthClient) -> bool:

@@ -102,6 +102,12 @@ class TokenAuth:
             except LoginFailedError as error:
                 raise LoginRequiredError(origin(url), str(error)) from error
 
+    async def reload(self, url: str) -> None:
+        """Use the login that the store has now. Another object or process may have replaced or removed it."""
+        session = await self._session(url)
+        async with session.lock:
+            await self._reload(session)
+
     async def describe(self, url: str) -> LoginDescription | None:
         """Return the login at a server without its secrets, or None if there is none."""
         login = (await self._session(url)).login

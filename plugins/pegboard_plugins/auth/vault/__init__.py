@@ -48,18 +48,17 @@ class VaultPlugin(Plugin):
         """Return the source of the tokens in the vault."""
         from pegboard_plugins.auth.vault.vault_source import VaultSource
 
-        callers = self.config.callers
-        return [VaultSource(self._logins(), None if callers is None else callers.access_issuer or callers.issuer)]
+        return [VaultSource(self._logins())]
 
     @hookimpl
     def register_stores(self) -> Iterable[Store]:
-        """Return the store of the operator's logins at MCP servers."""
+        """Return the store of logins at MCP servers."""
         return [Store(contract=LoginStore, open=lambda: nullcontext(self._server_logins()))]
 
     def _server_logins(self) -> LoginStore:
         from pegboard_plugins.auth.vault.server_logins import ServerLogins
 
-        return ServerLogins(self._logins().tokens)
+        return ServerLogins(self._logins())
 
     @hookimpl
     def register_routes(self) -> Iterable[Route]:

@@ -12,8 +12,9 @@ from hmac import compare_digest
 from http.cookies import CookieError, SimpleCookie
 from secrets import token_urlsafe
 from typing import Any, NamedTuple
+from urllib.parse import parse_qsl
 
-from pegboard.plugin import ProtocolContext, Route
+from pegboard.plugin import ProtocolContext, Route, encode
 from pegboard.types import Request, Response
 from pegboard_client import (
     PAGE_HEADERS,
@@ -36,11 +37,15 @@ from pegboard_client import (
 )
 from pegboard_plugins.auth.vault.login_flows import LoginFlow, outcome_page
 from pegboard_plugins.auth.vault.settings import CallerSettings
+from pegboard_plugins.auth.vault.terms_page import terms_page
 from pegboard_plugins.support.own_page import own_page
 
 logger = logging.getLogger("pegboard.plugins.vault")
 
 OPEN, IDENTIFY, CALLBACK = "/vault/login", "/vault/identity", "/vault/callback"
+AGREE, DOCUMENT = "/vault/consent", "/vault/client.json"
+MAX_FORM_FIELDS = 10
+NOT_PROVED = "This browser has not proved that it belongs to the user of the login. Open its link"
 MAX_BROWSERS = 10_000
 """The limit of browsers that log in at the issuer. The oldest are forgotten first."""
 
@@ -81,11 +86,36 @@ class CallerPages:
 
     def routes(self) -> Sequence[Route]:
         """Return the routes."""
-        handlers = {OPEN: self._open, IDENTIFY: self._identify, CALLBACK: self._receive}
+        handlers = {
+            OPEN: ("GET", self._open),
+            IDENTIFY: ("GET", self._identify),
+            AGREE: ("POST", self._agree),
+            CALLBACK: ("GET", self._receive),
+            DOCUMENT: ("GET", self._describe),
+        }
         return [
-            Route(method="GET", path=path, handler=own_page(self._url, handler), auth="public", anonymous=True)
-            for path, handler in handlers.items()
+            Route(method=method, path=path, handler=own_page(self._url, handler), auth="public", anonymous=True)
+            for path, (method, handler) in handlers.items()
         ]
+
+    @property
+    def client_metadata_url(self) -> str:
+        """The URL of the client id metadata document; "" without https, which such documents require."""
+        return self._url + DOCUMENT if self._is_secure else ""
+
+    async def _describe(self, request: Request, host: ProtocolContext) -> Response:
+        """Return the client id metadata document of this host."""
+        document = {
+            "client_id": self._url + DOCUMENT,
+            "client_name": "pegboard",
+            "client_uri": self._url,
+            "redirect_uris": [self._url + CALLBACK],
+            "grant_types": ["authorization_code", "refresh_token"],
+            "response_types": ["code"],
+            "token_endpoint_auth_method": "none",
+            "application_type": "web",
+        }
+        return Response(body=encode(document), content_type="application/json")
 
     async def start(self) -> str:
         """Return the redirect URI for the provider."""
@@ -109,7 +139,7 @@ class CallerPages:
 
     async def _open(self, request: Request, host: ProtocolContext) -> Response:
         flow = self._flows.get(request.query.get("id", ""))
-        if flow is None or flow.request is None or flow.response.done():
+        if flow is None or not flow.is_shown or flow.response.done():
             return message_page(404, "This login has ended. Start it again")
         try:
             browser = await self._request_identity(flow)
@@ -141,22 +171,47 @@ class CallerPages:
             return message_page(
                 403, "Another user has started this login. Close this page, and tell the sender of the link"
             )
-        if self._flows.get(flow.id) is not flow or flow.request is None:
+        if self._flows.get(flow.id) is not flow:
             return message_page(404, "This login has ended. Start it again")
         self._identified.setdefault(flow.id, set()).add(browser.secret)
-        return _redirect(flow.request.url, {})
+        if flow.must_agree and flow.terms is not None:
+            return terms_page(flow.terms, flow.id, AGREE, flow.page)
+        return _redirect(flow.page, {})
+
+    async def _agree(self, request: Request, host: ProtocolContext) -> Response:
+        """Receive the answer to the terms of a login, from a browser of its caller."""
+        try:
+            pairs = parse_qsl(request.body.decode("ascii"), keep_blank_values=True, max_num_fields=MAX_FORM_FIELDS)
+        except ValueError:
+            pairs = []
+        fields = dict(pairs)
+        flow = self._flows.get(fields.pop("id", ""))
+        if flow is None or flow.response.done():
+            return message_page(404, "This login has ended. Start it again")
+        if not self._is_identified(request, flow):
+            return message_page(403, NOT_PROVED)
+        if fields.pop("answer", "") != "allow":
+            flow.response.set_exception(LoginFailedError("you have refused it."))
+            return await outcome_page(flow)
+        flow.has_agreed = True
+        if flow.page:
+            return _redirect(flow.page, {})
+        flow.response.set_result(fields)
+        return await outcome_page(flow)
 
     async def _receive(self, request: Request, host: ProtocolContext) -> Response:
         flow = self._with_state(request.query.get("state", ""))
-        if flow is None or flow.response.done():
+        if flow is None or flow.must_agree or flow.response.done():
             return message_page(400, "This page belongs to no login that waits")
-        secret = self._secret(request, flow)
-        if not any(compare_digest(secret, text.encode()) for text in self._identified.get(flow.id, ())):
-            return message_page(
-                403, "This browser has not proved that it belongs to the user of the login. Open its link"
-            )
+        if not self._is_identified(request, flow):
+            return message_page(403, NOT_PROVED)
         flow.response.set_result(dict(request.query))
-        return await outcome_page(flow.done)
+        return await outcome_page(flow)
+
+    def _is_identified(self, request: Request, flow: LoginFlow) -> bool:
+        """Return True if a browser has proved that it belongs to the caller of a login."""
+        secret = self._secret(request, flow)
+        return any(compare_digest(secret, text.encode()) for text in self._identified.get(flow.id, ()))
 
     # --- the login at the issuer
 
@@ -222,7 +277,7 @@ class CallerPages:
 
     def _with_state(self, state: str) -> LoginFlow | None:
         for flow in self._flows.values():
-            if flow.request is not None and compare_digest(state.encode(), flow.request.state.encode()):
+            if flow.state and compare_digest(state.encode(), flow.state.encode()):
                 return flow
         return None
 

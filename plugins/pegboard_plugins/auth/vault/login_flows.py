@@ -7,16 +7,17 @@ import logging
 import os
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from secrets import token_urlsafe
 from time import monotonic
 from typing import TYPE_CHECKING
 from weakref import WeakValueDictionary
 
-from pegboard import AuthorizationRequiredError
-from pegboard.plugin import StateFiles
-from pegboard.types import Response
-from pegboard_client import AuthorizationRequest, LoginFailedError, message_page
+from pegboard import AuthorizationRequiredError, MCPError
+from pegboard.plugin import LoginPage, StateFiles
+from pegboard.types import Caller, Response
+from pegboard_client import PAGE_HEADERS, LoginFailedError, message_page
 from pegboard_plugins.auth.vault.kept_tokens import KeptTokens, covers
 from pegboard_plugins.auth.vault.provider_client import ProviderClient, ProviderRefusedError
 from pegboard_plugins.auth.vault.settings import VaultConfig
@@ -38,35 +39,83 @@ SLOW_DOWN_SECONDS = 5.0
 """The addition to the interval of a device login that the provider asks to slow down (RFC 8628, section 3.5)."""
 
 
-class LoginFlow:
+OPERATOR = ("", "")
+"""The issuer and the subject of the operator in the vault."""
+
+
+class LoginFlow(LoginPage):
     """One login.
 
     Args:
         key: the owner and the provider of the token.
+        title: the name of the provider for the person.
         scopes: the scopes to request.
+        seconds: the time for which a call waits for the login; None for the time of the vault.
 
     Attributes:
         id: an id that nobody can guess.
         ends_at: the time of `time.monotonic` at which it ends.
         url: the page to open.
         user_code: the code to enter there; "" for none.
-        request: the authorization request; None for a login on another device.
-        response: the parameters of the authorization response.
+        redirect_uri: the redirect URI.
+        page: the page of the provider; "" if there is none.
+        state: the value that the response must repeat; "" if there is no response.
+        is_shown: True if the page leads on.
+        has_agreed: True if the person has agreed to the terms.
+        response: the parameters of the authorization response, or the fields of the page.
+        again: a second page of the provider, to which the browser must go after its response.
         done: the outcome for the person.
     """
 
-    def __init__(self, key: TokenKey, scopes: Sequence[str]) -> None:
+    def __init__(self, key: TokenKey, title: str, scopes: Sequence[str] = (), seconds: float | None = None) -> None:
         loop = asyncio.get_running_loop()
         self.key = key
+        self.title = title
         self.scopes = tuple(scopes)
+        self.seconds = seconds
         self.id = token_urlsafe(16)
         self.ends_at = monotonic() + MAX_LOGIN_SECONDS
         self.url = ""
         self.user_code = ""
-        self.request: AuthorizationRequest | None = None
+        self.redirect_uri = ""
+        self.page = ""
+        self.state = ""
+        self.is_shown = False
+        self.has_agreed = False
+        self.shown = asyncio.Event()
         self.response: asyncio.Future[Mapping[str, str]] = loop.create_future()
+        self.again: asyncio.Future[str] = loop.create_future()
         self.done: asyncio.Future[str] = loop.create_future()
         self.task: asyncio.Task[None] | None = None
+
+    @property
+    def must_agree(self) -> bool:
+        """True if the person must agree to the terms first."""
+        return self.terms is not None and not self.has_agreed
+
+    async def start(self, state: str, earlier: str) -> str:
+        """Return the redirect URI. After a first response, expect a second one."""
+        if self.response.done():
+            self.response = asyncio.get_running_loop().create_future()
+        self.state = state
+        return self.redirect_uri
+
+    async def show(self, url: str) -> None:
+        """Let the link lead to a page of the provider. A second page follows the response to the first."""
+        if self.is_shown:
+            self.again.set_result(url)
+            self.again = asyncio.get_running_loop().create_future()
+        self.page = url
+        self.is_shown = True
+        self.shown.set()
+
+    async def receive(self) -> Mapping[str, str]:
+        """Wait for the browser, until the login ends."""
+        async with asyncio.timeout(self.ends_at - monotonic()):
+            return await self.response
+
+    async def close(self) -> None:
+        """Do nothing."""
 
 
 class LoginFlows:
@@ -76,11 +125,17 @@ class LoginFlows:
         clients: the registrations at providers, by name.
         tokens: keeps the tokens.
         caller_pages: the pages for callers from the network; None if they cannot log in.
+        issuer: the issuer of the callers' access tokens; None if they cannot log in.
     """
 
     def __init__(
-        self, clients: Mapping[str, ProviderClient], tokens: KeptTokens, caller_pages: CallerPages | None = None
+        self,
+        clients: Mapping[str, ProviderClient],
+        tokens: KeptTokens,
+        caller_pages: CallerPages | None = None,
+        issuer: str | None = None,
     ) -> None:
+        self.issuer = issuer
         self.clients = clients
         self.tokens = tokens
         self.caller_pages = caller_pages
@@ -88,22 +143,34 @@ class LoginFlows:
         self._pages: dict[str, LoopbackPages] = {}
         self._starting: WeakValueDictionary[TokenKey, asyncio.Lock] = WeakValueDictionary()
 
+    def owner(self, caller: Caller) -> tuple[str, str] | None:
+        """Return the issuer and the subject of a caller in the vault, or None."""
+        if caller.service:
+            return None  # it names its users, and no login proves the names
+        if caller.subject is None:
+            return OPERATOR if caller.trusted else None
+        is_known = self.issuer is not None and caller.issuer == self.issuer
+        return (caller.issuer or "", caller.subject) if is_known else None
+
     def pending(self, flow_id: str | None) -> PendingLogin | None:
         """Return the login with an id, as a question to the user."""
         flow = self._flows.get(flow_id or "")
         if flow is None:
             return None
-        title = self.clients[flow.key.provider].facts.title
 
         async def wait() -> None:
             try:
                 await asyncio.shield(flow.done)
             except LoginFailedError as error:
                 raise AuthorizationRequiredError(
-                    flow.key.provider, title=title, scopes=flow.scopes, status="failed", developer_message=str(error)
+                    flow.key.provider,
+                    title=flow.title,
+                    scopes=flow.scopes,
+                    status="failed",
+                    developer_message=str(error),
                 ) from None
 
-        return PendingLogin(title, flow.url, wait, flow.user_code, flow.ends_at)
+        return PendingLogin(flow.title, flow.url, wait, flow.user_code, flow.ends_at, flow.seconds)
 
     async def start(self, key: TokenKey, scopes: Sequence[str], *, device: bool | None = None) -> LoginFlow:
         """Return a login that waits: an earlier login for the same token, or a new login.
@@ -122,7 +189,8 @@ class LoginFlows:
                     return flow
             client = self.clients[key.provider]
             earlier = await self.tokens.load(key)
-            flow = LoginFlow(key, client.wanted([*(earlier.scopes if earlier else ()), *scopes]))
+            wanted = client.wanted([*(earlier.scopes if earlier else ()), *scopes])
+            flow = LoginFlow(key, client.facts.title, wanted)
             is_on_device = client.settings.device if device is None else device
             if is_on_device and not key.issuer:  # a device login does not prove who the caller is
                 await self._start_on_device(flow, client)
@@ -131,29 +199,59 @@ class LoginFlows:
             self._flows[flow.id] = flow
             return flow
 
+    async def begin(
+        self, key: TokenKey, title: str, log_in: Callable[[LoginPage], Awaitable[object]], seconds: float
+    ) -> LoginFlow:
+        """Return a login at another server that waits, when its page is shown. See `LoginStore.begin`."""
+        async with self._starting.setdefault(key, asyncio.Lock()):
+            for waiting in self._flows.values():
+                if waiting.key == key:
+                    return waiting
+            flow = LoginFlow(key, title, seconds=seconds)
+            pages = self._pages_for(flow, None)
+            flow.redirect_uri = await pages.start()
+            flow.url = pages.add(flow, flow.redirect_uri)
+
+            async def finish() -> str:
+                await log_in(flow)
+                return f"You are logged in at {title}"
+
+            flow.task = asyncio.create_task(self._run(flow, finish, pages))
+            flow.done.add_done_callback(lambda _: flow.shown.set())
+            self._flows[flow.id] = flow
+            try:
+                async with asyncio.timeout(seconds):
+                    await flow.shown.wait()
+            except TimeoutError:
+                raise LoginFailedError(f"it did not begin within {seconds:g} seconds.") from None
+            if flow.done.done():
+                await flow.done  # raises the reason
+            return flow
+
     async def _start_in_browser(self, flow: LoginFlow, client: ProviderClient) -> None:
-        pages = self._pages_for(flow, client)
+        pages = self._pages_for(flow, client.settings.redirect_uri)
         redirect_uri = await pages.start()
         flow.url = pages.add(flow, redirect_uri)
         try:
-            flow.request = request = await client.authorization(redirect_uri, flow.scopes)
+            request = await client.authorization(redirect_uri, flow.scopes)
         except BaseException:
             await pages.remove(flow)
             raise
+        flow.state = request.state
+        await flow.show(request.url)
 
         async def finish() -> VaultToken:
             return await client.redeem(request, await flow.response, flow.scopes)
 
-        flow.task = asyncio.create_task(self._run(flow, finish, pages))
+        flow.task = asyncio.create_task(self._run(flow, partial(self._keep, flow, finish), pages))
 
-    def _pages_for(self, flow: LoginFlow, client: ProviderClient) -> CallerPages | LoopbackPages:
+    def _pages_for(self, flow: LoginFlow, redirect_uri: str | None) -> CallerPages | LoopbackPages:
         if flow.key.issuer:
             if self.caller_pages is None:
                 raise LoginFailedError("callers from the network cannot log in: set [plugins.vault.callers].")
             return self.caller_pages
         from pegboard_plugins.auth.vault.loopback_pages import LoopbackPages  # it imports an HTTP server
 
-        redirect_uri = client.settings.redirect_uri
         return self._pages.setdefault(redirect_uri or "", LoopbackPages(redirect_uri))
 
     async def _start_on_device(self, flow: LoginFlow, client: ProviderClient) -> None:
@@ -174,33 +272,31 @@ class LoginFlows:
                 except LoginFailedError:
                     seconds *= 2  # the provider cannot be reached at present (RFC 8628, section 3.5)
 
-        flow.task = asyncio.create_task(self._run(flow, poll, None))
+        flow.task = asyncio.create_task(self._run(flow, partial(self._keep, flow, poll), None))
+
+    async def _keep(self, flow: LoginFlow, finish: Callable[[], Awaitable[VaultToken]]) -> str:
+        """Keep the token of a login. Return the outcome for the person."""
+        token = await finish()
+        with suppress(LoginFailedError):  # the account is only shown
+            token = token._replace(account=await self.clients[flow.key.provider].account(token))
+        await self.tokens.save(flow.key, token)
+        missing = ", ".join(scope for scope in flow.scopes if not covers(token, [scope]))
+        return f"You are logged in at {flow.title}" + (f", which did not grant {missing}" if missing else "")
 
     async def _run(
-        self,
-        flow: LoginFlow,
-        finish: Callable[[], Awaitable[VaultToken]],
-        pages: CallerPages | LoopbackPages | None,
+        self, flow: LoginFlow, finish: Callable[[], Awaitable[str]], pages: CallerPages | LoopbackPages | None
     ) -> None:
-        """Finish a login, and keep its token."""
-        title = self.clients[flow.key.provider].facts.title
+        """Finish a login."""
         try:
             async with asyncio.timeout(MAX_LOGIN_SECONDS):
-                token = await finish()
-            with suppress(LoginFailedError):  # the account is only shown
-                token = token._replace(account=await self.clients[flow.key.provider].account(token))
-            await self.tokens.save(flow.key, token)
-            missing = ", ".join(scope for scope in flow.scopes if not covers(token, [scope]))
-            flow.done.set_result(
-                f"You are logged in at {title}" + (f", which did not grant {missing}" if missing else "")
-            )
+                flow.done.set_result(await finish())
         except TimeoutError:
             minutes = f"{MAX_LOGIN_SECONDS / 60:.0f} minutes"
             flow.done.set_exception(LoginFailedError(f"it was not completed within {minutes}."))
-        except (LoginFailedError, VaultError) as error:
+        except (LoginFailedError, MCPError) as error:
             flow.done.set_exception(LoginFailedError(str(error)))
         except Exception:
-            logger.exception("the login at %s failed", title)
+            logger.exception("the login at %s failed", flow.title)
             flow.done.set_exception(LoginFailedError("the response of the provider cannot be used; see the log."))
         finally:
             flow.done.cancel()
@@ -242,20 +338,23 @@ def login_flows(config: VaultConfig) -> LoginFlows:
         return store
 
     clients = {name: ProviderClient(name, settings) for name, settings in config.providers.items()}
-    pages = None
-    if config.callers is not None:
-        from pegboard_plugins.auth.vault.caller_pages import CallerPages
+    tokens, callers = KeptTokens(open_store, clients), config.callers
+    if callers is None:
+        return LoginFlows(clients, tokens)
+    from pegboard_plugins.auth.vault.caller_pages import CallerPages
 
-        pages = CallerPages(config.callers)
-    return LoginFlows(clients, KeptTokens(open_store, clients), pages)
+    return LoginFlows(clients, tokens, CallerPages(callers), callers.access_issuer or callers.issuer)
 
 
-async def outcome_page(done: asyncio.Future[str]) -> Response:
-    """Return the last page of a login, as soon as its outcome is known."""
+async def outcome_page(flow: LoginFlow) -> Response:
+    """Return the last page of a login, as soon as its outcome is known, or lead the browser to a second page."""
+    again = flow.again
+    await asyncio.wait((flow.done, again), timeout=MAX_PAGE_SECONDS, return_when=asyncio.FIRST_COMPLETED)
+    if not flow.done.done():
+        if again.done():
+            return Response(status=303, headers={**PAGE_HEADERS, "Location": again.result()})
+        return message_page(504, "The provider does not respond")
     try:
-        async with asyncio.timeout(MAX_PAGE_SECONDS):
-            return message_page(200, f"{await asyncio.shield(done)}. You can close this page")
+        return message_page(200, f"{await flow.done}. You can close this page")
     except LoginFailedError as error:
         return message_page(400, f"The login failed: {str(error).removesuffix('.')}")
-    except TimeoutError:
-        return message_page(504, "The provider does not respond")

@@ -7,39 +7,21 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import Mapping
 from hmac import compare_digest
 from secrets import token_urlsafe
-from typing import Protocol
 from urllib.parse import urlsplit
 
 from aiohttp import web
 from aiohttp.typedefs import Handler
 
 from pegboard.types import Response
-from pegboard_client import PAGE_HEADERS, AuthorizationRequest, LoginFailedError, foreign_page, message_page
-from pegboard_plugins.auth.vault.login_flows import outcome_page
+from pegboard_client import PAGE_HEADERS, LoginFailedError, foreign_page, message_page
+from pegboard_plugins.auth.vault.login_flows import LoginFlow, outcome_page
 
 MAX_CLOSE_SECONDS = 1.0
 """The limit of the time in which the last page is sent."""
 MAX_REQUEST_HEAD_BYTES = 16 * 1024
 DEFAULT_REDIRECT = "http://127.0.0.1:0/callback"
-
-
-class PagedLogin(Protocol):
-    """A login in a browser.
-
-    Attributes:
-        id: the id in its link.
-        request: the authorization request.
-        response: the parameters of the response.
-        done: the outcome of the login.
-    """
-
-    id: str
-    request: AuthorizationRequest | None
-    response: asyncio.Future[Mapping[str, str]]
-    done: asyncio.Future[str]
 
 
 class LoopbackPages:
@@ -51,7 +33,7 @@ class LoopbackPages:
 
     def __init__(self, redirect_uri: str | None) -> None:
         self._redirect = urlsplit(redirect_uri or DEFAULT_REDIRECT)
-        self._logins: dict[str, tuple[PagedLogin, str]] = {}
+        self._logins: dict[str, tuple[LoginFlow, str]] = {}
         self._runner: web.AppRunner | None = None
         self._changing = asyncio.Lock()
         self._origin = ""
@@ -88,12 +70,12 @@ class LoopbackPages:
             ) from None
         return runner
 
-    def add(self, login: PagedLogin, redirect_uri: str) -> str:
+    def add(self, login: LoginFlow, redirect_uri: str) -> str:
         """Serve a login, and return its link."""
         self._logins[login.id] = (login, token_urlsafe(32))
         return urlsplit(redirect_uri)._replace(path=f"/login/{login.id}").geturl()
 
-    async def remove(self, login: PagedLogin) -> None:
+    async def remove(self, login: LoginFlow) -> None:
         """End the pages of a login. Stop listening after the last login."""
         self._logins.pop(login.id, None)
         if not self._logins:
@@ -115,9 +97,9 @@ class LoopbackPages:
 
     async def _open(self, request: web.Request) -> web.Response:
         login, secret = self._logins.get(request.match_info["id"], (None, ""))
-        if login is None or login.request is None or login.response.done():
+        if login is None or not login.page or login.response.done():
             return _page(404, "This login has ended. Start it again")
-        answer = web.Response(status=303, headers={**PAGE_HEADERS, "Location": login.request.url})
+        answer = web.Response(status=303, headers={**PAGE_HEADERS, "Location": login.page})
         answer.set_cookie(_cookie(login), secret, httponly=True, samesite="Lax", path=self._redirect.path)
         return answer
 
@@ -131,17 +113,17 @@ class LoopbackPages:
         if len(fields) != len(request.query) or login.response.done():
             return _page(400, "This page belongs to no login that waits")
         login.response.set_result(fields)
-        return _sent(await outcome_page(login.done))
+        return _sent(await outcome_page(login))
 
-    def _with_state(self, state: str) -> tuple[PagedLogin | None, str]:
+    def _with_state(self, state: str) -> tuple[LoginFlow | None, str]:
         """Return the login with a state, and the secret of its browser."""
         for login, secret in self._logins.values():
-            if login.request is not None and compare_digest(state.encode(), login.request.state.encode()):
+            if login.state and compare_digest(state.encode(), login.state.encode()):
                 return login, secret
         return None, ""
 
 
-def _cookie(login: PagedLogin) -> str:
+def _cookie(login: LoginFlow) -> str:
     return f"pegboard-login-{login.id}"
 
 

@@ -1,40 +1,71 @@
-"""The operator's logins at MCP servers, for plugins that connect to such servers."""
+"""Logins at MCP servers, of the operator and of callers, for plugins that connect to such servers."""
 
 from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from hashlib import sha256
 from typing import Any
 
-from pegboard.plugin import LoginStore, StateFiles
-from pegboard_plugins.auth.vault.kept_tokens import LOCK_POLL_SECONDS, KeptTokens
+from pegboard.plugin import LoginPage, LoginStore, StartedLogin, StateFiles, decode, encode
+from pegboard.types import Caller
+from pegboard_plugins.auth.vault.kept_tokens import LOCK_POLL_SECONDS
+from pegboard_plugins.auth.vault.login_flows import OPERATOR, LoginFlows
+from pegboard_plugins.auth.vault.vault_store import TokenKey, VaultStore
 
 
 class ServerLogins(LoginStore):
-    """The logins in the file of the vault.
+    """The logins of one owner in the file of the vault.
 
     Args:
-        tokens: has the file.
+        flows: the logins that wait, and the file.
+        owner: the issuer and the subject of the owner. Both are "" for the operator.
     """
 
-    def __init__(self, tokens: KeptTokens) -> None:
-        self._tokens = tokens
+    def __init__(self, flows: LoginFlows, owner: tuple[str, str] = OPERATOR) -> None:
+        self._flows = flows
+        self._tokens = flows.tokens
+        self._owner = owner
+        pages = flows.caller_pages
+        self.admits_callers = pages is not None
+        self.asks_person = owner != OPERATOR
+        self.client_metadata_url = "" if pages is None or owner == OPERATOR else pages.client_metadata_url
+
+    def of(self, caller: Caller) -> LoginStore | None:
+        """Return the logins of a caller whom the pages can identify."""
+        owner = self._flows.owner(caller)
+        return None if owner is None else ServerLogins(self._flows, owner)
+
+    async def owners(self, server: str) -> Sequence[Caller]:
+        """Return the callers from the network that have a login at a server."""
+        rows = [decode(name.encode()) for name in await self._tokens.in_thread(VaultStore.logins) if name[0] == "["]
+        return [Caller(subject, issuer=issuer) for issuer, subject, name in rows if name == server]
+
+    async def begin(
+        self, name: str, title: str, log_in: Callable[[LoginPage], Awaitable[object]], seconds: float
+    ) -> StartedLogin:
+        """Start a login of the owner."""
+        flow = await self._flows.begin(TokenKey(*self._owner, name), title, log_in, seconds)
+        return StartedLogin(flow.id, flow.url)
 
     async def load(self, server: str) -> Mapping[str, Any] | None:
         """Return the login at a server."""
-        return await self._tokens.in_thread(lambda store: store.load_login(server))
+        return await self._tokens.in_thread(lambda store: store.load_login(self._row(server)))
 
     async def save(self, server: str, login: Mapping[str, Any] | None) -> None:
         """Replace the login at a server. It is on the disk when this method returns."""
-        await self._tokens.in_thread(lambda store: store.save_login(server, login))
+        await self._tokens.in_thread(lambda store: store.save_login(self._row(server), login))
+
+    def _row(self, server: str) -> str:
+        """Return the name of a row. No URL begins with the bracket of a caller's rows."""
+        return server if self._owner == OPERATOR else encode([*self._owner, server]).decode()
 
     @asynccontextmanager
     async def renewing(self, server: str) -> AsyncIterator[None]:
         """Wait until no other process or task renews the login at a server."""
-        name = f"vault-{sha256(server.encode()).hexdigest()[:32]}"
+        name = f"vault-{sha256(self._row(server).encode()).hexdigest()[:32]}"
         while True:
             with StateFiles(os.environ).lock(name) as is_ours:
                 if is_ours:

@@ -23,12 +23,10 @@ class VaultSource(TokenSource):
 
     Args:
         flows: the logins.
-        issuer: the issuer whose users may log in from the network; None for none.
     """
 
-    def __init__(self, flows: LoginFlows, issuer: str | None = None) -> None:
+    def __init__(self, flows: LoginFlows) -> None:
         self._flows = flows
-        self._issuer = issuer
 
     async def token(self, request: TokenRequest) -> Authorization | None:
         """Return the token for a requirement. Callers from the network receive only their own.
@@ -42,7 +40,7 @@ class VaultSource(TokenSource):
         if client is None:
             return None
         if owner is None:
-            if self._issuer is None:
+            if self._flows.issuer is None:
                 logger.warning(_ONLY_OPERATOR, request.tool, extra={"call": request.call})
             return None
         key = TokenKey(*owner, required.name)
@@ -73,10 +71,6 @@ class VaultSource(TokenSource):
 
     def _owner(self, call: Call) -> tuple[str, str] | None:
         """Return the issuer and the subject of a caller in the vault, or None. Both are "" for the operator."""
-        caller = call.caller
         if call.supplied is not None and call.supplied.user_id is not None:
             return None  # a program names the user, and no login proves the name
-        if caller.subject is None:
-            return ("", "") if caller.trusted else None
-        is_known = self._issuer is not None and caller.issuer == self._issuer
-        return (caller.issuer or "", caller.subject) if is_known else None
+        return self._flows.owner(call.caller)

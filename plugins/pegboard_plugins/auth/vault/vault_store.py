@@ -140,6 +140,11 @@ class VaultStore:
                 sealed = self._sealed([server], login)
                 file.execute("INSERT OR REPLACE INTO server_logins VALUES (?, ?)", (server, sealed))
 
+    def logins(self) -> list[str]:
+        """Return the names of all logins at MCP servers, and of what belongs to them."""
+        with self._file() as file:
+            return [str(name) for (name,) in file.execute("SELECT server FROM server_logins ORDER BY 1").fetchall()]
+
     def rotate(self) -> None:
         """Encrypt all tokens and logins with the first key, so that the other keys are no longer needed.
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING
 
-from pegboard.plugin import Finding, Gauge, Lifespan, Middleware, Plugin, PluginContext, hookimpl
+from pegboard.plugin import Finding, Gauge, Lifespan, Middleware, Plugin, PluginContext, ToolDefinition, hookimpl
 from pegboard_plugins.servers.upstreams.settings import UpstreamsConfig
 
 if TYPE_CHECKING:
@@ -53,6 +53,11 @@ class UpstreamsPlugin(Plugin):
     def register_middleware(self, context: PluginContext) -> Iterable[Middleware]:
         """Return middleware that refuses loops, delays the first lists, and hides items of other users."""
         return self._servers(context).middleware() if self.config.servers else []
+
+    @hookimpl
+    def register_tools(self, context: PluginContext) -> Iterable[ToolDefinition]:
+        """Return the tools with which callers log in."""
+        return self._servers(context).login_tools() if self.config.servers else []
 
     @hookimpl
     def lifespan(self, context: PluginContext) -> Lifespan:

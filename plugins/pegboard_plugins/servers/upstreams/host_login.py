@@ -13,9 +13,11 @@ from pegboard.types import Caller
 from pegboard_plugins.servers.upstreams.settings import ServerConfig
 
 if TYPE_CHECKING:
-    from pegboard_client import OAuth, RedirectReceiver
+    from pegboard_client import LoginRequiredError, OAuth, RedirectReceiver
 
 STORE_ADVICE = "enable the plugin that keeps logins with `pegboard enable vault`, then "
+CALLERS_ADVICE = 'add [plugins.vault.callers], so that callers can log in with `identity = "user"`'
+"""The advice if callers would have to log in, and no page can identify them."""
 OTHER_ADVICE = 'set headers, or identity = "user" with auth'
 """The advice if a server requires a login that this host cannot make."""
 _carried: ContextVar[bool] = ContextVar("carried", default=False)
@@ -31,6 +33,8 @@ def oauth(
     *,
     redirect: RedirectReceiver | None = None,
     scopes: Sequence[str] = (),
+    announce: Callable[[str, Sequence[str]], object] | None = None,
+    registrations: LoginStore | None = None,
 ) -> OAuth:
     """Return the logins for the settings of a server.
 
@@ -40,6 +44,7 @@ def oauth(
         open_page: shows the page on which the operator logs in; None for no login.
         redirect: receives the end of the login.
         scopes: more scopes to request.
+        announce, registrations: see `OAuth`.
     """
     from pegboard_client import OAuth, OAuthClient
 
@@ -51,12 +56,21 @@ def oauth(
     return OAuth(
         open_page,
         client=client,
-        client_metadata_url=config.client_metadata_url or "",
+        client_metadata_url=config.client_metadata_url or store.client_metadata_url,
         scopes=[*(config.scopes or ()), *scopes] if scopes else config.scopes,
         store=store,
         redirect=redirect,
+        announce=announce,
+        registrations=registrations,
         renewing=store.renewing,
     )
+
+
+def admits_others(context: PluginContext) -> bool:
+    """Return True if the host admits other callers than the operator."""
+    if context.transports == ONE_CLIENT:
+        return False
+    return any(authenticator.only_local is None for authenticator in context.authenticators())
 
 
 class HostLogin:
@@ -81,9 +95,7 @@ class HostLogin:
     @property
     def is_unshared(self) -> bool:
         """True if the host admits other callers than the operator, and may not use the operator's login for them."""
-        if self._config.shared or self._context.transports == ONE_CLIENT:
-            return False
-        return any(authenticator.only_local is None for authenticator in self._context.authenticators())
+        return not self._config.shared and admits_others(self._context)
 
     def open(self, store: LoginStore | None) -> None:
         """Use the logins of a store from now on; None for no logins."""
@@ -130,7 +142,7 @@ class HostLogin:
         """
         if self.is_unshared:
             return (
-                f'add identity = "user" with auth, or identity = "host" and shared = true, to '
+                f'add identity = "user", or identity = "host" and shared = true, to '
                 f"[plugins.upstreams.servers.{self._name}]"
             )
         more = ["--scopes", *scopes] if scopes and self.is_used else []  # a first login finds them itself
@@ -151,17 +163,32 @@ class HostLogin:
 
     async def describe(self) -> dict[str, Any] | None:
         """Return the login without secrets, as JSON, or None if there is none."""
-        login = None if self._auth is None else await self._auth.describe(self._config.url or "")
-        if login is None:
-            return None
-        until = None if login.expires_at is None else datetime.fromtimestamp(login.expires_at, UTC)
-        return {
-            "issuer": login.issuer,
-            "account": "the operator's account, for all callers" if self._config.shared else "the operator",
-            "scopes": list(login.scopes),
-            "expires_at": None if until is None else f"{until:%Y-%m-%dT%H:%M:%SZ}",
-            "renewable": login.is_renewable,
-        }
+        account = "the operator's account, for all callers" if self._config.shared else "the operator"
+        return None if self._auth is None else await description(self._auth, self._config, account)
+
+
+async def description(auth: OAuth, config: ServerConfig, account: str) -> dict[str, Any] | None:
+    """Return a login without secrets, as JSON, or None if there is none."""
+    login = await auth.describe(config.url or "")
+    if login is None:
+        return None
+    until = None if login.expires_at is None else datetime.fromtimestamp(login.expires_at, UTC)
+    return {
+        "issuer": login.issuer,
+        "account": account,
+        "scopes": list(login.scopes),
+        "expires_at": None if until is None else f"{until:%Y-%m-%dT%H:%M:%SZ}",
+        "renewable": login.is_renewable,
+    }
+
+
+def login_problem(server: str, error: LoginRequiredError) -> str:
+    """Return the reason why a login failed, with the keys that repair it if there are any."""
+    from pegboard_client import UnregisteredError
+
+    if not isinstance(error.__cause__, UnregisteredError):
+        return error.problem
+    return f"{error.problem} Set client_id, issuer and perhaps client_secret in [plugins.upstreams.servers.{server}]."
 
 
 def _for_operator(

@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from pegboard import AuthorizationRequiredError, MCPError
 from pegboard.plugin import ProtocolError, TransportError
 from pegboard_plugins.servers.upstreams.hops import LoopError
-from pegboard_plugins.servers.upstreams.host_login import OTHER_ADVICE
 from pegboard_plugins.servers.upstreams.upstream_lists import ALL_KINDS, ListReader, RawKind, UpstreamLists
 
 if TYPE_CHECKING:
@@ -73,7 +72,7 @@ class Link:
         logger: the log.
         on_notification: receives notifications that are not changes of lists.
         keep: True to connect again after a loss; False to connect again with the next use.
-        advice: returns the advice for the operator if the server requires a login.
+        advice: returns the advice for the operator if the server requires a login; None for no advice.
 
     Attributes:
         lists: the lists as last read.
@@ -90,7 +89,7 @@ class Link:
         on_notification: Callable[[Client, str, dict[str, Any]], None],
         *,
         keep: bool,
-        advice: Callable[[], str] = lambda: OTHER_ADVICE,
+        advice: Callable[[], str] | None = None,
     ) -> None:
         self.lists = UpstreamLists()
         self._label = label
@@ -206,7 +205,7 @@ class Link:
             except (MCPError, OSError) as error:
                 reason = _first_line(error)
                 self._cause = error
-                if self._keep and isinstance(error, AuthorizationRequiredError):
+                if self._advice is not None and isinstance(error, AuthorizationRequiredError):
                     reason += f"; {self._advice()}"
             except Exception as error:
                 self._logger.exception("%s: the connection failed", self._label)

@@ -14,7 +14,7 @@ from pegboard import MCPError
 from pegboard.plugin import CommandContext, LoginStore, Store, encode
 from pegboard.terminal import UsageError, is_interactive, say
 from pegboard_client import Client, Endpoint, LoginRequiredError, LoopbackRedirect, UnregisteredError
-from pegboard_plugins.servers.upstreams.host_login import HostLogin, oauth
+from pegboard_plugins.servers.upstreams.host_login import HostLogin, login_problem, oauth
 from pegboard_plugins.servers.upstreams.settings import ServerConfig
 
 if TYPE_CHECKING:
@@ -96,8 +96,7 @@ async def _log_in(command: CommandContext, config: ServerConfig) -> dict[str, An
                 pass
         except LoginRequiredError as error:
             if isinstance(error.__cause__, UnregisteredError):
-                keys = f"client_id, issuer and perhaps client_secret in [plugins.upstreams.servers.{name}]"
-                raise MCPError(f"{error} Set {keys}.") from None
+                raise MCPError(login_problem(name, error)) from None
             raise
         if not login.is_made:
             raise MCPError(f"the server {name!r} requires no login")

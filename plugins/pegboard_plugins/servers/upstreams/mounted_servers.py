@@ -7,10 +7,22 @@ import re
 import secrets
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
+from functools import partial
 from typing import Any
 
-from pegboard.plugin import Finding, Gauge, LoginStore, Middleware, PluginContext, PluginError, TransportError
+from pegboard.plugin import (
+    Finding,
+    Gauge,
+    LoginStore,
+    Middleware,
+    PluginContext,
+    PluginError,
+    ToolDefinition,
+    TransportError,
+)
 from pegboard.types import ItemKind
+from pegboard_plugins.servers.upstreams.caller_logins import login_tool
+from pegboard_plugins.servers.upstreams.host_login import CALLERS_ADVICE, admits_others
 from pegboard_plugins.servers.upstreams.link import NotConnectedError
 from pegboard_plugins.servers.upstreams.settings import UpstreamsConfig
 from pegboard_plugins.servers.upstreams.upstream_requests import UpstreamRequests, UserItems
@@ -41,6 +53,7 @@ class MountedServers:
         self._config = config
         self._name = context.name
         self._find_store = context.find_store
+        self._admits_others = partial(admits_others, context)
         self._host_id = secrets.token_hex(8)
         self._serving = asyncio.Event()
         self.servers: Sequence[UpstreamServer] = [
@@ -53,6 +66,10 @@ class MountedServers:
         requests = UpstreamRequests(self._host_id, self.servers, self._config.first_list_seconds, self._serve)
         for_users = any(server.config.identity == "user" for server in self.servers)
         return [requests, UserItems(self._name, self.servers)] if for_users else [requests]
+
+    def login_tools(self) -> list[ToolDefinition]:
+        """Return a tool for each server at which callers log in. Only callers who must log in see it."""
+        return [login_tool(server) for server in self.servers if server.config.callers_log_in]
 
     @property
     def gauge(self) -> Gauge:
@@ -103,16 +120,19 @@ class MountedServers:
             return self.servers
         spellings = (name, "_".join(_WORDS.findall(name.lower())))
         return [
-            server for server in self.servers if server.config.prefix is False or any(map(server.may_have, spellings))
+            server
+            for server in self.servers
+            if server.config.prefix is False or any(server.config.may_have(server.name, word) for word in spellings)
         ]
 
     @asynccontextmanager
     async def logins(self) -> AsyncIterator[None]:
-        """Open the store of the operator's logins for the servers, if a plugin offers one."""
+        """Open the store of logins for the servers, if a plugin offers one."""
         async with AsyncExitStack() as opened:
             offered = self._find_store(LoginStore)
             store = None if offered is None else await opened.enter_async_context(offered.open())
             for server in self.servers:
+                server.callers.store = store
                 if server.login is not None:
                     server.login.open(store)
             yield
@@ -127,6 +147,9 @@ class MountedServers:
                 )
             if login is not None:
                 await login.begin()
+            shows_login = server.config.callers_log_in and server.config.client_id is not None
+            if shows_login and not server.callers.are_possible and self._admits_others():
+                raise PluginError(f"callers must log in at the server {server.name!r}: {CALLERS_ADVICE}")
 
     @asynccontextmanager
     async def lifespan(self) -> AsyncIterator[None]:

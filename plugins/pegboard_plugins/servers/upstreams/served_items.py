@@ -102,6 +102,20 @@ class ServedItems:
             return False
         return self._listed.get(holder, {}).get(key) == served.raw
 
+    def shown_to(self, holder: Hashable) -> list[str]:
+        """Return the names of the tools that a connection lists."""
+        names = [item.shown for key, item in self._served.items() if key.kind == "tools"]
+        return sorted(name for name in names if self.sees(holder, "tools", name))
+
+    def lists_any(self, holder: Hashable) -> bool:
+        """Return True if a connection lists any item."""
+        return bool(self._listed.get(holder))
+
+    async def begin(self, holder: Hashable) -> None:
+        """Note a connection that lists nothing yet, so that clients hear of its first list."""
+        if holder not in self._listed:
+            await self.publish(holder, UpstreamLists())
+
     async def publish(self, holder: Hashable, lists: UpstreamLists) -> None:
         """Serve the lists of a connection, in place of its previous lists.
 

@@ -13,6 +13,7 @@ from pydantic import Field, SecretStr, ValidationInfo, field_validator, model_va
 
 from pegboard import PluginConfig
 from pegboard.plugin import WidensAccess
+from pegboard_plugins.support.login_questions import DEFAULT_WAIT_SECONDS, MAX_WAIT_SECONDS
 
 _SERVER_NAME = re.compile(r"[a-z][a-z0-9]*(?:[_-][a-z0-9]+)*", re.ASCII)
 _HEADER = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+", re.ASCII)
@@ -25,8 +26,10 @@ _UNUSED = {
     "url": ("args", "env", "cwd", "path"),
     "command": ("headers", "path"),
 }
-_LOGIN_KEYS = ("client_id", "client_secret", "issuer", "redirect_uri", "client_metadata_url", "scopes", "shared")
-"""The keys of a server at which the operator logs in."""
+_LOGIN_KEYS = ("client_id", "client_secret", "issuer", "client_metadata_url", "scopes")
+"""The keys of a server at which the operator or callers log in."""
+_HOST_LOGIN_KEYS = ("redirect_uri", "shared")
+"""The keys of a server at which only the operator logs in."""
 """The keys without a meaning, for each kind of server."""
 
 USER_IDLE_SECONDS = 600.0
@@ -227,6 +230,9 @@ class ServerConfig(PluginConfig):
 
     def _check_login(self) -> None:
         keys = [key for key in _LOGIN_KEYS if key in self.model_fields_set]
+        if keys and not (self.logs_in or self.callers_log_in):
+            raise ValueError(f"{keys[0]} requires a url, no auth, and no Authorization among the headers")
+        keys = [key for key in _HOST_LOGIN_KEYS if key in self.model_fields_set]
         if keys and not self.logs_in:
             raise ValueError(f'{keys[0]} requires a url, identity = "host", and no Authorization among the headers')
         if self.client_id is not None and self.issuer is None:
@@ -238,8 +244,16 @@ class ServerConfig(PluginConfig):
     @property
     def logs_in(self) -> bool:
         """True if the host uses a login of the operator, if the server requires one."""
-        has_header = any(name.lower() == "authorization" for name in self.headers)
-        return self.url is not None and self.identity == "host" and not has_header
+        return self.identity == "host" and self._may_log_in
+
+    @property
+    def callers_log_in(self) -> bool:
+        """True if each caller uses a login of the own, if the server requires one."""
+        return self.identity == "user" and self.auth is None and self._may_log_in
+
+    @property
+    def _may_log_in(self) -> bool:
+        return self.url is not None and not any(name.lower() == "authorization" for name in self.headers)
 
     @property
     def idle_limit(self) -> float:
@@ -255,6 +269,11 @@ class ServerConfig(PluginConfig):
             names: the item's own names: the name, and the URI of a resource.
         """
         return _matches(self.include, names) and not _matches(self.exclude, names)
+
+    def may_have(self, server: str, shown: str) -> bool:
+        """Return True if a name has the prefix of this server, or is one of its new names."""
+        start = self.shown_name(server, "")
+        return shown in self.rename.values() or (bool(start) and shown.startswith(start))
 
     def shown_name(self, server: str, name: str) -> str:
         """Return the name under which a tool or prompt is served.
@@ -291,6 +310,7 @@ class UpstreamsConfig(PluginConfig):
             Clients are notified of later changes. The definitions of an earlier connection are listed without waiting.
         connect_seconds: the time limit of an attempt to connect, and the time for which commands such as `list`, `lock`
             and `configure` wait for servers.
+        wait_seconds: the time for which a call waits for the login of its caller. Then the client must repeat the call.
         forget_days: the time without a connection after which the remembered definitions of a server are not served.
             0 to remember nothing.
     """
@@ -300,6 +320,7 @@ class UpstreamsConfig(PluginConfig):
     ] = {}
     first_list_seconds: float = Field(3, ge=0, le=60)
     connect_seconds: float = Field(120, gt=0, le=3_600)
+    wait_seconds: float = Field(DEFAULT_WAIT_SECONDS, gt=0, le=MAX_WAIT_SECONDS)
     forget_days: float = Field(30, ge=0, le=3_650)
 
     @field_validator("servers", mode="before")

@@ -6,7 +6,7 @@ from typing import Any
 
 from pegboard import AuthorizationRequiredError, ErrorKind, MCPError, NetworkTransportError, ToolExecutionError
 from pegboard.plugin import TransportError
-from pegboard_plugins.servers.upstreams.host_login import OTHER_ADVICE, HostLogin
+from pegboard_plugins.servers.upstreams.host_login import CALLERS_ADVICE, HostLogin
 from pegboard_plugins.servers.upstreams.link import NotConnectedError
 
 
@@ -45,7 +45,7 @@ def _login_required(
     if login is not None:
         return login.required(error)
     if auth is None:
-        hint = f"{OTHER_ADVICE}, in [plugins.upstreams.servers.{server}]"
+        hint = CALLERS_ADVICE
         return AuthorizationRequiredError(server, scopes=error.scopes, hint=hint, developer_message=str(error))
     hint = f"the server refuses the token of {auth}; log in again, as the operator with `pegboard login {auth}`"
     login_error = AuthorizationRequiredError(server, scopes=error.scopes, hint=hint, developer_message=str(error))

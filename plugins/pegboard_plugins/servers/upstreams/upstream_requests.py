@@ -21,6 +21,7 @@ from pegboard.types import (
     ResourceTemplate,
     Tool,
 )
+from pegboard_plugins.servers.upstreams.caller_logins import login_name
 from pegboard_plugins.servers.upstreams.hops import VIA, passed_hosts, refuse_loop
 
 if TYPE_CHECKING:
@@ -74,7 +75,7 @@ class UpstreamRequests(Middleware):
             if not server.is_settled(call, self._seconds):
                 return True
         self._unsettled = self._of_users  # a connection for all callers is waited for only once
-        return any(not server.is_connected for server in self._servers)
+        return any(not server.is_connected or server.callers.offers(call.caller) for server in self._servers)
 
     async def on_request(self, call: Call, call_next: CallNext) -> Outcome:
         """Refuse loops. Let lists, and calls of items that are not known yet, wait for servers."""
@@ -135,7 +136,11 @@ class UpstreamRequests(Middleware):
                 raise RepeatCallError(f"{error}. Repeat the request.") from error
             if self._is_known(call):
                 raise
-            named = [server for server in self._servers if server.may_have(str(call.params.get("name", "")))]
+            named = [
+                server
+                for server in self._servers
+                if server.config.may_have(server.name, str(call.params.get("name", "")))
+            ]
             free = [server for server in self._servers if server.config.prefix is False]  # they may have any name
             patience = max((server.config.timeout for server in named), default=0.0)
             others = free if named else self._servers
@@ -198,8 +203,12 @@ class UserItems(Gate):
         return not templates or any(self.allows(kind, template, caller) for template in templates)
 
     def _sees(self, kind: ItemKind, name: str, caller: Caller) -> bool:
-        return any(server.items.has(kind, name) and server.allows(kind, name, caller) for server in self._servers)
+        if any(server.items.has(kind, name) and server.allows(kind, name, caller) for server in self._servers):
+            return True
+        logins = [server for server in self._servers if kind == "tools" and name == login_name(server)]
+        return any(server.callers.offers(caller) for server in logins)
 
     def view(self, call: Call) -> Hashable:
-        """Return the caller, and the state of the lists."""
-        return call.caller.identity, tuple([server.items.version for server in self._servers])
+        """Return the caller with the client program, and the state of the lists."""
+        states = [(server.items.version, server.callers.offers(call.caller)) for server in self._servers]
+        return call.caller.identity, call.caller.client_id, tuple(states)

@@ -10,10 +10,11 @@ from logging import Logger
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from pegboard import Context, ErrorKind, MCPError, NotFoundError
-from pegboard.plugin import PluginContext, decode, encode
+from pegboard import AuthorizationRequiredError, Context, ErrorKind, MCPError, NotFoundError
+from pegboard.plugin import PluginContext, decode
 from pegboard.types import AuthProvider, Call, Caller, ItemKind, ToolAuthorization
 from pegboard.types import Client as CallingClient
+from pegboard_plugins.servers.upstreams.caller_logins import CallerLogins
 from pegboard_plugins.servers.upstreams.hops import LOOP, VIA, next_hop
 from pegboard_plugins.servers.upstreams.host_login import ONE_CLIENT, OTHER_ADVICE, HostLogin
 from pegboard_plugins.servers.upstreams.idle_time import IdleTime
@@ -28,10 +29,10 @@ from pegboard_plugins.servers.upstreams.server_log import ServerLog
 from pegboard_plugins.servers.upstreams.settings import ServerConfig, UpstreamsConfig
 from pegboard_plugins.servers.upstreams.upstream_errors import no_response, not_connected
 from pegboard_plugins.servers.upstreams.upstream_lists import ListReader, UpstreamLists
-from pegboard_plugins.servers.upstreams.user_links import ConnectionKey, UserKey, UserLink, UserLinks, user_of
+from pegboard_plugins.servers.upstreams.user_links import ConnectionKey, UserLink, UserLinks, user_of
 
 if TYPE_CHECKING:
-    from pegboard_client import Client, Endpoint, Program
+    from pegboard_client import Client, Endpoint, HttpAuth, Program
     from pegboard_plugins.servers.upstreams.in_process_server import InProcessServer
 
 Sent = TypeVar("Sent")
@@ -69,6 +70,7 @@ class UpstreamServer:
         log: the lines of the server in this log.
         rules: the rules for questions of the server.
         login: the operator's login for the connection of all callers; None if it can send none.
+        callers: the logins of callers.
         items: its items in the catalogue.
         memory: its remembered lists.
         on_notification: receives the notifications of its connections, except those of changed lists and of progress.
@@ -94,6 +96,7 @@ class UpstreamServer:
         self.on_notification: Callable[[Client, str, dict[str, Any]], None] | None = None
         self._mounted = Mounted(self)
         self.items = ServedItems(name, context.catalogue, self._mounted.definition, context.logger, owner_of)
+        self.callers = CallerLogins(name, config, settings.wait_seconds, self.rules, self.items)
         self._get_token = context.get_token
         self._folder = Path(context.directory or Path.cwd())
         self._host_id = host_id
@@ -105,6 +108,7 @@ class UpstreamServer:
         self._link = self._make_link(HOST, None) if config.identity == "host" else None
         self._closing: set[asyncio.Task[None]] = set()
         self._users = UserLinks(name, config.max_users, config.idle_limit, self._make_user, self.items.forget)
+        self.callers.users = self._users
         self._seconds = settings.connect_seconds
         file: RememberedLists | None = None
         if self._link is not None and config.object is None and settings.forget_days:
@@ -147,7 +151,7 @@ class UpstreamServer:
             return not self.memory.is_recalling and (self.has_lists or self._link.is_settled(seconds))
         if call.caller.service or not call.caller.is_known:
             return True
-        user = self._users.get(self._key(UserKey(call.caller.identity), call.client))
+        user = self._users.get(self.callers.key(call.caller, call.client))
         return user is not None and user.link.is_settled(seconds)
 
     async def settle(self, call: Call) -> None:
@@ -161,9 +165,13 @@ class UpstreamServer:
             return
         try:
             token = await self._token(call)
-            async with self._users.use(self._key(UserKey(call.caller.identity), call.client)) as user:
+            key = self.callers.key(call.caller, call.client)
+            async with self._users.use(key) as user:
                 user.token = token
                 await user.link.settle()
+                failure = user.link.failure
+                refused = failure is not None and isinstance(failure.cause, AuthorizationRequiredError)
+                await self.callers.note(key, user, needed=refused)
         except MCPError as error:
             self.logger.debug("%s: no lists for %r: %s", self.name, call.caller.subject, error)
 
@@ -257,13 +265,27 @@ class UpstreamServer:
                 return await self._send(link, send, repeatable, context.caller)
         if not context.caller.is_known:
             raise NotFoundError("Only authenticated callers may use this.")
-        owner = user_of(context)
-        if context.caller.service and owner.user_id is None:
+        user_id = user_of(context).user_id
+        if context.caller.service and user_id is None:
             raise NotFoundError("This requires a call that names its user.")
         token = await self._token(context)
-        async with self._users.use(self._key(owner, context.client)) as user:
+        key = self.callers.key(context.caller, context.client, user_id)
+        async with self._users.use(key) as user:
             user.token = token
-            return await self._send(user.link, send, repeatable, context.caller)
+            if user.login is None:
+                return await self._send(user.link, send, repeatable, context.caller)
+            if user.login.started is not None and user.link.connected is None:
+                raise user.login.waiting(user.login.started)
+            try:
+                result = await self._send(user.link, send, repeatable, context.caller)
+            except AuthorizationRequiredError as error:
+                if error.url is not None:
+                    raise  # this call is part of another use of the connection
+                await self.callers.note(key, user, needed=True)
+                raise await user.login.required(error) from error
+            await self.callers.note(key, user, needed=False)
+            user.login.succeeded()
+            return result
 
     def meta(self, context: Context[Any]) -> dict[str, Any]:
         """Return the members of `_meta` for each request that a call sends to the server.
@@ -319,15 +341,13 @@ class UpstreamServer:
         """
         if call.caller.is_known and not call.caller.service:
             await self._token(call)
+            user = self._users.get(self.callers.key(call.caller, call.client))
+            if user is not None and user.needs_login and user.login is not None:
+                raise await user.login.required(AuthorizationRequiredError(self.name))
         if self._link is not None and (error := self._link.failure) is not None:
             raise not_connected(self.name, error, self.config.auth, self.login)
 
     # --- visibility
-
-    def may_have(self, shown: str) -> bool:
-        """Return True if a name has the prefix of this server, or is one of its new names."""
-        start = self.config.shown_name(self.name, "")
-        return shown in self.config.rename.values() or (bool(start) and shown.startswith(start))
 
     def allows(self, kind: ItemKind, shown: str, caller: Caller) -> bool:
         """Return True if a caller may see an item of this server."""
@@ -337,7 +357,7 @@ class UpstreamServer:
             return True  # a service acts for all users, and names one with each call
         if not caller.is_known:
             return False
-        return any(self.items.sees(key, kind, shown) for key in self._users.keys_of(UserKey(caller.identity)))
+        return any(self.items.sees(key, kind, shown) for key in self._users.keys_of(self.callers.user(caller)))
 
     # --- connections
 
@@ -366,11 +386,10 @@ class UpstreamServer:
             self.logger.info("%s: no calls for %g s: closed until the next call", self.name, self.config.idle_limit)
             self._replace_link(self._link)
 
-    def _key(self, user: UserKey, client: CallingClient) -> ConnectionKey:
-        return ConnectionKey(user, encode(self.rules.capabilities(client.capabilities)))
-
     def _make_user(self, key: ConnectionKey) -> UserLink:
-        return UserLink(partial(self._make_link, key))
+        user = UserLink(partial(self._make_link, key))
+        user.login = self.callers.login(key)
+        return user
 
     def _make_link(self, holder: Hashable, user: UserLink | None) -> Link:
         label = f"{self.name} for {holder.user}" if isinstance(holder, ConnectionKey) else self.name
@@ -382,8 +401,11 @@ class UpstreamServer:
             self.logger,
             self._pass_on,
             keep=user is None,
-            advice=(lambda: OTHER_ADVICE) if self.login is None else self.login.advice,
+            advice=self.callers.advice if user is not None else self._host_advice,
         )
+
+    def _host_advice(self) -> str:
+        return OTHER_ADVICE if self.login is None else self.login.advice()
 
     def _make_reader(self, label: str) -> ListReader:
         return ListReader(label, self.config, self.logger, next_hop({}, self._host_id))
@@ -409,7 +431,9 @@ class UpstreamServer:
         if self._in_process is not None:
             address = self._in_process.endpoint
         else:
-            auth = self.login if user is None or self.config.auth is None else UserToken(user)
+            auth: HttpAuth | None = self.login
+            if user is not None:
+                auth = user.login if self.config.auth is None else UserToken(user)
             address = server_address(self.name, self.config, self._folder, self.log, auth)
         return Client(
             address,

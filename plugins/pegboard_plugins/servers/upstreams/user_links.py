@@ -7,11 +7,14 @@ from collections import OrderedDict
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
 from time import monotonic
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pegboard import Context, RetryableToolError
 from pegboard.types import Caller
 from pegboard_plugins.servers.upstreams.link import Link
+
+if TYPE_CHECKING:
+    from pegboard_plugins.servers.upstreams.caller_login import CallerLogin
 
 
 class UserKey(NamedTuple):
@@ -20,10 +23,12 @@ class UserKey(NamedTuple):
     Attributes:
         caller: the identity of the caller.
         user_id: the user that a service names with its call; None for other callers.
+        program: the client program of the caller, if the caller must agree that it uses the connection; else "".
     """
 
     caller: Caller
     user_id: str | None = None
+    program: str = ""
 
     def __str__(self) -> str:
         return repr(self.user_id or self.caller.subject or self.caller.client_id or "the operator")
@@ -55,12 +60,16 @@ class UserLink:
     Attributes:
         link: the connection.
         token: the current token of the user; None for none.
+        login: the login of the user; None if the user cannot log in.
+        needs_login: True if the server has refused the user, who can log in.
         uses: the number of running calls.
         used_at: the time of the last use.
     """
 
     def __init__(self, make: Callable[[UserLink], Link]) -> None:
         self.token: str | None = None
+        self.login: CallerLogin | None = None
+        self.needs_login = False
         self.uses = 0
         self.used_at = monotonic()
         self.link = make(self)
@@ -132,6 +141,13 @@ class UserLinks:
         finally:
             user.uses -= 1
             user.used_at = monotonic()
+
+    def renew(self, key: ConnectionKey) -> UserLink | None:
+        """Close the connection of a key, and let the next use open another one. Return None if there is none."""
+        user = self._links.get(key)
+        if user is not None:
+            self._end(user.renew().close())
+        return user
 
     def _make_room(self) -> None:
         if len(self._links) < self._most:

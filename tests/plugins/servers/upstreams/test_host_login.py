@@ -193,7 +193,7 @@ async def test_the_vault_lets_one_of_its_users_renew_a_token() -> None:
 
 
 def vault_logins() -> ServerLogins:
-    return ServerLogins(login_flows(VaultConfig()).tokens)
+    return ServerLogins(login_flows(VaultConfig()))
 
 
 def state_key() -> str:
@@ -344,9 +344,7 @@ def serving(server: LoginServer, more: str = "", sections: str = "") -> Served:
 
 @pytest.mark.parametrize("by_hand", [False, True])
 async def test_the_account_of_the_operator_is_not_for_other_callers_by_mistake(tmp_path: Path, by_hand: bool) -> None:
-    line = (
-        'add identity = "user" with auth, or identity = "host" and shared = true, to [plugins.upstreams.servers.cups]'
-    )
+    line = 'add identity = "user", or identity = "host" and shared = true, to [plugins.upstreams.servers.cups]'
     async with LoginServer() as server, Person() as person:
         if not by_hand:
             async with serving(server, sections=ALICE) as unknown:

@@ -1,0 +1,201 @@
+"""The login of one caller at a mounted server with `identity = "user"`, for one client program."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from contextvars import ContextVar
+from functools import partial
+from time import monotonic
+from typing import TYPE_CHECKING, NamedTuple
+
+from pegboard import AuthorizationRequiredError, MCPError
+from pegboard.plugin import LoginPage, LoginStore, LoginTerms, StartedLogin, encode
+from pegboard_plugins.servers.upstreams.host_login import login_problem, oauth
+from pegboard_plugins.servers.upstreams.settings import ServerConfig
+
+if TYPE_CHECKING:
+    from pegboard_client import OAuth
+
+MAX_VAIN_PAGES = 2
+"""After this number of pages without a call that the server accepts, calls fail without another page."""
+VAIN_SECONDS = 600.0
+"""The time for which such a page counts."""
+_carried: ContextVar[bool] = ContextVar("carried", default=False)
+"""True if the request of this task carried a token."""
+
+
+class Agreement(NamedTuple):
+    """The issuer and the scopes to which a person has agreed, for one program and one server."""
+
+    issuer: str = ""
+    scopes: frozenset[str] = frozenset()
+
+    def covers(self, issuer: str, scopes: Sequence[str]) -> bool:
+        """Return True if the person has agreed to all of these scopes at this issuer."""
+        return self.issuer == issuer and self.scopes.issuperset(scopes)
+
+
+class CallerLogin:
+    """The credentials of the connection of one caller (`HttpAuth`). A request never asks the person.
+
+    Args:
+        name: the name of the server.
+        config: its settings.
+        logins: keeps the logins of the operator, and the registrations of this host.
+        own: keeps the logins of the caller.
+        program: the client program of the caller; "" if it is unknown.
+        seconds: the time for which a call waits for the person.
+        on_login: called after a login.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        config: ServerConfig,
+        logins: LoginStore,
+        own: LoginStore,
+        program: str,
+        seconds: float,
+        on_login: Callable[[], None],
+    ) -> None:
+        self._name = name
+        self._config = config
+        self._url = config.url or ""
+        self._logins = logins
+        self._own = own
+        self._program = program
+        self._seconds = seconds
+        self._on_login = on_login
+        self._auth: OAuth = oauth(config, own, None)
+        self._agreement = Agreement()
+        self._challenge: Mapping[str, str] = {}
+        self._vain: list[float] = []
+        self._started_name = ""
+        self.started: StartedLogin | None = None
+        """The login that waits for the person; None for none."""
+
+    # --- requests
+
+    async def headers(self, url: str) -> Mapping[str, str]:
+        """Return the header with a valid token, or none if the caller has not logged in, or not agreed to its use."""
+        fields = await self._auth.headers(url) if await self._may_use() else {}
+        _carried.set(bool(fields))
+        return fields
+
+    async def challenged(self, url: str, status: int, headers: Mapping[str, str]) -> bool:
+        """Renew the token, or use one of a new login. Return False if the caller must log in, or agree."""
+        self._challenge = headers
+        if _carried.get():
+            return await self._auth.challenged(url, status, headers)
+        await self._auth.reload(url)
+        return await self._may_use()
+
+    def succeeded(self) -> None:
+        """Note that the server has accepted the login."""
+        self._vain.clear()
+
+    async def _may_use(self) -> bool:
+        """Return True if there is a login, and the person has agreed that this program uses it."""
+        login = await self._auth.describe(self._url)
+        return login is not None and await self._has_agreed(login.issuer, login.scopes)
+
+    async def _has_agreed(self, issuer: str, scopes: Sequence[str]) -> bool:
+        if not self._own.asks_person:
+            return True
+        if not self._agreement.covers(issuer, scopes):
+            await self._load_agreement()
+        return self._agreement.covers(issuer, scopes)
+
+    async def _load_agreement(self) -> None:
+        saved = await self._own.load(self._place)
+        self._agreement = Agreement() if saved is None else Agreement(saved["issuer"], frozenset(saved["scopes"]))
+
+    @property
+    def _place(self) -> str:
+        return f"agreement of {self._program} at {self._url}"
+
+    # --- logins
+
+    async def required(self, error: AuthorizationRequiredError) -> AuthorizationRequiredError:
+        """Start a login, and return the error with its link. A waiting login is not started again.
+
+        Args:
+            error: the refusal of the server.
+        """
+        from pegboard_client import LoginFailedError
+
+        name = encode([self._url, self._program, sorted(error.scopes)]).decode()
+        if self.started is not None and self._started_name == name:
+            return self.waiting(self.started, error.scopes)
+        self._vain = [time for time in self._vain if time > monotonic() - VAIN_SECONDS]
+        if len(self._vain) >= MAX_VAIN_PAGES:
+            return self._failed(error, f"the last {MAX_VAIN_PAGES} logins were refused or not completed")
+        try:
+            self._started_name = name
+            self.started = await self._own.begin(name, self._name, self._log_in, self._seconds)
+        except (LoginFailedError, MCPError) as problem:
+            return self._failed(error, str(problem))
+        return self.waiting(self.started, error.scopes)
+
+    def waiting(self, started: StartedLogin, scopes: Sequence[str] = ()) -> AuthorizationRequiredError:
+        """Return the error with the link of a login that waits."""
+        return AuthorizationRequiredError(
+            self._name, scopes=scopes, url=started.url, authorization_id=started.id, title=self._name
+        )
+
+    def _failed(self, error: AuthorizationRequiredError, reason: str) -> AuthorizationRequiredError:
+        return AuthorizationRequiredError(
+            self._name, scopes=error.scopes, status="failed", title=self._name, developer_message=reason
+        )
+
+    async def _log_in(self, page: LoginPage) -> None:
+        """Let the person log in, or agree that another program uses the login.
+
+        Raises:
+            LoginFailedError: the login failed, or the person refused.
+        """
+        from pegboard_client import LoginFailedError, LoginRequiredError
+
+        try:
+            await self._load_agreement()
+            await self._auth.reload(self._url)
+            login = await self._auth.describe(self._url)
+            if login is None or await self._has_agreed(login.issuer, login.scopes):
+                await self._log_in_at_issuer(page)
+            else:
+                page.terms = self._terms(login.issuer, login.scopes)
+                await self._show(page, "")
+                await page.receive()
+                await self._agree(page.terms, login.scopes)
+        except LoginRequiredError as error:
+            raise LoginFailedError(login_problem(self._name, error)) from error
+        finally:
+            self.started = None
+        self._on_login()
+
+    async def _show(self, page: LoginPage, url: str) -> None:
+        self._vain.append(monotonic())
+        await page.show(url)
+
+    async def _log_in_at_issuer(self, page: LoginPage) -> None:
+        def announce(issuer: str, scopes: Sequence[str]) -> None:
+            if self._own.asks_person and not self._agreement.covers(issuer, scopes):
+                page.terms = self._terms(issuer, scopes)
+
+        show = partial(self._show, page)
+        new = oauth(self._config, self._own, show, redirect=page, announce=announce, registrations=self._logins)
+        await new.log_in(self._url, self._challenge)
+        login = await new.describe(self._url)
+        if login is not None and self._own.asks_person:
+            terms = page.terms or self._terms(login.issuer, login.scopes)
+            await self._agree(terms, login.scopes)
+
+    def _terms(self, issuer: str, scopes: Sequence[str]) -> LoginTerms:
+        earlier = self._agreement
+        added = tuple(scope for scope in scopes if scope not in earlier.scopes) if earlier.issuer == issuer else ()
+        return LoginTerms(self._program, self._name, self._url, issuer, tuple(scopes), added)
+
+    async def _agree(self, terms: LoginTerms, granted: Sequence[str]) -> None:
+        """Keep the agreement. The server may have granted other scopes than those that the page showed."""
+        scopes = sorted({*terms.scopes, *granted})
+        await self._own.save(self._place, {"issuer": terms.issuer, "scopes": scopes})

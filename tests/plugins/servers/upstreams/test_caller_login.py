@@ -1,0 +1,250 @@
+"""Mounted servers at which each caller logs in: a host on HTTP, its issuer, and a scripted authorization server."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+
+from pegboard_plugins.servers.upstreams.host_login import oauth
+from pegboard_plugins.servers.upstreams.settings import ServerConfig
+from tests.plugins.servers.upstreams.test_host_login import configure, stdio, vault_logins
+from tests.support.config import section
+from tests.support.http import Served, http_config
+from tests.support.http_mcp import ask, call, message
+from tests.support.issuer import RESOURCE
+from tests.support.login_issuer import LoginIssuer
+from tests.support.login_server import Browser, LoginServer
+from tests.support.oidc import free_port
+from tests.support.person import Person
+
+CUP = call("cups_cup")
+
+
+class Network(NamedTuple):
+    """A host on HTTP, and the issuer of its callers."""
+
+    served: Served
+    issuer: LoginIssuer
+
+    async def ask(self, user: str, request: dict[str, Any], **claims: Any) -> dict[str, Any]:
+        """Return the result of a user's request."""
+        bearer = f"Bearer {self.issuer.token(sub=user, **claims)}"
+        return (await ask(self.served, request, Authorization=bearer)).result
+
+    async def tools(self, user: str, **claims: Any) -> list[str]:
+        """Return the names of the tools that a user sees."""
+        return [tool["name"] for tool in (await self.ask(user, message("tools/list"), **claims))["tools"]]
+
+    async def text(self, user: str, **claims: Any) -> str:
+        """Call the tool as a user, and return the text of the result."""
+        return str((await self.ask(user, CUP, **claims))["content"][0]["text"])
+
+    async def link(self, user: str, request: dict[str, Any] = CUP, **claims: Any) -> str:
+        """Return the link in the error of a call that needs a login."""
+        error = (await self.ask(user, request, **claims))["_meta"]["pegboard/error"]
+        return str(error["authorizationRequired"]["url"])
+
+    async def log_in(self, user: str, request: dict[str, Any] = CUP, **claims: Any) -> Person:
+        """Log in as a user, and return the browser."""
+        link = await self.link(user, request, **claims)
+        self.issuer.user = user
+        async with Person() as person:
+            await person.open(link)
+        return person
+
+
+def served_host(tmp_path: Path, issuer: str, mounted: dict[str, Any], *, callers: bool = True) -> Served:
+    """Return a host that mounts a server at which callers log in."""
+    port = free_port()
+    sections = section("plugins.resource_server", {"resource": RESOURCE})
+    sections += section("[plugins.resource_server.authorization_servers]", {"issuer": issuer})
+    sections += section("plugins.vault", {})
+    if callers:
+        settings = {"url": f"http://127.0.0.1:{port}", "issuer": issuer, "client_id": "vault"}
+        sections += section("plugins.vault.callers", settings)
+    sections += section("plugins.upstreams.servers.cups", {"identity": "user", **mounted})
+    config = http_config(f'host = "127.0.0.1"\nport = {port}', more=sections)
+    return Served(tmp_path, config, env={"PEGBOARD_STATE_DIR": str(tmp_path / "state")})
+
+
+@asynccontextmanager
+async def hosting(tmp_path: Path, mounted: dict[str, Any], *, callers: bool = True) -> AsyncIterator[Network]:
+    async with LoginIssuer() as issuer, served_host(tmp_path, issuer.url, mounted, callers=callers) as served:
+        yield Network(served, issuer)
+
+
+async def test_a_caller_logs_in_and_calls(tmp_path: Path) -> None:
+    async with LoginServer() as server, hosting(tmp_path, {"url": server.url}) as network:
+        assert await network.tools("ann") == ["cups_login"]
+        person = await network.log_in("ann", call("cups_login"), client_id="editor")
+        assert person.shown[0] == 200, person.shown
+        assert await network.tools("ann", client_id="editor") == ["cups_cup"]
+        assert await network.text("ann", client_id="editor") == "full"
+        assert len(server.pages) == 1
+        assert await network.tools("bob", client_id="editor") == ["cups_login"]
+        assert "token-" not in network.served.stderr
+
+
+async def test_each_program_needs_the_consent_of_the_person(tmp_path: Path) -> None:
+    """A program that the caller has not agreed to sees no tools, and cannot use the login."""
+    async with LoginServer() as server, hosting(tmp_path, {"url": server.url}) as network:
+        person = await network.log_in("ann", client_id="editor")
+        terms = next(text for text in person.texts if "Allow access?" in text)
+        for fact in ("editor", "cups, 127.0.0.1", server.issuer, "<code>work</code>"):
+            assert fact in terms
+        assert await network.text("ann", client_id="editor") == "full"
+        assert await network.tools("ann", client_id="<spy>") == ["cups_login"]
+        agreed = await network.log_in("ann", client_id="<spy>")
+        assert "&lt;spy&gt;" in agreed.texts[-2]
+        assert (agreed.shown[0], len(server.pages)) == (200, 1)
+        assert await network.text("ann", client_id="<spy>") == "full"
+
+
+async def test_a_person_who_refuses_reaches_no_issuer(tmp_path: Path) -> None:
+    async with LoginServer() as server, hosting(tmp_path, {"url": server.url}) as network:
+        link = await network.link("ann")
+        async with Person(answer="deny") as person:
+            await person.open(link)
+        assert (person.shown[0], "you have refused it" in person.shown[1].lower()) == (400, True)
+        assert server.pages == []
+        assert await network.link("ann") != link
+        await network.link("ann")
+        assert await network.tools("ann") == ["cups_login"]
+
+
+async def test_a_page_opened_by_another_user_proves_nothing(tmp_path: Path) -> None:
+    """Eve sends her link, the answer to its terms, and the end of a login to Bob."""
+    async with LoginServer() as server, hosting(tmp_path, {"url": server.url}) as network:
+        link = await network.link("eve")
+        origin, _, rest = link.partition("/vault/login?id=")
+        async with Person() as bob, Person() as eve:
+            network.issuer.user = "bob"
+            await bob.open(link)
+            assert (bob.shown[0], "Another user has started this login" in bob.shown[1]) == (403, True)
+            network.issuer.user = "eve"
+            await eve.open(link, until=f"{origin}/vault/consent")
+            answer = {"id": rest, "answer": "allow"}
+            for browser, fields in ((bob, answer), (eve, {**answer, "id": "other"})):
+                assert await browser.post(f"{origin}/vault/consent", fields) in (403, 404)
+            assert await eve.post(f"{origin}/vault/consent", answer, Origin="https://evil.example") == 403
+            assert server.pages == []
+            end = await eve.open(link, until=f"{origin}/vault/callback")
+            await bob.open(end)
+            assert bob.shown[0] == 403
+            assert server.forms == []
+
+
+async def test_a_login_without_consent_has_no_end(tmp_path: Path) -> None:
+    async with LoginServer() as server, hosting(tmp_path, {"url": server.url}) as network:
+        link = await network.link("ann")
+        origin = link.partition("/vault/")[0]
+        async with Person() as person:
+            await person.open(link, until=f"{origin}/vault/consent")
+            for state in ("", "guessed"):
+                await person.open(f"{origin}/vault/callback?code=evil&state={state}")
+                assert person.shown[0] == 400
+        assert server.forms == []
+
+
+async def test_callers_share_a_registration_and_no_login(tmp_path: Path) -> None:
+    """The issuer forgets the registration: the browser goes to a second page at once."""
+    async with LoginServer() as server, hosting(tmp_path, {"url": server.url}) as network:
+        server.valid = {f"token-{number}" for number in range(1, 5)}
+        assert [(await network.log_in(user)).shown[0] for user in ("ann", "bob")] == [200, 200]
+        assert [document["application_type"] for document in server.registered] == ["native"]
+        assert server.registered[0]["redirect_uris"] == [f"http://127.0.0.1:{network.served.port}/vault/callback"]
+        server.tokens = [(401, {"error": "invalid_client"})]
+        assert (await network.log_in("eve")).shown[0] == 200
+        assert (len(server.registered), len(server.pages)) == (2, 4)
+        assert [await network.text(user) for user in ("ann", "bob", "eve")] == ["full"] * 3
+        assert await network.tools("zoe") == ["cups_login"]
+
+
+async def test_a_withdrawn_token_leads_to_one_question(tmp_path: Path) -> None:
+    async with LoginServer() as server, hosting(tmp_path, {"url": server.url}) as network:
+        await network.log_in("ann")
+        assert await network.text("ann") == "full"
+        server.accepted = "token-2"
+        links = {await network.link("ann") for _ in range(3)}
+        assert len(links) == 1
+        network.issuer.user = "ann"
+        async with Person() as person:
+            await person.open(links.pop())
+        assert "Allow access?" not in str(person.texts)  # the person has agreed before
+        assert await network.text("ann") == "full"
+
+
+async def test_a_server_that_refuses_every_login_asks_twice(tmp_path: Path) -> None:
+    async with LoginServer() as server, hosting(tmp_path, {"url": server.url}) as network:
+        server.accepted = "never"
+        for _ in range(2):
+            await network.log_in("ann")
+        result = await network.ask("ann", CUP)
+        assert "none could be had just now" in result["content"][0]["text"]
+        assert "url" not in result["_meta"]["pegboard/error"]["authorizationRequired"]
+        await network.served.wait_for_stderr("the last 2 logins were refused or not completed")
+        assert len(server.pages) == 2
+
+
+async def test_more_scopes_need_the_consent_to_what_is_added(tmp_path: Path) -> None:
+    async with LoginServer() as server, hosting(tmp_path, {"url": server.url}) as network:
+        await network.log_in("ann")
+        server.refusal = 'Bearer error="insufficient_scope", scope="pour"'
+        person = await network.log_in("ann")
+        added = next(text for text in person.texts if "Allow access?" in text).partition("<dt>New</dt>")[2]
+        assert "<code>pour</code>" in added
+        assert "<code>work</code>" not in added
+        assert set(server.pages[-1]["scope"].split()) == {"work", "pour"}
+        server.accepted, server.refusal = "token-2", ""
+        assert await network.text("ann") == "full"
+
+
+async def test_another_issuer_needs_another_consent_and_gets_no_token(tmp_path: Path) -> None:
+    async with LoginServer() as server, hosting(tmp_path, {"url": server.url}) as network:
+        server.tokens = [(200, {"refresh_token": "refresh-canary"})]
+        await network.log_in("ann")
+        assert await network.text("ann") == "full"
+        server.metadata_path += "/moved"
+        server.metadata["issuer"] += "/moved"
+        server.metadata["token_endpoint"] += "?moved"
+        server.resource["authorization_servers"] = [server.metadata["issuer"]]
+        server.accepted = "token-3"
+        person = await network.log_in("ann")
+        assert any("Allow access?" in text and f"{server.issuer}/moved" in text for text in person.texts)
+        assert ["canary" in str(form) for form in server.forms if "at" in form] == [False]
+        assert await network.text("ann") == "full"
+        assert len(server.registered) == 2
+
+
+async def test_the_login_of_the_operator_is_not_for_callers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PEGBOARD_STATE_DIR", str(tmp_path / "state"))
+    async with LoginServer() as server:
+        await oauth(ServerConfig(url=server.url), vault_logins(), Browser()).log_in(server.url, {})
+        async with hosting(tmp_path, {"url": server.url}) as network:
+            assert await network.tools("ann") == ["cups_login"]
+            assert await network.link("ann")
+
+
+async def test_the_operator_logs_in_as_a_caller_of_the_own_host(tmp_path: Path) -> None:
+    async with LoginServer() as server, Person() as person:
+        configure(tmp_path, server, 'identity = "user"')
+        async with stdio(tmp_path) as client:
+            assert [tool["name"] for tool in await client.tools()] == ["cups_login"]
+            refused = await client.call("cups_login", {})
+            await person.open(refused["_meta"]["pegboard/error"]["authorizationRequired"]["url"])
+            assert person.shown[0] == 200, person.shown
+            assert "Its tools: cups_cup." in (await client.call("cups_login", {}))["content"][0]["text"]
+
+
+async def test_callers_whom_no_page_can_identify_are_told(tmp_path: Path) -> None:
+    async with LoginServer() as server:
+        async with hosting(tmp_path, {"url": server.url}, callers=False) as network:
+            assert await network.tools("ann") == []
+            await network.served.wait_for_stderr(r"requires a login that allows work; add \[plugins.vault.callers\]")
+        by_hand = {"url": server.url, "client_id": "by-hand", "issuer": server.issuer}
+        refused = served_host(tmp_path, "https://login.example.com", by_hand, callers=False)
+        await refused.assert_refuses(3, "callers must log in at the server 'cups': add [plugins.vault.callers]")
