@@ -23,7 +23,8 @@ _HOMES = {
     ".oauth.client_credentials": "ClientCredentials",
     ".oauth.id_tokens": "id_token_claims",
     ".oauth.json_requests": """
-        JsonRequests LoginFailedError ServerUnavailableError UnregisteredError checked_url is_outage names_this_machine
+        JsonRequests LoginFailedError ServerUnavailableError UnregisteredError canonical checked_url is_outage
+        names_this_machine
     """,
     ".oauth.loopback_redirect": "LoopbackRedirect RedirectReceiver",
     ".oauth.oauth_client": "OAuthClient at_server credentials",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from base64 import b64decode
 from collections.abc import Mapping
 from typing import Any
@@ -23,6 +24,7 @@ class LoginServer(LoopbackServer):
         metadata: the metadata of the authorization server, at `metadata_path`.
         asked: the method and path of each request.
         forms: the forms at the token endpoint, with the credentials of the header, and `at`, the query of its URL.
+        silent: the paths that do not respond.
         revoked: the forms at the revocation endpoint, which the metadata does not name.
         registered: the documents at the registration endpoint.
         pages: the queries of the authorization endpoint.
@@ -43,6 +45,7 @@ class LoginServer(LoopbackServer):
         self.registration: dict[str, Any] = {"client_id": "dynamic"}
         self.accepted = "token-1"
         self.valid: set[str] = set()
+        self.silent: set[str] = set()
         self.revoked: list[dict[str, str]] = []
         self.refusal = ""
 
@@ -65,6 +68,8 @@ class LoginServer(LoopbackServer):
 
     async def _handle(self, request: web.Request) -> web.Response:
         self.asked.append(f"{request.method} {request.path}")
+        if request.path in self.silent:
+            await asyncio.get_running_loop().create_future()
         documents = {self.metadata_path: self.metadata, self.resource_path: self.resource}
         if request.method == "GET" and request.path in documents:
             return web.json_response(documents[request.path])

@@ -45,9 +45,10 @@ class LoginTerms(NamedTuple):
         program: the client program that will use the login; "" if it is unknown.
         server: the name of the MCP server.
         url: its URL.
-        issuer: the authorization server; "" if the person pastes a key.
+        issuer: the authorization server; "" for a key.
         scopes: the scopes that are requested.
         added: those that the person has not agreed to yet; empty if that are all.
+        key: the name of the key that the person must paste, which is the field `key` of the response; "" for none.
     """
 
     program: str
@@ -56,6 +57,7 @@ class LoginTerms(NamedTuple):
     issuer: str = ""
     scopes: tuple[str, ...] = ()
     added: tuple[str, ...] = ()
+    key: str = ""
 
 
 class LoginPage(ABC):

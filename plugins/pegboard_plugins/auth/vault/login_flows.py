@@ -204,29 +204,31 @@ class LoginFlows:
     ) -> LoginFlow:
         """Return a login at another server that waits, when its page is shown. See `LoginStore.begin`."""
         async with self._starting.setdefault(key, asyncio.Lock()):
-            for waiting in self._flows.values():
-                if waiting.key == key:
-                    return waiting
-            flow = LoginFlow(key, title, seconds=seconds)
-            pages = self._pages_for(flow, None)
-            flow.redirect_uri = await pages.start()
-            flow.url = pages.add(flow, flow.redirect_uri)
+            flow = next((waiting for waiting in self._flows.values() if waiting.key == key), None)
+            if flow is None:
+                flow = await self._begin(LoginFlow(key, title, seconds=seconds), log_in)
+        try:
+            async with asyncio.timeout(seconds):
+                await flow.shown.wait()
+        except TimeoutError:
+            raise LoginFailedError(f"it did not begin within {seconds:g} seconds.") from None
+        if flow.done.done():
+            await flow.done  # raises the reason
+        return flow
 
-            async def finish() -> str:
-                await log_in(flow)
-                return f"You are logged in at {title}"
+    async def _begin(self, flow: LoginFlow, log_in: Callable[[LoginPage], Awaitable[object]]) -> LoginFlow:
+        pages = self._pages_for(flow, None)
+        flow.redirect_uri = await pages.start()
+        flow.url = pages.add(flow, flow.redirect_uri)
 
-            flow.task = asyncio.create_task(self._run(flow, finish, pages))
-            flow.done.add_done_callback(lambda _: flow.shown.set())
-            self._flows[flow.id] = flow
-            try:
-                async with asyncio.timeout(seconds):
-                    await flow.shown.wait()
-            except TimeoutError:
-                raise LoginFailedError(f"it did not begin within {seconds:g} seconds.") from None
-            if flow.done.done():
-                await flow.done  # raises the reason
-            return flow
+        async def finish() -> str:
+            await log_in(flow)
+            return f"You are logged in at {flow.title}"
+
+        self._flows[flow.id] = flow
+        flow.task = asyncio.create_task(self._run(flow, finish, pages))
+        flow.done.add_done_callback(lambda _: flow.shown.set())
+        return flow
 
     async def _start_in_browser(self, flow: LoginFlow, client: ProviderClient) -> None:
         pages = self._pages_for(flow, client.settings.redirect_uri)

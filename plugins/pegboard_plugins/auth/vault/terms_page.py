@@ -23,12 +23,13 @@ def terms_page(terms: LoginTerms, login: str, action: str, following: str) -> Re
         "Program": escape(terms.program or "a program without a name"),
         "Server": escape(f"{terms.server}, {urlsplit(terms.url).netloc}"),
         "Account at": escape(terms.issuer),
+        "Key": escape(terms.key),
         "Access": _codes(terms.scopes) if terms.scopes or not terms.issuer else "what the server decides",
         "New": _codes(terms.added),
         "Next page": escape(urlsplit(following).netloc),
     }
     rows = "".join(f"<dt>{title}</dt><dd>{content}</dd>" for title, content in facts.items() if content)
-    key = "" if terms.issuer else '<input type="password" name="key" required autocomplete="off" aria-label="Key">'
+    key = "" if not terms.key else '<input type="password" name="key" required autocomplete="off" aria-label="Key">'
     title = f"Use your {'account' if terms.issuer else 'key'} at {escape(terms.server)}?"
     body = (
         f'<h1>{title}</h1><dl>{rows}</dl><p class="note">Allow it only if you have just used this program.</p>'

@@ -27,8 +27,8 @@ _carried: ContextVar[bool] = ContextVar("carried", default=False)
 class Agreement(NamedTuple):
     """The issuer and the scopes to which a person has agreed, for one program and one server."""
 
-    issuer: str = ""
-    scopes: frozenset[str] = frozenset()
+    issuer: str
+    scopes: frozenset[str]
 
     def covers(self, issuer: str, scopes: Sequence[str]) -> bool:
         """Return True if the person has agreed to all of these scopes at this issuer."""
@@ -67,7 +67,7 @@ class CallerLogin:
         self._seconds = seconds
         self._on_login = on_login
         self._auth: OAuth = oauth(config, own, None)
-        self._agreement = Agreement()
+        self._agreement: Agreement | None = None
         self._challenge: Mapping[str, str] = {}
         self._vain: list[float] = []
         self._started_name = ""
@@ -77,7 +77,18 @@ class CallerLogin:
     # --- requests
 
     async def headers(self, url: str) -> Mapping[str, str]:
-        """Return the header with a valid token, or none if the caller has not logged in, or not agreed to its use."""
+        """Return the header with a valid token, or none if the caller has not logged in, or not agreed to its use.
+
+        Raises:
+            AuthorizationRequiredError: the caller has pasted no key, or not agreed to its use.
+        """
+        if self._config.user_key is not None:
+            header, name = self._config.user_key
+            key = await self._key()
+            if key is None or not await self._may_use():
+                raise AuthorizationRequiredError(name)
+            scheme = "Bearer " if header.lower() == "authorization" and " " not in key else ""
+            return {header: scheme + key}
         fields = await self._auth.headers(url) if await self._may_use() else {}
         _carried.set(bool(fields))
         return fields
@@ -85,34 +96,55 @@ class CallerLogin:
     async def challenged(self, url: str, status: int, headers: Mapping[str, str]) -> bool:
         """Renew the token, or use one of a new login. Return False if the caller must log in, or agree."""
         self._challenge = headers
+        if self._config.user_key is not None:
+            return False
         if _carried.get():
             return await self._auth.challenged(url, status, headers)
         await self._auth.reload(url)
         return await self._may_use()
+
+    async def _key(self) -> str | None:
+        """Return the key of the caller as the store has it now, because the operator may have removed it."""
+        saved = await self._own.load(self._place) if self._config.user_key else None
+        return None if saved is None else saved.get("key")
 
     def succeeded(self) -> None:
         """Note that the server has accepted the login."""
         self._vain.clear()
 
     async def _may_use(self) -> bool:
-        """Return True if there is a login, and the person has agreed that this program uses it."""
+        """Return True if there is a login or a key, and the person has agreed that this program uses it."""
+        present = await self._present()
+        return present is not None and await self._has_agreed(*present)
+
+    async def _present(self) -> tuple[str, Sequence[str]] | None:
+        """Return the issuer and the scopes of the login, or of the key, which has none. Return None without both."""
+        if self._config.user_key is not None:
+            return None if await self._key() is None else ("", ())
         login = await self._auth.describe(self._url)
-        return login is not None and await self._has_agreed(login.issuer, login.scopes)
+        return None if login is None else (login.issuer, login.scopes)
 
     async def _has_agreed(self, issuer: str, scopes: Sequence[str]) -> bool:
         if not self._own.asks_person:
             return True
-        if not self._agreement.covers(issuer, scopes):
+        if self._agreement is None or not self._agreement.covers(issuer, scopes):
             await self._load_agreement()
-        return self._agreement.covers(issuer, scopes)
+        return self._agreement is not None and self._agreement.covers(issuer, scopes)
 
     async def _load_agreement(self) -> None:
-        saved = await self._own.load(self._place)
-        self._agreement = Agreement() if saved is None else Agreement(saved["issuer"], frozenset(saved["scopes"]))
+        saved = await self._own.load(self._agreement_place)
+        self._agreement = None if saved is None else Agreement(saved["issuer"], frozenset(saved["scopes"]))
 
     @property
     def _place(self) -> str:
-        return f"agreement of {self._program} at {self._url}"
+        """The place of the login or the key in the store."""
+        from pegboard_client import canonical
+
+        return canonical(self._url)
+
+    @property
+    def _agreement_place(self) -> str:
+        return f"agreement of {self._program} at {self._place}"
 
     # --- logins
 
@@ -159,14 +191,16 @@ class CallerLogin:
         try:
             await self._load_agreement()
             await self._auth.reload(self._url)
-            login = await self._auth.describe(self._url)
-            if login is None or await self._has_agreed(login.issuer, login.scopes):
-                await self._log_in_at_issuer(page)
-            else:
-                page.terms = self._terms(login.issuer, login.scopes)
+            present = await self._present()
+            if present is not None and not await self._has_agreed(*present):
+                page.terms = self._terms(*present)
                 await self._show(page, "")
                 await page.receive()
-                await self._agree(page.terms, login.scopes)
+                await self._agree(page.terms)
+            elif self._config.user_key is not None:
+                await self._paste(page, self._config.user_key[1])
+            else:
+                await self._log_in_at_issuer(page)
         except LoginRequiredError as error:
             raise LoginFailedError(login_problem(self._name, error)) from error
         finally:
@@ -179,7 +213,8 @@ class CallerLogin:
 
     async def _log_in_at_issuer(self, page: LoginPage) -> None:
         def announce(issuer: str, scopes: Sequence[str]) -> None:
-            if self._own.asks_person and not self._agreement.covers(issuer, scopes):
+            earlier = self._agreement
+            if self._own.asks_person and (earlier is None or not earlier.covers(issuer, scopes)):
                 page.terms = self._terms(issuer, scopes)
 
         show = partial(self._show, page)
@@ -190,12 +225,31 @@ class CallerLogin:
             terms = page.terms or self._terms(login.issuer, login.scopes)
             await self._agree(terms, login.scopes)
 
+    async def _paste(self, page: LoginPage, name: str) -> None:
+        """Let the person paste the key.
+
+        Raises:
+            LoginFailedError: a header cannot carry it.
+        """
+        from pegboard_client import LoginFailedError
+
+        if not self._own.asks_person:
+            raise LoginFailedError("the operator has no page for keys.")
+        page.terms = self._terms("", ())._replace(key=name)
+        await self._show(page, "")
+        key = (await page.receive()).get("key", "").strip()
+        if not key or not key.isascii() or not key.isprintable():
+            raise LoginFailedError("a key has only printable ASCII characters.")
+        await self._own.save(self._place, {"key": key})
+        await self._agree(page.terms)
+
     def _terms(self, issuer: str, scopes: Sequence[str]) -> LoginTerms:
         earlier = self._agreement
-        added = tuple(scope for scope in scopes if scope not in earlier.scopes) if earlier.issuer == issuer else ()
+        is_same = earlier is not None and earlier.issuer == issuer
+        added = tuple(scope for scope in scopes if is_same and earlier and scope not in earlier.scopes)
         return LoginTerms(self._program, self._name, self._url, issuer, tuple(scopes), added)
 
-    async def _agree(self, terms: LoginTerms, granted: Sequence[str]) -> None:
+    async def _agree(self, terms: LoginTerms, granted: Sequence[str] = ()) -> None:
         """Keep the agreement. The server may have granted other scopes than those that the page showed."""
         scopes = sorted({*terms.scopes, *granted})
-        await self._own.save(self._place, {"issuer": terms.issuer, "scopes": scopes})
+        await self._own.save(self._agreement_place, {"issuer": terms.issuer, "scopes": scopes})

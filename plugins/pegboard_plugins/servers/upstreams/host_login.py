@@ -182,6 +182,15 @@ async def description(auth: OAuth, config: ServerConfig, account: str) -> dict[s
     }
 
 
+async def caller_logins(config: ServerConfig, store: LoginStore | None) -> list[tuple[str, LoginStore]]:
+    """Return the callers with a login or a key at a server, and what keeps it."""
+    from pegboard_client import canonical
+
+    callers = [] if store is None else await store.owners(canonical(config.url or ""))
+    owners = [(caller.subject or "", store.of(caller)) for caller in callers if store is not None]
+    return [(subject, own) for subject, own in owners if own is not None]
+
+
 def login_problem(server: str, error: LoginRequiredError) -> str:
     """Return the reason why a login failed, with the keys that repair it if there are any."""
     from pegboard_client import UnregisteredError

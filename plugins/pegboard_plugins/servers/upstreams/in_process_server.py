@@ -47,8 +47,7 @@ class InProcessServer:
         from pegboard_client import Endpoint
 
         path = self._config.path or path_of(self._server)
-        headers = {key: value.get_secret_value() for key, value in self._config.headers.items()}
-        return Endpoint(f"http://127.0.0.1:80{path}", headers=headers, exchange=_Exchange(self))
+        return Endpoint(f"http://127.0.0.1:80{path}", headers=self._config.fixed_headers, exchange=_Exchange(self))
 
     def request(self, method: str, url: str, headers: Mapping[str, str], body: bytes | None) -> InProcessRequest:
         """Return a request and its response."""

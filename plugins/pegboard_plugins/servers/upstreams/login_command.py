@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any
 from pegboard import MCPError
 from pegboard.plugin import CommandContext, LoginStore, Store, encode
 from pegboard.terminal import UsageError, is_interactive, say
-from pegboard_client import Client, Endpoint, LoginRequiredError, LoopbackRedirect, UnregisteredError
-from pegboard_plugins.servers.upstreams.host_login import HostLogin, login_problem, oauth
+from pegboard_client import Client, Endpoint, LoginRequiredError, LoopbackRedirect, UnregisteredError, canonical
+from pegboard_plugins.servers.upstreams.host_login import HostLogin, caller_logins, login_problem, oauth
 from pegboard_plugins.servers.upstreams.settings import ServerConfig
 
 if TYPE_CHECKING:
@@ -37,22 +37,28 @@ def run_server_login(command: CommandContext) -> int:
 
 
 def run_server_logout(command: CommandContext) -> int:
-    """Revoke and forget the login at a mounted server."""
-    name = command.options.server
-    config = _server(command, name)
-    is_revoked = asyncio.run(_log_out(command, config))
+    """Revoke and forget the login at a mounted server: the operator's, or that of a caller."""
+    named = command.options.server
+    name, _, subject = named.partition("/")
+    config = _server(command, name, of_caller=bool(subject))
+    is_revoked = asyncio.run(_log_out(command, config, subject or None))
     rest = "" if is_revoked else " It was not revoked: remove this program in your account there."
-    text = f"The login at {name} is removed.{rest}"
-    command.print(encode({"server": name, "revoked": is_revoked}).decode() if command.options.json else text)
+    text = f"The login at {named} is removed.{rest}"
+    command.print(encode({"server": named, "revoked": is_revoked}).decode() if command.options.json else text)
     return 0
 
 
-async def _log_out(command: CommandContext, config: ServerConfig) -> bool:
+async def _log_out(command: CommandContext, config: ServerConfig, subject: str | None) -> bool:
+    url = config.url or ""
     async with _offered(command).open() as store:
-        auth, url = oauth(config, store, None), config.url or ""
-        if await auth.describe(url) is None:
+        owners = [(None, store)] if subject is None else await caller_logins(config, store)
+        own = next((own for account, own in owners if account == subject), None)
+        auth = None if own is None else oauth(config, own, None)
+        if own is None or auth is None or await own.load(canonical(url)) is None:
             raise MCPError(f"there is no login at {command.options.server!r}")
-        return await auth.log_out(url)
+        is_revoked = await auth.log_out(url)
+        await own.save(canonical(url), None)
+        return is_revoked and config.user_key is None
 
 
 def _offered(command: CommandContext) -> Store:
@@ -62,13 +68,13 @@ def _offered(command: CommandContext) -> Store:
     return offered
 
 
-def _server(command: CommandContext, name: str) -> ServerConfig:
+def _server(command: CommandContext, name: str, *, of_caller: bool = False) -> ServerConfig:
     servers: Mapping[str, ServerConfig] = command.settings.servers if command.settings else {}
     config = servers.get(name)
     if config is None:
         names = f"; mounted servers: {', '.join(servers)}" if servers else ""
         raise MCPError(f"no server {name!r} is mounted: add [plugins.upstreams.servers.{name}] with its url{names}")
-    if not config.logs_in:
+    if not (config.logs_in or (of_caller and config.callers_log_in)):
         raise MCPError(
             f'the host needs no login at {name!r}: a login requires a url, identity = "host", and no Authorization '
             f"among the headers of [plugins.upstreams.servers.{name}]"
@@ -90,9 +96,8 @@ async def _log_in(command: CommandContext, config: ServerConfig) -> dict[str, An
     async with _offered(command).open() as store:
         redirect = PastedRedirect(config.redirect_uri or "")
         login = NewLogin(oauth(config, store, open_page, redirect=redirect, scopes=options.scopes))
-        headers = {key: value.get_secret_value() for key, value in config.headers.items()}
         try:
-            async with Client(Endpoint(config.url or "", headers, login), revision=config.revision):
+            async with Client(Endpoint(config.url or "", config.fixed_headers, login), revision=config.revision):
                 pass
         except LoginRequiredError as error:
             if isinstance(error.__cause__, UnregisteredError):

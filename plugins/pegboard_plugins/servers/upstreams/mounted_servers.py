@@ -147,8 +147,7 @@ class MountedServers:
                 )
             if login is not None:
                 await login.begin()
-            shows_login = server.config.callers_log_in and server.config.client_id is not None
-            if shows_login and not server.callers.are_possible and self._admits_others():
+            if server.config.shows_login and not server.callers.are_possible and self._admits_others():
                 raise PluginError(f"callers must log in at the server {server.name!r}: {CALLERS_ADVICE}")
 
     @asynccontextmanager

@@ -56,8 +56,7 @@ def server_address(
     from pegboard_client import Endpoint, Program
 
     if config.url is not None:
-        headers = {key: value.get_secret_value() for key, value in config.headers.items()}
-        return Endpoint(config.url, headers=headers, auth=auth)
+        return Endpoint(config.url, headers=config.fixed_headers, auth=auth)
     assert config.command is not None
     program = shutil.which(config.command)
     if program is None:

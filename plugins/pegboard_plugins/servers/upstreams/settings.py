@@ -36,6 +36,16 @@ USER_IDLE_SECONDS = 600.0
 """The default of `idle_seconds` for a connection of one caller."""
 
 
+class UserSecret(PluginConfig):
+    """The value of a header that each caller pastes once, such as `{ user_secret = "ACME_KEY" }`.
+
+    Attributes:
+        user_secret: the name of the key for people.
+    """
+
+    user_secret: str = Field(pattern=r"^[A-Za-z][A-Za-z0-9_-]{0,63}$")
+
+
 class ServerConfig(PluginConfig):
     """`[plugins.upstreams.servers.NAME]`: one mounted server. Set `url` or `command`.
 
@@ -49,7 +59,8 @@ class ServerConfig(PluginConfig):
         env: environment variables of the program; `{ env = "NAME" }` takes a value from a variable. The program gets
             only these variables, and those that programs need to run, such as PATH and HOME.
         cwd: the working directory of the program; by default the directory of the configuration file.
-        headers: headers of each HTTP request, such as `{ Authorization = { env = "NAME" } }`.
+        headers: headers of each HTTP request, such as `{ Authorization = { env = "NAME" } }`. With `identity = "user"`,
+            `{ user_secret = "NAME" }` is a key that each caller pastes on a page of the vault.
         include: patterns of the served items: the server's own names, or URIs of resources. `*` matches any string.
         exclude: patterns of items that are not served.
         rename: new names of tools and prompts by the server's own names. A new name gets no prefix.
@@ -93,7 +104,7 @@ class ServerConfig(PluginConfig):
     args: tuple[str, ...] = ()
     env: Mapping[str, SecretStr] = {}
     cwd: Path | None = None
-    headers: Mapping[str, SecretStr] = {}
+    headers: Mapping[str, SecretStr | UserSecret] = {}
     include: tuple[str, ...] = ("*",)
     exclude: tuple[str, ...] = ()
     rename: Mapping[str, str] = {}
@@ -200,14 +211,16 @@ class ServerConfig(PluginConfig):
 
     @field_validator("headers")
     @classmethod
-    def _check_headers(cls, headers: Mapping[str, SecretStr]) -> Mapping[str, SecretStr]:
+    def _check_headers(cls, headers: Mapping[str, SecretStr | UserSecret]) -> Mapping[str, SecretStr | UserSecret]:
         for name, value in headers.items():
             if not _HEADER.fullmatch(name):
                 raise ValueError(f"invalid header name {name!r}: use letters, digits and hyphens")
             if name.lower() in _OWN_HEADERS or name.lower().startswith("mcp-"):
                 raise ValueError(f"the header {name!r} belongs to the protocol: remove it")
-            if not value.get_secret_value().isprintable():
+            if isinstance(value, SecretStr) and not value.get_secret_value().isprintable():
                 raise ValueError(f"the header {name!r} has a value with control characters: remove them")
+        if sum(isinstance(value, UserSecret) for value in headers.values()) > 1:
+            raise ValueError("several headers have a user_secret: use one")
         return headers
 
     @model_validator(mode="after")
@@ -229,6 +242,12 @@ class ServerConfig(PluginConfig):
         return self
 
     def _check_login(self) -> None:
+        if self.user_key is not None:
+            from pegboard_client import checked_url
+
+            if self.identity != "user" or self.auth is not None or self.url is None:
+                raise ValueError('user_secret requires url and identity = "user", and no auth: each caller has a key')
+            checked_url(self.url)
         keys = [key for key in _LOGIN_KEYS if key in self.model_fields_set]
         if keys and not (self.logs_in or self.callers_log_in):
             raise ValueError(f"{keys[0]} requires a url, no auth, and no Authorization among the headers")
@@ -248,8 +267,24 @@ class ServerConfig(PluginConfig):
 
     @property
     def callers_log_in(self) -> bool:
-        """True if each caller uses a login of the own, if the server requires one."""
-        return self.identity == "user" and self.auth is None and self._may_log_in
+        """True if each caller uses a login or a key of the own, if the server requires one."""
+        return self.user_key is not None or (self.identity == "user" and self.auth is None and self._may_log_in)
+
+    @property
+    def shows_login(self) -> bool:
+        """True if the section shows that callers must log in or paste a key."""
+        return self.callers_log_in and (self.client_id is not None or self.user_key is not None)
+
+    @property
+    def user_key(self) -> tuple[str, str] | None:
+        """The name of the header with the key of each caller, and the name of the key; None for none."""
+        keys = [(name, value.user_secret) for name, value in self.headers.items() if isinstance(value, UserSecret)]
+        return keys[0] if keys else None
+
+    @property
+    def fixed_headers(self) -> dict[str, str]:
+        """The headers of all requests, with their values."""
+        return {name: value.get_secret_value() for name, value in self.headers.items() if isinstance(value, SecretStr)}
 
     @property
     def _may_log_in(self) -> bool:

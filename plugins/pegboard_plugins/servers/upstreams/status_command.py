@@ -12,7 +12,13 @@ from pegboard import AuthorizationRequiredError, MCPError
 from pegboard.plugin import CommandContext, PluginContext, encode
 from pegboard.terminal import say
 from pegboard_plugins.servers.upstreams.hops import LoopError
-from pegboard_plugins.servers.upstreams.host_login import OTHER_ADVICE
+from pegboard_plugins.servers.upstreams.host_login import (
+    CALLERS_ADVICE,
+    OTHER_ADVICE,
+    caller_logins,
+    description,
+    oauth,
+)
 from pegboard_plugins.servers.upstreams.mounted import wire_form
 from pegboard_plugins.servers.upstreams.server_address import server_address
 from pegboard_plugins.servers.upstreams.server_log import ServerLog
@@ -49,10 +55,21 @@ async def _state(server: UpstreamServer, context: PluginContext, seconds: float)
     """Return the state and the login of one server as JSON."""
     state = await _connected_state(server, context, seconds)
     try:
+        if server.config.callers_log_in:
+            return {**state, "logins": await _logins(server)}
         login = None if server.login is None else await server.login.describe()
     except MCPError as error:
         return {**state, "login": {"problem": str(error)}}
     return state if login is None else {**state, "login": login}
+
+
+async def _logins(server: UpstreamServer) -> list[dict[str, Any]]:
+    """Return the logins and the keys of callers as JSON."""
+    return [
+        await description(oauth(server.config, own, None), server.config, account)
+        or {"account": account, "issuer": None, "scopes": [], "expires_at": None, "renewable": False}
+        for account, own in await caller_logins(server.config, server.callers.store)
+    ]
 
 
 async def _connected_state(server: UpstreamServer, context: PluginContext, seconds: float) -> dict[str, Any]:
@@ -65,7 +82,9 @@ async def _connected_state(server: UpstreamServer, context: PluginContext, secon
         "optional": config.optional,
     }
     if config.identity == "user":
-        return {**about, "state": "each user has a connection"}
+        can_log_in = not config.callers_log_in or server.callers.are_possible
+        missing = {} if can_log_in else {"reason": f"if it requires a login: {CALLERS_ADVICE}"}
+        return {**about, "state": "each user has a connection", **missing}
     from pegboard_client import Client
 
     try:
@@ -108,7 +127,8 @@ async def _connected_state(server: UpstreamServer, context: PluginContext, secon
 
 
 def _line(state: dict[str, Any]) -> str:
-    login = [f"  {_login_line(state['login'])}"] if "login" in state else []
+    logins = [state["login"]] if "login" in state else state.get("logins", [])
+    login = [f"  {_login_line(login)}" for login in logins]
     if state["state"] != "connected":
         reason = f": {state['reason']}" if "reason" in state else ""
         return "\n".join([f"{state['name']}: {state['state']}{reason}", *login])
@@ -125,6 +145,8 @@ def _line(state: dict[str, Any]) -> str:
 def _login_line(login: dict[str, Any]) -> str:
     if "problem" in login:
         return f"login: {login['problem']}"
+    if login["issuer"] is None:
+        return f"key: {login['account']}"
     until = "without an end" if login["expires_at"] is None else f"until {login['expires_at']}"
     renewed = ", is renewed" if login["renewable"] else ""
     return f"login: {login['account']}, at {login['issuer']}, {until}{renewed}"

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
 
+from pegboard_client import Asked, Client, Endpoint
 from pegboard_plugins.servers.upstreams.host_login import oauth
 from pegboard_plugins.servers.upstreams.settings import ServerConfig
+from tests.plugins.auth.vault.test_commands import pegboard
 from tests.plugins.servers.upstreams.test_host_login import configure, stdio, vault_logins
 from tests.support.config import section
 from tests.support.http import Served, http_config
@@ -48,16 +50,18 @@ class Network(NamedTuple):
         error = (await self.ask(user, request, **claims))["_meta"]["pegboard/error"]
         return str(error["authorizationRequired"]["url"])
 
-    async def log_in(self, user: str, request: dict[str, Any] = CUP, **claims: Any) -> Person:
-        """Log in as a user, and return the browser."""
+    async def log_in(self, user: str, request: dict[str, Any] = CUP, *, key: str = "", **claims: Any) -> Person:
+        """Log in as a user, or paste a key. Return the browser."""
         link = await self.link(user, request, **claims)
         self.issuer.user = user
-        async with Person() as person:
+        async with Person(**({"key": key} if key else {})) as person:
             await person.open(link)
         return person
 
 
-def served_host(tmp_path: Path, issuer: str, mounted: dict[str, Any], *, callers: bool = True) -> Served:
+def served_host(
+    tmp_path: Path, issuer: str, mounted: dict[str, Any], *, callers: bool = True, more: str = ""
+) -> Served:
     """Return a host that mounts a server at which callers log in."""
     port = free_port()
     sections = section("plugins.resource_server", {"resource": RESOURCE})
@@ -66,8 +70,9 @@ def served_host(tmp_path: Path, issuer: str, mounted: dict[str, Any], *, callers
     if callers:
         settings = {"url": f"http://127.0.0.1:{port}", "issuer": issuer, "client_id": "vault"}
         sections += section("plugins.vault.callers", settings)
-    sections += section("plugins.upstreams.servers.cups", {"identity": "user", **mounted})
+    sections += section("plugins.upstreams.servers.cups", {"identity": "user", **mounted}) + more
     config = http_config(f'host = "127.0.0.1"\nport = {port}', more=sections)
+    (tmp_path / "hostconfig.toml").write_text(config, "utf-8")  # for commands
     return Served(tmp_path, config, env={"PEGBOARD_STATE_DIR": str(tmp_path / "state")})
 
 
@@ -248,3 +253,109 @@ async def test_callers_whom_no_page_can_identify_are_told(tmp_path: Path) -> Non
         by_hand = {"url": server.url, "client_id": "by-hand", "issuer": server.issuer}
         refused = served_host(tmp_path, "https://login.example.com", by_hand, callers=False)
         await refused.assert_refuses(3, "callers must log in at the server 'cups': add [plugins.vault.callers]")
+
+
+KEY = section("plugins.upstreams.servers.cups.headers.Authorization", {"user_secret": "CUPS_KEY"})
+
+
+async def test_a_caller_pastes_a_key_which_the_operator_can_remove(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PEGBOARD_STATE_DIR", str(tmp_path / "state"))
+    async with LoginServer() as server, LoginIssuer() as issuer:
+        server.accepted = "key-canary"
+        async with served_host(tmp_path, issuer.url, {"url": server.url}, more=KEY) as served:
+            network = Network(served, issuer)
+            assert await network.tools("ann") == ["cups_login"]
+            person = Person()
+            for pasted in ("wrong", " key-canary "):
+                person = await network.log_in("ann", key=pasted)
+                assert person.shown[0] == 200, person.shown
+                assert any("<dt>Key</dt><dd>CUPS_KEY</dd>" in text for text in person.texts)
+            assert await network.text("ann") == "full"
+            assert [await network.tools(user) for user in ("ann", "bob")] == [["cups_cup"], ["cups_login"]]
+            assert await network.tools("ann", client_id="spy") == ["cups_login"]
+            agreed = await network.log_in("ann", client_id="spy")
+            assert (agreed.shown[0], "CUPS_KEY" in str(agreed.texts)) == (200, False)
+            assert await network.text("ann", client_id="spy") == "full"
+            state = await pegboard(tmp_path, "upstreams")
+            assert "  key: ann\n" in state[1], state
+            assert (await pegboard(tmp_path, "logout", "--server", "cups/bob"))[0] == 1
+            removed = await pegboard(tmp_path, "logout", "--server", "cups/ann")
+            assert removed[0] == 0, removed
+            assert await network.link("ann")
+            assert "canary" not in served.stderr + str((person.texts, state, removed))
+            assert b"canary" not in (tmp_path / "state" / "vault.db").read_bytes()
+
+
+async def test_the_operator_sees_and_ends_logins_of_callers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PEGBOARD_STATE_DIR", str(tmp_path / "state"))
+    async with LoginServer() as server, hosting(tmp_path, {"url": server.url}) as network:
+        server.metadata["revocation_endpoint"] = f"{server.origin}/revoke"
+        server.tokens = [(200, {"expires_in": 3600, "refresh_token": "refresh-canary"})]
+        await network.log_in("ann")
+        state = await pegboard(tmp_path, "upstreams")
+        assert f"  login: ann, at {server.issuer}, until " in state[1], state
+        removed = await pegboard(tmp_path, "logout", "--server", "cups/ann")
+        assert (removed[0], [form["token"] for form in server.revoked]) == (0, ["refresh-canary"]), removed
+        assert "canary" not in str((state, removed))
+
+
+@pytest.mark.parametrize("revision", ["2025-11-25", "2026-07-28"])
+async def test_a_client_opens_the_page_and_the_call_then_runs(tmp_path: Path, revision: str) -> None:
+    pages: list[str] = []
+    async with LoginServer() as server, hosting(tmp_path, {"url": server.url}) as network, Person() as person:
+
+        async def ask(question: Asked) -> Mapping[str, Any]:
+            pages.append(question.params["url"])
+            await person.open(pages[-1])
+            return {"action": "accept"}
+
+        proof = {"Authorization": f"Bearer {network.issuer.token(sub='ann')}"}
+        capabilities: Mapping[str, Any] = {"elicitation": {"url": {}}}
+        endpoint = Endpoint(network.served.url, headers=proof)
+        async with Client(endpoint, revision=revision, ask=ask, capabilities=capabilities) as client:
+            assert [tool["name"] for tool in await client.tools()] == ["cups_login"]
+            done = await client.call("cups_login", {})
+            assert done["content"][0]["text"] == "You are logged in at cups. Its tools: cups_cup."
+            assert [tool["name"] for tool in await client.tools()] == ["cups_cup"]
+            assert (await client.call("cups_cup", {}))["content"][0]["text"] == "full"
+        assert len(pages) == 1
+
+
+LYING: Sequence[tuple[dict[str, Any], str]] = (
+    ({"registration_endpoint": "http://127.0.0.1:9/register"}, "cannot be reached"),
+    ({"registration_endpoint": ""}, r"Set client_id, issuer .* in \[plugins.upstreams.servers.cups\]"),
+    ({"code_challenge_methods_supported": None}, "does not support PKCE with S256"),
+    ({"issuer": "https://other.example.com"}, "has metadata of another issuer"),
+    ({"authorization_endpoint": "javascript:alert(1)"}, r"'javascript:alert\(1\).* is not safe"),
+    ({"token_endpoint": "http://evil.example.com/token"}, "'http://evil.example.com/token' is not safe"),
+)
+
+
+async def test_an_issuer_that_lies_or_is_down_gets_no_browser(tmp_path: Path) -> None:
+    async with LoginServer() as server, hosting(tmp_path, {"url": server.url}) as network:
+        honest = server.metadata
+        for number, (change, reason) in enumerate(LYING):
+            server.metadata = {**honest, **change}
+            text = str((await network.ask(f"user{number}", CUP))["content"])
+            assert "none could be had just now" in text
+            assert "/vault/login" not in text
+            await network.served.wait_for_stderr(reason)
+        server.metadata = {**honest, "authorization_response_iss_parameter_supported": True}
+        evil: dict[str, str] = {"iss": "https://evil.example.com"}
+        for user, answer in (("ann", evil), ("bob", {}), ("eve", {"error": "access_denied"})):
+            server.answer = answer
+            assert (await network.log_in(user)).shown[0] == 400
+            assert await network.tools(user) == ["cups_login"]
+        assert server.forms == []
+
+
+async def test_a_slow_issuer_does_not_hold_a_call(tmp_path: Path) -> None:
+    waits = section("plugins.upstreams", {"wait_seconds": 0.1})
+    async with LoginServer() as server, LoginIssuer() as issuer:
+        server.silent = {server.metadata_path}
+        async with served_host(tmp_path, issuer.url, {"url": server.url}, more=waits) as served:
+            text = str((await Network(served, issuer).ask("ann", CUP))["content"])
+            assert "none could be had just now" in text
+            await served.wait_for_stderr("it did not begin within 0.1 seconds")

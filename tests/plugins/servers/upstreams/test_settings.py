@@ -12,6 +12,7 @@ import pytest
 from pegboard import Host
 from pegboard.loading.discovery import defaults
 from pegboard_client.handshake import SESSIONS, STATELESS
+from pegboard_plugins.servers.upstreams.host_login import CALLERS_ADVICE
 from pegboard_plugins.servers.upstreams.mounted import wire_form
 from pegboard_plugins.servers.upstreams.settings import ServerConfig, UpstreamsConfig
 from tests.host.hosting import WAIT
@@ -127,7 +128,7 @@ async def test_the_command_shows_each_server(tmp_path: Path) -> None:
         f"  one_search\n  {wire_form('one_files.read')}\n  one_hidden\n"
         "  not served: tool 'hidden': tool 'one_hidden': the definition: description has U+200B (ZERO WIDTH SPACE) "
         "at position 3, which is invisible; remove it\n"
-        "personal: each user has a connection\n"
+        f"personal: each user has a connection: if it requires a login: {CALLERS_ADVICE}\n"
     )
     for command in ("list", "cost"):
         for options in (("--json",), ("--budget", "9999") if command == "cost" else ()):
