@@ -71,8 +71,8 @@ class CallerLogin:
         self._challenge: Mapping[str, str] = {}
         self._vain: list[float] = []
         self._started_name = ""
-        self.started: StartedLogin | None = None
-        """The login that waits for the person; None for none."""
+        self._started: StartedLogin | None = None
+        self._is_waiting = False
 
     # --- requests
 
@@ -148,6 +148,11 @@ class CallerLogin:
 
     # --- logins
 
+    @property
+    def started(self) -> StartedLogin | None:
+        """The login that waits for the person; None for none."""
+        return self._started if self._is_waiting else None
+
     async def required(self, error: AuthorizationRequiredError) -> AuthorizationRequiredError:
         """Start a login, and return the error with its link. A waiting login is not started again.
 
@@ -164,10 +169,10 @@ class CallerLogin:
             return self._failed(error, f"the last {MAX_VAIN_PAGES} logins were refused or not completed")
         try:
             self._started_name = name
-            self.started = await self._own.begin(name, self._name, self._log_in, self._seconds)
+            self._started = started = await self._own.begin(name, self._name, self._log_in, self._seconds)
         except (LoginFailedError, MCPError) as problem:
             return self._failed(error, str(problem))
-        return self.waiting(self.started, error.scopes)
+        return self.waiting(started, error.scopes)
 
     def waiting(self, started: StartedLogin, scopes: Sequence[str] = ()) -> AuthorizationRequiredError:
         """Return the error with the link of a login that waits."""
@@ -188,6 +193,7 @@ class CallerLogin:
         """
         from pegboard_client import LoginFailedError, LoginRequiredError
 
+        self._is_waiting = True
         try:
             await self._load_agreement()
             await self._auth.reload(self._url)
@@ -204,7 +210,7 @@ class CallerLogin:
         except LoginRequiredError as error:
             raise LoginFailedError(login_problem(self._name, error)) from error
         finally:
-            self.started = None
+            self._is_waiting = False
         self._on_login()
 
     async def _show(self, page: LoginPage, url: str) -> None:
@@ -218,7 +224,8 @@ class CallerLogin:
                 page.terms = self._terms(issuer, scopes)
 
         show = partial(self._show, page)
-        new = oauth(self._config, self._own, show, redirect=page, announce=announce, registrations=self._logins)
+        shared = self._logins if self._own.asks_person else None  # each loopback page has a port of its own
+        new = oauth(self._config, self._own, show, redirect=page, announce=announce, registrations=shared)
         await new.log_in(self._url, self._challenge)
         login = await new.describe(self._url)
         if login is not None and self._own.asks_person:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -167,6 +168,15 @@ async def test_callers_share_a_registration_and_no_login(tmp_path: Path) -> None
         assert (len(server.registered), len(server.pages)) == (2, 4)
         assert [await network.text(user) for user in ("ann", "bob", "eve")] == ["full"] * 3
         assert await network.tools("zoe") == ["cups_login"]
+
+
+async def test_a_token_is_renewed_once_among_the_calls_of_a_caller(tmp_path: Path) -> None:
+    async with LoginServer() as server, hosting(tmp_path, {"url": server.url}) as network:
+        server.tokens = [(200, {"refresh_token": "refresh-1", "expires_in": 0}), (200, {"expires_in": 3600})]
+        server.accepted = "token-2"
+        await network.log_in("ann")
+        assert await asyncio.gather(*(network.text("ann") for _ in range(5))) == ["full"] * 5
+        assert [form["grant_type"] for form in server.forms] == ["authorization_code", "refresh_token"]
 
 
 async def test_a_withdrawn_token_leads_to_one_question(tmp_path: Path) -> None:

@@ -21,6 +21,7 @@ from tests.support.config import load
 from tests.support.http import Served, http_config
 from tests.support.wire import PEGBOARD, Process
 
+KEY = '{ user_secret = "A_KEY" }'
 CALL = ("call", "one_search", "name=OWN")
 
 
@@ -37,6 +38,13 @@ CALL = ("call", "one_search", "name=OWN")
         ('url = "http://a/mcp"\nheaders = { Mcp-Session-Id = "y" }', "belongs to the protocol: remove it"),
         ('url = "http://a/mcp"\nauth = "github"', 'auth requires url and identity = "user"'),
         ('command = "a"\nidentity = "user"\nstart = "required"', 'start = "required" needs identity = "host"'),
+        (f'url = "https://a/mcp"\nheaders = {{ A = {KEY} }}', 'user_secret requires url and identity = "user"'),
+        (f'url = "http://a/mcp"\nidentity = "user"\nheaders = {{ A = {KEY} }}', "the URL must be https"),
+        (
+            f'url = "https://a/mcp"\nidentity = "user"\nheaders = {{ A = {KEY}, B = {KEY} }}',
+            "have a user_secret: use one",
+        ),
+        ('url = "https://a/mcp"\nidentity = "user"\nshared = true', 'shared requires a url, identity = "host"'),
         ('url = "http://a/mcp"\ntimeuot = 3', "did you mean"),
         ('url = "http://a/mcp"\nstart = "later"', 'expected "eager", "lazy" or "required"'),
         ('url = "http://a/mcp"\nrevision = "2099-01-01"', 'expected "2026-07-28", "2025-11-25"'),
