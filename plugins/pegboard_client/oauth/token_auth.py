@@ -131,7 +131,8 @@ class TokenAuth:
             async with self._requests(session.url) as requests:
                 server = await find_server(requests, login.issuer)
                 headers, own = credentials(login.client, login.issuer)
-                form = {"token": login.token.refresh_token or login.token.access_token, **own}
+                token = login.token.refresh_token or login.token.access_token
+                form = {"token": token, "client_id": login.client.client_id, **own}
                 status, _ = await requests.post_form(server.revocation_endpoint, form, headers)
         except LoginFailedError:
             return False  # it cannot be reached, or offers no revocation

@@ -73,7 +73,8 @@ async def request_token(
         LoginFailedError: it cannot be reached, or its response is invalid.
     """
     headers, own = credentials(client, issuer)
-    status, document = await requests.post_form(endpoint, {**fields, **own}, headers)
+    named = {"client_id": client.client_id}  # some servers require it beside Basic authentication
+    status, document = await requests.post_form(endpoint, {**fields, **named, **own}, headers)
     if status != 200 or document is None:
         problem = refusal(f"{issuer} refuses a token", status, document)
         if 400 <= status < 500 and status != 429:

@@ -103,8 +103,8 @@ SECRET = "s:e %c"
 @pytest.mark.parametrize(
     ("supported", "expected"),
     [
-        (None, {"basic": f"own:{SECRET}"}),
-        (["client_secret_post", "client_secret_basic"], {"basic": f"own:{SECRET}"}),
+        (None, {"basic": f"own:{SECRET}", "client_id": "own"}),
+        (["client_secret_post", "client_secret_basic"], {"basic": f"own:{SECRET}", "client_id": "own"}),
         (["client_secret_post"], {"client_id": "own", "client_secret": SECRET}),
     ],
 )

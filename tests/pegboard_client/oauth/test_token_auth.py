@@ -172,7 +172,7 @@ async def test_a_program_logs_in_with_its_secret(server: LoginServer) -> None:
     assert await refused(auth, server)
     assert await refused(auth, server, 403, "write")
     assert await token(auth, server) == "Bearer token-2"
-    common = {"grant_type": "client_credentials", "resource": server.url, "basic": "job:the-secret"}
+    common = {"grant_type": "client_credentials", "resource": server.url, "basic": "job:the-secret", "client_id": "job"}
     assert server.forms == [common | {"scope": "read"}, common | {"scope": "read write"}]
     with pytest.raises(ValueError, match="needs a client_secret or a private_key"):
         ClientCredentials(OAuthClient("job"))

@@ -282,7 +282,7 @@ class UpstreamServer:
                 if error.url is not None:
                     raise  # this call is part of another use of the connection
                 await self.callers.note(key, user, needed=True)
-                raise await user.login.required(error) from error
+                raise await user.login.required(error) from None
             await self.callers.note(key, user, needed=False)
             user.login.succeeded()
             return result

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -11,7 +12,10 @@ import pytest
 from aiohttp import web
 from pydantic import ValidationError
 
-from pegboard_plugins.auth.vault.settings import CallerSettings
+from pegboard.types import Caller
+from pegboard_plugins.auth.vault.login_flows import login_flows
+from pegboard_plugins.auth.vault.server_logins import ServerLogins
+from pegboard_plugins.auth.vault.settings import CallerSettings, VaultConfig
 from tests.plugins.auth.vault import network_kit
 from tests.support.config import section
 from tests.support.http import Served, http_config
@@ -162,6 +166,35 @@ async def test_another_claim_names_the_subject(tmp_path: Path) -> None:
         network.issuer.changed = {"sub": "of-this-client", "oid": "ann"}
         await person.open(await network.link("ann"))
         assert person.shown[0] == 200, person.shown
+
+
+async def test_a_host_with_an_https_address_serves_a_client_metadata_document(tmp_path: Path) -> None:
+    async with running(tmp_path, url="https://tools.example.com") as network:
+        answer = await network.served.request("GET", "/vault/client.json", [("Host", "tools.example.com")])
+        document = json.loads(answer.body)
+        assert answer.status == 200
+        assert answer.get("Content-Type") == "application/json"
+        assert document["client_id"] == "https://tools.example.com/vault/client.json"
+        assert document["redirect_uris"] == ["https://tools.example.com/vault/callback"]
+
+
+@pytest.mark.parametrize(
+    ("url", "document"),
+    [("https://tools.example.com", "https://tools.example.com/vault/client.json"), ("http://127.0.0.1:9", "")],
+)
+def test_only_logins_of_callers_use_the_metadata_document(url: str, document: str) -> None:
+    settings = {"url": url, "issuer": "https://i.example", "client_id": "vault"}
+    logins = ServerLogins(login_flows(VaultConfig.model_validate({"callers": settings})))
+    own = logins.of(Caller("ann", issuer="https://i.example"))
+    assert own is not None
+    assert (own.client_metadata_url, logins.client_metadata_url) == (document, "")
+    others = [
+        Caller("ann"),
+        Caller("ann", issuer="https://other.example"),
+        Caller("ann", issuer="https://i.example", service=True),
+        Caller(client_id="program", issuer="https://i.example"),
+    ]
+    assert [logins.of(caller) for caller in others] == [None] * 4
 
 
 def test_a_host_that_issues_no_id_tokens_cannot_identify_callers() -> None:
