@@ -73,12 +73,18 @@ async def test_a_silent_server_gets_a_session_and_the_probe_is_not_cancelled(mon
     assert methods == ["server/discover", "initialize", "notifications/initialized", "ping"]
 
 
-async def test_a_slow_server_of_the_new_era_is_recognised(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("answers", ["discover", "discover initialize", "initialize discover"])
+async def test_a_slow_server_of_the_new_era_is_recognised(answers: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(probing, "PROBE_SECONDS", 0)
 
     async def serve(end: MemoryEnd) -> None:
-        discover, _ = [await anext(aiter(requests(end))) for _ in range(2)]
-        reply(end, discover, DISCOVERED)
+        discover, initialize = [await anext(aiter(requests(end))) for _ in range(2)]
+        refused = {"jsonrpc": "2.0", "id": initialize["id"], "error": {"code": -32600, "message": "no sessions"}}
+        for answer in answers.split():
+            if answer == "discover":
+                reply(end, discover, DISCOVERED)
+            else:
+                end.send(json.dumps(refused).encode())
         await asyncio.Event().wait()
 
     async with scripted_stream(serve) as client, client:
