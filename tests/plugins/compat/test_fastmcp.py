@@ -29,7 +29,7 @@ from pegboard_plugins.compat.fastmcp.apps import AppConfig, ResourceCSP
 from pegboard_plugins.compat.fastmcp.server.dependencies import get_access_token, get_http_request
 from pegboard_plugins.compat.fastmcp.server.middleware import CallNext, Middleware, MiddlewareContext
 from pegboard_plugins.compat.fastmcp.tools import Tool, ToolResult
-from pegboard_plugins.compat.fastmcp.types import Completion
+from pegboard_plugins.compat.fastmcp.types import Completion, TextContent
 from pegboard_plugins.compat.mcp import FastMCP as OfficialFastMCP
 from pegboard_testing import PlainClient, accept, connect, decline, reply
 from tests.plugins.compat.bookshop import EVENTS, in_a_thread, mcp, sell
@@ -325,7 +325,7 @@ class Polite(Middleware):
     async def on_call_tool(self, context: MiddlewareContext[Any], call_next: CallNext[Any]) -> Any:
         context.message.arguments["tone"] = "polite"
         result = await call_next(context)
-        return result._replace(content=[*result.content, "thanks"]) if result.content else result
+        return result._replace(content=[*result.content, TextContent(type="text", text="thanks")])
 
     async def on_list_tools(self, context: MiddlewareContext[Any], call_next: CallNext[Any]) -> Any:
         return [tool for tool in await call_next(context) if tool.name != "hidden"]
@@ -354,6 +354,39 @@ def test_middleware_changes_calls_results_and_lists() -> None:
         ]
         assert client.call("greet", who="nobody").text == "nobody is refused"
         assert client.call("hidden", tone="").is_error
+
+
+def test_middleware_sees_results_as_in_fastmcp() -> None:
+    async def add(context: MiddlewareContext[Any], call_next: CallNext[Any]) -> Any:
+        result = await call_next(context)
+        if context.method != "tools/call" or context.message.name == "plain":
+            return result
+        shown = (result.content[0].text, result.structured_content)
+        assert shown == {"shelf": ('{"a":1}', {"a": 1})}.get(context.message.name, ("3", {"result": 3}))
+        return ToolResult(result.content, {key: value + 1 for key, value in result.structured_content.items()})
+
+    async def answer(context: MiddlewareContext[Any], call_next: CallNext[Any]) -> Any:
+        if context.method == "tools/call" and context.message.name == "early":
+            return ToolResult(content="3", structured_content={"result": 3})
+        return await call_next(context)
+
+    server = FastMCP("Shop", middleware=[add, answer])
+    server.add_tool(Tool.from_function(_count, name="count"))
+    server.add_tool(Tool.from_function(lambda: "late", name="early"))
+    server.add_tool(Tool.from_function(_count, name="plain"))
+    server.add_tool(Tool.from_function(_shelf, name="shelf"))
+    with connect(server) as client:
+        results = [client.call(name).raw for name in ("count", "plain", "shelf", "early")]
+    assert [result["structuredContent"] for result in results] == [4, 3, {"a": 2}, {"result": 4}]
+    assert [result["content"][0]["text"] for result in results] == ["3", "3", '{"a":1}', "3"]
+
+
+def _count() -> int:
+    return 3
+
+
+def _shelf() -> dict[str, int]:
+    return {"a": 1}
 
 
 def test_tools_are_disabled_by_name_or_tag() -> None:

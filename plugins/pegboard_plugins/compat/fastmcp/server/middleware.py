@@ -7,11 +7,13 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from typing import Any, Generic, Literal, TypeVar
 
+from pegboard import TextContent
 from pegboard import ToolResult as HostToolResult
 from pegboard.plugin import Middleware as HostMiddleware
-from pegboard.types import Call, Listing, Outcome
+from pegboard.plugin import as_tool_result
+from pegboard.types import Call, Listing, Outcome, RawResult
 from pegboard.types import CallNext as HostCallNext
-from pegboard_plugins.compat.fastmcp.results import ToolResult
+from pegboard_plugins.compat.fastmcp.results import ToolResult, as_block
 from pegboard_plugins.compat.fastmcp.types import MESSAGES, Object, plain
 from pegboard_plugins.compat.missing import missing_names
 
@@ -112,8 +114,15 @@ class AdaptedMiddleware(HostMiddleware):
 def _shown(outcome: Outcome) -> Any:
     """Return an outcome as middleware of FastMCP sees it: results of tools, and the items of lists."""
     if isinstance(outcome, HostToolResult):
-        return ToolResult(outcome.content, outcome.value, dict(outcome.meta or {}) or None, outcome.is_error)
+        content = [TextContent(as_block(outcome.value))] if outcome.content is None else list(outcome.content)
+        return ToolResult(content, _object(outcome), dict(outcome.meta or {}) or None, outcome.is_error)
     return list(outcome.items) if isinstance(outcome, Listing) else outcome
+
+
+def _object(outcome: HostToolResult) -> Any:
+    """Return the structured content of a result. FastMCP puts a value that is no object into an object."""
+    is_plain = outcome.value is None or isinstance(outcome.value, dict)
+    return outcome.value if is_plain or not outcome.structured else {"result": outcome.value}
 
 
 def _converted(result: Any, outcome: Outcome | None) -> Outcome:
@@ -122,5 +131,18 @@ def _converted(result: Any, outcome: Outcome | None) -> Outcome:
         return outcome
     if isinstance(outcome, Listing):
         return Listing(outcome.kind, tuple(result), outcome.next_cursor, private=outcome.private)
-    converted: Outcome = result.converted() if isinstance(result, ToolResult) else result
-    return converted
+    if isinstance(result, ToolResult) and isinstance(outcome, HostToolResult) and outcome.value != _object(outcome):
+        result = result._replace(structured_content=(result.structured_content or {}).get("result"))
+    return _sendable(result.converted()) if isinstance(result, ToolResult) else result
+
+
+def _sendable(result: HostToolResult) -> HostToolResult:
+    """Return a result whose content is content of the host."""
+    return result._replace(content=tuple(block for item in result.content or () for block in _blocks(item)))
+
+
+def _blocks(item: Any) -> tuple[Any, ...]:
+    """Return one item as content. A block of `mcp.types` has become a dict."""
+    if isinstance(item, dict):
+        return as_tool_result(RawResult({"content": [item]})).content or ()
+    return (TextContent(item) if isinstance(item, str) else item,)
