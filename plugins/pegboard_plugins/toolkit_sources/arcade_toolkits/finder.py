@@ -96,7 +96,7 @@ def toolkits_named(names: Iterable[str]) -> list[InstalledToolkit]:
             known = ", ".join(toolkit.name for toolkit in installed_toolkits()) or "none"
             raise PluginError(
                 f"no toolkit of the Arcade system is installed as {name!r}: install it, or correct [plugins.arcade] "
-                f"names. Installed: {known}"
+                f"names. A version that imports arcade.sdk is too old: update it. Installed: {known}"
             )
     return list(chosen.values())
 

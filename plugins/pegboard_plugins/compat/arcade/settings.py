@@ -1,0 +1,5 @@
+"""The names of `arcade_mcp_server.settings`: use `hostconfig.toml`, or the variables. Their ImportError says so."""
+
+from pegboard_plugins.compat.missing import missing_names
+
+__getattr__ = missing_names(__name__)
