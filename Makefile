@@ -84,10 +84,10 @@ build: install  ## wheels and sdists of all distributions, in dist/; twine check
 release: install  ## set the version, test, build, commit and tag: make release VERSION=0.2.0; docs/releasing.md
 	@$(BIN)/python -m tools.release "$(VERSION)"
 
-porting: install  ## example servers of other frameworks beside copies with changed imports; downloads them
+porting: install  ## servers of other frameworks beside copies with changed imports; downloads them
 	$(BIN)/python -m tools.foreign_servers $(if $(OVERRIDES),--overrides $(OVERRIDES))
 
-peers: install  ## mount servers of other libraries and languages, and compare them with themselves; downloads them
+peers: install  ## mount published servers, and servers of other libraries, and compare them with themselves; downloads them
 	$(BIN)/python -m tools.peers $(if $(OVERRIDES),--overrides $(OVERRIDES))
 
 toolkits: install  ## published toolkits of Arcade in pegboard and in their own framework, compared; downloads them

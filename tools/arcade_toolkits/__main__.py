@@ -21,7 +21,7 @@ from tools.arcade_toolkits.calls import CALLS, SECRETS, SMALL, TOKEN
 from tools.arcade_toolkits.compare import definition_differences, mcp_differences, output_differences
 from tools.arcade_toolkits.environments import CACHE, GENERATIONS, HERE, distributions, prepare, python_of
 from tools.arcade_toolkits.fake_internet import FakeInternet
-from tools.peers.__main__ import running
+from tools.comparison.processes import running
 
 SECRET = "a-secret-of-the-comparison-that-is-long-enough"  # noqa: S105 - of processes on this machine
 PORTS = {"pegboard": 3930, "new": 3931, "old": 3932}

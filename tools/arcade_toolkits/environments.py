@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import subprocess
 from pathlib import Path
 
 from tests.support.arcade_site import make_arcade_site
-from tools.install import ROOT, find_uv
+from tools.comparison.environments import python_environment
+from tools.install import ROOT
 
 CACHE = ROOT / ".cache" / "toolkits"
 HERE = Path(__file__).parent
@@ -36,16 +36,13 @@ def prepare() -> Path:
     """Install everything, unless an earlier run has, and return the folder of the small toolkits.
 
     Raises:
-        SystemExit: a step failed.
+        InstallFailed: a step failed.
     """
-    uv = find_uv("auto")
-    if uv is None:
-        raise SystemExit("the comparison requires uv, and pip cannot fetch it: install uv")
     CACHE.mkdir(parents=True, exist_ok=True)
     both = [part for generation in GENERATIONS for part in ("-r", str(_toolkits_file(generation)))]
-    _install(uv, "pegboard", ["--override", str(OVERRIDES), *both, *FOR_THE_FAKES, "-e", str(ROOT)])
+    _install("pegboard", ["--override", str(OVERRIDES), *both, *FOR_THE_FAKES, "-e", str(ROOT)])
     for generation in GENERATIONS:
-        _install(uv, generation, ["-r", str(HERE / f"{generation}.txt"), *FOR_THE_FAKES])
+        _install(generation, ["-r", str(HERE / f"{generation}.txt"), *FOR_THE_FAKES])
     return make_arcade_site(CACHE / "site")
 
 
@@ -58,15 +55,5 @@ def _toolkits_file(generation: str) -> Path:
     return file
 
 
-def _install(uv: str | Path, environment: str, arguments: list[str]) -> None:
-    place = CACHE / f"venv-{environment}"
-    if (place / "installed").is_file():
-        return
-    python = str(ROOT / ".venv" / "bin" / "python")
-    for command in (
-        [uv, "venv", "--quiet", "--clear", "--python", python, place],
-        [uv, "pip", "install", "--quiet", "--compile-bytecode", "--python", python_of(environment), *arguments],
-    ):
-        if subprocess.run(command, check=False).returncode:
-            raise SystemExit(f"this failed: {' '.join(map(str, command))}")
-    (place / "installed").touch()
+def _install(environment: str, arguments: list[str]) -> None:
+    python_environment(CACHE / f"venv-{environment}", ["--compile-bytecode", *arguments])

@@ -5,24 +5,24 @@ from __future__ import annotations
 import argparse
 import asyncio
 import json
-import os
-import signal
 import sys
 from collections.abc import AsyncIterator, Iterator
-from contextlib import AsyncExitStack, asynccontextmanager, suppress
+from contextlib import AsyncExitStack, asynccontextmanager
 from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from pegboard_client import Client, Endpoint, Program
+from tools.comparison.differences import difference
+from tools.comparison.processes import START_SECONDS, listening, running
 from tools.peers.enduring import endure
 from tools.peers.killing import kill_during
 from tools.peers.lineup import CACHE, PEERS, PeerServer, prepare, python_of
+from tools.peers.published import NOT_REVIEWED, compare_all_published, report_published
 from tools.peers.survey import Survey, named_question
 
 PORT = 3910
 REVISIONS = ("2025-11-25", "2026-07-28")
-START_SECONDS = 30
 SESSIONS_ONLY = ("sdk1", "typescript_v1", "arcade")
 """Libraries that speak no newer revision than 2025-11-25."""
 
@@ -53,42 +53,6 @@ class MountingHost(NamedTuple):
 
 
 @asynccontextmanager
-async def running(command: list[str], log: Path, env: dict[str, str]) -> AsyncIterator[asyncio.subprocess.Process]:
-    """Run a process until the end of the block."""
-    with log.open("w") as file:
-        process = await asyncio.create_subprocess_exec(
-            *command, stdin=asyncio.subprocess.DEVNULL, stdout=file, stderr=file, env={**os.environ, **env}
-        )
-        try:
-            yield process
-        finally:
-            with suppress(ProcessLookupError):
-                process.send_signal(signal.SIGTERM)
-            try:
-                await asyncio.wait_for(process.wait(), 15)
-            except TimeoutError:
-                process.kill()
-                await process.wait()
-
-
-async def listening(port: int) -> None:
-    """Wait until a server listens.
-
-    Raises:
-        SystemExit: it does not start.
-    """
-    for _ in range(START_SECONDS * 20):
-        try:
-            _, writer = await asyncio.open_connection("127.0.0.1", port)
-        except OSError:
-            await asyncio.sleep(0.05)
-        else:
-            writer.close()
-            return
-    raise SystemExit(f"no server listens on port {port}: read the logs in {CACHE}")
-
-
-@asynccontextmanager
 async def mounted(peers: list[PeerServer]) -> AsyncIterator[MountingHost]:
     """Start the servers over HTTP and a host that mounts all peers."""
     config = {
@@ -109,10 +73,10 @@ async def mounted(peers: list[PeerServer]) -> AsyncIterator[MountingHost]:
                 await stack.enter_async_context(running(peer.command(), CACHE / f"{peer.name}.log", peer.env))
         for peer in peers:
             if peer.port:
-                await listening(peer.port)
+                await listening(peer.port, CACHE)
         command = [str(python_of("fastmcp")), program, json.dumps(config), objects]
         process = await stack.enter_async_context(running(command, CACHE / "host.log", {}))
-        await listening(PORT)
+        await listening(PORT, CACHE)
         yield MountingHost(f"http://127.0.0.1:{PORT}/mcp", process.pid)
 
 
@@ -126,7 +90,7 @@ async def direct(peer: PeerServer, revision: str) -> dict[str, Any]:
         await survey.run()
         return survey.found
     async with running(peer.command(), CACHE / f"{peer.name}-direct.log", peer.env):
-        await listening(peer.port)
+        await listening(peer.port, CACHE)
         survey = Survey(Endpoint(f"http://127.0.0.1:{peer.port}/mcp"), peer.name, speaks, mounted=False)
         await survey.run()
         return survey.found
@@ -148,7 +112,7 @@ async def compare(peers: list[PeerServer], revision: str) -> list[Compared]:
                 else expected
             )
             different = [
-                f"{step}: {json.dumps(expected.get(step))[:600]} != {json.dumps(actual.get(step))[:600]}"
+                f"{step}: {difference(expected.get(step), actual.get(step))}"
                 for step in expected.keys() | actual.keys()
                 if expected.get(step) != actual.get(step)
             ]
@@ -183,7 +147,7 @@ async def kill(peers: list[PeerServer], options: argparse.Namespace) -> int:
                 await running_again[peer].aclose()
             running_again[peer] = again = await stack.enter_async_context(AsyncExitStack())
             await again.enter_async_context(running(peer.command(), CACHE / f"{peer.name}-again.log", peer.env))
-            await listening(peer.port)
+            await listening(peer.port, CACHE)
 
         if options.minutes:
             await endure(host.url, host.pid, tools, options.minutes, 30, restart)
@@ -200,15 +164,23 @@ async def kill(peers: list[PeerServer], options: argparse.Namespace) -> int:
 
 
 async def main(options: argparse.Namespace) -> int:
-    """Compare the chosen peers. Return the number of differences."""
-    peers = [peer for peer in PEERS if any(part in peer.name for part in options.only.split(","))]
+    """Compare the chosen peers and published servers. Return the number of differences that nobody has reviewed."""
+
+    def is_chosen(name: str) -> bool:
+        return any(part in name for part in options.only.split(","))
+
+    peers = [peer for peer in PEERS if is_chosen(peer.name)]
     if options.kill or options.minutes:
         return await kill(peers, options)
     count = 0
-    for revision in REVISIONS:
+    for revision in REVISIONS if peers else ():
         compared = await compare(peers, revision)
         sys.stdout.write("\n".join([revision, *report(compared)]) + "\n")
         count += sum(len(result.differences) for result in compared)
+    async for comparison in compare_all_published(is_chosen, options.overrides):
+        lines = list(report_published(comparison))
+        print(*lines, sep="\n", flush=True)
+        count += sum(NOT_REVIEWED in line for line in lines)
     return count
 
 
@@ -219,5 +191,6 @@ if __name__ == "__main__":
     parser.add_argument("--minutes", type=float, help="kill peers in turn for so long instead")
     parser.add_argument("--overrides", type=Path, help="a file with versions in the place of required ones")
     chosen = parser.parse_args()
-    prepare(chosen.overrides)
+    if any(part in peer.name for part in chosen.only.split(",") for peer in PEERS):
+        prepare(chosen.overrides)
     sys.exit(1 if asyncio.run(main(chosen)) else 0)

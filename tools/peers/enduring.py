@@ -14,7 +14,7 @@ from time import monotonic
 from typing import NamedTuple
 
 from pegboard_client import Client
-from tools.peers.killing import outcome, processes_of
+from tools.peers.killing import outcome, processes_of_peer
 from tools.peers.lineup import PeerServer
 
 AT_ONCE = 6
@@ -77,7 +77,7 @@ async def endure(
             while monotonic() < end:
                 await asyncio.sleep(KILL_SECONDS)
                 peer = chance.choice([candidate for candidate in tools if candidate.transport != "object"])
-                for process in processes_of(peer):
+                for process in processes_of_peer(peer):
                     with suppress(ProcessLookupError):
                         os.kill(process, signal.SIGKILL)
                 if peer.port:

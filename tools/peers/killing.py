@@ -9,12 +9,12 @@ import statistics
 from collections import Counter
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
-from pathlib import Path
 from time import monotonic
 from typing import NamedTuple
 
 from pegboard import MCPError
 from pegboard_client import Client
+from tools.comparison.processes import processes_of
 from tools.peers.lineup import PeerServer
 
 AT_ONCE = 8
@@ -79,7 +79,7 @@ class _Load:
         for kill in range(KILLS):
             while self.begun < self._calls * (2 * kill + 1) // (2 * KILLS):
                 await asyncio.sleep(0.002)
-            for pid in processes_of(peer):
+            for pid in processes_of_peer(peer):
                 with suppress(ProcessLookupError):
                     os.kill(pid, signal.SIGKILL)
             self.dead_since = monotonic()
@@ -135,14 +135,6 @@ async def kill_during(
     return Killed(peer.name, load.outcomes, max(load.recoveries), times)
 
 
-def processes_of(peer: PeerServer) -> list[int]:
+def processes_of_peer(peer: PeerServer) -> list[int]:
     """Return the processes that serve a peer, without those that guard them."""
-    arguments = [part.encode() for part in peer.command()[1:]]
-    name = f"PEER_NAME={peer.env['PEER_NAME']}".encode()
-    processes = []
-    for folder in Path("/proc").glob("[0-9]*"):
-        with suppress(OSError):
-            parts = (folder / "cmdline").read_bytes().rstrip(b"\0").split(b"\0")
-            if parts[-len(arguments) :] == arguments and name in (folder / "environ").read_bytes().split(b"\0"):
-                processes.append(int(folder.name))
-    return processes
+    return processes_of(peer.command()[1:], f"PEER_NAME={peer.env['PEER_NAME']}")

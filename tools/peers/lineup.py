@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import shutil
-import subprocess
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from tools.install import ROOT, find_uv
+from tools.comparison.environments import npm_environment, python_environment
+from tools.install import ROOT
 
 CACHE = ROOT / ".cache" / "peers"
 SERVERS = Path(__file__).with_name("servers")
@@ -22,8 +22,6 @@ NPM_PACKAGES = {
     "typescript_v1": ("@modelcontextprotocol/sdk@1.32.2", "zod@4"),
     "typescript_v2": ("@modelcontextprotocol/server@2.4.0", "@modelcontextprotocol/node@2.1.2", "zod@4"),
 }
-
-NPM_OPTIONS = ("--no-audit", "--no-fund", "--ignore-scripts", "--loglevel=error")
 
 
 class PeerServer(NamedTuple):
@@ -102,37 +100,10 @@ def prepare(overrides: Path | None = None) -> None:
     """Install each library in an environment of its own, unless an earlier run has.
 
     Raises:
-        SystemExit: a step failed. The message names the fix.
+        InstallFailed: a step failed. The message names the fix.
     """
-    uv = find_uv("auto")
-    if uv is None:
-        raise SystemExit("the peers require uv, and pip cannot fetch it: install uv")
-    CACHE.mkdir(parents=True, exist_ok=True)
     for library, requirements in PYTHON_LIBRARIES.items():
-        place = CACHE / f"venv-{library}"
-        more = [] if overrides is None else ["--override", str(overrides)]
-        install = [uv, "pip", "install", "--quiet", "--python", str(python_of(library)), *more, *requirements]
-        _once(
-            place,
-            [uv, "venv", "--quiet", "--clear", "--python", str(ROOT / ".venv" / "bin" / "python"), str(place)],
-            install,
-        )
+        python_environment(CACHE / f"venv-{library}", requirements, overrides)
     for library, packages in NPM_PACKAGES.items():
-        place = CACHE / library
-        place.mkdir(exist_ok=True)
-        shutil.copy(SERVERS / f"{library}.mjs", place)
-        _once(
-            place, ["npm", "install", "--no-audit", "--no-fund", "--ignore-scripts", "--prefix", str(place), *packages]
-        )
-
-
-def _once(place: Path, *commands: list[str]) -> None:
-    if (place / "installed").is_file():
-        return
-    for command in commands:
-        if subprocess.run(command, check=False).returncode:
-            raise SystemExit(
-                f"this failed: {' '.join(command)}\n"
-                "If the package index lacks a version that a library requires, name another one: --overrides FILE"
-            )
-    (place / "installed").touch()
+        npm_environment(CACHE / library, packages)
+        shutil.copy(SERVERS / f"{library}.mjs", CACHE / library)

@@ -12,8 +12,10 @@ from typing import Any
 from pegboard import MCPError
 from pegboard.plugin import ProtocolError
 from pegboard_client import Asked, Client, Endpoint, Program
+from tools.comparison.exploring import answer
 
 CHANGE_SECONDS = 2.0
+ROOT_URI = "file:///tmp"
 _LOG_LEVEL = {"io.modelcontextprotocol/logLevel": "debug"}
 _OWN = ("_meta", "resultType", "ttlMs", "cacheScope")
 """Members that belong to the revision of a connection."""
@@ -28,15 +30,6 @@ def named_question(server: str, params: Mapping[str, Any]) -> dict[str, Any]:
         return {**params, "message": f"{server} asks: {params['message']}"}
     prompt = params.get("systemPrompt")
     return {**params, "systemPrompt": f"{server} asks: {prompt}" if prompt else f"{server} asks this."}
-
-
-def answer(question: Asked) -> dict[str, Any]:
-    """Return the answer to a question of a server."""
-    if question.method == "elicitation/create":
-        return {"action": "accept", "content": {"name": "Ann"}}
-    if question.method == "sampling/createMessage":
-        return {"role": "assistant", "model": "m", "content": {"type": "text", "text": "word"}}
-    return {"roots": [{"uri": "file:///tmp"}]}
 
 
 class Survey:
@@ -62,7 +55,7 @@ class Survey:
     async def _ask(self, question: Asked) -> dict[str, Any]:
         shown = {key: value for key, value in question.params.items() if key in _ASKED}
         self.found.setdefault("questions", []).append(self._normal(shown))
-        return answer(question)
+        return await answer(ROOT_URI, question)
 
     async def run(self) -> None:
         """Take all steps."""

@@ -1,0 +1,1 @@
+"""What the comparisons with other servers share: `make porting`, `make peers` and `make toolkits`."""
