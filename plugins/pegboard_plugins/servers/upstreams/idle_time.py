@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from time import monotonic
 
 
 class IdleTime:
-    """Calls a function after a time without use.
+    """Calls a function after a time without use. A use is a block: `with idle_time`.
 
     Args:
         seconds: the time; 0 for never.
@@ -23,15 +22,12 @@ class IdleTime:
         self._since = 0.0
         self._timer: asyncio.TimerHandle | None = None
 
-    @contextmanager
-    def use(self) -> Iterator[None]:
-        """Use the connection during a block."""
+    def __enter__(self) -> None:
         self._uses += 1
-        try:
-            yield
-        finally:
-            self._uses -= 1
-            self.begin()
+
+    def __exit__(self, *error: object) -> None:
+        self._uses -= 1
+        self.begin()
 
     def begin(self) -> None:
         """Begin the time again."""

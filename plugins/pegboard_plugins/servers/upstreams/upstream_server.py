@@ -261,7 +261,7 @@ class UpstreamServer:
             RetryableToolError: too many users are using the server.
         """
         if (link := self._link_for(context.client)) is not None:
-            with self._idle.use():
+            with self._idle:
                 return await self._send(link, send, repeatable, context.caller)
         if not context.caller.is_known:
             raise NotFoundError("Only authenticated callers may use this.")
@@ -299,14 +299,7 @@ class UpstreamServer:
         self, link: Link, send: Callable[[Client], Awaitable[Sent]], repeatable: bool, caller: Caller
     ) -> Sent:
         """Convert errors of the connection to errors for the caller. After a timeout, check a program."""
-        try:
-            async with asyncio.timeout(self.config.timeout):
-                client = link.connected or await link.client()
-        except NotConnectedError as error:
-            raise not_connected(self.name, error, self.config.auth, self.login) from error
-        except TimeoutError:
-            late = NotConnectedError(f"it has not connected within {self.config.timeout:g} seconds (timeout)", 0.0)
-            raise not_connected(self.name, late, self.config.auth, self.login) from None
+        client = link.connected or await self._connected(link)
         if self.login is not None and not self.login.admits(caller):
             raise self.login.refused()
         try:
@@ -318,6 +311,17 @@ class UpstreamServer:
             if typed.kind is ErrorKind.NETWORK_TRANSPORT_RUNTIME_TIMEOUT and self.config.command is not None:
                 link.check(client)
             raise typed from error
+
+    async def _connected(self, link: Link) -> Client:
+        """Wait for a connection. A call over an open connection needs no timer."""
+        try:
+            async with asyncio.timeout(self.config.timeout):
+                return await link.client()
+        except NotConnectedError as error:
+            raise not_connected(self.name, error, self.config.auth, self.login) from error
+        except TimeoutError:
+            late = NotConnectedError(f"it has not connected within {self.config.timeout:g} seconds (timeout)", 0.0)
+            raise not_connected(self.name, late, self.config.auth, self.login) from None
 
     async def _token(self, call: Call | Context[Any]) -> str | None:
         """Return the token of the caller for the server; None if the server needs no token.

@@ -227,7 +227,7 @@ async def test_an_idle_program_ends_and_the_next_call_starts_it(tmp_path: Path) 
 async def test_a_connection_in_use_is_not_idle() -> None:
     ended, later = asyncio.Event(), asyncio.Event()
     idle = IdleTime(0.01, ended.set)
-    with idle.use():
+    with idle:
         idle.begin()
         IdleTime(0.02, later.set).begin()
         await later.wait()
