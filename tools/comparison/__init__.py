@@ -1,1 +1,1 @@
-"""What the comparisons with other servers share: `make porting`, `make peers` and `make toolkits`."""
+"""The shared parts of the comparisons with other servers: `make porting`, `make peers` and `make toolkits`."""

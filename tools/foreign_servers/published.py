@@ -6,8 +6,6 @@ import json
 import os
 import re
 import shutil
-import subprocess
-import sys
 import tomllib
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
@@ -15,13 +13,14 @@ from importlib.metadata import Distribution, distributions
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from tools.comparison.environments import python_environment
 from tools.foreign_servers.compare import differences, without_docstrings
 from tools.foreign_servers.probe import NoServer, probe
 from tools.foreign_servers.rewrite import changed
 from tools.foreign_servers.sources import CACHE
-from tools.install import ROOT, find_uv
+from tools.install import ROOT
 
-SECONDS = 180
+SECONDS = 240
 _PLACE = CACHE / "published"
 _LINE = re.compile(r"File [^,\n]*, line \d+")
 """A line of a traceback. The copy has other files and lines."""
@@ -46,6 +45,11 @@ class Published(NamedTuple):
     requirements: tuple[str, ...] = ()
 
     @property
+    def path(self) -> str:
+        """The name of the server in the table."""
+        return f"{self.name}=={self.version}"
+
+    @property
     def place(self) -> Path:
         """The folder with its environment and its changed copy."""
         return _PLACE / f"{self.name}-{self.version}"
@@ -64,12 +68,9 @@ class Published(NamedTuple):
         """Install the server and pegboard, unless an earlier run has, and change a copy of the server.
 
         Raises:
-            LookupError: the server cannot be installed.
+            InstallFailed: the server cannot be installed.
         """
-        stamp, wanted = self.place / "installed", " ".join(self.requirements)
-        if not stamp.is_file() or stamp.read_text() != wanted:
-            _install(self, overrides)
-            stamp.write_text(wanted)
+        python_environment(self.place / "venv", (self.path, *self.requirements, "-e", ROOT), overrides)
         shutil.rmtree(self.changed_place, ignore_errors=True)
         for file, place in _files(self):
             target = self.changed_place / file
@@ -119,25 +120,6 @@ class Published(NamedTuple):
         shutil.rmtree(self.place / "work", ignore_errors=True)
         (self.place / "work").mkdir()
         return self.place / "work"
-
-
-def _install(server: Published, overrides: Path | None) -> None:
-    uv = find_uv("auto")
-    if uv is None:
-        raise SystemExit("the published servers require uv: install it")
-    shutil.rmtree(server.place, ignore_errors=True)
-    server.place.mkdir(parents=True)
-    override = ("--override", overrides) if overrides else ()
-    target = f"{server.name}=={server.version}"
-    install = (uv, "pip", "install", "--quiet", "--python", server.python, *override)
-    commands = (
-        (uv, "venv", "--quiet", "--python", sys.executable, server.place / "venv"),
-        (*install, target, *server.requirements, "-e", ROOT),
-    )
-    for command in commands:
-        done = subprocess.run(command, capture_output=True, text=True, check=False)
-        if done.returncode:
-            raise LookupError(f"{target} cannot be installed: {done.stderr.strip()[-300:]}")
 
 
 def _installed(server: Published, name: str) -> list[Distribution]:

@@ -1,4 +1,4 @@
-"""Serves a file over stdio: `python serve.py FILE`. Runs in the environment of any framework."""
+"""Serves a file over stdio, or over HTTP: `python serve.py FILE [PORT]`. Runs in the environment of any framework."""
 
 import importlib.util
 import random
@@ -21,7 +21,10 @@ def main() -> None:
     random.seed(1)
     values = vars(module).values()
     server = next(value for value in values if type(value).__name__ in ("FastMCP", "MCPServer", "MCPApp"))
-    server.run(transport="stdio")
+    if len(sys.argv) == 2:
+        server.run(transport="stdio")
+    else:
+        server.run(transport="http", host="127.0.0.1", port=int(sys.argv[2]))
 
 
 main()

@@ -6,16 +6,18 @@ import ast
 import shutil
 import subprocess
 import tarfile
-import venv
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
 
+from tools.comparison.environments import InstallFailed, python_environment
 from tools.foreign_servers.rewrite import changed
-from tools.install import ROOT, find_uv
+from tools.install import ROOT
 
 CACHE = ROOT / ".cache" / "foreign_servers"
+PROGRAMS = Path(__file__).with_name("programs")
+"""Servers that use what no example uses."""
 SERVERS = ("FastMCP", "MCPServer", "MCPApp")
 
 
@@ -76,7 +78,7 @@ SOURCES = (
         "fastmcp",
         "4.1.6",
         "5e307ae4ac3048a1b586aac6fc31e08661141bb69b8a2b473070e5becae0176c",
-        ("examples",),
+        ("examples", "programs"),
     ),
     Source(
         "arcade_mcp",
@@ -94,21 +96,26 @@ def prepare(source: Source, overrides: Path | None = None) -> None:
 
     Args:
         source: the framework.
-        overrides: a requirements file whose versions replace those that the framework requires. It requires uv.
+        overrides: a requirements file whose versions replace those that the framework requires.
 
     Raises:
-        SystemExit: a step failed. The message names the fix.
+        InstallFailed: a step failed. The message names the fix.
     """
     if not source.place.is_dir():
         CACHE.mkdir(parents=True, exist_ok=True)
         wanted = CACHE / "requirement.txt"
         wanted.write_text(f"{source.name}=={source.version} --hash=sha256:{source.sha256}\n")
         pip = (ROOT / ".venv" / "bin" / "python", "-m", "pip", "--disable-pip-version-check", "download")
-        _run(*pip, "--no-deps", "--no-binary", ":all:", "--require-hashes", "-r", wanted, "-d", CACHE)
+        options = ("--no-deps", "--no-binary", ":all:", "--require-hashes", "-r", wanted, "-d", CACHE)
+        if subprocess.run((*pip, *options), check=False).returncode:
+            raise InstallFailed(f"pip cannot download {source.name} {source.version}")
         with tarfile.open(CACHE / f"{source.name}-{source.version}.tar.gz") as archive:
             archive.extraction_filter = getattr(tarfile, "data_filter", None)  # Python 3.11.4 and newer have filters
             archive.extractall(CACHE)  # noqa: S202 - its digest is known
-    _install(source, overrides)
+    if "programs" in source.folders:
+        shutil.copytree(PROGRAMS, source.place / "programs", dirs_exist_ok=True)
+    framework = source.framework or f"{source.name}=={source.version}"
+    python_environment(source.environment, [framework], overrides, _packages(source))
     shutil.rmtree(source.changed_place, ignore_errors=True)
     for folder in source.folders:
         shutil.copytree(source.place / folder, source.changed_place / folder)
@@ -117,36 +124,10 @@ def prepare(source: Source, overrides: Path | None = None) -> None:
             file.write_text(changed(file.read_text("utf-8")), "utf-8")
 
 
-def _install(source: Source, overrides: Path | None) -> None:
-    """Install the framework, unless an earlier run has installed the whole environment."""
-    stamp = source.environment / "installed"
-    if stamp.is_file():
-        return
-    venv.create(source.environment, with_pip=overrides is None, clear=True)
-    if overrides is None:
-        install: tuple[str | Path, ...] = (source.python, "-m", "pip", "--disable-pip-version-check", "install")
-    elif uv := find_uv("auto"):
-        install = (uv, "pip", "install", "--python", source.python, "--override", overrides)
-    else:
-        raise SystemExit("--overrides requires uv, and pip cannot fetch it: install uv")
-    _run(*install, "--quiet", source.framework or f"{source.name}=={source.version}")
-    for package in _packages(source):
-        _run(*install, "--quiet", "--no-deps", package)
-    stamp.touch()
-
-
 def _packages(source: Source) -> list[Path]:
     """Return the folders of examples that are packages."""
     folders = [file.parent for folder in source.folders for file in (source.place / folder).rglob("pyproject.toml")]
     return sorted(folders) if source.are_packages else []
-
-
-def _run(*command: str | Path) -> None:
-    if subprocess.run(command, check=False).returncode:
-        raise SystemExit(
-            f"this failed: {' '.join(map(str, command))}\n"
-            "If the package index lacks a version that a framework requires, name another one: --overrides FILE"
-        )
 
 
 def examples(source: Source) -> Iterator[Path]:
