@@ -6,6 +6,7 @@ The difference of their costs is the cost of the additional requests, without th
 from __future__ import annotations
 
 import dataclasses
+import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
@@ -14,7 +15,7 @@ from typing import Any, Final, Self
 
 from benchmarks.bench import open_conversation
 from benchmarks.contenders import Contender
-from benchmarks.environments import HERE
+from benchmarks.environments import CACHE, HERE
 from benchmarks.http.answers import message_of
 from benchmarks.http.client import Connection
 from benchmarks.http.conversation import Conversation
@@ -28,6 +29,7 @@ _WITH_TOKEN: Final = {
     "PEGBOARD__PLUGINS__RATE_LIMIT__CALLS_PER_MINUTE": "1000000",
     "PEGBOARD__PLUGINS__RATE_LIMIT__BURST": "1000000",
 }
+_MOUNT: Final = "PEGBOARD__PLUGINS__UPSTREAMS__SERVERS__FAR__"
 LARGE: Final = 1000
 """The number of records in 64 KiB of JSON."""
 ROWS: Final = 300
@@ -64,6 +66,7 @@ class KeyPath:
         file: the file whose tools are served, instead of those of the contender; "" for none.
         token: True if each request has a token, which the server requires.
         at_once: the number of requests in flight, over stdio.
+        mounted: True to mount the floor as the server `far`. Its own cost is not counted.
     """
 
     name: str
@@ -76,6 +79,7 @@ class KeyPath:
     file: str = ""
     token: bool = False
     at_once: int = 1
+    mounted: bool = False
 
     @property
     def runs(self) -> tuple[int, ...]:
@@ -94,6 +98,8 @@ class KeyPath:
         """Start the server."""
         if self.token:
             variables = {**variables, **_WITH_TOKEN}
+        if self.mounted:
+            variables = {**variables, **_mount(contender)}
         if self.http:
             return HttpServer(contender, None, variables=variables)
         command = (*contender.command, *((self.file,) if self.file else ()))
@@ -135,9 +141,22 @@ class KeyPath:
         ).splitlines()
 
 
+def _mount(contender: Contender) -> dict[str, str]:
+    """Return the variables that mount the floor, in the environment of a contender."""
+    return {
+        "PEGBOARD_STATE_DIR": str(CACHE / "regressions" / "state"),
+        f"{_MOUNT}COMMAND": contender.environment.python,
+        f"{_MOUNT}ARGS": json.dumps([str(HERE / "servers" / "floor.py")]),
+        f"{_MOUNT}REVISION": "2025-11-25",
+        f"{_MOUNT}START": "required",
+        f"{_MOUNT}TIMEOUT": "300",
+    }
+
+
 PATHS: Final = (
     KeyPath("start, first list and end, stdio", many=0),
     KeyPath("call, stdio"),
+    KeyPath("call of a mounted tool, stdio", few=50, many=300, tool="far_add", mounted=True),
     KeyPath("100 calls at once, stdio", at_once=100),
     KeyPath("call in a session, HTTP", http=True),
     KeyPath("call of 2026-07-28, HTTP", http=True, era=MODERN),
