@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext, suppress
 from functools import cache
@@ -85,6 +86,21 @@ def own_version() -> str:
         return importlib_metadata.version(OWN_DISTRIBUTIONS[0])
     except importlib_metadata.PackageNotFoundError:
         return "0"
+
+
+def untested_platform() -> str:
+    """Return a sentence if the Python or the system of this process is not in the classifiers of pegboard, else ""."""
+    tested = {
+        line.rpartition(" :: ")[2]
+        for distribution in importlib_metadata.distributions(name=OWN_DISTRIBUTIONS[0])
+        for line in distribution.metadata.get_all("Classifier", [])
+    }
+    here = (f"{sys.version_info.major}.{sys.version_info.minor}", sys.platform.title())
+    return (
+        f"pegboard is untested on Python {' on '.join(here)}; if something fails, use a platform of docs/platforms.md"
+        if tested and not tested.issuperset(here)
+        else ""
+    )
 
 
 def find_plugins(given: ProgramPlugins | None = None) -> FoundPlugins:

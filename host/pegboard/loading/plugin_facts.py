@@ -123,11 +123,10 @@ def features_of_commands() -> frozenset[str]:
 
 
 def _entry_points(distribution: str, group: str) -> importlib_metadata.EntryPoints:
-    try:
-        entries: importlib_metadata.EntryPoints = importlib_metadata.distribution(distribution).entry_points
-    except importlib_metadata.PackageNotFoundError:
-        return importlib_metadata.EntryPoints()
-    return entries.select(group=group)
+    return next(
+        (each.entry_points.select(group=group) for each in importlib_metadata.distributions(name=distribution)),
+        importlib_metadata.EntryPoints(),
+    )
 
 
 def _read(modules: Iterable[str]) -> tuple[Mapping[str, PluginFacts], str]:

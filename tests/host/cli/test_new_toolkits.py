@@ -1,9 +1,10 @@
-"""Toolkits that are new since the last start: reported once, by the commands that serve."""
+"""Toolkits that are new since the last start, and an untested platform: reported once, by the commands that serve."""
 
 from __future__ import annotations
 
 import json
 import os
+import sys
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -17,6 +18,15 @@ NOTICE = (
     f"WARNING pegboard: toolkit 'weather' from dist-weather 1.2.3 {NEW} and receives the secrets BANK_PIN, "
     'GITHUB_TOKEN, WEATHER_KEY; [host] disabled_toolkits = ["weather"] disables it\n'
 )
+
+ON_PYTHON_3 = """
+import sys
+from types import SimpleNamespace
+from pegboard.cli import main
+from pegboard.loading import discovery
+discovery.sys = SimpleNamespace(version_info=SimpleNamespace(major=3, minor=int(sys.argv.pop(1))), platform="linux")
+sys.exit(main())
+"""
 
 
 def kept(command: Command) -> Path:
@@ -66,3 +76,11 @@ def test_one_of_several_hosts_that_start_together_reports(started: Command) -> N
     assert [run.code for run in done] == [0] * 6
     assert sum(NEW in run.err for run in done) == 1
     assert sorted(os.listdir(kept(started).parent)) == [".toolkits.json.lock", "toolkits.json"]
+
+
+@pytest.mark.parametrize(("minor", "named"), [("99", [True, False, True, True]), ("11", [False] * 4)])
+def test_an_untested_platform_is_named_at_the_first_start_and_by_doctor(
+    pegboard: Command, minor: str, named: list[bool]
+) -> None:
+    done = [pegboard.run([sys.executable, "-c", ON_PYTHON_3, minor, line]) for line in 2 * ["stdio"] + 2 * ["doctor"]]
+    assert [f"pegboard is untested on Python 3.{minor} on Linux; if " in run.err + run.out for run in done] == named

@@ -15,6 +15,7 @@ from pegboard.errors import ConfigError, MCPError, ToolDefinitionError
 from pegboard.errors.attempts import attempt
 from pegboard.hookspecs import register_prompts, register_tools
 from pegboard.host import Host
+from pegboard.loading.discovery import untested_platform
 from pegboard.loading.plugins import OF_SETTINGS
 from pegboard.names import nearest
 from pegboard.plugin.commands import CommandContext, Finding
@@ -38,7 +39,9 @@ def check_configuration(command: CommandContext) -> Iterator[Finding]:
 
 
 def check_environment(command: CommandContext) -> Iterator[Finding]:
-    """Report variables that resemble settings but have no effect."""
+    """Report an untested platform, and variables that resemble settings but have no effect."""
+    if untested := untested_platform():
+        yield Finding("warning", untested)
     for problem in ignored_settings(command.host.config, os.environ):
         yield Finding("warning", str(problem), problem=problem)
 

@@ -1,18 +1,19 @@
 """Reports of toolkits that are new since the last start. Installing a package is enough to run its code.
 
 The state directory keeps the names and versions of toolkits for each Python environment. The first start of an
-environment reports nothing. Nothing is reported without a writable state directory.
+environment reports no toolkits, but an untested platform. Nothing is reported without a writable state directory.
 """
 
 from __future__ import annotations
 
 import logging
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from pegboard.config.state import StateFiles
 from pegboard.host import Host
+from pegboard.loading.discovery import untested_platform
 from pegboard.plugin.origin import Origin
 from pegboard.wire.codec import decode, encode
 
@@ -44,6 +45,8 @@ def report_new_toolkits(host: Host, environ: Mapping[str, str]) -> None:
         return
     if before is not None:
         _report(host, before)
+    elif problem := untested_platform():
+        logger.warning(problem)
 
 
 def _read(environ: Mapping[str, str]) -> dict[str, Seen]:
@@ -52,18 +55,18 @@ def _read(environ: Mapping[str, str]) -> dict[str, Seen]:
         kept: Any = decode(StateFiles(environ).read(TOOLKITS_FILE, secret=False) or b"{}")
     except ValueError:
         return {}
-    return {str(key): seen for key, seen in kept.items() if _is_seen(seen)} if isinstance(kept, dict) else {}
-
-
-def _is_seen(seen: Any) -> bool:
-    return isinstance(seen, dict) and all(isinstance(entry, list) and len(entry) == 2 for entry in seen.values())
+    return {
+        key: seen
+        for key, seen in (kept.items() if isinstance(kept, dict) else ())
+        if isinstance(seen, dict) and all(isinstance(entry, list) and len(entry) == 2 for entry in seen.values())
+    }
 
 
 def _remembered(host: Host, before: Seen | None) -> Seen:
     """Return the installed toolkits that ran at some start. At the first start, return all installed ones."""
-    running = {id(origin) for origin in _running(host)}
+    running = {id(origin) for origin in _installed(host.report.plugins)}
     result: Seen = {}
-    for origin in [choice.origin for choice in host.report.choices if _is_installed(choice.origin)]:
+    for origin in _installed(host.report.choices):
         if before is None or id(origin) in running:
             result[origin.name] = [origin.distribution, origin.version]
         elif origin.name in before:
@@ -71,16 +74,12 @@ def _remembered(host: Host, before: Seen | None) -> Seen:
     return result
 
 
-def _running(host: Host) -> list[Origin]:
-    return [plugin.origin for plugin in host.report.plugins if _is_installed(plugin.origin)]
-
-
-def _is_installed(origin: Origin) -> bool:
-    return origin.kind == "toolkit" and origin.entry_point is not None
+def _installed(records: Iterable[Any]) -> list[Origin]:
+    return [each.origin for each in records if each.origin.kind == "toolkit" and each.origin.entry_point is not None]
 
 
 def _report(host: Host, before: Seen) -> None:
-    for origin in _running(host):
+    for origin in _installed(host.report.plugins):
         distribution, version = before.get(origin.name, ("", ""))
         if distribution != origin.distribution:
             logger.warning(
