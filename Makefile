@@ -20,7 +20,7 @@ QUICK_TESTS := tests/structure \
 BIN := .venv/bin
 
 .DEFAULT_GOAL := install
-.PHONY: help install serve demo quick test interpreters without lowest newest check conformance format site build release porting peers toolkits messages bench results regressions signatures soak edits kills lock clean
+.PHONY: help install serve demo quick test interpreters without lowest newest check conformance format site build installs release porting peers toolkits messages bench results regressions signatures soak edits kills lock clean
 
 help:  ## list the targets
 	@sed -n 's/^\([a-z]*\):.*## /make \1: /p' Makefile
@@ -80,6 +80,9 @@ build: install  ## wheels and sdists of all distributions, in dist/; twine check
 	@for folder in . $(dir $(wildcard toolkits/*/pyproject.toml)); do \
 		(cd "$$folder" && "$(CURDIR)/$(BIN)/python" -m hatchling build -d "$(CURDIR)/dist") || exit 1; done
 	@$(BIN)/twine check --strict dist/*
+
+installs: build  ## install from a local index with pip and uv on each Python found, or on one: make installs ONLY=3.13
+	@$(BIN)/python -m tools.installs --only "$(ONLY)" --uv "$(UV)"
 
 release: install  ## set the version, test, build, commit and tag: make release VERSION=0.2.0; docs/releasing.md
 	@$(BIN)/python -m tools.release "$(VERSION)"
