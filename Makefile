@@ -18,9 +18,11 @@ HTTP_TESTS := tests/plugins/transports/http $(addprefix tests/protocol/http/test
 QUICK_TESTS := tests/structure \
 	$(addprefix tests/host/,authoring calls catalogue config content context messages middleware routing schemas secrets uris wire)
 BIN := .venv/bin
+# what make release runs before it commits
+CHECKS ?= test installs
 
 .DEFAULT_GOAL := install
-.PHONY: help install serve demo quick test interpreters without lowest newest check conformance format site build installs release porting peers toolkits messages bench results regressions signatures soak edits kills lock clean
+.PHONY: help install serve demo quick test interpreters without lowest newest check conformance format site build installs release rehearsal porting peers toolkits messages bench results regressions signatures soak edits kills lock clean
 
 help:  ## list the targets
 	@sed -n 's/^\([a-z]*\):.*## /make \1: /p' Makefile
@@ -85,7 +87,10 @@ installs: build  ## install from a local index with pip and uv on each Python fo
 	@$(BIN)/python -m tools.installs --only "$(ONLY)" --uv "$(UV)"
 
 release: install  ## set the version, test, build, commit and tag: make release VERSION=0.2.0; docs/releasing.md
-	@$(BIN)/python -m tools.release "$(VERSION)"
+	@$(BIN)/python -m tools.release "$(VERSION)" $(CHECKS)
+
+rehearsal: install  ## make release in a clone, with a build in the place of the tests, and install it from a local index
+	@$(BIN)/python -m tools.rehearsal
 
 porting: install  ## servers of other frameworks beside copies with changed imports; downloads them
 	$(BIN)/python -m tools.foreign_servers $(if $(OVERRIDES),--overrides $(OVERRIDES))

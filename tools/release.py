@@ -1,22 +1,26 @@
 """Prepares a release: `make release VERSION=0.2.0`. docs/releasing.md describes the steps.
 
-It sets the version in distributions and pages and the date in the changelog, runs all tests, builds, commits and tags.
-It uploads nothing. The workflow that publishes runs `python -m tools.release --check TAG` first.
+It sets the version in distributions, pages and `server.json` and the date in the changelog, and runs the targets of
+`CHECKS`: all tests, and installations from a local index. Then it commits and tags. It uploads nothing. The workflow
+that publishes runs `python -m tools.release --check TAG` first. `make rehearsal` does all this in a clone.
 """
 
 from __future__ import annotations
 
+import json
 import re
 import subprocess
 import sys
 import tomllib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 
 from tools.install import ROOT, python
 
 _VERSION = re.compile(r"(\d+)\.(\d+)\.(\d+)")
+UNKNOWN_OWNER = "OWNER"
+"""It is in the place of the account until the names are reserved."""
 _UNRELEASED = re.compile(r"^## .* \(unreleased\)$", re.M)
 
 
@@ -39,17 +43,24 @@ def edited(root: Path, version: str, day: str) -> Iterator[tuple[Path, str]]:
     yield tutorial, tutorial.read_text("utf-8").replace(f"pegboard {before}", f"pegboard {version}")
     major, minor = int(parts[1]), int(parts[2])
     above = f"{major + 1}" if major else f"0.{minor + 1}"
+    server = root / "server.json"
+    yield (
+        server,
+        server.read_text("utf-8").replace(f'"{before}"', f'"{version}"').replace(f"=={before}", f"=={version}"),
+    )
     for project in (root / "pyproject.toml", *sorted(root.glob("toolkits/*/pyproject.toml"))):
         text = re.sub(r'^version = ".*"$', f'version = "{version}"', project.read_text("utf-8"), count=1, flags=re.M)
         yield project, re.sub(r"\bpegboard>=[\d.]+,<[\d.]+", f"pegboard>={major}.{minor},<{above}", text)
 
 
 def check_tag(root: Path, tag: str) -> None:
-    """Check that a tag is that of the version of all distributions.
+    """Check that a tag is that of the version of all distributions, and that the registry can name the server.
 
     Raises:
-        SystemExit: a distribution has another version.
+        SystemExit: a distribution has another version, or the name of the server has no owner.
     """
+    if UNKNOWN_OWNER in json.loads((root / "server.json").read_text("utf-8"))["name"]:
+        raise SystemExit(f"release: server.json has no owner: replace {UNKNOWN_OWNER} there and in README.md")
     for project in (root / "pyproject.toml", *sorted(root.glob("toolkits/*/pyproject.toml"))):
         metadata = tomllib.loads(project.read_text("utf-8"))["project"]
         if tag != f"v{metadata['version']}":
@@ -65,8 +76,8 @@ def run(*command: str) -> str:
     return done.stdout
 
 
-def main(version: str) -> None:
-    """Prepare a release."""
+def main(version: str, targets: Sequence[str]) -> None:
+    """Prepare a release, with the targets of make that check it."""
     if run("git", "status", "--porcelain"):
         raise SystemExit("make release: the checkout has uncommitted changes; commit them first")
     for path, text in [*edited(ROOT, version, datetime.now(UTC).date().isoformat())]:
@@ -74,7 +85,7 @@ def main(version: str) -> None:
     for target in ("lock", "install"):
         run("make", target)
     run(str(python()), "-m", "tools.screenshots")
-    for target in ("test", "build"):
+    for target in targets:
         run("make", target)
     run("git", "commit", "--all", "--message", f"Release {version}")
     run("git", "tag", "--annotate", f"v{version}", "--message", f"Release {version}")
@@ -85,4 +96,4 @@ if __name__ == "__main__":
     if sys.argv[1] == "--check":
         check_tag(ROOT, sys.argv[2])
     else:
-        main(sys.argv[1])
+        main(sys.argv[1], sys.argv[2:])

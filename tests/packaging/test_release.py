@@ -1,7 +1,9 @@
-"""`make release` sets versions, and the promises of docs/releasing.md hold."""
+"""`make release` sets versions, `server.json` is valid, and the promises of docs/releasing.md hold."""
 
 from __future__ import annotations
 
+import json
+import re
 import shutil
 import tomllib
 from pathlib import Path
@@ -11,6 +13,7 @@ import pytest
 from pegboard import hookspecs
 from pegboard.loading.hook_manager import HookManager
 from pegboard.plugin import hookimpl
+from tests.support.server_json import check_server_json
 from tools.install import ROOT, distributions
 from tools.release import check_tag, edited
 
@@ -18,7 +21,11 @@ from tools.release import check_tag, edited
 @pytest.fixture
 def checkout(tmp_path: Path) -> Path:
     (tmp_path / "CHANGELOG.md").write_text("# Changelog\n\n## 0.1.0 (unreleased)\n\n- A change.\n", "utf-8")
-    for file in (ROOT / "docs" / "tutorial.md", *(folder / "pyproject.toml" for folder in distributions())):
+    for file in (
+        ROOT / "docs" / "tutorial.md",
+        ROOT / "server.json",
+        *(folder / "pyproject.toml" for folder in distributions()),
+    ):
         copy = tmp_path / file.relative_to(ROOT)
         copy.parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(file, copy)
@@ -30,6 +37,8 @@ def test_all_distributions_get_the_version_and_the_changelog_a_date(checkout: Pa
     files = dict(edited(checkout, version, "2030-01-02"))
     assert f"\n## {version} (2030-01-02)\n" in files.pop(checkout / "CHANGELOG.md")
     assert f"\npegboard {version}\n" in files.pop(checkout / "docs" / "tutorial.md")
+    server = json.loads(files.pop(checkout / "server.json"))
+    assert set(re.findall(r"\d+\.\d+\.\d+", json.dumps(server["packages"]))) == {server["version"]} == {version}
     projects = {path: tomllib.loads(text)["project"] for path, text in files.items()}
     assert {project["version"] for project in projects.values()} == {version}
     toolkits = [project for path, project in projects.items() if path.parent != checkout]
@@ -48,6 +57,10 @@ def test_an_invalid_version_and_a_changelog_without_changes_are_refused(checkout
 def test_a_tag_of_another_version_is_not_published(checkout: Path) -> None:
     for path, text in edited(checkout, "1.2.3", ""):
         path.write_text(text, "utf-8")
+    with pytest.raises(SystemExit, match=r"server\.json has no owner: replace OWNER there and in README\.md"):
+        check_tag(checkout, "v1.2.3")
+    server = checkout / "server.json"
+    server.write_text(server.read_text("utf-8").replace("OWNER", "ann"), "utf-8")
     check_tag(checkout, "v1.2.3")
     with pytest.raises(SystemExit, match=r"the tag is v1\.2\.4, but pegboard has the version 1\.2\.3"):
         check_tag(checkout, "v1.2.4")
@@ -55,6 +68,16 @@ def test_a_tag_of_another_version_is_not_published(checkout: Path) -> None:
     toolkit.write_text(toolkit.read_text().replace('version = "1.2.3"', 'version = "1.2.2"'))
     with pytest.raises(SystemExit, match=r"toolkit-math has the version 1\.2\.2"):
         check_tag(checkout, "v1.2.3")
+
+
+def test_the_registry_can_describe_the_server_and_finds_its_name_in_the_readme() -> None:
+    described = json.loads((ROOT / "server.json").read_text("utf-8"))
+    check_server_json(described)
+    assert f"<!-- mcp-name: {described['name']} -->" in (ROOT / "README.md").read_text("utf-8")
+    names = {tomllib.loads((folder / "pyproject.toml").read_text())["project"]["name"] for folder in distributions()}
+    (package,) = described["packages"]
+    installed = {argument["value"].partition("==")[0] for argument in package["runtimeArguments"]}
+    assert {package["identifier"], *installed} <= names
 
 
 def test_a_plugin_with_a_deprecated_hook_gets_a_warning(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -17,6 +17,7 @@ from pegboard_plugins.authoring.new.kinds import PLUGINS
 from tests.docs.pages import pegboard
 from tests.support.environments import built_wheels, executable, make_environment, run
 from tests.support.npm import node, package_folder
+from tests.support.server_json import check_server_json
 from tests.support.serving import serving
 
 PROJECTS = {
@@ -122,7 +123,6 @@ def test_a_command_serves_over_stdio_and_the_registry_can_describe_it(name: str)
     (package,) = described["packages"]
     assert (package["identifier"], list(project["scripts"])) == (folder.name, [folder.name])
     assert described["version"] == package["version"] == project["version"]
-    assert len(described["description"]) <= 100
-    assert re.fullmatch(r"[a-zA-Z0-9.-]+/[a-zA-Z0-9._-]+", described["name"])  # the pattern of the registry's schema
+    check_server_json(described)
     assert f"mcp-name: {described['name']} " in (folder / "README.md").read_text()
     assert is_served(folder.name)
