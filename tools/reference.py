@@ -22,7 +22,6 @@ from pydantic import BaseModel, PlainSerializer
 from pegboard.loading.plugin_facts import FACTS_FILE
 from tests.support.requirements import REVISIONS, addresses
 from tools.command_line import command_line_page, environment_page
-from tools.contracts import contracts_page
 from tools.output_schemas import output_schemas
 
 OURS = ("pegboard", "toolkit-files", "toolkit-github", "toolkit-math")
@@ -100,10 +99,10 @@ def _rows(model: type[BaseModel], table: Mapping[str, Any]) -> Iterator[str]:
         yield f"- {shown}{required}: {field.description or meanings[name]}"
 
 
-def attributes(documented: type) -> dict[str, str]:
+def attributes(documented: type, section: str = "Attributes") -> dict[str, str]:
     """Return the description of each attribute in a class's docstring."""
     text = inspect.getdoc(documented) or ""
-    listed = text.partition("Attributes:\n")[2]
+    listed = re.split(r"^\w+:$", text.partition(f"{section}:\n")[2], maxsplit=1, flags=re.M)[0]
     entries = re.findall(r"^    (\w+): (.*(?:\n {8,}.*)*)", listed, re.M)
     return {name: re.sub(r"\s+", " ", meaning).strip() for name, meaning in entries}
 
@@ -170,24 +169,13 @@ def errors_page() -> str:
     """Return the page of the taxonomy of errors."""
     from pegboard import errors
 
-    parts = [
-        "# Errors\n",
-        _NOTE,
-        inspect.cleandoc(errors.__doc__ or "").replace("\n    MCPError", "\n```\n    MCPError", 1),
-    ]
     # the tree is the one indented block of the docstring
-    # the descriptions in the tree are those of the list
-    parts[-1] = re.sub(r"(?m)(── \w+) +(?!.*\(also )[a-z].*$", r"\1", parts[-1])
-    parts[-1] = re.sub(r"(?m)(── \w+ +).*(\(also .*\))$", r"\1\2", parts[-1])
-    parts[-1] = re.sub(r"\n\n(?=\w)(?!.*──)", "\n```\n\n", parts[-1], count=1, flags=re.DOTALL) + "\n"
-    drawn = re.findall(r"^[│├└─ ]*(\w+)", errors.__doc__ or "", re.M)  # in the order of the drawing
-    for name in sorted(vars(errors), key=lambda member: drawn.index(member) if member in drawn else len(drawn)):
-        value = getattr(errors, name)
-        if inspect.isclass(value) and issubclass(value, errors.MCPError) and name == value.__name__:
-            kind = f" ({value.default_kind})" if issubclass(value, errors.ToolkitError) else ""
-            summary = re.sub(r"\s+", " ", (inspect.getdoc(value) or "").split("\n\n")[0])
-            parts.append(f"- `{name}`{kind}: {summary}")
-    return "\n".join([*parts, *_answers()]) + "\n"
+    text = inspect.cleandoc(errors.__doc__ or "").replace("\n    MCPError", "\n```text\n    MCPError", 1)
+    text = re.sub(r"\n\n(?=\w)(?!.*──)", f"\n```\n\n{_ENTRIES}\n\n", text, count=1, flags=re.DOTALL)
+    return "\n".join(["# Errors\n", _NOTE, text, *_answers()]) + "\n"
+
+
+_ENTRIES = "[Entries](reference/errors.md) of all classes."
 
 
 def _answers() -> Iterator[str]:
@@ -312,7 +300,6 @@ def _source(source: str) -> str:
 
 
 PAGES: dict[str, Callable[[], str]] = {
-    "contracts.md": contracts_page,
     "hooks.md": hooks_page,
     "command-line.md": command_line_page,
     "configuration.md": configuration_page,

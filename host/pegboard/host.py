@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import AsyncIterable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterable, Callable, Coroutine, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any, Self
 
@@ -45,6 +45,7 @@ if TYPE_CHECKING:
     from pegboard.plugin.definition_checks import CheckedDefinition
     from pegboard.reloading.reloader import Reloader
     from pegboard.runtime.asgi_application import AsgiApplication
+    from pegboard.types.calls import Call, Outcome
     from pegboard.types.reloads import ReloadResult
 
 logger = logging.getLogger("pegboard")
@@ -85,19 +86,19 @@ class Host:
         mount: Mapping[str, Any] | None = None,
         selection: Selection | None = None,
     ) -> None:
-        self.config = config_of(config, mount or {})
+        self.config: HostConfig = config_of(config, mount or {})
         self._redactor = Redactor(self.config.secret_values)
         self._given = ProgramPlugins(plugins or {}, toolkits or {})
         self._selection = selection or Selection()
         self._entered: Entered = []
         self._dispatcher = Dispatcher(self.config.host.blocked_loop_seconds)
-        self.dispatch = self._dispatcher.dispatch
+        self.dispatch: Callable[[Call], Coroutine[Any, Any, Outcome]] = self._dispatcher.dispatch
         self._runtime = self._new_runtime()
         self._changes = ChangeListeners()
         self._served = ServedCatalogue(
             self._dispatcher, self._runtime, self._changes, lambda: self.config.host.page_size
         )
-        self.watch = self._served.watch
+        self.watch: Callable[[Callable[[Change], None]], Callable[[], None]] = self._served.watch
         self._late = LateLifespans(self._entered)
         self._stores = OpenStores()
         self._serving = asyncio.Event()
@@ -107,13 +108,17 @@ class Host:
             PROGRAM, None, lambda plugin: self._registry.context(plugin, None, _program_logger)
         )
         self._added_later: frozenset[str] = frozenset()
-        self.started = False
-        self.report = LoadReport()
+        self.started: bool = False
+        self.report: LoadReport = LoadReport()
         self._asgi: AsgiApplication | None = None
         self._reloader: Reloader | None = None
         self.identity: Identity = identity_of(self.config.host)
-        self.for_protocols = HostForProtocols(self.identity, self._served, self._dispatcher, self._stores)
-        self.for_transports = HostForTransports(self.for_protocols, self._served, self._registry, self._stores)
+        self.for_protocols: HostForProtocols = HostForProtocols(
+            self.identity, self._served, self._dispatcher, self._stores
+        )
+        self.for_transports: HostForTransports = HostForTransports(
+            self.for_protocols, self._served, self._registry, self._stores
+        )
         self.for_transports.serving = self._serving
 
     def _new_runtime(self) -> Runtime:

@@ -19,7 +19,7 @@ class RepeatedEffects(AssertionError):
 
     def __init__(self, name: str, effects: Iterable[Effect]) -> None:
         self.name = name
-        self.effects = tuple(effects)
+        self.effects: tuple[Effect, ...] = tuple(effects)
         lines = "".join(f"\n  {effect}\n{_places(effect)}" for effect in self.effects)
         super().__init__(
             f"{name} runs again from the start with each answer, and repeated an effect:{lines}\n"

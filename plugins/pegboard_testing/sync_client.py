@@ -51,7 +51,6 @@ class PlainClient:
     """A `TestClient` whose methods need no `await`. The host runs only while a method runs.
 
     Attributes:
-        client: the wrapped client.
         host: the host.
     """
 

@@ -2,19 +2,37 @@
 
 from __future__ import annotations
 
+import inspect
+import pickle
 import shlex
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from sphinx import addnodes
 
 from tests.docs.pages import Page, pegboard
 from tools.install import ROOT
 from tools.screenshots import IMAGES, SOURCES, image
 from tools.site.pages import navigation
+from tools.site.reference import entries, has_entry, own_types
 
 INDEX = Page("docs/README.md")
+
+
+def attributes(full_name: str) -> Iterator[str]:
+    """Yield the full names of the public attributes of a class."""
+    value = entries()[full_name]
+    if inspect.isclass(value):
+        for base in (base for base in value.__mro__ if base is value or not has_entry(base)):
+            members = {
+                name
+                for name, member in vars(base).items()
+                if inspect.isfunction(member) or isinstance(member, property)
+            }
+            yield from (f"{full_name}.{name}" for name in {*own_types(base), *members} if not name.startswith("_"))
 
 
 def test_the_index_links_to_every_page() -> None:
@@ -22,10 +40,35 @@ def test_the_index_links_to_every_page() -> None:
     assert {page.name for page in (ROOT / "docs").glob("*.md")} - linked == {"README.md"}
 
 
-def test_the_builder_finds_no_broken_link(tmp_path: Path) -> None:
-    command = [sys.executable, "-m", "sphinx", "-q", "-W", "--keep-going", "-c", "tools/site", "-b", "dummy"]
-    done = subprocess.run([*command, ".", tmp_path], cwd=ROOT, capture_output=True, text=True, check=False)
+@pytest.fixture(scope="module")
+def pages(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Build all pages without output, and return the folder of their trees."""
+    trees = tmp_path_factory.mktemp("site") / "trees"
+    options = ["-q", "-W", "--keep-going", "-c", "tools/site", "-b", "dummy", "-d", str(trees), ".", str(trees.parent)]
+    done = subprocess.run(
+        [sys.executable, "-m", "sphinx", *options], cwd=ROOT, capture_output=True, text=True, check=False
+    )
     assert (done.returncode, done.stderr) == (0, "")
+    return trees
+
+
+@pytest.mark.timeout(900)  # the first of these tests builds all pages
+def test_the_builder_finds_no_broken_link(pages: Path) -> None:
+    assert (pages / "README.doctree").is_file()
+
+
+@pytest.mark.timeout(900)
+def test_each_public_name_and_each_of_its_attributes_has_an_entry_with_its_type(pages: Path) -> None:
+    without_type = set()
+    documented = set()
+    for path in [pages / "docs" / "contracts.doctree", *pages.glob("docs/reference/*.doctree")]:
+        for signature in pickle.loads(path.read_bytes()).findall(addnodes.desc_signature):
+            documented.update(signature["ids"])
+            typed = any(part.astext().strip()[0] in ":=" for part in signature.findall(addnodes.desc_annotation))
+            if signature.parent["objtype"] in ("attribute", "data", "property") and not typed:
+                without_type.update(signature["ids"])
+    assert (set(entries()) | {full for name in entries() for full in attributes(name)}) - documented == set()
+    assert without_type == set()
 
 
 def test_the_first_commands_succeed(tmp_path: Path) -> None:

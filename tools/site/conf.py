@@ -19,13 +19,19 @@ html_copy_source = False
 html_show_copyright = False
 html_show_sphinx = False
 
-extensions = ["myst_parser", "tools.site.pages"]
+extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon", "tools.site.pages", "tools.site.reference"]
+add_module_names = False
+autodoc_member_order = "bysource"
+default_role = "code"
+python_maximum_signature_line_length = 100
+toc_object_entries_show_parents = "hide"
 root_doc = "docs/README"
 source_suffix = {".md": "markdown", ".py": "code"}
 PAGES = (
     "*.md",
     "docs/*.md",
     "docs/examples/*.md",
+    "docs/reference/*.md",
     "benchmarks/README.md",
     "tests/requirements/*.md",
     "toolkits/*/README.md",

@@ -43,9 +43,13 @@ def toctrees(index: str) -> str:
     """Return hidden tables of contents for the sections of the index."""
     blocks = [""]
     for title, pages in navigation(index).items():
-        listed = "\n".join(f"{name[0].upper()}{name[1:]} <{_place(page)}>" for page, name in pages.items())
+        listed = "\n".join(f"{_title(name)} <{_place(page)}>" for page, name in pages.items())
         blocks.append(f"```{{toctree}}\n:hidden:\n:caption: {title}\n\n{listed}\n```\n")
     return "\n".join(blocks)
+
+
+def _title(name: str) -> str:
+    return name.strip("`") if name.startswith("`") else name[0].upper() + name[1:]
 
 
 def _place(page: str) -> str:

@@ -85,9 +85,9 @@ class Context(Generic[ConfigT, StateT]):
         self._done = False
         self.asked: Rounds | None = None
         self.clock: TimeLimit | None = None
-        self.waits_for_client = 0
+        self.waits_for_client: int = 0
         self.arguments = arguments
-        self.cancelled = False
+        self.cancelled: bool = False
 
     # --- the call ---
 

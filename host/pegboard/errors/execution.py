@@ -292,7 +292,7 @@ class ClientCapabilityError(ClientError, SessionError):
 
     @property
     def required(self) -> dict[str, Any]:
-        """The capability as a ClientCapabilities object, such as `{"elicitation": {"url": {}}}`."""
+        """The capability as a ClientCapabilities object, such as {"elicitation": {"url": {}}}."""
         required: dict[str, Any] = {}
         for part in reversed(self.capability.split(".")):
             required = {part: required}

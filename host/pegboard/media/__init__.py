@@ -108,7 +108,7 @@ class Media(ABC):
     ) -> None:
         if (path is None) == (data is None):
             raise ValueError(f"{type(self).__name__} requires path or data, not both: pass one argument")
-        self.path = None if path is None else os.fspath(path)
+        self.path: str | None = None if path is None else os.fspath(path)
         self.data = data
         self.mime_type = mime_type
         self.annotations = annotations

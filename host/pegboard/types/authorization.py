@@ -114,5 +114,5 @@ class TokenRequest(NamedTuple):
 
     @property
     def issuer(self) -> str | None:
-        """The issuer of the caller; None if only one exists. Equal `user_id`s of two issuers may be two people."""
+        """The issuer of the caller; None if only one exists. Two issuers may give one `user_id` to two people."""
         return self.call.caller.issuer

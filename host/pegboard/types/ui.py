@@ -24,7 +24,7 @@ class ResourceUi(NamedTuple):
     Attributes:
         connect_domains: origins that the interface may send requests to, such as "https://api.example.com".
         resource_domains: origins of its scripts, styles, images, fonts and media. Wildcards such as
-            "https://*.example.com" are allowed.
+            `https://*.example.com` are allowed.
         frame_domains: origins of nested frames.
         base_uri_domains: origins that its base URI may have.
         permissions: features of the device that it requests.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import islice
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 if TYPE_CHECKING:
     from jwt import PyJWK
@@ -32,7 +32,18 @@ class SignatureKeys:
         members: the keys.
     """
 
-    ALGORITHMS = ("RS256", "RS384", "RS512", "ES256", "ES384", "ES512", "PS256", "PS384", "PS512", "EdDSA")
+    ALGORITHMS: ClassVar[tuple[str, ...]] = (
+        "RS256",
+        "RS384",
+        "RS512",
+        "ES256",
+        "ES384",
+        "ES512",
+        "PS256",
+        "PS384",
+        "PS512",
+        "EdDSA",
+    )
 
     def __init__(self, members: Iterable[Any] = ()) -> None:
         self.members: Sequence[Mapping[str, Any]] = [key for key in islice(members, MAX_KEYS) if _may_sign(key)]
