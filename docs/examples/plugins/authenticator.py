@@ -38,7 +38,7 @@ class ApiKeyAuthenticator(Authenticator):
         return Response(status=401, headers={"WWW-Authenticate": "ApiKey"})
 
 
-class ApiKeysPlugin(Plugin):
+class ApiKeysPlugin(Plugin[ApiKeysConfig]):
     """Enabled by `[plugins.api_keys]`."""
 
     Config = ApiKeysConfig

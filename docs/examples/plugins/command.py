@@ -18,7 +18,7 @@ class GreetConfig(PluginConfig):
     greeting: str = "Hello"
 
 
-class GreetPlugin(Plugin):
+class GreetPlugin(Plugin[GreetConfig]):
     """Enabled by `[plugins.greet]`."""
 
     Config = GreetConfig

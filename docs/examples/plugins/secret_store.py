@@ -33,7 +33,7 @@ class JsonSecrets(SecretStore):
         return f"in {self._file}"
 
 
-class SecretsJsonPlugin(Plugin):
+class SecretsJsonPlugin(Plugin[SecretsJsonConfig]):
     """Enabled by `[plugins.secrets_json]`."""
 
     Config = SecretsJsonConfig

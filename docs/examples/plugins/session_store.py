@@ -85,7 +85,7 @@ class SqliteSessions(SessionStore):
         return sum(record.caller == caller and record.peer == peer for record in records)
 
 
-class SqliteSessionsPlugin(Plugin):
+class SqliteSessionsPlugin(Plugin[SqliteSessionsConfig]):
     """Selected by `[plugins.mcp] session_store = "sqlite_sessions"`."""
 
     Config = SqliteSessionsConfig

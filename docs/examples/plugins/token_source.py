@@ -38,7 +38,7 @@ class AcmeTokens(TokenSource):
         return None if token is None else Authorization(token=token)
 
 
-class AcmePlugin(Plugin):
+class AcmePlugin(Plugin[AcmeConfig]):
     """Enabled by `[plugins.acme]`."""
 
     Config = AcmeConfig
@@ -51,5 +51,4 @@ class AcmePlugin(Plugin):
     @hookimpl
     def register_token_sources(self) -> Iterable[TokenSource]:
         """Return the source."""
-        tokens: dict[str, SecretStr] = self.config.tokens
-        return [AcmeTokens({(None, user): token.get_secret_value() for user, token in tokens.items()})]
+        return [AcmeTokens({(None, user): token.get_secret_value() for user, token in self.config.tokens.items()})]

@@ -76,7 +76,7 @@ async def lines(reader: asyncio.StreamReader) -> AsyncIterator[bytes]:
         yield line[:-1]
 
 
-class UnixLinesPlugin(Plugin):
+class UnixLinesPlugin(Plugin[UnixLinesConfig]):
     """Enabled by `[plugins.unix_lines]`; runs if `[host] transports` contains "unix_lines"."""
 
     Config = UnixLinesConfig

@@ -2,13 +2,15 @@
 
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, NamedTuple, Protocol, TypeAlias
 
 from pegboard.plugin.definitions import ContentFolder, PromptDefinition, ResourceDefinition, ToolDefinition
 from pegboard.types.catalogue import ItemKind
 
 if TYPE_CHECKING:
     import logging
+
+    from typing_extensions import TypeVar
 
     from pegboard.context import Context
     from pegboard.plugin.commands import Finding
@@ -17,6 +19,12 @@ if TYPE_CHECKING:
     from pegboard.types.authorization import ToolAuthorization
     from pegboard.types.callers import Authorization
     from pegboard.types.calls import Call, Outcome
+
+    ConfigT = TypeVar("ConfigT", default=Any)
+else:
+    from typing import TypeVar
+
+    ConfigT = TypeVar("ConfigT")
 
 
 class Catalogue(Protocol):
@@ -156,10 +164,13 @@ class PluginContext(NamedTuple):
     serving: Callable[[], Awaitable[Any]] = _no_host
 
 
-class Plugin:
+class Plugin(Generic[ConfigT]):
     """The base class of plugins. The host creates one object per host, with the validated settings.
 
+    `Plugin[MyConfig]` gives type checkers the type of `config`.
+
     Attributes:
+        config: the validated settings.
         Config: a `PluginConfig` model of the `[plugins.NAME]` section; None for no settings.
         host_api: the version of the hooks that the plugin uses.
         offers: the kinds of items that the plugin may add while the host runs: "tools", "resources", "prompts" or
@@ -176,7 +187,7 @@ class Plugin:
     named_providers: Mapping[tuple[str, ...], str] = {}
     excludes: ClassVar[Mapping[str, str]] = {}
 
-    def __init__(self, config: Any) -> None:
+    def __init__(self, config: ConfigT) -> None:
         self.config = config
 
     def unavailable(self) -> Iterable[str]:

@@ -106,8 +106,10 @@ class TransportContext(Protocol):
     async def authenticate(self, request: Request, policy: str = DEFAULT_POLICY) -> Caller | Response:
         """Authenticate a request with the authenticators of a policy. Return the caller, or the rejecting response.
 
-        For transports that bring message streams over HTTP, such as a WebSocket: authenticate the request that opens
-        the stream. Send a response unchanged, or pass the caller to `serve`. If the default policy has no
+        Authenticate the request that opens a stream, and pass the caller to `serve`. A transport over HTTP, such as a
+        WebSocket, makes the request from its own, and sends a response unchanged. Another transport puts the credential
+        that its client sends into `header_fields({"Authorization": f"Bearer {token}"})`. If a response is returned, it
+        closes the channel and sends nothing. If the default policy has no
         authenticator, the caller is that of the request, or the operator if the request carries the operator token.
         """
         ...

@@ -50,6 +50,9 @@ from pegboard.types.catalogue import (
     Tool,
     ToolkitInfo,
 )
+from pegboard.types.header_fields import (
+    header_fields,
+)
 from pegboard.types.http import (
     EventStream,
     Headers,
@@ -109,4 +112,5 @@ __all__ = [
     "ToolAuthorization",
     "ToolRequirements",
     "ToolkitInfo",
+    "header_fields",
 ]

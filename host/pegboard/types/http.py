@@ -4,16 +4,13 @@ HTTP servers are independent of protocols, and route handlers are independent of
 """
 
 from collections.abc import AsyncIterator, Callable, Mapping, MutableMapping, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol
 
 from pegboard.types.callers import ANONYMOUS, EMPTY, Caller
 
-if TYPE_CHECKING:
-    pass
-
 
 class Headers(Protocol):
-    """The header fields of a message. Names are case-insensitive."""
+    """The header fields of a message, which `header_fields` makes. Names are case-insensitive."""
 
     def get(self, key: str, /) -> str | None:
         """Return the value of the first field `name`. Return None if the field is missing."""
@@ -31,7 +28,7 @@ class Request(NamedTuple):
         method: "GET", "POST" and so on.
         path: the path, percent-decoded, without the query.
         query: the query parameters. If a name is repeated, the first value.
-        headers: the header fields.
+        headers: the header fields, from the HTTP server or from `header_fields`.
         body: the whole body.
         caller: the operator if the channel proves it, else anonymous.
         peer: the client's address, for logs.

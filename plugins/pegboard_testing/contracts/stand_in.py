@@ -42,6 +42,7 @@ class StandIn:
         connections: the connections, in their order.
         callers: the caller of each connection, as the transport identified it.
         asked: the requests to authenticate.
+        fault: a mistake in a request to authenticate, else "".
         open: set after the announcement, or after the first connection.
         served: set after a connection has ended.
         run: the task of the transport.
@@ -54,6 +55,7 @@ class StandIn:
         self.connections: list[Connection] = []
         self.callers: list[Caller] = []
         self.asked: list[Request] = []
+        self.fault = ""
         self.open = asyncio.Event()
         self.served = asyncio.Event()
         self.stopping = False
@@ -81,6 +83,10 @@ class StandIn:
     async def authenticate(self, request: Request, policy: str = DEFAULT_POLICY) -> Caller | Response:
         """Return the caller of a known credential, or status 401."""
         self.asked.append(request)
+        if not hasattr(request.headers, "getall"):
+            self.fault = (
+                f"`Request.headers` is a {type(request.headers).__name__}: pass `pegboard.types.header_fields(...)`"
+            )
         return USERS.get(request.headers.get("Authorization") or "", Response(401))
 
     async def serve(self, connection: Connection, messages: AsyncIterable[bytes], *, caller: Caller = ANONYMOUS) -> int:

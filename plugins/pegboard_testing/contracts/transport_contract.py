@@ -310,6 +310,7 @@ class TransportContract(Contract[Transport]):
             opening.cancel()
             host.run.cancel()
             await asyncio.wait((host.run,))
+            assert not host.fault, host.fault
 
     @asynccontextmanager
     async def _client(self, transport: Transport, credential: str | None = ADA) -> AsyncIterator[FarEnd]:

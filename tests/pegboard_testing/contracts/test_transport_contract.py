@@ -13,7 +13,7 @@ from types import SimpleNamespace
 from typing import Any
 
 from pegboard.plugin import Transport
-from pegboard.types import ANONYMOUS, LOCAL, Response
+from pegboard.types import ANONYMOUS, LOCAL, Response, header_fields
 from pegboard_testing import FarEnd, Lines, TransportContract, http_request
 from tests.pegboard_testing.contracts.faulty import Faults, Mutants, variant
 from tools.install import ROOT
@@ -168,11 +168,19 @@ FAULTS: Faults = [
 # --- transports with another member of the contract
 
 
-async def greet(host: Any, line: Any, messages: Any, *, asked: Any = None, found: Any = lambda caller: caller) -> None:
+async def greet(
+    host: Any,
+    line: Any,
+    messages: Any,
+    *,
+    asked: Any = None,
+    found: Any = lambda caller: caller,
+    fields: Any = header_fields,
+) -> None:
     """Serve the caller of the credential that the client sends first."""
     credential = (await messages.readline()).strip().decode()
     headers = {"Authorization": credential if asked is None else asked(credential)}
-    caller = found(await host.authenticate(http_request(headers=headers)))
+    caller = found(await host.authenticate(http_request()._replace(headers=fields(headers))))
     if isinstance(caller, Response):
         await line.close()
     else:
@@ -202,6 +210,7 @@ IDENTIFIES, REJECTS = "test_the_host_identifies_the_caller", "test_a_rejected_ca
 ASKING: Faults = [
     (greets(asked=lambda credential: ""), IDENTIFIES),
     (greets(asked=str.lower), IDENTIFIES),
+    (greets(fields=dict), IDENTIFIES),
     (greets(found=lambda caller: caller if isinstance(caller, Response) else ANONYMOUS), IDENTIFIES),
     (greets(found=remember), IDENTIFIES),
     (greets(found=lambda caller: ANONYMOUS if isinstance(caller, Response) else caller), REJECTS),
