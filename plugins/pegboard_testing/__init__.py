@@ -19,7 +19,7 @@ _HOMES = {
     ".contracts.contract": "Contract rule",
     ".contracts.secret_store_contract": "SecretStoreContract WritableSecretStoreContract",
     ".contracts.record_contract": "RecordStoreContract new_record",
-    ".contracts.store_contracts": "EventStoreContract SessionStoreContract session_record",
+    ".contracts.store_contracts": "EventStoreContract SessionStoreContract",
     ".contracts.stream_clients": "FarEnd Lines",
     ".contracts.transport_contract": "TransportContract",
     ".effects": "effect",

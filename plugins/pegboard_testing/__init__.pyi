@@ -56,7 +56,6 @@ from pegboard_testing.contracts.secret_store_contract import (
 from pegboard_testing.contracts.store_contracts import (
     EventStoreContract,
     SessionStoreContract,
-    session_record,
 )
 from pegboard_testing.contracts.stream_clients import (
     FarEnd,
@@ -122,5 +121,4 @@ __all__ = [
     "new_record",
     "reply",
     "rule",
-    "session_record",
 ]

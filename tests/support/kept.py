@@ -5,7 +5,7 @@ from __future__ import annotations
 import fcntl
 import pickle
 import time
-from collections.abc import AsyncIterator, Iterable, Iterator, Sequence
+from collections.abc import AsyncIterator, Iterable, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager, contextmanager
 from functools import partial
 from pathlib import Path
@@ -13,18 +13,7 @@ from typing import Any
 from uuid import uuid4
 
 from pegboard import PluginConfig
-from pegboard.plugin import (
-    EventStore,
-    Plugin,
-    PluginContext,
-    SessionRecord,
-    SessionStore,
-    Store,
-    decode_session,
-    encode_session,
-    hookimpl,
-)
-from pegboard.types import Caller
+from pegboard.plugin import EventStore, Plugin, PluginContext, SessionStore, Store, hookimpl
 
 CLAIM = "../claim"
 """The file of a claim, beside the folder of the sessions."""
@@ -53,23 +42,28 @@ class Files:
 class Sessions(Files, SessionStore):
     """A session store."""
 
-    async def put(self, record: SessionRecord) -> bool:
-        self.write(record.id, encode_session(record))
+    async def create(self, session_id: str, owner: str, fields: Mapping[str, bytes]) -> bool:
+        if self.read(session_id) is not None:
+            return False
+        self.write(session_id, (owner, dict(fields)))
         return True
 
-    async def get(self, session_id: str) -> SessionRecord | None:
-        data = self.read(session_id)
-        return None if data is None else decode_session(data)
+    async def update(self, session_id: str, changes: Mapping[str, bytes | None]) -> bool:
+        if (kept := self.read(session_id)) is None:
+            return False
+        fields = {**kept[1], **changes}
+        self.write(session_id, (kept[0], {name: field for name, field in fields.items() if field is not None}))
+        return True
 
-    async def update(self, record: SessionRecord) -> bool:
-        return self.read(record.id) is not None and await self.put(record)
+    async def get(self, session_id: str) -> Mapping[str, bytes] | None:
+        kept = self.read(session_id)
+        return None if kept is None else kept[1]
 
     async def remove(self, session_id: str) -> None:
         self.delete(session_id)
 
-    async def count(self, caller: Caller, peer: str = "") -> int:
-        records = [await self.get(path.name) for path in self.folder.iterdir()]
-        return sum(record is not None and (record.caller, record.peer) == (caller, peer) for record in records)
+    async def count(self, owner: str) -> int:
+        return sum(self.read(path.name)[0] == owner for path in self.folder.iterdir())
 
 
 class ClaimedSessions(Sessions):

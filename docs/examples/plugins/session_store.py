@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import sqlite3
 import time
-from collections.abc import AsyncGenerator, Iterable
+from collections.abc import AsyncGenerator, Iterable, Mapping
 from contextlib import asynccontextmanager, closing
 from typing import Any
 
 from pegboard import PluginConfig
-from pegboard.plugin import Plugin, SessionRecord, SessionStore, Store, decode_session, encode_session, hookimpl
-from pegboard.types import Caller
+from pegboard.plugin import Plugin, SessionStore, Store, hookimpl
 
 
 class SqliteSessionsConfig(PluginConfig):
@@ -28,7 +27,12 @@ class SqliteSessions(SessionStore):
         self._database = database
         self._max_sessions = max_sessions
         self._idle_seconds = idle_seconds
-        self._run("create table if not exists sessions (id text primary key, record blob, used real)")
+        self._run("pragma foreign_keys = on")
+        self._run("create table if not exists sessions (id text primary key, owner text, used real)")
+        self._run(
+            "create table if not exists fields (session text references sessions on delete cascade, name text, "
+            "value blob, primary key (session, name))"
+        )
         self._run("create table if not exists claim (id integer primary key, owner text, ends real)")
 
     def _run(self, statement: str, *values: object) -> list[Any]:
@@ -53,36 +57,41 @@ class SqliteSessions(SessionStore):
     def _forget_idle(self) -> None:
         self._run("delete from sessions where used < ?", time.time() - self._idle_seconds)
 
-    async def put(self, record: SessionRecord) -> bool:
-        """Write a session. Return False if the store is full."""
+    async def create(self, session_id: str, owner: str, fields: Mapping[str, bytes]) -> bool:
+        """Write a session. Return False if the store is full, or has the session."""
         self._forget_idle()
-        [(others,)] = self._run("select count(*) from sessions where id != ?", record.id)
-        if others >= self._max_sessions:
-            return False
-        self._run("insert or replace into sessions values (?, ?, ?)", record.id, encode_session(record), time.time())
+        add = "insert into sessions select ?, ?, ? where (select count(*) from sessions) < ? on conflict do nothing"
+        values = session_id, owner, time.time(), self._max_sessions
+        return bool(self._run(f"{add} returning id", *values)) and await self.update(session_id, fields)
+
+    async def update(self, session_id: str, changes: Mapping[str, bytes | None]) -> bool:
+        """Change fields of a session. Return False if there is none."""
+        self._forget_idle()
+        with self._database:
+            use = "update sessions set used = ? where id = ? returning id"
+            if not self._database.execute(use, (time.time(), session_id)).fetchall():
+                return False
+            fields = [(session_id, name, value) for name, value in changes.items()]
+            self._database.executemany("insert or replace into fields values (?, ?, ?)", fields)
+            self._database.execute("delete from fields where session = ? and value is null", (session_id,))
         return True
 
-    async def update(self, record: SessionRecord) -> bool:
-        """Replace a session. Return False if there is none."""
-        self._forget_idle()
-        change = "update sessions set record = ?, used = ? where id = ? returning id"
-        return bool(self._run(change, encode_session(record), time.time(), record.id))
-
-    async def get(self, session_id: str) -> SessionRecord | None:
+    async def get(self, session_id: str) -> Mapping[str, bytes] | None:
         """Read a session."""
         self._forget_idle()
-        self._run("update sessions set used = ? where id = ?", time.time(), session_id)
-        found = self._run("select record from sessions where id = ?", session_id)
-        return decode_session(found[0][0]) if found else None
+        if not self._run("select id from sessions where id = ?", session_id):
+            return None
+        return dict(self._run("select name, value from fields where session = ?", session_id))
 
     async def remove(self, session_id: str) -> None:
         """Delete a session."""
         self._run("delete from sessions where id = ?", session_id)
 
-    async def count(self, caller: Caller, peer: str = "") -> int:
-        """Count the sessions of a caller."""
-        records = [decode_session(row[0]) for row in self._run("select record from sessions")]
-        return sum(record.caller == caller and record.peer == peer for record in records)
+    async def count(self, owner: str) -> int:
+        """Count the sessions of an owner."""
+        self._forget_idle()
+        [(sessions,)] = self._run("select count(*) from sessions where owner = ?", owner)
+        return int(sessions)
 
 
 class SqliteSessionsPlugin(Plugin[SqliteSessionsConfig]):

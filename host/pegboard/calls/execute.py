@@ -221,6 +221,8 @@ async def run_function(
         arguments: the arguments as the client sent them.
         keywords: the arguments of the function.
     """
+    if call.session is not None and (parameter is not None or bound.signature.dependencies):
+        await call.session.load()  # another process may have changed its values
     asks = parameter is not None and not function.is_sync
     task = asyncio.current_task() if asks and call.round is not None else None
     context = Context(call, bound, arguments, runtime.host_access, task, None if asks else CANNOT_ASK)

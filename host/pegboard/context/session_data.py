@@ -69,14 +69,13 @@ class SessionData:
                 raise _unkept(f"the key {key!r} exceeds the limit of {MAX_SESSION_KEYS} keys: delete some")
             if sum(len(name.encode()) + len(stored.encode()) for name, stored in own) > MAX_SESSION_DATA_BYTES:
                 raise _unkept(f"the value of {key!r} exceeds the limit of {MAX_SESSION_DATA_BYTES} bytes: delete some")
-            self._session.data = data
+            self._session.change(f"{self._owner}/{key}", text)
 
     def delete(self, key: str) -> None:
         """Delete a key. Do nothing if it is unknown."""
-        with _CHANGE:
-            name = f"{self._owner}/{key}"
-            if name in self._session.data:
-                self._session.data = {other: text for other, text in self._session.data.items() if other != name}
+        name = f"{self._owner}/{key}"
+        if name in self._session.data:
+            self._session.change(name, None)
 
 
 def session_data(session: SessionState | None, owner: str) -> SessionData:

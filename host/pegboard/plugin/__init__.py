@@ -21,8 +21,8 @@ _HOMES = {
         Contributions Extension Method NotificationHandler Subscription Topic
     """,
     ".middleware": "Middleware MiddlewareFunction",
-    ".sessions": "EventStore SessionRecord SessionStore",
     ".stores": "LoginPage LoginStore LoginTerms Record RecordStore StartedLogin Store StoreName",
+    ".sessions": "EventStore SessionStore",
     ".toolkit_loading": "FoundToolkit ToolkitLoader",
     ".transports": """
         AsgiCallable AsgiReceive AsgiScope AsgiSend Connection ProtocolContext StreamProtocol Transport
@@ -34,7 +34,6 @@ _HOMES = {
     "..config.state": "StateFiles",
     "..loading.discovery": "Selection",
     "..loading.found_toolkits": "found_toolkits",
-    "..wire.session_codec": "decode_session encode_session",
     "..wire.codec": "decode encode",
     "..secrets.redaction": "redact_logs redacted",
     "..adapters.upstream": "Upstream instance_of",

@@ -109,7 +109,6 @@ from pegboard.plugin.secrets import (
 )
 from pegboard.plugin.sessions import (
     EventStore,
-    SessionRecord,
     SessionStore,
 )
 from pegboard.plugin.stores import (
@@ -145,10 +144,6 @@ from pegboard.secrets.redaction import (
 from pegboard.wire.codec import (
     decode,
     encode,
-)
-from pegboard.wire.session_codec import (
-    decode_session,
-    encode_session,
 )
 
 __all__ = [
@@ -204,7 +199,6 @@ __all__ = [
     "SecretStore",
     "Selection",
     "SessionInfo",
-    "SessionRecord",
     "SessionRecorder",
     "SessionStore",
     "StartedLogin",
@@ -228,9 +222,7 @@ __all__ = [
     "as_failure",
     "as_tool_result",
     "decode",
-    "decode_session",
     "encode",
-    "encode_session",
     "found_toolkits",
     "hookimpl",
     "instance_of",

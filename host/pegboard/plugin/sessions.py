@@ -2,76 +2,59 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
-from typing import NamedTuple
-
-from pegboard.types.callers import EMPTY, Caller, Client
-
-
-class SessionRecord(NamedTuple):
-    """The data from which this or another process continues a session. Construct it by keyword.
-
-    `encode_session` and `decode_session` convert a record to bytes and back.
-
-    Attributes:
-        id: the unguessable id of the session.
-        client: the client that opened the session, with its protocol revision.
-        caller: the only caller who may use the session.
-        offered: the kinds of lists that the handshake advertised.
-        level: the least severe level of log messages that the client requested.
-        subscriptions: the URIs of the resources that the client has subscribed to.
-        peer: the address of an anonymous caller; "" for all other callers.
-        data: the values that tools keep in the session, as JSON, by toolkit and key such as "shop/cart".
-    """
-
-    id: str
-    client: Client
-    caller: Caller
-    offered: frozenset[str]
-    level: str
-    subscriptions: frozenset[str] = frozenset()
-    peer: str = ""
-    data: Mapping[str, str] = EMPTY
+from typing import ClassVar
 
 
 class SessionStore(ABC):
-    """Stores sessions and removes unused sessions. If a method raises, the current request fails.
+    """Stores sessions and removes unused sessions. A session is an id, an owner, and named fields of bytes.
 
-    The methods run on the event loop and may run concurrently, except for `put` and `update` of one session. Sessions
-    survive a restart of the process. Running calls do not.
+    The methods run on the event loop and may run concurrently. If one raises, the current request fails. After
+    `ConnectionError`, which a method raises if it cannot reach the store within a second, the response is 503, and
+    clients try again. Sessions survive a restart of the process. Running calls do not.
 
-    One process uses a store at a time. The host claims the store for 15 seconds and renews the claim every 5 seconds.
-    If another process has the claim, the host waits up to 20 seconds for its end, and then does not start. A store
-    without `claim`, `release` or `update` works, with a warning: processes that share it overwrite each other's data.
+    One process uses a store at a time, unless it is `shared`. The host claims the store for 15 seconds and renews the
+    claim every 5 seconds. If another process has the claim, the host waits up to 20 seconds for its end, and then does
+    not start. A store without `claim` and `release` works, with a warning.
 
     Attributes:
+        shared: True if several processes may use the store at once. The host then claims nothing, and protocols keep
+            no value that another process may change.
         on_expired: a function that the store calls with the id of each session that it removes for lack of use. The
             protocol sets it.
     """
 
+    shared: ClassVar[bool] = False
     on_expired: Callable[[str], None] | None = None
 
     @abstractmethod
-    async def put(self, record: SessionRecord) -> bool:
-        """Store a new session and mark it as used. Return False if there is no room for another session."""
+    async def create(self, session_id: str, owner: str, fields: Mapping[str, bytes]) -> bool:
+        """Store a new session and mark it as used. Return False if there is no room for another session.
 
-    async def update(self, record: SessionRecord) -> bool:
-        """Replace the record of a session and mark it as used.
-
-        Return False, and store nothing, if the session is unknown or removed. A session that has ended stays so.
+        Args:
+            session_id: the unguessable id of the session.
+            owner: the caller of the session, for `count`.
+            fields: the values by name.
         """
-        return await self.put(record)
 
     @abstractmethod
-    async def get(self, session_id: str) -> SessionRecord | None:
-        """Mark a session as used and return its last stored record, or None if the session is unknown or removed."""
+    async def update(self, session_id: str, changes: Mapping[str, bytes | None]) -> bool:
+        """Set fields of a session, remove those whose value is None, and mark the session as used, in one step.
+
+        Other fields stay. Return False, and store nothing, if the session is unknown or removed. A session that has
+        ended stays so. Without changes, the session is only marked as used.
+        """
+
+    @abstractmethod
+    async def get(self, session_id: str) -> Mapping[str, bytes] | None:
+        """Return the fields of a session, or None if the session is unknown or removed."""
 
     @abstractmethod
     async def remove(self, session_id: str) -> None:
         """Remove a session. Do nothing if the session is unknown."""
 
     @abstractmethod
-    async def count(self, caller: Caller, peer: str = "") -> int:
-        """Return the number of sessions whose records have this caller and this peer."""
+    async def count(self, owner: str) -> int:
+        """Return the number of sessions of an owner."""
 
     async def claim(self, owner: str, seconds: float) -> str:
         """Claim the store for an owner, or renew the claim of this owner, unless another owner has a claim.

@@ -91,14 +91,24 @@ class Question(NamedTuple):
 
 
 class SessionState(Protocol):
-    """The values that tools keep in a session. A protocol stores them with the session.
+    """The values that tools keep in a session. A protocol stores them before it answers the call.
 
     Attributes:
-        data: the values as JSON, by toolkit and key such as "shop/cart". The host replaces the mapping with each
-            change, in any thread.
+        data: the values as JSON, by toolkit and key such as "shop/cart".
     """
 
-    data: Mapping[str, str]
+    @property
+    def data(self) -> Mapping[str, str]: ...
+
+    async def load(self) -> None:
+        """Read the values, if another process may have changed them. The host calls this before a function.
+
+        Raises:
+            MCPError: the values cannot be read, or the session has ended.
+        """
+
+    def change(self, name: str, text: str | None) -> None:
+        """Set a value, or remove it if the text is None, in any thread. `data` has the change at once."""
 
 
 class Call(NamedTuple):

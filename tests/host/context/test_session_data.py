@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from datetime import date
-from types import SimpleNamespace
-from typing import Any
+from typing import Annotated, Any
 
 import pytest
 
-from pegboard import Context, RetryableToolError, Toolkit
+from pegboard import Context, Depends, RetryableToolError, Toolkit
 from pegboard.context.session_data import MAX_SESSION_DATA_BYTES, MAX_SESSION_KEYS
 from pegboard.types import Call, Failure
 from pegboard_testing import connect
@@ -40,8 +39,24 @@ def shop(name: str = "shop") -> Toolkit:
     return kit
 
 
+class Values:
+    """The values of a session. Others may change them at any time, and `load` reads them."""
+
+    def __init__(self, data: Mapping[str, str]) -> None:
+        self.data = dict(data)
+        self.others = dict(data)
+
+    async def load(self) -> None:
+        self.data |= self.others
+
+    def change(self, name: str, text: str | None) -> None:
+        self.data = (
+            {**self.data, name: text or ""} if text else {key: self.data[key] for key in self.data if key != name}
+        )
+
+
 async def test_each_session_and_each_toolkit_has_its_values() -> None:
-    session, other = SimpleNamespace(data={}), SimpleNamespace(data={})
+    session, other = Values({}), Values({})
     async with make_host(shop(), shop("bank")) as host:
         await value(host, "shop_put", {"key": "cart", "value": ["tea", None]}, session=session)
         for _ in range(2):
@@ -53,6 +68,29 @@ async def test_each_session_and_each_toolkit_has_its_values() -> None:
         for key in ("cart", "cart", "unknown"):
             await value(host, "shop_drop", {"key": key}, session=session)
     assert (before, session.data, other.data) == ({"shop/cart": '["tea",null]'}, {}, {})
+
+
+def cart(context: Context) -> str:
+    return str(context.session.get("cart"))
+
+
+@pytest.mark.parametrize("name", ["direct", "by_dependency"])
+async def test_values_are_read_before_each_function_that_may_use_them(name: str) -> None:
+    kit, session = Toolkit("shop"), Values({})
+
+    @kit.tool
+    def direct(context: Context) -> str:
+        """Return the cart."""
+        return cart(context)
+
+    @kit.tool
+    def by_dependency(content: Annotated[str, Depends(cart)]) -> str:
+        """Return the cart."""
+        return content
+
+    async with make_host(kit) as host:
+        session.others["shop/cart"] = '"tea"'
+        assert await value(host, f"shop_{name}", session=session) == "tea"
 
 
 NESTED: Any = []
@@ -78,7 +116,7 @@ for _ in range(300):
 async def test_a_value_that_cannot_be_kept_is_refused(
     full: Mapping[str, str], key: Any, content: Any, reason: str, caplog: pytest.LogCaptureFixture
 ) -> None:
-    kit, session = Toolkit("shop"), SimpleNamespace(data={**full, "bank/a": "1"})
+    kit, session = Toolkit("shop"), Values({**full, "bank/a": "1"})
 
     @kit.tool
     def put(context: Context) -> None:
@@ -86,14 +124,14 @@ async def test_a_value_that_cannot_be_kept_is_refused(
         context.session.set(key, content)
 
     async with make_host(kit) as host:
-        before = session.data
+        before = dict(session.data)
         assert "cannot keep" in str((await failure(host, "shop_put", session=session)).error)
-        assert session.data is before
+        assert session.data == before
     assert reason in caplog.text
 
 
 async def test_a_failed_call_keeps_what_it_has_set() -> None:
-    kit, session = Toolkit("shop"), SimpleNamespace(data={})
+    kit, session = Toolkit("shop"), Values({})
 
     @kit.tool
     def put(context: Context) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Mapping
+from threading import Lock
 from typing import TYPE_CHECKING, Any, Final
 
 from pegboard.plugin import ProtocolError, encode
@@ -21,6 +22,9 @@ MAX_CAPABILITIES_BYTES = 64 * 1024
 """The maximum size of a client's capabilities as JSON. The session stores them."""
 MAX_CLIENT_INFO_CHARACTERS = 200
 """The maximum stored length of a client's name and of its version."""
+
+CHANGE: Final = Lock()
+"""Held while values of a session change. Tools in threads may change them at the same time."""
 
 
 class Session:
@@ -58,7 +62,7 @@ class Session:
         self.level = DEFAULT_LEVEL
         self.offered: frozenset[str] = frozenset()
         self.subscriptions: frozenset[str] = frozenset()
-        self.data: Mapping[str, str] = EMPTY
+        self.data: dict[str, str] = {}
         self.log_limit: LogLimit | None = None
         self.is_sealed = False
         self._request_ids = request_ids
@@ -77,6 +81,35 @@ class Session:
         """Send a request to the client on the channel of a call; see `ClientRequests.ask`."""
         return self.requests.ask(channel, self.client.revision, method, params, **options)
 
+    async def load(self) -> None:
+        """Read the values that tools keep; see `pegboard.types.SessionState`. They are in this process."""
+
+    def change(self, name: str, text: str | None) -> None:
+        """Set a value that tools keep, or remove it, in any thread; see `pegboard.types.SessionState`."""
+        with CHANGE:
+            self.data = {other: kept for other, kept in self.data.items() if other != name}
+            if text is not None:
+                self.data[name] = text
+            self.changed_field(f"data/{name}", text)
+
+    def set_level(self, level: str) -> None:
+        """Set the least severe log level."""
+        self.level = level
+        self.changed_field("level", level)
+
+    def subscribe(self, uri: str) -> None:
+        """Add a resource to those that the client is notified of."""
+        self.subscriptions |= {uri}
+        self.changed_field(f"uri/{uri}", "")
+
+    def unsubscribe(self, uri: str) -> None:
+        """Remove a resource from those that the client is notified of."""
+        self.subscriptions -= {uri}
+        self.changed_field(f"uri/{uri}", None)
+
+    def changed_field(self, name: str, text: str | None) -> None:
+        """Note that a field of the stored session has changed. A session of a connection is not stored."""
+
     def withdraw(self, channel: CallChannel) -> None:
         """Cancel the requests of a call that ends."""
         if self._requests is not None:
@@ -85,6 +118,12 @@ class Session:
     def is_subscribed_to(self, change: Change) -> bool:
         """Return True if the client is notified of a change."""
         return change.uri in self.subscriptions if change.kind == "resource" else change.kind in self.offered
+
+    @property
+    def everything(self) -> list[Change]:
+        """A change of each list and resource that the client is notified of."""
+        kinds = [Change(kind) for kind in ("tools", "resources", "prompts") if kind in self.offered]
+        return [*kinds, *(Change("resource", uri) for uri in sorted(self.subscriptions))]
 
     def end(self) -> None:
         """Fail the waiting requests."""

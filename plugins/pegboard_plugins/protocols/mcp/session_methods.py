@@ -30,11 +30,11 @@ def answer_at_once(session: Session, request_id: RequestId, method: str, params:
     if session.is_sealed and method in _CHANGES:
         raise ProtocolError(METHOD_NOT_FOUND, f"{method} needs a stored session, and {SEALED}.")
     if method == "logging/setLevel":
-        session.level = check_level(params.get("level"))
+        session.set_level(check_level(params.get("level")))
     elif method == "resources/subscribe":
         _subscribe(session, _uri(session, method, params))
     elif method == "resources/unsubscribe":
-        session.subscriptions -= {_uri(session, method, params)}
+        session.unsubscribe(_uri(session, method, params))
     elif method != "ping":
         return None
     return jsonrpc_result(request_id, b"{}")
@@ -54,4 +54,4 @@ def _uri(session: Session, method: str, params: Mapping[str, Any]) -> str:
 def _subscribe(session: Session, uri: str) -> None:
     if uri not in session.subscriptions and len(session.subscriptions) >= MAX_SUBSCRIPTIONS:
         raise ProtocolError(INVALID_PARAMS, f"A session may subscribe to at most {MAX_SUBSCRIPTIONS} resources.")
-    session.subscriptions |= {uri}
+    session.subscribe(uri)

@@ -15,6 +15,7 @@ from pegboard.types import EMPTY, Call, EventStream, Failure, Outcome, Request, 
 from pegboard_plugins.protocols.mcp.call_notifications import progress_token
 from pegboard_plugins.protocols.mcp.headers import check_mirrored, check_revision, named_revision
 from pegboard_plugins.protocols.mcp.http.error_responses import (
+    StoreAwayError,
     error_response,
     protocol_error_response,
     reject_outside_sessions,
@@ -84,11 +85,17 @@ class StreamableHttp:
 
     async def get(self, request: Request, host: ProtocolContext) -> Response | EventStream:
         """Open a stream of a session."""
-        return self._refused(request) or await self._session_endpoint.listen(request, self._service(host))
+        try:
+            return self._refused(request) or await self._session_endpoint.listen(request, self._service(host))
+        except StoreAwayError as error:
+            return protocol_error_response(error, None)
 
     async def delete(self, request: Request, host: ProtocolContext) -> Response:
         """End a session."""
-        return self._refused(request) or await self._session_endpoint.delete(request, self._service(host))
+        try:
+            return self._refused(request) or await self._session_endpoint.delete(request, self._service(host))
+        except StoreAwayError as error:
+            return protocol_error_response(error, None)
 
     async def post(self, request: Request, host: ProtocolContext) -> Response | EventStream:
         """Handle a message, or a batch in the revision that has batches."""

@@ -5,13 +5,13 @@ from __future__ import annotations
 import asyncio
 import gc
 import json
+from collections.abc import Mapping
 from typing import Any
 from unittest.mock import Mock
 
 import pytest
 
 from pegboard import Host, Toolkit
-from pegboard.plugin import SessionRecord
 from pegboard.types import LOCAL, Client, EventStream, Response, ServerSentEvent
 from pegboard_plugins.protocols.mcp.http.http_session import HttpSession
 from pegboard_plugins.protocols.mcp.http.http_sessions import HttpSessions
@@ -32,7 +32,7 @@ class Store(MemorySessionStore):
         self.asked, self.may_give, self.may_remove = asyncio.Event(), asyncio.Event(), asyncio.Event()
         self.may_give.set()
 
-    async def get(self, session_id: str) -> SessionRecord | None:
+    async def get(self, session_id: str) -> Mapping[str, bytes] | None:
         record = await super().get(session_id)
         self.asked.set()
         await self.may_give.wait()
@@ -91,12 +91,12 @@ async def test_data_of_tools_is_stored_before_the_response() -> None:
     call = SessionCall(1, session, sessions)
 
     async def answer() -> bytes:
-        session.data = {"shop/cart": "1"}
+        session.change("shop/cart", "1")
         return b"{}"
 
     call.start(answer)
     assert await call.response() == b"{}"
-    assert getattr(await store.get(session.id), "data", None) == {"shop/cart": "1"}
+    assert (await store.get(session.id) or {})["data/shop/cart"] == b"1"
 
 
 @pytest.mark.parametrize(("method", "status"), [("POST", 202), ("DELETE", 404)])
@@ -153,23 +153,22 @@ class SlowStore(MemorySessionStore):
         self.writes: list[asyncio.Event] = []
         self.fails = False
 
-    async def get(self, session_id: str) -> SessionRecord | None:
+    async def get(self, session_id: str) -> Mapping[str, bytes] | None:
         record = await super().get(session_id)
         if self.reads:
             await self.reads.pop(0).wait()
         return record
 
-    async def update(self, record: SessionRecord) -> bool:
+    async def update(self, session_id: str, changes: Mapping[str, bytes | None]) -> bool:
         if self.writes:
             await self.writes.pop(0).wait()
         if self.fails:
             raise OSError("full")
-        return await super().update(record)
+        return await super().update(session_id, changes)
 
 
 async def stored(store: SlowStore, session: HttpSession) -> Any:
-    record = await store.get(session.id)
-    return record and record.data
+    return (await store.get(session.id) or {}).get("data/shop/cart")
 
 
 async def test_a_late_look_up_does_not_bring_older_data_back() -> None:
@@ -181,12 +180,12 @@ async def test_a_late_look_up_does_not_bring_older_data_back() -> None:
     await asyncio.sleep(0)
     first = await sessions.find(session.id, LOCAL, NO_CHANGES)
     assert first is not None
-    first.data = {"shop/cart": "1"}
+    first.change("shop/cart", "1")
     await sessions.release(first)
     late.set()
     second = await finding
     assert second is not None
-    assert second.data == await stored(store, session) == {"shop/cart": "1"}
+    assert (second.data, await stored(store, session)) == ({"shop/cart": "1"}, b"1")
     await assert_idle(sessions, second)
 
 
@@ -195,15 +194,15 @@ async def test_a_late_write_does_not_replace_newer_data() -> None:
     sessions, session = await opened(store)
     store.writes = [first, second] = [asyncio.Event(), asyncio.Event()]
     settling = []
-    for data in ({"shop/cart": "1"}, {"shop/cart": "2"}):
-        session.data = data
+    for text in ("1", "2"):
+        session.change("shop/cart", text)
         settling.append(asyncio.create_task(sessions.settle(session)))
         await asyncio.sleep(0)
     second.set()
     await asyncio.sleep(0)
     first.set()
     await asyncio.gather(*settling)
-    assert await stored(store, session) == {"shop/cart": "2"}
+    assert await stored(store, session) == b"2"
     await assert_idle(sessions, session)
 
 
@@ -212,7 +211,7 @@ async def test_a_session_that_another_process_deleted_does_not_come_back(late: A
     store, ended = MemorySessionStore(10, 60), list[str]()
     sessions, session = await opened(store)
     sessions.on_expired(ended.append)
-    session.data = {"shop/cart": "1"}
+    session.change("shop/cart", "1")
     await store.remove(session.id)
     await late(sessions, session)
     assert await store.get(session.id) is None
@@ -227,7 +226,7 @@ async def test_a_session_whose_stream_is_open_is_not_idle() -> None:
     stream = session.open_standalone()
     await sessions.release(session)
     for now[0] in (50.0, 100.0):
-        session.kept_at -= 15
+        session.used_at -= 15
         sessions._touch()
         await asyncio.gather(*sessions._tasks)
     assert await store.get(session.id) is not None
@@ -242,10 +241,11 @@ async def test_data_that_could_not_be_stored_is_stored_by_the_next_request() -> 
     sessions, session = await opened(store)
     for _ in range(2):
         await sessions.find(session.id, LOCAL, NO_CHANGES)
-    session.data, store.fails = {"shop/cart": "1"}, True
+    session.change("shop/cart", "1")
+    store.fails = True
     with pytest.raises(OSError, match="full"):
         await sessions.release(session)
     store.fails = False
     await sessions.release(session)  # while a further request uses it
-    assert await stored(store, session) == {"shop/cart": "1"}
+    assert await stored(store, session) == b"1"
     await assert_idle(sessions, session)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pegboard.plugin import EventStore, SessionStore
 from pegboard_plugins.protocols.mcp.http.memory_store import MemoryEventStore, MemorySessionStore
-from pegboard_testing import EventStoreContract, SessionStoreContract, session_record
+from pegboard_testing import EventStoreContract, SessionStoreContract
 
 
 class Clock:
@@ -23,16 +23,17 @@ class TestMemorySessionStore(SessionStoreContract):
     async def test_idle_sessions_are_forgotten_and_make_room(self) -> None:
         clock = Clock()
         store = MemorySessionStore(2, 60, clock)
-        assert [await store.put(session_record(name)) for name in ("a", "b", "c", "a")] == [True, True, False, True]
+        assert [await store.create(name, "ada", {}) for name in ("a", "b", "c")] == [True, True, False]
         clock.now = 50
-        assert await store.get("a") is not None
+        assert await store.update("a", {})
         clock.now = 70
         assert await store.get("b") is None
-        assert [await store.put(session_record(name)) for name in ("c", "d")] == [True, False]
+        assert [await store.create(name, "ada", {}) for name in ("c", "d")] == [True, False]
         await store.remove("c")
-        assert await store.put(session_record("d")) is True
+        assert await store.create("d", "ada", {}) is True
         clock.now = 200
         assert await store.get("a") is None
+        assert (await store.count("ada"), store._of_owners) == (0, {})
 
 
 async def kept(store: EventStore, session_id: str, stream: str, number: int) -> int | None:

@@ -21,8 +21,17 @@ from pegboard_plugins.support.refusal_log import RefusalLog
 
 OK_HEAD: Final = Response()
 SESSION_DELETED: Final = "The session was deleted."
+RETRY: Final = {"Retry-After": "2"}
+"""The header field that says when to repeat a request, if the store of sessions cannot be reached."""
 
 _AUDIT = RefusalLog()
+
+
+class StoreAwayError(ProtocolError):
+    """The store of sessions cannot be reached now. The client may repeat the request."""
+
+    def __init__(self) -> None:
+        super().__init__(INTERNAL_ERROR, "The sessions of this server cannot be reached now: try again later.")
 
 
 def error_response(status: int, request_id: RequestId | None, code: int, message: str, data: Any = None) -> Response:
@@ -31,21 +40,29 @@ def error_response(status: int, request_id: RequestId | None, code: int, message
 
 
 def protocol_error_response(error: MCPError, request_id: RequestId | None) -> Response:
-    """Return the response to a rejected request: 404 for an unknown method, 400 for other errors."""
+    """Return the response to a rejected request: 404 for an unknown method, 400 for other errors.
+
+    If the sessions cannot be reached, it is 503 with the seconds after which to try again.
+    """
+    if isinstance(error, StoreAwayError):
+        return error_response(503, request_id, error.code, error.message)._replace(headers=RETRY)
     code, data = (error.code, error.data) if isinstance(error, ProtocolError) else (INTERNAL_ERROR, None)
     return error_response(404 if code == METHOD_NOT_FOUND else 400, request_id, code, error.message, data)
 
 
 def response_head(call: Call, outcome: Outcome) -> Response:
     """Return the head of a call's response: 403 and a challenge if the caller's token lacks scopes."""
-    if not (isinstance(outcome, Failure) and isinstance(outcome.error, InsufficientScopeError)):
+    error = outcome.error if isinstance(outcome, Failure) else None
+    if isinstance(error, StoreAwayError):
+        return Response(503, headers=RETRY)
+    if not isinstance(error, InsufficientScopeError):
         return OK_HEAD
     if call.caller.trusted or not call.caller.is_known:
         return OK_HEAD  # there is no token to replace
     of = call.params.get("name") or call.params.get("uri")
-    facts = {"method": call.method, "of": of, "needs": " ".join(outcome.error.scopes)}
+    facts = {"method": call.method, "of": of, "needs": " ".join(error.scopes)}
     _AUDIT.refused("a call for lack of scopes", call.caller, facts, logging.INFO)
-    refused = BearerScheme().insufficient(_challenge_scopes(call, outcome.error), outcome.error.message)
+    refused = BearerScheme().insufficient(_challenge_scopes(call, error), error.message)
     return Response(403, headers=refused.headers)
 
 

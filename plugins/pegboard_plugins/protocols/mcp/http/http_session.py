@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterable
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 from typing import TYPE_CHECKING
 
-from pegboard.plugin import SessionRecord
 from pegboard.types import Change, RequestId
 from pegboard_plugins.protocols.mcp.change_broadcaster import notification
 from pegboard_plugins.protocols.mcp.client_requests import ClientRequestIds
+from pegboard_plugins.protocols.mcp.http.session_record import SessionRecord
 from pegboard_plugins.protocols.mcp.http.session_stream import SessionStream, StreamRetention
-from pegboard_plugins.protocols.mcp.session import Session
+from pegboard_plugins.protocols.mcp.session import CHANGE, DEFAULT_LEVEL, Session
 
 if TYPE_CHECKING:
     from pegboard_plugins.protocols.mcp.change_broadcaster import ChangeBroadcaster
@@ -25,6 +25,50 @@ RESUME_SECONDS = 60.0
 """How long a session collects changes for a client that has lost the stream."""
 
 
+class ChangedFields:
+    """The fields of a session that changed since they were stored, None for those that were removed.
+
+    The fields are `level`, `uri/URI` for each subscribed resource, and `data/TOOLKIT/KEY` for each value of a tool.
+
+    Attributes:
+        changes: the changes to store.
+        writes: the number of writes that have ended.
+        on_load: reads the fields that other processes may have changed; None if there are no others.
+    """
+
+    __slots__ = ("_sending", "changes", "on_load", "writes")
+
+    def __init__(self) -> None:
+        self.changes: dict[str, str | None] = {}
+        self.writes = 0
+        self.on_load: Callable[[], Awaitable[None]] | None = None
+        self._sending: dict[str, str | None] = {}
+
+    @property
+    def unsaved(self) -> bool:
+        """True if a change is not stored."""
+        return bool(self.changes or self._sending)
+
+    def over(self, stored: Mapping[str, str]) -> dict[str, str]:
+        """Return stored fields with the changes that are not stored."""
+        fields = {**stored, **self._sending, **self.changes}
+        return {name: text for name, text in fields.items() if text is not None}
+
+    def begin_write(self) -> Mapping[str, str | None]:
+        """Return the changes to store."""
+        with CHANGE:
+            self._sending, self.changes = self.changes, {}
+        return self._sending
+
+    def end_write(self, *, stored: bool) -> None:
+        """Forget the changes that were stored. Keep those that could not be stored for the next write."""
+        with CHANGE:
+            if not stored:
+                self.changes = {**self._sending, **self.changes}
+            self._sending = {}
+        self.writes += 1
+
+
 class HttpSession(Session):
     """A session in use: a request is handled, a call runs, or a stream is open.
 
@@ -34,9 +78,9 @@ class HttpSession(Session):
         running: the calls in flight, by the ids of their requests.
         streams: the streams that a client can resume, by their ids.
         held: the number of requests in progress.
-        kept: the last stored record.
-        kept_at: the time at which the record was last sent to the store, on the event loop's clock.
-        storing: held while the store stores the record, so that no older record replaces it.
+        fields: the fields that changed since they were stored.
+        used_at: the time at which the session was last marked as used in the store, on the event loop's clock.
+        storing: held while the store stores changes, so that no older value replaces a newer one.
         closed: True if the session has ended.
     """
 
@@ -45,66 +89,56 @@ class HttpSession(Session):
         "_on_idle",
         "caller",
         "closed",
+        "fields",
         "held",
-        "kept",
-        "kept_at",
         "retention",
         "running",
         "storing",
         "streams",
+        "used_at",
     )
 
     id: str
 
     def __init__(
         self,
+        session_id: str,
         record: SessionRecord,
         retention: StreamRetention,
         changes: ChangeBroadcaster,
         on_idle: Callable[[HttpSession], None],
         request_ids: ClientRequestIds,
     ) -> None:
-        super().__init__(record.client, record.id, request_ids)
+        super().__init__(record.client, session_id, request_ids)
         self.caller = record.caller
-        self.level = record.level
         self.offered = record.offered
-        self.subscriptions = record.subscriptions
-        self.data = record.data
         self.retention = retention
         self.running: dict[RequestId, SessionCall] = {}
         self.streams: dict[str, SessionStream] = {}
         self.held = 0
-        self.kept = record
-        self.kept_at = 0.0
+        self.fields = ChangedFields()
+        self.used_at = 0.0
         self.storing = asyncio.Lock()
         self.closed = False
         self._changes = changes
         self._on_idle = on_idle
 
-    @property
-    def record(self) -> SessionRecord:
-        """The session's data for the store."""
-        return SessionRecord(
-            id=self.id,
-            client=self.client,
-            caller=self.caller,
-            offered=self.offered,
-            level=self.level,
-            subscriptions=self.subscriptions,
-            peer=self.kept.peer,
-            data=self.data,
-        )
+    async def load(self) -> None:
+        """Read the values of the session, if another process may have changed them."""
+        if self.fields.on_load is not None:
+            await self.fields.on_load()
 
-    @property
-    def unsaved(self) -> bool:
-        """True if the record has changed since it was stored."""
-        kept = self.kept
-        return (
-            self.level is not kept.level
-            or self.subscriptions is not kept.subscriptions
-            or self.offered is not kept.offered
-            or self.data is not kept.data
-        )
+    def changed_field(self, name: str, text: str | None) -> None:
+        """Note that a field has changed. The session is stored before the current request is answered."""
+        self.fields.changes[name] = text
+
+    def use(self, fields: Mapping[str, bytes]) -> None:
+        """Take the fields of the store, except for own changes that it does not have yet."""
+        with CHANGE:
+            texts = self.fields.over({name: field.decode() for name, field in fields.items()})
+            self.level = texts.get("level", DEFAULT_LEVEL)
+            self.subscriptions = frozenset(_named("uri/", texts))
+            self.data = _named("data/", texts)
 
     @property
     def idle(self) -> bool:
@@ -188,3 +222,8 @@ class HttpSession(Session):
         """Close the standalone streams."""
         for stream in self._standalone():
             stream.close()
+
+
+def _named(kind: str, fields: Mapping[str, str]) -> dict[str, str]:
+    """Return the fields of a kind, by the rest of their names."""
+    return {name.removeprefix(kind): text for name, text in fields.items() if name.startswith(kind)}

@@ -4,31 +4,44 @@ from __future__ import annotations
 
 import asyncio
 import secrets
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Iterator, Mapping
+from contextlib import contextmanager
 from contextvars import Context
+from functools import lru_cache, partial
 from typing import TYPE_CHECKING, Any
 
-from pegboard.plugin import EventStore, ProtocolContext, SessionRecord, SessionStore
+from pegboard.plugin import EventStore, ProtocolContext, ProtocolError, SessionStore
 from pegboard.types import Caller, Client
 from pegboard_plugins.protocols.mcp.call_notifications import log_limit
 from pegboard_plugins.protocols.mcp.client_requests import ClientRequestIds
+from pegboard_plugins.protocols.mcp.http.error_responses import SESSION_DELETED, StoreAwayError
 from pegboard_plugins.protocols.mcp.http.http_session import HttpSession
+from pegboard_plugins.protocols.mcp.http.session_record import (
+    RECORD,
+    SessionRecord,
+    decode_record,
+    encode_record,
+    owner_of,
+)
 from pegboard_plugins.protocols.mcp.http.session_stream import StreamRetention
 from pegboard_plugins.protocols.mcp.revisions import since
-from pegboard_plugins.protocols.mcp.session import DEFAULT_LEVEL
 from pegboard_plugins.support.first_step import in_task
+from pegboard_plugins.support.jsonrpc import INVALID_REQUEST
 from pegboard_plugins.support.refusal_log import RefusalLog, fingerprint
 
 if TYPE_CHECKING:
     from pegboard_plugins.protocols.mcp.change_broadcaster import ChangeBroadcaster
     from pegboard_plugins.protocols.mcp.settings import McpConfig
 
-STORE_INTERVAL_SECONDS = 1.0
-"""The interval for storing an unchanged record of a session in constant use."""
+USE_INTERVAL_SECONDS = 1.0
+"""The interval for marking a session in constant use as used."""
 SETTLE_DELAY_SECONDS = 0.05
-"""How long an idle session stays in memory before its record is stored."""
+"""How long an idle session keeps its object."""
+SHARED_SECONDS = 15.0
+"""Both times with a shared store, which is on the network. Other processes tell the changes of the session."""
 
 _AUDIT = RefusalLog()
+_decoded = lru_cache(maxsize=1024)(decode_record)
 
 
 class HttpSessions:
@@ -64,6 +77,8 @@ class HttpSessions:
         self._tasks: set[asyncio.Task[None]] = set()
         self._looking: dict[str, int] = {}  # the number of requests that wait for the store, by session
         self._deleted: set[str] = set()  # sessions that were deleted meanwhile
+        self._use_seconds = SHARED_SECONDS if store.shared else USE_INTERVAL_SECONDS
+        self._settle_seconds = SHARED_SECONDS if store.shared else SETTLE_DELAY_SECONDS
         self._on_idle = self._settle_soon  # one method object for all sessions
 
     def on_expired(self, ended: Callable[[str], None]) -> None:
@@ -88,7 +103,8 @@ class HttpSessions:
         """Return True if a caller may open another session. The limit does not apply to the operator."""
         if caller.trusted:
             return True
-        of_caller = await self._store.count(caller.identity, _peer_of_anonymous(caller, peer))
+        with _reaching():
+            of_caller = await self._store.count(owner_of(caller, peer))
         return of_caller < self._config.max_sessions_per_caller
 
     async def open(
@@ -100,19 +116,14 @@ class HttpSessions:
         offered: frozenset[str] = frozenset(),
     ) -> HttpSession | None:
         """Open a session and hold it until its release. Return None if the store is full."""
-        record = SessionRecord(
-            id="",
-            client=client,
-            caller=caller.identity,
-            offered=offered,
-            level=DEFAULT_LEVEL,
-            peer=_peer_of_anonymous(caller, peer),
-        )
+        record = SessionRecord(client, caller.identity, offered)
         new_id = self._new_id(record)
-        record = record._replace(id=f"{self._profile}.{new_id}" if self._profile else new_id)
-        if not await self._store.put(record):
-            return None
-        return self._hold(record, changes)
+        session_id = f"{self._profile}.{new_id}" if self._profile else new_id
+        fields = {RECORD: encode_record(record)}
+        with _reaching():
+            if not await self._store.create(session_id, owner_of(caller, peer), fields):
+                return None
+        return self._hold(session_id, fields, changes)
 
     def _new_id(self, record: SessionRecord) -> str:
         """Return the id of a new session, without its profile."""
@@ -150,13 +161,18 @@ class HttpSessions:
         await in_task()
         self._looking[session_id] = self._looking.get(session_id, 0) + 1
         try:
-            record = await self._store.get(session_id)
-            if record is None or record.id != session_id or session_id in self._deleted:
+            with _reaching():
+                fields = await self._store.get(session_id)
+            if fields is None or session_id in self._deleted:
                 return None
-            if record.caller != caller.identity:
-                _log_foreign_session(session_id, record.caller, caller, peer)
+            try:
+                owner = _decoded(fields[RECORD]).caller
+            except (KeyError, ValueError):
+                return None  # another version wrote it
+            if owner != caller.identity:
+                _log_foreign_session(session_id, owner, caller, peer)
                 return None
-            return self._hold(record, changes)
+            return self._hold(session_id, fields, changes)
         finally:
             self._looked(session_id)
 
@@ -169,18 +185,39 @@ class HttpSessions:
         if (live := self._live.get(session_id)) is not None:
             self._drop_unused(live)
 
-    def _hold(self, record: SessionRecord, changes: ChangeBroadcaster) -> HttpSession:
-        live = self._live.get(record.id)
+    def _hold(self, session_id: str, fields: Mapping[str, bytes], changes: ChangeBroadcaster) -> HttpSession:
+        live = self._live.get(session_id)
         if live is None:
+            record = _decoded(fields[RECORD])
             retention = self._retention(record.client)
-            live = HttpSession(record, retention, changes, self._on_idle, self.request_ids)
+            live = HttpSession(session_id, record, retention, changes, self._on_idle, self.request_ids)
+            live.use(fields)
             live.is_sealed = self.is_sealed
             live.log_limit = log_limit(self._config.logs_per_second)
-            self._live[record.id] = live
+            if self._store.shared:
+                live.fields.on_load = partial(self._reload, live)
+            self._live[session_id] = live
             if self._touching is None:
                 self._touch_later()
         live.held += 1
         return live
+
+    async def _reload(self, session: HttpSession) -> None:
+        """Read the fields of a session that other processes may change.
+
+        Raises:
+            ProtocolError: the session has ended, or the store cannot be reached.
+        """
+        writes = -1
+        fields: Mapping[str, bytes] | None = None
+        while writes != session.fields.writes:  # else the fields may be older than an own change
+            writes = session.fields.writes
+            with _reaching():
+                fields = await self._store.get(session.id)
+        if fields is None:
+            self._end(session)
+            raise ProtocolError(INVALID_REQUEST, SESSION_DELETED)
+        session.use(fields)
 
     def _retention(self, client: Client) -> StreamRetention:
         is_primed = self._events is not None and since(client.revision, "2025-11-25")
@@ -194,36 +231,48 @@ class HttpSessions:
     def let_go(self, session: HttpSession) -> bool:
         """Release a session after a request. Return True if the caller must settle it."""
         session.held -= 1
-        if session.unsaved:
+        if session.fields.unsaved:
             return True
         if session.idle:
             self._settle_later(session)
             return False
-        return asyncio.get_running_loop().time() - session.kept_at >= STORE_INTERVAL_SECONDS
+        return asyncio.get_running_loop().time() - session.used_at >= self._use_seconds
 
     async def settle(self, session: HttpSession) -> None:
-        """Store the record and so restart the idle time. Drop the session object if unused."""
+        """Store the changes, and mark the session as used. Drop the session object if unused."""
         await in_task()
         was_storing = session.storing.locked()
         async with session.storing:
             if _is_closed(session) or self._live.get(session.id) is not session:
                 return
-            if session.unsaved or not was_storing:  # else another request has just stored it
+            if session.fields.unsaved or not was_storing:  # else another request has just stored it
                 await self._put(session)
         self._drop_unused(session)
 
     async def _put(self, session: HttpSession) -> None:
-        record = session.record
-        session.kept_at = asyncio.get_running_loop().time()
-        is_kept = await self._store.update(record)
-        session.kept = record
-        if _is_closed(session):  # meanwhile
-            await self._store.remove(session.id)
-        elif not is_kept:  # another process has deleted it, or nothing used it for too long
-            self._live.pop(session.id, None)
-            session.close()
-            if self._ended is not None:
-                self._ended(session.id)
+        changes = session.fields.begin_write()
+        session.used_at = asyncio.get_running_loop().time()
+        is_stored = False
+        try:
+            with _reaching():
+                is_kept = await self._store.update(
+                    session.id, {name: None if text is None else text.encode() for name, text in changes.items()}
+                )
+            is_stored = True
+        except StoreAwayError:
+            if changes:
+                raise
+            return  # it is marked as used later
+        finally:
+            session.fields.end_write(stored=is_stored)
+        if not is_kept:  # another process has deleted it, or nothing used it for too long
+            self._end(session)
+
+    def _end(self, session: HttpSession) -> None:
+        """End a session that is not in the store any more."""
+        if self._live.pop(session.id, None) is not None and self._ended is not None:
+            self._ended(session.id)
+        session.close()
 
     def _settle_later(self, session: HttpSession) -> None:
         """Settle an idle session a moment later. Often another request uses the session before."""
@@ -231,23 +280,23 @@ class HttpSessions:
         if self._timer is None:
             loop = asyncio.get_running_loop()
             # the variables of a call would keep the call's tool in memory
-            self._timer = loop.call_later(SETTLE_DELAY_SECONDS, self._settle_idle, context=Context())
+            self._timer = loop.call_later(self._settle_seconds, self._settle_idle, context=Context())
 
     def _settle_idle(self) -> None:
         self._timer = None
         idle, self._idle = self._idle, {}
-        stored_before = asyncio.get_running_loop().time() - STORE_INTERVAL_SECONDS
+        used_before = asyncio.get_running_loop().time() - self._use_seconds
         for session, was_used_again in idle.values():
             if not session.idle:
                 continue  # its next release settles it
             if was_used_again:
                 self._settle_later(session)
-            if not was_used_again or session.kept_at <= stored_before:
+            if not was_used_again or session.used_at <= used_before:
                 self.run(self.settle(session))
 
     def _drop_unused(self, session: HttpSession) -> None:
         """Drop the session object if nothing uses it. A request that waits for the store may have an older record."""
-        is_used = not session.idle or session.unsaved or session.storing.locked()
+        is_used = not session.idle or session.fields.unsaved or session.storing.locked()
         is_used = is_used or session.id in self._looking or session.id in self._idle
         if not is_used and self._live.get(session.id) is session:
             self._live.pop(session.id, None)
@@ -263,7 +312,7 @@ class HttpSessions:
         self._touch_later()
         before = asyncio.get_running_loop().time() - self._touch_seconds
         for session in self._live.values():
-            if session.kept_at <= before:
+            if session.used_at <= before:
                 self.run(self.settle(session))
 
     def _settle_soon(self, session: HttpSession) -> None:
@@ -283,16 +332,21 @@ class HttpSessions:
         self._looking[session.id] = self._looking.get(session.id, 0) + 1
         self._deleted.add(session.id)
         try:
-            await self._store.remove(session.id)
+            with _reaching():
+                await self._store.remove(session.id)
             if self._events is not None:
                 await self._events.forget(session.id)
         finally:
             self._looked(session.id)
 
 
-def _peer_of_anonymous(caller: Caller, peer: str) -> str:
-    """Return the address of a caller without authentication, its only identity. Return "" for other callers."""
-    return "" if caller.is_known else peer
+@contextmanager
+def _reaching() -> Iterator[None]:
+    """Tell that a store cannot be reached."""
+    try:
+        yield
+    except ConnectionError as error:
+        raise StoreAwayError from error
 
 
 def _log_foreign_session(session_id: str, owner: Caller, caller: Caller, peer: str) -> None:

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import time
 from collections import Counter, OrderedDict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
-from pegboard.plugin import EventStore, SessionRecord, SessionStore
-from pegboard.types import Caller
+from pegboard.plugin import EventStore, SessionStore
+
+_Session = tuple[str, Mapping[str, bytes], float]
+"""The owner of a session, its fields, and the time of its last use."""
 
 
 class MemorySessionStore(SessionStore):
@@ -26,44 +28,45 @@ class MemorySessionStore(SessionStore):
         self._most = most
         self._idle_seconds = idle_seconds
         self._clock = clock
-        self._kept: OrderedDict[str, tuple[SessionRecord, float]] = OrderedDict()  # least recently used first
+        self._kept: OrderedDict[str, _Session] = OrderedDict()  # least recently used first
         self.on_expired: Callable[[str], None] | None = None
-        self._of_callers: Counter[tuple[Caller, str]] = Counter()
+        self._of_owners: Counter[str] = Counter()
         self._claim = "", 0.0  # the owner, and the end of its claim
 
-    async def put(self, record: SessionRecord) -> bool:
-        """Store a session. Return False if the store is full."""
+    async def create(self, session_id: str, owner: str, fields: Mapping[str, bytes]) -> bool:
+        """Store a session. Return False if the store is full, or has a session with this id."""
         self._forget_idle()
-        if record.id not in self._kept and len(self._kept) >= self._most:
+        if session_id in self._kept or len(self._kept) >= self._most:
             return False
-        self._replace(record)
+        self._of_owners[owner] += 1
+        self._use(session_id, owner, dict(fields))
         return True
 
-    async def update(self, record: SessionRecord) -> bool:
-        """Replace a session. Return False if it is unknown or was idle for too long."""
+    async def update(self, session_id: str, changes: Mapping[str, bytes | None]) -> bool:
+        """Change the fields of a session. Return False if it is unknown or was idle for too long."""
         self._forget_idle()
-        if record.id not in self._kept:
+        if (kept := self._kept.get(session_id)) is None:
             return False
-        self._replace(record)
+        if changes:
+            fields = {**kept[1], **changes}
+            kept = kept[0], {name: field for name, field in fields.items() if field is not None}, 0.0
+        self._use(session_id, kept[0], kept[1])
         return True
 
-    async def get(self, session_id: str) -> SessionRecord | None:
-        """Return the session with the id `session_id`, or None if it is unknown or was idle for too long."""
+    async def get(self, session_id: str) -> Mapping[str, bytes] | None:
+        """Return the fields of a session, or None if it is unknown or was idle for too long."""
         self._forget_idle()
         kept = self._kept.get(session_id)
-        if kept is None:
-            return None
-        self._use(kept[0])
-        return kept[0]
+        return None if kept is None else kept[1]
 
     async def remove(self, session_id: str) -> None:
         """Remove a session."""
         self._forget(session_id)
 
-    async def count(self, caller: Caller, peer: str = "") -> int:
-        """Return the number of sessions of a caller."""
+    async def count(self, owner: str) -> int:
+        """Return the number of sessions of an owner."""
         self._forget_idle()
-        return self._of_callers[caller.identity, peer]
+        return self._of_owners[owner]
 
     async def claim(self, owner: str, seconds: float) -> str:
         """Claim the store, although no other process can reach it."""
@@ -78,29 +81,21 @@ class MemorySessionStore(SessionStore):
         if self._claim[0] == owner:
             self._claim = "", 0.0
 
-    def _replace(self, record: SessionRecord) -> None:
-        former = self._kept.get(record.id)
-        if former is None or former[0].caller is not record.caller:
-            self._forget(record.id)
-            self._of_callers[record.caller.identity, record.peer] += 1
-        self._use(record)
-
     def _forget(self, session_id: str) -> None:
         if (former := self._kept.pop(session_id, None)) is None:
             return
-        whose = former[0].caller.identity, former[0].peer
-        self._of_callers[whose] -= 1
-        if not self._of_callers[whose]:
-            del self._of_callers[whose]
+        self._of_owners[former[0]] -= 1
+        if not self._of_owners[former[0]]:
+            del self._of_owners[former[0]]
 
-    def _use(self, record: SessionRecord) -> None:
-        self._kept[record.id] = (record, self._clock())
-        self._kept.move_to_end(record.id)
+    def _use(self, session_id: str, owner: str, fields: Mapping[str, bytes]) -> None:
+        self._kept[session_id] = (owner, fields, self._clock())
+        self._kept.move_to_end(session_id)
 
     def _forget_idle(self) -> None:
         oldest = self._clock() - self._idle_seconds
         while self._kept:
-            session_id, (_, used) = next(iter(self._kept.items()))
+            session_id, (_, _, used) = next(iter(self._kept.items()))
             if used >= oldest:
                 return
             self._forget(session_id)

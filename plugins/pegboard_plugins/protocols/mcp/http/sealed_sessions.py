@@ -5,13 +5,13 @@ Such a session does not change. It ends at a fixed time, and any process with th
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from pegboard.plugin import ProtocolError, SessionRecord, SessionStore
-from pegboard.types import Caller, Client
+from pegboard.plugin import ProtocolError, SessionStore, encode
 from pegboard_plugins.protocols.mcp.http.http_sessions import HttpSessions
+from pegboard_plugins.protocols.mcp.http.session_record import RECORD, SessionRecord, members_of
 from pegboard_plugins.protocols.mcp.sealing import STATE_VERSION, Sealer
-from pegboard_plugins.protocols.mcp.session import DEFAULT_LEVEL
 from pegboard_plugins.support.jsonrpc import INVALID_PARAMS
 
 if TYPE_CHECKING:
@@ -66,45 +66,29 @@ class SealedRecords(SessionStore):
 
     def sealed(self, record: SessionRecord) -> str:
         """Return the sealed form of a new record."""
-        caller = record.caller
-        client = record.client
-        parts = [
-            [client.name, client.version, client.revision, dict(client.capabilities)],
-            [caller.subject, caller.trusted, caller.client_id, caller.issuer],
-            sorted(record.offered),
-        ]
-        return self._sealer.seal(parts, self._bound_to).removeprefix(STATE_VERSION)
+        return self._sealer.seal(members_of(record), self._bound_to).removeprefix(STATE_VERSION)
 
-    async def put(self, record: SessionRecord) -> bool:
+    async def create(self, session_id: str, owner: str, fields: Mapping[str, bytes]) -> bool:
         """Accept a new session."""
         return True
 
-    async def update(self, record: SessionRecord) -> bool:
+    async def update(self, session_id: str, changes: Mapping[str, bytes | None]) -> bool:
         """Return False if the session has ended."""
-        return await self.get(record.id) is not None
+        return await self.get(session_id) is not None
 
-    async def get(self, session_id: str) -> SessionRecord | None:
+    async def get(self, session_id: str) -> Mapping[str, bytes] | None:
         """Return the record in an id, or None if it is invalid or has expired."""
         sealed = session_id.rpartition(".")[2]
         if len(sealed) > MAX_ID_BYTES:
             return None
         try:
-            client, (subject, trusted, program, issuer), offered = self._sealer.open(
-                STATE_VERSION + sealed, self._bound_to
-            )
+            return {RECORD: encode(self._sealer.open(STATE_VERSION + sealed, self._bound_to))}
         except ValueError:
             return None
-        return SessionRecord(
-            id=session_id,
-            client=Client(*client),
-            caller=Caller(subject, trusted, client_id=program, issuer=issuer),
-            offered=frozenset(offered),
-            level=DEFAULT_LEVEL,
-        )
 
     async def remove(self, session_id: str) -> None:
         """Do nothing: a sealed session cannot be deleted."""
 
-    async def count(self, caller: Caller, peer: str = "") -> int:
+    async def count(self, owner: str) -> int:
         """Return 0: sealed sessions take no memory, and have no limit."""
         return 0

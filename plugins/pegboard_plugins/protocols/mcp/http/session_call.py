@@ -11,7 +11,13 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
 from pegboard.types import EventStream, RequestId, Response
-from pegboard_plugins.protocols.mcp.http.error_responses import OK_HEAD, SESSION_DELETED, error_response
+from pegboard_plugins.protocols.mcp.http.error_responses import (
+    OK_HEAD,
+    SESSION_DELETED,
+    StoreAwayError,
+    error_response,
+    protocol_error_response,
+)
 from pegboard_plugins.protocols.mcp.http.http_session import HttpSession
 from pegboard_plugins.protocols.mcp.http.http_sessions import HttpSessions
 from pegboard_plugins.protocols.mcp.http.session_stream import (
@@ -92,9 +98,12 @@ class SessionCall:
         del self._answer  # it refers to this call: a cycle would wait for the garbage collector
         try:
             response = await answer()
-            if self._session.data is not self._session.kept.data:
+            if self._session.fields.unsaved:
                 await self._sessions.settle(self._session)  # the client may rely on it
             self._end(response)
+        except StoreAwayError as error:  # what the call wrote is not stored
+            away = protocol_error_response(error, self.request_id)
+            self._end(away.body, away)
         except BaseException:
             self._end(jsonrpc_error(INTERNAL_ERROR, "Internal error", self.request_id), Response(500))
             raise
