@@ -31,6 +31,7 @@ from pegboard.plugin.origin import PROGRAM
 from pegboard.plugin.transports import Connection
 from pegboard.routing.operator_token import OperatorToken
 from pegboard.runtime.dispatcher import Dispatcher
+from pegboard.runtime.host_bus import ChangeRelay, HostBus
 from pegboard.runtime.host_contexts import HostForProtocols, HostForTransports
 from pegboard.runtime.lifespans import Entered, LateLifespans, leave_all, observe, start_plugins
 from pegboard.runtime.open_stores import OpenStores
@@ -100,9 +101,11 @@ class Host:
         )
         self.watch: Callable[[Callable[[Change], None]], Callable[[], None]] = self._served.watch
         self._late = LateLifespans(self._entered)
-        self._stores = OpenStores()
+        self._stores = OpenStores(keys=[key.get_secret_value() for key in self.config.host.state_keys])
+        self._bus = HostBus()
+        self._relay = ChangeRelay(self._bus, self._served.emit)
         self._serving = asyncio.Event()
-        runtime = (self.dispatch, self._store, self._serving.wait)
+        runtime = (self.dispatch, self._store, self._serving.wait, self._bus)
         self._registry = Registry(self.config, self._served.publish, self._changes.emit_kinds, self._late, runtime)
         self._program = LoadedPlugin(
             PROGRAM, None, lambda plugin: self._registry.context(plugin, None, _program_logger)
@@ -114,11 +117,9 @@ class Host:
         self._reloader: Reloader | None = None
         self.identity: Identity = identity_of(self.config.host)
         self.for_protocols: HostForProtocols = HostForProtocols(
-            self.identity, self._served, self._dispatcher, self._stores
+            self.identity, self._served, self._dispatcher, self._stores, self._bus
         )
-        self.for_transports: HostForTransports = HostForTransports(
-            self.for_protocols, self._served, self._registry, self._stores
-        )
+        self.for_transports: HostForTransports = HostForTransports(self.for_protocols, self._served, self._registry)
         self.for_transports.serving = self._serving
 
     def _new_runtime(self) -> Runtime:
@@ -171,6 +172,7 @@ class Host:
     def emit(self, change: Change) -> None:
         """Announce a change to the listeners, from any thread. Never raises."""
         self._served.emit(change)
+        self._relay.tell(change)
 
     # --- life ---
 
@@ -209,6 +211,7 @@ class Host:
         self.for_transports.stopping = False
         self._dispatcher.calls.open()
         self._changes.open()
+        self._relay.open()
         self._late.open()
         try:
             self.report = self._load()

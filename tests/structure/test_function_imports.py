@@ -49,7 +49,7 @@ pegboard.errors pegboard.errors.tracebacks
 pegboard.loading.closed_policy pegboard.loading.late_toolkits
 pegboard.messages.argument_errors pegboard.messages.hints pegboard.messages.texts
 pegboard.plugin.base
-pegboard.reloading.reloader pegboard.runtime.observation
+pegboard.reloading.reloader pegboard.runtime.observation pegboard.runtime.sealed_state
 pegboard.schemas pegboard.schemas.authored_schemas pegboard.schemas.booleans pegboard.schemas.changed_arguments
 pegboard.schemas.dependencies pegboard.schemas.docstrings pegboard.schemas.exact_types pegboard.schemas.inlining
 pegboard.schemas.json_schema pegboard.schemas.json_strings

@@ -30,6 +30,7 @@ from pegboard.loading.loader import load_late
 from pegboard.loading.plugins import LoadedPlugin, contributions_of, key_of, log_problems, refuse_fatal, without_secrets
 from pegboard.names import wire_name
 from pegboard.plugin.base import PluginContext
+from pegboard.plugin.bus import Bus
 from pegboard.plugin.definitions import KINDS, ContentFolder, PromptDefinition, ResourceDefinition, ToolDefinition
 from pegboard.plugin.origin import Origin
 from pegboard.plugin.routes import Authenticator
@@ -65,7 +66,7 @@ class Registry:
         publish: a function that starts to serve a new assembly.
         changed: a function that is called with the changed kinds, outside all locks.
         late: enters the lifespans of toolkits that a thread has imported.
-        runtime: the last attributes of `PluginContext`: `dispatch`, `store` and `serving`.
+        runtime: the last attributes of `PluginContext`: `dispatch`, `store`, `serving` and `bus`.
     """
 
     def __init__(
@@ -74,7 +75,7 @@ class Registry:
         publish: Callable[[Assembly], None],
         changed: Callable[[Collection[ItemKind]], None],
         late: _LateLifespans,
-        runtime: tuple[Any, Any, Any],
+        runtime: tuple[Any, Any, Any, Bus],
     ) -> None:
         self._runtime = runtime
         self._config = config

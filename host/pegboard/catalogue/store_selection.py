@@ -6,13 +6,14 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any, TypeAlias
 
 from pegboard.config import ConfigProblem, HostConfig
-from pegboard.config.models import marked_fields
+from pegboard.config.models import StoreName, marked_fields
 from pegboard.config.problems import KeyPath
 from pegboard.hookspecs import register_stores
 from pegboard.loading.plugins import SECTION_OF_KIND, LoadedPlugin
 from pegboard.names import nearest
+from pegboard.plugin.bus import Bus
 from pegboard.plugin.origin import Origin
-from pegboard.plugin.stores import Store, StoreName
+from pegboard.plugin.stores import Store
 
 StoreKey: TypeAlias = tuple[type[Any], str]
 """The contract and the name of a store."""
@@ -49,10 +50,15 @@ def select_stores(
     """
     selected: dict[StoreKey, OfferedStore] = {}
     problems: list[ConfigProblem] = []
+    state = config.host.state
+    if state is not None and (bus := offered.get((Bus, state))) is not None:
+        selected[Bus, state] = bus
+    elif state is not None and not fall_back:
+        problems.append(_unknown(config, ("host", "state"), (Bus, state), offered, absent))
     for path, key, default in (setting for plugin in plugins for setting in _settings(plugin)):
         store = offered.get(key)
-        if store is None and fall_back:
-            store = offered.get((key[0], default))
+        if store is None and (fall_back or key[1] == state):
+            store = offered.get((key[0], default))  # the plugin of the state may offer some stores only
         if store is None:
             problems.append(_unknown(config, path, key, offered, absent))
         else:

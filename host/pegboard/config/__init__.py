@@ -6,7 +6,7 @@ No plugin is loaded.
 from __future__ import annotations
 
 from pegboard.config.hostconfig import HostConfig
-from pegboard.config.models import HostSection, PluginConfig, WidensAccess
+from pegboard.config.models import HostSection, PluginConfig, SharedKeys, StoreName, WidensAccess
 from pegboard.config.problems import ConfigProblem
 from pegboard.config.references import SecretRef
 from pegboard.config.sections import unknown_sections, unmatched_patterns, validate_section
@@ -19,7 +19,9 @@ __all__ = [
     "Layer",
     "PluginConfig",
     "SecretRef",
+    "SharedKeys",
     "Source",
+    "StoreName",
     "WidensAccess",
     "unknown_sections",
     "unmatched_patterns",

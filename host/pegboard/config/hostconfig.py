@@ -16,7 +16,7 @@ from pegboard.config import environment, files
 from pegboard.config.environment import EnvironmentNames
 from pegboard.config.models import HostSection
 from pegboard.config.problems import ConfigProblem, KeyPath, dotted, in_order, undotted
-from pegboard.config.references import refer
+from pegboard.config.references import refer, resolve
 from pegboard.config.sources import Layer, Source, Sources
 from pegboard.config.trust import OnUntrusted, refuse_untrusted, select_file, settings_of
 from pegboard.config.trusted_folders import find_upward
@@ -196,7 +196,8 @@ class HostConfig:
         return FoundFile(None if own is None else str(own / name), None if path is None else str(path))
 
     def secret_values(self) -> Iterator[str]:
-        """Yield the secret values in the sections of plugins and toolkits."""
+        """Yield the secret values in the sections of plugins and toolkits, and the keys of the state."""
+        yield from (key.get_secret_value() for key in self.host.state_keys)
         if not any(self.plugins.values()) and not any(self.toolkits.values()) and not self.host.tools:
             return
         from pegboard.config.secret_values import secrets_in_section
@@ -317,9 +318,12 @@ def _merged(below: Mapping[str, Any], above: Mapping[str, Any]) -> Mapping[str, 
 
 
 def _referring(section: dict[str, Any], environ: Mapping[str, str]) -> dict[str, Any]:
-    """Return `[host]` with the references of `[host.tools]` resolved."""
-    tools = section.get("tools")
-    return {**section, "tools": refer(tools, environ)} if isinstance(tools, Mapping) else section
+    """Return `[host]` with the references of `[host.tools]` and of `state_keys` resolved."""
+    referring = {key: section[key] for key in ("tools", "state_keys") if isinstance(section.get(key), Mapping | list)}
+    referring = dict(refer(referring, environ))
+    if "state_keys" in referring:
+        referring["state_keys"] = resolve(referring["state_keys"])
+    return {**section, **referring}
 
 
 def _working_directory() -> Path:

@@ -6,10 +6,13 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Annotated, Any, Literal, NamedTuple, TypeVar, get_args, get_origin
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationInfo, field_validator
+from pydantic import BaseModel, ConfigDict, Field, SecretStr, ValidationInfo, field_validator
 from pydantic.fields import FieldInfo
 
 _T = TypeVar("_T")
+
+MIN_KEY_CHARACTERS = 32
+"""The minimum length of a key in `state_keys`."""
 
 
 def _never(value: Any) -> bool:
@@ -30,6 +33,23 @@ class WidensAccess(NamedTuple):
 
     access: str
     unless: Callable[[Any], bool] = _never
+
+
+class SharedKeys(NamedTuple):
+    """The mark of a setting with secret keys, a tuple of `SecretStr`. Its default is `[host] state_keys`."""
+
+
+class StoreName(NamedTuple):
+    """The mark of a setting that names a store: `session_store: Annotated[str, StoreName(SessionStore)] = "memory"`.
+
+    The host refuses a name that no running plugin offers. `ProtocolContext.store` returns the store of that name.
+    `[host] state` is the default of the setting, if its plugin offers a store of the contract.
+
+    Attributes:
+        contract: the contract class that the store must implement.
+    """
+
+    contract: type[Any]
 
 
 def marked_fields(
@@ -158,6 +178,12 @@ class HostSection(PluginConfig):
         log_level: the least severe level that servers log: "debug", "info", "warning" or "error". Other commands log
             nothing below "warning".
         reload: True to reload toolkits and settings when their files change.
+        state: the name of the plugin that keeps shared state, such as "redis": the default of every setting that names
+            a store. Several processes and machines then serve the same clients. By default each process is alone.
+        state_keys: the keys that encrypt what the host keeps in stores outside of its memory, and what processes tell
+            each other; required by `state`. The first key encrypts, all decrypt. All processes need the same keys. They
+            are the default of the keys of other plugins, such as `[plugins.mcp] state_keys`. A key has at least 32
+            random characters, such as the output of `openssl rand -base64 32`; `{ env = "NAME" }` refers to a variable.
         user: the user id for tools if the caller is not authenticated.
         metadata: metadata for tools that require it, by key: `user_email = "me@example.com"`. It is the same for all
             callers. Metadata in a request to the worker takes precedence.
@@ -197,8 +223,21 @@ class HostSection(PluginConfig):
     grace_seconds: float = Field(10, ge=0, le=3600)
     log_level: Literal["debug", "info", "warning", "error"] = "warning"
     reload: bool = False
+    state: str | None = None
+    state_keys: Annotated[tuple[SecretStr, ...], Field(validate_default=True)] = ()
     user: str | None = None
     metadata: dict[str, str] = Field({})
+
+    @field_validator("state_keys")
+    @classmethod
+    def _seals_the_state(cls, keys: tuple[SecretStr, ...], info: ValidationInfo) -> tuple[SecretStr, ...]:
+        if (info.data.get("state") and not keys) or any(
+            len(key.get_secret_value()) < MIN_KEY_CHARACTERS for key in keys
+        ):
+            raise ValueError(
+                f"expected keys of at least {MIN_KEY_CHARACTERS} characters: create one with `openssl rand -base64 32`"
+            )
+        return keys
 
     @field_validator("website_url")
     @classmethod

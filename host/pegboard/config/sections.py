@@ -9,6 +9,7 @@ from pydantic import BaseModel
 
 from pegboard.config.environment import literal
 from pegboard.config.hostconfig import HostConfig, Kind, ListName
+from pegboard.config.models import SharedKeys, StoreName, marked_fields
 from pegboard.config.problems import ConfigProblem, KeyPath, dotted, in_order
 from pegboard.config.references import SecretRef, references, resolve
 from pegboard.config.sources import Layer
@@ -48,7 +49,7 @@ def validate_section(
     section, path = config.section(kind, name), (kind, name)
     if model is None:
         return [config.problem("takes no settings", (*path, key)) for key in section] or None
-    section = {**section, **_from_environment(config, path, variables)}
+    section = {**_of_host(config, model), **section, **_from_environment(config, path, variables)}
     refs = dict(references(section, path))
     missing = [place for place, ref in refs.items() if ref.value is None]
     problems = unset_variables(config, section, path)
@@ -58,6 +59,13 @@ def validate_section(
         unset = {dotted(place[:end]) for place in missing for end in range(len(path), len(place) + 1)}
         problems += [problem for problem in checked if problem.key not in unset]
     return in_order(problems) or checked
+
+
+def _of_host(config: HostConfig, model: type[BaseModel]) -> dict[str, Any]:
+    """Return the settings whose defaults are the shared state of `[host]`."""
+    keys = tuple(key.get_secret_value() for key in config.host.state_keys)
+    defaults: dict[str, Any] = {key: keys for key, _, _ in marked_fields(model, SharedKeys) if keys}
+    return defaults | {key: config.host.state for key, _, _ in marked_fields(model, StoreName) if config.host.state}
 
 
 def unset_variables(config: HostConfig, section: Mapping[str, Any], path: KeyPath) -> list[ConfigProblem]:

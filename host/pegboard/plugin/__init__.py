@@ -6,6 +6,7 @@ _HOMES = {
     "..hookspecs": "hookimpl",
     "..authoring": "ToolFunction",
     "..authoring.late_toolkit": "LateToolkit",
+    ".bus": "Bus",
     ".base": "Catalogue FoundFile Lifespan Plugin PluginContext",
     ".definition_checks": "CheckedDefinition DefinitionCheck",
     ".definitions": "ContentFolder PromptDefinition ResourceDefinition ToolDefinition",
@@ -23,6 +24,7 @@ _HOMES = {
     ".middleware": "Middleware MiddlewareFunction",
     ".stores": "LoginPage LoginStore LoginTerms Record RecordStore StartedLogin Store StoreName",
     ".sessions": "EventStore SessionStore",
+    ".stores": "LoginStore Store",
     ".toolkit_loading": "FoundToolkit ToolkitLoader",
     ".transports": """
         AsgiCallable AsgiReceive AsgiScope AsgiSend Connection ProtocolContext StreamProtocol Transport
@@ -30,7 +32,7 @@ _HOMES = {
     """,
     "..middleware.around": "around",
     "..middleware.gate": "Gate",
-    "..config": "WidensAccess",
+    "..config": "SharedKeys StoreName WidensAccess",
     "..config.state": "StateFiles",
     "..loading.discovery": "Selection",
     "..loading.found_toolkits": "found_toolkits",

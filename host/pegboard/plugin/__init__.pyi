@@ -13,6 +13,8 @@ from pegboard.calls.failures import (
     as_failure,
 )
 from pegboard.config import (
+    SharedKeys,
+    StoreName,
     WidensAccess,
 )
 from pegboard.config.state import (
@@ -56,6 +58,9 @@ from pegboard.plugin.base import (
     Lifespan,
     Plugin,
     PluginContext,
+)
+from pegboard.plugin.bus import (
+    Bus,
 )
 from pegboard.plugin.commands import (
     ArgumentDescription,
@@ -112,12 +117,8 @@ from pegboard.plugin.sessions import (
     SessionStore,
 )
 from pegboard.plugin.stores import (
-    LoginPage,
     LoginStore,
-    LoginTerms,
-    StartedLogin,
     Store,
-    StoreName,
 )
 from pegboard.plugin.token_sources import (
     TokenSource,
@@ -153,6 +154,7 @@ __all__ = [
     "AsgiScope",
     "AsgiSend",
     "Authenticator",
+    "Bus",
     "Catalogue",
     "CheckedDefinition",
     "CommandContext",
@@ -172,9 +174,7 @@ __all__ = [
     "HostPlan",
     "LateToolkit",
     "Lifespan",
-    "LoginPage",
     "LoginStore",
-    "LoginTerms",
     "MCPContextError",
     "MessageQueues",
     "Method",
@@ -201,7 +201,7 @@ __all__ = [
     "SessionInfo",
     "SessionRecorder",
     "SessionStore",
-    "StartedLogin",
+    "SharedKeys",
     "StateFiles",
     "Store",
     "StoreName",

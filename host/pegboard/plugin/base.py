@@ -4,6 +4,7 @@ from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, NamedTuple, Protocol, TypeAlias
 
+from pegboard.plugin.bus import UNCONNECTED, Bus
 from pegboard.plugin.definitions import ContentFolder, PromptDefinition, ResourceDefinition, ToolDefinition
 from pegboard.types.catalogue import ItemKind
 
@@ -144,6 +145,7 @@ class PluginContext(NamedTuple):
         store: an async function that returns a store that a setting of the plugin selects (`StoreName`), by its
             contract and its name. The store is open until all lifespans have ended.
         serving: an async function that waits until a transport is open.
+        bus: sends messages to the processes that share the state of `[host] state`.
     """
 
     name: str
@@ -162,6 +164,7 @@ class PluginContext(NamedTuple):
     dispatch: "Callable[[Call], Awaitable[Outcome]]" = _no_host
     store: Callable[[type[Any], str], Awaitable[Any]] = _no_host
     serving: Callable[[], Awaitable[Any]] = _no_host
+    bus: Bus = UNCONNECTED
 
 
 class Plugin(Generic[ConfigT]):

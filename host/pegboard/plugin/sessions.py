@@ -2,7 +2,6 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
-from typing import ClassVar
 
 
 class SessionStore(ABC):
@@ -23,7 +22,7 @@ class SessionStore(ABC):
             protocol sets it.
     """
 
-    shared: ClassVar[bool] = False
+    shared: bool = False
     on_expired: Callable[[str], None] | None = None
 
     @abstractmethod

@@ -1,4 +1,4 @@
-"""Stores that plugins offer to other plugins, and the settings that select them."""
+"""Stores that plugins offer to other plugins."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Awaitable, Callable, Mapping, Sequence
@@ -19,23 +19,14 @@ class Store(NamedTuple):
             methods `claim` and `release`, the host claims the store as `SessionStore` describes.
             Another plugin opens a `LoginStore` itself (`PluginContext.find_store`).
         name: the name by which the configuration selects the store. If None, the plugin's name.
+        in_memory: True if the store keeps its values in the memory of this process. With `[host] state_keys` the host
+            encrypts the ids, names and values that it passes to other stores.
     """
 
     contract: type[Any]
     open: Callable[[], AbstractAsyncContextManager[Any]]
     name: str | None = None
-
-
-class StoreName(NamedTuple):
-    """The mark of a setting that names a store: `session_store: Annotated[str, StoreName(SessionStore)] = "memory"`.
-
-    The host refuses a name that no running plugin offers. `ProtocolContext.store` returns the store of that name.
-
-    Attributes:
-        contract: the contract class that the store must implement.
-    """
-
-    contract: type[Any]
+    in_memory: bool = False
 
 
 class LoginTerms(NamedTuple):

@@ -204,6 +204,11 @@ class ProtocolContext(Protocol):
         ...
 
     @property
+    def problem(self) -> str:
+        """The reason why this process should get no requests now, such as shared state that is away; "" for none."""
+        ...
+
+    @property
     def identity(self) -> Identity:
         """The identity of the host."""
         ...

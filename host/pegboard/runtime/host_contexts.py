@@ -10,12 +10,14 @@ from time import time
 from typing import TYPE_CHECKING, Any
 
 from pegboard.errors import TransportError
+from pegboard.plugin.bus import Bus
 from pegboard.plugin.methods import Contributions
 from pegboard.plugin.routes import DEFAULT_POLICY
 from pegboard.plugin.transports import Connection
 from pegboard.routing.operator_token import OperatorToken
 from pegboard.routing.router import authenticate, begin_response, check_reach, public_hosts, respond
 from pegboard.runtime.dispatcher import Dispatcher
+from pegboard.runtime.host_bus import HostBus
 from pegboard.runtime.open_stores import OpenStores
 from pegboard.runtime.served_catalogue import ServedCatalogue
 from pegboard.runtime.supervisor import note_opened
@@ -43,17 +45,24 @@ class HostForProtocols:
         catalogue: the catalogue that the host serves.
         dispatcher: runs calls.
         stores: the open stores.
+        bus: the bus of plugins.
 
     Attributes:
         operator: the token whose bearer is the operator; None without one.
     """
 
     def __init__(
-        self, identity: Identity, catalogue: ServedCatalogue, dispatcher: Dispatcher, stores: OpenStores
+        self,
+        identity: Identity,
+        catalogue: ServedCatalogue,
+        dispatcher: Dispatcher,
+        stores: OpenStores,
+        bus: HostBus,
     ) -> None:
         self.identity = identity
         self._catalogue = catalogue
         self._stores = stores
+        self._bus = bus
         self.operator: OperatorToken | None = None
         self.sessions: SessionRecorder | None = None
         self.restarting: set[str] = set()
@@ -75,6 +84,19 @@ class HostForProtocols:
         """Return the caller of a request, or the response that refuses it."""
         return await authenticate(self._catalogue.assembly.authenticators, policy, request, self.operator)
 
+    @property
+    def problem(self) -> str:
+        """The reason why this process should get no requests now; "" for none."""
+        return self._bus.problem
+
+    async def open_stores(self) -> None:
+        """Open the selected stores, and the bus among them."""
+        stores = self._catalogue.assembly.stores
+        await self._stores.open_all(stores)
+        for contract, name in stores:
+            if contract is Bus:
+                self._bus.carry_by(await self._stores.get(stores, (contract, name)), self._stores.sealer)
+
     async def store(self, contract: type[Any], name: str) -> Any:
         """Return a selected store."""
         return await self._stores.get(self._catalogue.assembly.stores, (contract, name))
@@ -87,26 +109,23 @@ class HostForTransports:
         protocols: the host as protocols see it.
         catalogue: the catalogue that the host serves.
         registry: checks that routes may be served at an address.
-        stores: the open stores.
 
     Attributes:
         on_opened: called with the address and the names of the tools when a channel is open; None for no function.
         serving: an event that is set when a channel or a connection is open.
     """
 
-    def __init__(
-        self, protocols: HostForProtocols, catalogue: ServedCatalogue, registry: Registry, stores: OpenStores
-    ) -> None:
+    def __init__(self, protocols: HostForProtocols, catalogue: ServedCatalogue, registry: Registry) -> None:
         self._protocols = protocols
         self._catalogue = catalogue
         self._registry = registry
-        self._stores = stores
         self.standard_output = 1
         self.serving = asyncio.Event()
         self.on_opened: Callable[[str, Sequence[str]], None] | None = None
         self.stopping = False
         self.authenticate = protocols.authenticate
         self.wait_stopping = protocols.wait_stopping
+        self.open_stores = protocols.open_stores
 
     @property
     def public_hosts(self) -> frozenset[str]:
@@ -120,10 +139,6 @@ class HostForTransports:
             self.on_opened(address, list(self._catalogue.assembly.tools))
         self.serving.set()
         note_opened()
-
-    async def open_stores(self) -> None:
-        """Open the selected stores."""
-        await self._stores.open_all(self._catalogue.assembly.stores)
 
     async def serve(self, connection: Connection, messages: AsyncIterable[bytes], *, caller: Caller = ANONYMOUS) -> int:
         """Serve one connection until its messages end or the caller's token expires. Then close the connection.

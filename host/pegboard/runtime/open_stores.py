@@ -4,14 +4,20 @@ from __future__ import annotations
 
 import asyncio
 import logging
+from collections.abc import Sequence
 from contextlib import AbstractAsyncContextManager
-from typing import Any
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
 
 from pegboard.catalogue.store_selection import OfferedStore, StoreKey, Stores
 from pegboard.errors import PluginError
 from pegboard.messages.error_fields import describe_error
+from pegboard.plugin.sessions import SessionStore
 from pegboard.runtime.store_claim import StoreClaim
 from pegboard.secrets.redaction import redacted
+
+if TYPE_CHECKING:
+    from pegboard.runtime.sealed_state import StateSealer
 
 logger = logging.getLogger("pegboard")
 
@@ -21,14 +27,25 @@ class OpenStores(AbstractAsyncContextManager["OpenStores"]):
 
     Args:
         claims: True to claim the stores whose contracts have a method `claim`. False to look at them only.
+        keys: the keys that encrypt what stores outside of the process's memory keep; none to encrypt nothing.
     """
 
-    def __init__(self, *, claims: bool = True) -> None:
+    def __init__(self, *, claims: bool = True, keys: Sequence[str] = ()) -> None:
         self._claims = claims
+        self._keys = keys
         self._lost: asyncio.Future[None] | None = None
         self._opened: dict[StoreKey, asyncio.Future[Any]] = {}
         self._keepers: dict[asyncio.Task[None], asyncio.Future[Any]] = {}
         self._closing = asyncio.Event()
+
+    @cached_property
+    def sealer(self) -> StateSealer | None:
+        """The encryption of stores and of the bus; None without keys."""
+        if not self._keys:
+            return None
+        from pegboard.runtime.sealed_state import StateSealer  # most hosts share no state
+
+        return StateSealer(self._keys)
 
     async def open_all(self, stores: Stores) -> None:
         """Open all selected stores.
@@ -66,7 +83,8 @@ class OpenStores(AbstractAsyncContextManager["OpenStores"]):
                 claim = self._claim(store, contract, title)
                 if claim is not None:
                     await claim.take()
-                opened.set_result(store)
+                sealer = None if definition.in_memory else self.sealer
+                opened.set_result(store if sealer is None else sealer.sealed_store(store))
                 await (closing.wait() if claim is None else self._keep_claim(claim, closing))
         except (Exception, SystemExit, asyncio.CancelledError) as error:
             if opened.done():
@@ -86,7 +104,7 @@ class OpenStores(AbstractAsyncContextManager["OpenStores"]):
         """
         if not isinstance(store, contract):
             raise TypeError(f"{type(store).__name__} does not derive from {contract.__name__}")
-        if not (self._claims and hasattr(contract, "claim")):
+        if not (self._claims and hasattr(contract, "claim")) or (isinstance(store, SessionStore) and store.shared):
             return None
         lacking = _inherited(store, contract)
         if not lacking:

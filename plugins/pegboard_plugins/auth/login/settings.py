@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 from pydantic import AfterValidator, Field, SecretStr, StringConstraints, field_validator, model_validator
 
 from pegboard import PluginConfig
-from pegboard.plugin import WidensAccess
+from pegboard.plugin import SharedKeys, WidensAccess
 from pegboard_client import names_this_machine
 from pegboard_plugins.support.bearer import Scopes
 from pegboard_plugins.support.secret_strength import is_weak_secret
@@ -142,7 +142,7 @@ class LoginConfig(PluginConfig):
         challenge_scopes: the scopes that clients request at first, and receive if they request none.
         scope_groups: the groups whose members receive a scope, by scope. Everyone receives the other scopes.
         keys: the secrets that sign tokens. The first signs, all verify. Processes that serve the same resource need the
-            same keys. By default a key in the state directory.
+            same keys. The default is `[host] state_keys`, else a key in the state directory.
         database: the file of the logins; by default `login.db` in the state directory.
         access_seconds: the lifetime of access tokens.
         login_seconds: the time after which a person must log in again.
@@ -160,7 +160,7 @@ class LoginConfig(PluginConfig):
     scopes: Scopes = ()
     challenge_scopes: Scopes = ()
     scope_groups: Mapping[str, tuple[str, ...]] = {}
-    keys: tuple[SecretStr, ...] = ()
+    keys: Annotated[tuple[SecretStr, ...], SharedKeys()] = ()
     database: Name | None = None
     access_seconds: float = Field(600, ge=30, le=3600)
     login_seconds: float = Field(7 * 24 * 3600, ge=60, allow_inf_nan=False)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from pydantic import Field, SecretStr, ValidationInfo, field_validator
 
 from pegboard import PluginConfig
-from pegboard.plugin import EventStore, SessionStore, StoreName, WidensAccess
+from pegboard.plugin import EventStore, SessionStore, SharedKeys, StoreName, WidensAccess
 
 if TYPE_CHECKING:
     from pegboard_plugins.protocols.mcp.result_encoder import CacheableKind
@@ -61,7 +61,7 @@ class McpConfig(PluginConfig):
         state_keys: the keys that encrypt the state that clients return between the rounds of a call (2026-07-28), and
             sealed sessions. The first key encrypts, all keys decrypt. Instances that serve the same clients need the
             same keys. Without keys, each process creates its own key. A key has at least 32 random characters, such as
-            the output of `openssl rand -base64 32`.
+            the output of `openssl rand -base64 32`. The default is `[host] state_keys`.
         state_seconds: how long a client may take to return this state.
         profiles: parts of the catalogue, by name. `[plugins.mcp.profiles.readonly]` is served at `/mcp/readonly`. Its
             keys are `tools`, `resources`, `prompts`, `toolkits`, `tags`, `read_only` and `auth`.
@@ -93,7 +93,7 @@ class McpConfig(PluginConfig):
     events_seconds: float = Field(default=300, gt=0)
     retry_ms: int = Field(default=1000, ge=0)
     poll_after_seconds: float = Field(default=0, ge=0)
-    state_keys: tuple[SecretStr, ...] = ()
+    state_keys: Annotated[tuple[SecretStr, ...], SharedKeys()] = ()
     state_seconds: float = Field(default=600, gt=0)
     profiles: Mapping[str, Any] = {}
     stream_profile: str | None = None

@@ -58,4 +58,6 @@ async def _ready(request: Request, host: ProtocolContext) -> Response:
     if host.restarting:
         body = f"restarting: {', '.join(sorted(host.restarting))}\n".encode()
         return Response(status=503, body=body, content_type="text/plain")
+    if host.problem:
+        return Response(status=503, body=f"{host.problem}\n".encode(), content_type="text/plain")
     return Response(body=b"ready\n", content_type="text/plain")

@@ -1,0 +1,141 @@
+"""Encryption of what stores and the bus keep: they see bytes and an index.
+
+AES-256-GCM under keys derived with HKDF-SHA256 (RFC 5869). Names and ids become keyed digests (HMAC-SHA256).
+"""
+
+from __future__ import annotations
+
+import hmac
+import os
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from cryptography.exceptions import InvalidTag
+from cryptography.hazmat.primitives.ciphers.aead import AESGCM
+from cryptography.hazmat.primitives.hashes import SHA256
+from cryptography.hazmat.primitives.kdf.hkdf import HKDF
+
+from pegboard.plugin.sessions import EventStore, SessionStore
+
+NONCE_BYTES = 12
+KEY_BYTES = 32
+NAME_BYTES = 2
+"""The size of the length of a field's name, before the name in its sealed value."""
+
+
+class StateSealer:
+    """Encrypts and decrypts values.
+
+    Args:
+        keys: secrets. The first encrypts, all decrypt. The last one makes digests: rotate keys by adding new ones in
+            front.
+    """
+
+    def __init__(self, keys: Sequence[str]) -> None:
+        derived = [HKDF(SHA256(), 2 * KEY_BYTES, None, b"pegboard shared state").derive(key.encode()) for key in keys]
+        self._ciphers = [AESGCM(key[:KEY_BYTES]) for key in derived]
+        self._digest_key = derived[-1][KEY_BYTES:]
+
+    def digest(self, text: str) -> str:
+        """Return the keyed digest of a text."""
+        return hmac.digest(self._digest_key, text.encode(), "sha256").hex()
+
+    def seal(self, value: bytes, bound_to: str) -> bytes:
+        """Encrypt a value, which can only be opened with the same `bound_to`."""
+        nonce = os.urandom(NONCE_BYTES)
+        return nonce + self._ciphers[0].encrypt(nonce, value, bound_to.encode())
+
+    def open(self, sealed: bytes, bound_to: str) -> bytes:
+        """Decrypt a value.
+
+        Raises:
+            ValueError: it was changed, or sealed for something else or with another key.
+        """
+        for cipher in self._ciphers:
+            try:
+                return cipher.decrypt(sealed[:NONCE_BYTES], sealed[NONCE_BYTES:], bound_to.encode())
+            except (InvalidTag, ValueError):
+                continue
+        raise ValueError("it was sealed with another key, or for something else")
+
+    def sealed_store(self, store: Any) -> Any:
+        """Return a store whose values are sealed. A store of another contract is returned unchanged."""
+        if isinstance(store, SessionStore):
+            return SealedSessions(store, self)
+        return SealedEvents(store, self) if isinstance(store, EventStore) else store
+
+
+class SealedSessions(SessionStore):
+    """A session store whose values are sealed."""
+
+    def __init__(self, store: SessionStore, sealer: StateSealer) -> None:
+        self._store = store
+        self._sealer = sealer
+        self.shared = store.shared
+
+    async def create(self, session_id: str, owner: str, fields: Mapping[str, bytes]) -> bool:
+        """Store a sealed session."""
+        key = self._sealer.digest(session_id)
+        sealed = {name: value for name, value in self._sealed(key, fields).items() if value is not None}
+        return await self._store.create(key, self._sealer.digest(owner), sealed)
+
+    async def update(self, session_id: str, changes: Mapping[str, bytes | None]) -> bool:
+        """Change sealed fields."""
+        key = self._sealer.digest(session_id)
+        return await self._store.update(key, self._sealed(key, changes))
+
+    async def get(self, session_id: str) -> Mapping[str, bytes] | None:
+        """Return the fields of a session. A session that was sealed with other keys is unknown."""
+        key = self._sealer.digest(session_id)
+        sealed = await self._store.get(key)
+        try:
+            return None if sealed is None else dict(self._opened(key, *field) for field in sealed.items())
+        except ValueError:
+            return None
+
+    async def remove(self, session_id: str) -> None:
+        """Remove a session."""
+        await self._store.remove(self._sealer.digest(session_id))
+
+    async def count(self, owner: str) -> int:
+        """Return the number of sessions of an owner."""
+        return await self._store.count(self._sealer.digest(owner))
+
+    def _sealed(self, key: str, fields: Mapping[str, bytes | None]) -> dict[str, bytes | None]:
+        sealed: dict[str, bytes | None] = {}
+        for name, value in fields.items():
+            digest, own = self._sealer.digest(key + name), name.encode()
+            whole = None if value is None else len(own).to_bytes(NAME_BYTES, "big") + own + value
+            sealed[digest] = None if whole is None else self._sealer.seal(whole, key + digest)
+        return sealed
+
+    def _opened(self, key: str, digest: str, sealed: bytes) -> tuple[str, bytes]:
+        whole = self._sealer.open(sealed, key + digest)
+        end = NAME_BYTES + int.from_bytes(whole[:NAME_BYTES], "big")
+        return whole[NAME_BYTES:end].decode(), whole[end:]
+
+
+class SealedEvents(EventStore):
+    """An event store whose messages are sealed."""
+
+    def __init__(self, store: EventStore, sealer: StateSealer) -> None:
+        self._store = store
+        self._sealer = sealer
+
+    async def append(self, session_id: str, stream: str, number: int, message: bytes) -> None:
+        """Store a sealed message."""
+        key = self._sealer.digest(session_id), self._sealer.digest(session_id + stream)
+        await self._store.append(*key, number, self._sealer.seal(message, f"{key[1]}{number}"))
+
+    async def after(self, session_id: str, stream: str, number: int) -> Sequence[tuple[int, bytes]] | None:
+        """Return the messages after a number."""
+        key = self._sealer.digest(session_id), self._sealer.digest(session_id + stream)
+        sealed = await self._store.after(*key, number)
+        try:
+            return sealed and [(place, self._sealer.open(text, f"{key[1]}{place}")) for place, text in sealed]
+        except ValueError:
+            return None
+
+    async def forget(self, session_id: str) -> None:
+        """Remove all streams of a session."""
+        await self._store.forget(self._sealer.digest(session_id))

@@ -1,0 +1,48 @@
+"""Shared state in Redis or Valkey, with the library `redis` (the extra `redis`). Docs: `docs/scale.md`."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Iterable
+from contextlib import asynccontextmanager
+from importlib.util import find_spec
+
+from pegboard.plugin import Bus, Plugin, PluginContext, PluginError, SessionStore, Store, hookimpl
+from pegboard_plugins.operation.redis.settings import RedisConfig
+
+
+class RedisPlugin(Plugin):
+    """Offers stores and a bus, which `[host] state = "redis"` selects. Nothing connects before the host serves."""
+
+    Config = RedisConfig
+
+    def __init__(self, config: RedisConfig) -> None:
+        super().__init__(config)
+        if find_spec("redis") is None:
+            raise PluginError('the library redis is not installed; install it with: pip install "pegboard[redis]"')
+
+    @hookimpl
+    def register_stores(self, context: PluginContext) -> Iterable[Store]:
+        """Return the stores and the bus."""
+        return [Store(contract=SessionStore, open=self._sessions), Store(contract=Bus, open=self._bus)]
+
+    @asynccontextmanager
+    async def _sessions(self) -> AsyncIterator[SessionStore]:
+        from pegboard_plugins.operation.redis.connection import connected
+        from pegboard_plugins.operation.redis.session_store import RedisSessions
+
+        async with connected(self.config) as connection:
+            yield RedisSessions(connection, self.config)
+
+    @asynccontextmanager
+    async def _bus(self) -> AsyncIterator[Bus]:
+        from pegboard_plugins.operation.redis.connection import check_server, connected
+        from pegboard_plugins.operation.redis.message_bus import RedisBus
+
+        async with connected(self.config) as connection:
+            await check_server(connection)
+            bus = RedisBus(connection, self.config)
+            await bus.open()
+            try:
+                yield bus
+            finally:
+                await bus.close()

@@ -1,0 +1,133 @@
+"""A connection to Redis whose waiting commands are sent together, and whose answers are waited for at most a second."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Any
+
+from redis.asyncio import Redis
+from redis.asyncio.retry import Retry
+from redis.backoff import NoBackoff
+from redis.exceptions import RedisError
+
+from pegboard.plugin import PluginError
+from pegboard_plugins.operation.redis.settings import RedisConfig
+
+LIMIT_SECONDS = 1.0
+"""How long a command waits for its answer."""
+MIN_VERSION = (6, 2)
+
+logger = logging.getLogger("pegboard.redis")
+
+
+def client_of(config: RedisConfig, limit: float) -> Redis:
+    """Return a client of the server whose answers are waited for at most `limit` seconds."""
+    tls: dict[str, Any] = {"ssl_ca_certs": str(config.ca_file)} if config.ca_file is not None else {}
+    return Redis.from_url(
+        config.url,
+        username=config.user,
+        password=None if config.password is None else config.password.get_secret_value(),
+        socket_timeout=limit,
+        socket_connect_timeout=LIMIT_SECONDS,
+        retry=Retry(NoBackoff(), 0),
+        protocol=2,
+        **tls,
+    )
+
+
+class Connection:
+    """Sends commands. Those that wait at the same time are one round trip, in the order of the calls.
+
+    Attributes:
+        problem: the reason why the last command failed; "" if it succeeded.
+    """
+
+    def __init__(self, client: Redis) -> None:
+        self._client = client
+        self._waiting: list[tuple[tuple[Any, ...], asyncio.Future[Any]]] = []
+        self._sending: asyncio.Task[None] | None = None
+        self.problem = ""
+
+    async def run(self, *command: Any) -> Any:
+        """Run a command and return its answer.
+
+        Raises:
+            ConnectionError: the server did not answer within a second, or rejected the command.
+        """
+        answer = asyncio.get_running_loop().create_future()
+        self._waiting.append((command, answer))
+        if self._sending is None:
+            self._sending = asyncio.create_task(self._send())
+        try:
+            async with asyncio.timeout(LIMIT_SECONDS):
+                return await answer
+        except TimeoutError:
+            raise ConnectionError("Redis did not answer in time") from None
+
+    async def _send(self) -> None:
+        try:
+            while self._waiting:
+                batch, self._waiting = self._waiting, []
+                pipeline = self._client.pipeline(transaction=False)
+                for command, _ in batch:
+                    pipeline.execute_command(*command)
+                try:
+                    answers = await pipeline.execute(raise_on_error=False)
+                    self.problem = ""
+                except (RedisError, OSError) as error:
+                    self.problem = f"Redis cannot be reached: {error}"
+                    answers = [error] * len(batch)
+                for (_, waiting), answer in zip(batch, answers, strict=True):
+                    _settle(waiting, answer)
+        finally:
+            self._sending = None
+
+    async def close(self) -> None:
+        """Close the connection."""
+        await self._client.aclose()
+
+
+def _settle(waiting: asyncio.Future[Any], answer: Any) -> None:
+    if waiting.done():
+        return
+    if isinstance(answer, Exception):
+        waiting.set_exception(ConnectionError(f"Redis: {answer}"))
+    else:
+        waiting.set_result(answer)
+
+
+@asynccontextmanager
+async def connected(config: RedisConfig) -> AsyncIterator[Connection]:
+    """Return a connection. It reaches the server with its first command, and again after each failure."""
+    connection = Connection(client_of(config, LIMIT_SECONDS))
+    try:
+        yield connection
+    finally:
+        await connection.close()
+
+
+async def check_server(connection: Connection) -> None:
+    """Check the version and the settings of the server.
+
+    Raises:
+        PluginError: the server cannot keep state.
+    """
+    facts: dict[str, Any] = {}
+    try:
+        for part in ("server", "memory", "persistence"):
+            facts |= await connection.run("INFO", part)
+    except ConnectionError as error:
+        raise PluginError(f"{error}: start the server, or correct [plugins.redis] url, user and password") from error
+    version = str(facts["redis_version"])
+    if tuple(map(int, version.split(".")[:2])) < MIN_VERSION:
+        raise PluginError(f"the server has version {version}: use Redis 6.2 or later, or Valkey")
+    policy = facts.get("maxmemory_policy", "noeviction")
+    if policy != "noeviction":
+        raise PluginError(f'the server may drop sessions: set its maxmemory-policy to "noeviction", not "{policy}"')
+    if not facts.get("aof_enabled"):
+        logger.warning(
+            "the server has no append-only file, so a restart of the server ends sessions: set appendonly yes"
+        )

@@ -1,0 +1,181 @@
+"""The bus in Redis: a capped stream for all processes, an inbox for each, and a key that says that a process lives."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Sequence
+from contextlib import suppress
+from typing import Any
+
+from redis.asyncio import Redis
+from redis.exceptions import RedisError
+
+from pegboard.plugin import Bus
+from pegboard_plugins.operation.redis.connection import Connection, client_of
+from pegboard_plugins.operation.redis.settings import RedisConfig
+
+RENEWAL_SECONDS = 5.0
+"""The interval between renewals of the key of a process."""
+RETRY_SECONDS = 1.0
+"""The interval between attempts to reach the server."""
+LIFE_SECONDS = 15
+"""How long the key of a process lasts without renewal. Then the process counts as ended."""
+BLOCK_SECONDS = 60
+"""How long one read waits for messages."""
+KEPT_MESSAGES = 10_000
+"""The number of messages in a stream. A reader that falls behind is told that it has missed some."""
+READ_MESSAGES = 100
+MISSED = ""
+"""The topic that tells that messages may be lost; see `Bus.listen`."""
+
+# numbers grow with the clock, so that a server that has lost its data does not use one again
+_BEGIN = """
+local number = math.max(tonumber(redis.call('GET', KEYS[1]) or 0) + 1, redis.call('TIME')[1] - 1700000000)
+redis.call('SET', KEYS[1], string.format('%d', number))
+redis.call('SET', KEYS[2] .. string.format('%d', number), 1, 'EX', ARGV[1])
+return {number, tonumber(redis.call('GET', KEYS[3]) or 0)}
+"""
+_TELL_ALL = """
+local place = redis.call('INCR', KEYS[2])
+local id = string.format('%d-0', place)
+redis.call('XADD', KEYS[1], 'MAXLEN', '~', ARGV[1], id, 't', ARGV[2], 'b', ARGV[3], 's', ARGV[4])
+return 1
+"""
+_TELL_ONE = """
+if redis.call('EXISTS', KEYS[2]) == 0 then return 0 end
+redis.call('XADD', KEYS[1], 'MAXLEN', '~', ARGV[1], '*', 't', ARGV[2], 'b', ARGV[3], 's', ARGV[4])
+redis.call('EXPIRE', KEYS[1], 3600)
+return 1
+"""
+
+logger = logging.getLogger("pegboard.redis")
+
+
+class RedisBus(Bus):
+    """The bus of one process."""
+
+    def __init__(self, connection: Connection, config: RedisConfig) -> None:
+        super().__init__()
+        self._connection = connection
+        self._config = config
+        self._number = 0
+        self._place = 0  # the number of the last message for all that was read
+        self._life = f"{config.prefix}process:"
+        self._stream = f"{config.prefix}bus"
+        self._places = f"{config.prefix}bus-place"
+        self._tasks: list[asyncio.Task[None]] = []
+
+    @property
+    def number(self) -> int:
+        """The number of this process."""
+        return self._number
+
+    @property
+    def problem(self) -> str:
+        """The reason why the server cannot be reached."""
+        return self._connection.problem
+
+    async def open(self) -> None:
+        """Take a number, and read and renew from now on."""
+        await self._begin()
+        self._tasks = [asyncio.create_task(self._read()), asyncio.create_task(self._renew())]
+
+    async def close(self) -> None:
+        """Tell that this process has ended."""
+        for task in self._tasks:
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+        with suppress(ConnectionError):
+            await self._connection.run("DEL", f"{self._life}{self._number}", self._inbox(self._number))
+
+    async def send(self, topic: str, body: bytes, to: int | None = None) -> bool:
+        """Add a message to the stream of all, or to the inbox of a process that lives."""
+        message = (KEPT_MESSAGES, topic, body, self._number)
+        if to is None:
+            return bool(await self._connection.run("EVAL", _TELL_ALL, 2, self._stream, self._places, *message))
+        keys = (self._inbox(to), f"{self._life}{to}")
+        return bool(await self._connection.run("EVAL", _TELL_ONE, 2, *keys, *message))
+
+    def _inbox(self, number: int) -> str:
+        return f"{self._config.prefix}inbox:{number}"
+
+    async def _begin(self) -> None:
+        keys = (f"{self._config.prefix}number", self._life, self._places)
+        self._number, self._place = await self._connection.run("EVAL", _BEGIN, 3, *keys, LIFE_SECONDS)
+
+    async def _renew(self) -> None:
+        """Renew the key of this process. If it has expired, take a new number."""
+        seconds = RENEWAL_SECONDS
+        while True:
+            await asyncio.sleep(seconds)
+            was_away = seconds == RETRY_SECONDS
+            try:
+                renewal = ("SET", f"{self._life}{self._number}", 1, "XX", "EX", LIFE_SECONDS)
+                if not await self._connection.run(*renewal):
+                    await self._begin()
+                    logger.warning("this process counted as ended, and goes on as process %d", self._number)
+                    self._read_anew()
+                    self.deliver(MISSED, b"", self._number)
+                elif was_away:
+                    logger.info("Redis is back")
+                    self._read_anew()
+                seconds = RENEWAL_SECONDS
+            except ConnectionError as error:
+                if not was_away:
+                    logger.error("%s; sessions wait for it", error)
+                seconds = RETRY_SECONDS
+
+    def _read_anew(self) -> None:
+        """Read by another connection: the present one may wait for a server that has gone."""
+        self._tasks[0].cancel()
+        self._tasks[0] = asyncio.create_task(self._read())
+
+    async def _read(self) -> None:
+        """Read messages. When the server cannot be reached, try again until it can."""
+        is_first = True
+        while True:
+            client = client_of(self._config, BLOCK_SECONDS + 10)
+            try:
+                if not is_first:  # the server may have lost messages since
+                    place = int(await self._connection.run("GET", self._places) or 0)
+                    self._missed(min(place, self._place))
+                await self._read_by(client)
+            except (RedisError, OSError) as error:
+                logger.debug("reading messages failed: %s", error)
+            finally:
+                await client.aclose()
+            is_first = False
+            await asyncio.sleep(RETRY_SECONDS)
+
+    async def _read_by(self, client: Redis) -> None:
+        inbox, last = self._inbox(self._number), b"0-0"
+        while True:
+            places: dict[Any, Any] = {self._stream: f"{self._place}-0", inbox: last}
+            answer: Any = await client.xread(places, READ_MESSAGES, BLOCK_SECONDS * 1000)
+            for name, messages in answer:
+                if name.decode() == inbox:
+                    last = messages[-1][0]
+                    self._receive(messages)
+                    await self._connection.run("XDEL", inbox, *[place for place, _ in messages])
+                else:
+                    self._receive_in_order(messages)
+
+    def _receive_in_order(self, messages: Sequence[tuple[bytes, Any]]) -> None:
+        for message in messages:
+            place = int(message[0].partition(b"-")[0])
+            if place != self._place + 1:
+                self._missed(place)
+            self._place = place
+            self._receive([message])
+
+    def _missed(self, place: int) -> None:
+        logger.warning("messages of other processes were lost; what they may have changed is read again")
+        self._place = place
+        self.deliver(MISSED, b"", self._number)
+
+    def _receive(self, messages: Sequence[tuple[bytes, Any]]) -> None:
+        for _, fields in messages:
+            sender = int(fields[b"s"])
+            if sender != self._number:
+                self.deliver(fields[b"t"].decode(), fields[b"b"], sender)

@@ -1,0 +1,189 @@
+"""The session store and the bus on a real server: the contract, ended and suspended processes, and lost messages."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from typing import Any
+
+import pytest
+import pytest_asyncio
+
+from pegboard.plugin import Bus, PluginError, SessionStore
+from pegboard_plugins.operation.redis import message_bus
+from pegboard_plugins.operation.redis.connection import Connection, check_server, client_of, connected
+from pegboard_plugins.operation.redis.message_bus import RedisBus
+from pegboard_plugins.operation.redis.session_store import RedisSessions
+from pegboard_plugins.operation.redis.settings import RedisConfig
+from pegboard_testing import SessionStoreContract
+from tests.support.redis_server import PREFIX, RedisServer, needs_redis
+
+pytestmark = needs_redis
+
+
+def config(server: RedisServer, **settings: Any) -> RedisConfig:
+    return RedisConfig(url=server.url, prefix=PREFIX, **settings)
+
+
+class TestRedisSessions(SessionStoreContract):
+    @pytest.fixture(autouse=True)
+    def _use(self, server: RedisServer) -> None:
+        server.client.flushdb()
+        self.config = config(server, max_sessions=20)
+
+    def make(self) -> SessionStore:
+        self.connection = Connection(client_of(self.config, 1))
+        return RedisSessions(self.connection, self.config)
+
+    async def dispose(self, made: SessionStore) -> None:
+        await self.connection.close()
+
+
+async def test_full_stores_refuse_sessions_and_expired_ones_make_room(server: RedisServer) -> None:
+    server.client.flushdb()
+    async with connected(config(server)) as connection:
+        store = RedisSessions(connection, config(server, max_sessions=2))
+        assert [await store.create(name, "ada", {}) for name in "abc"] == [True, True, False]
+        server.client.delete(f"{PREFIX}session:a")  # as at its expiry
+        for name in ("sessions", "owner:ada"):
+            server.client.zadd(f"{PREFIX}{name}", {"a": 1})
+        assert (await store.count("ada"), await store.get("a")) == (1, None)
+        assert await store.create("c", "ada", {}) is True
+
+
+async def test_waiting_commands_are_one_round_trip(server: RedisServer) -> None:
+    async with connected(config(server)) as connection:
+        store = RedisSessions(connection, config(server))
+        await store.create("s", "ada", {"a": b"1"})
+        before = server.client.info("stats")["total_reads_processed"]
+        read = await asyncio.gather(*[store.get("s") for _ in range(50)])
+        assert read == [{"a": b"1"}] * 50
+        assert server.client.info("stats")["total_reads_processed"] - before < 10
+
+
+class Heard(list[tuple[str, bytes, int]]):
+    """The messages that reached a bus."""
+
+    def __init__(self, bus: Bus, *topics: str) -> None:
+        self.news = asyncio.Event()
+        for topic in topics:
+            bus.listen(topic, lambda body, sender, topic=topic: self._add(topic, body, sender))  # type: ignore[misc]
+
+    def _add(self, *message: Any) -> None:
+        self.append(message)
+        self.news.set()
+
+    async def wait(self, many: int) -> list[tuple[str, bytes, int]]:
+        """Wait until there are so many messages, and return them."""
+        async with asyncio.timeout(20):
+            while len(self) < many:
+                self.news.clear()
+                await self.news.wait()
+        return list(self)
+
+
+class Processes:
+    """Buses as of several processes."""
+
+    def __init__(self, server: RedisServer) -> None:
+        self.config = config(server)
+        self.buses: list[RedisBus] = []
+
+    async def start(self) -> RedisBus:
+        bus = RedisBus(Connection(client_of(self.config, 1)), self.config)
+        await bus.open()
+        self.buses.append(bus)
+        return bus
+
+
+@pytest_asyncio.fixture
+async def processes(server: RedisServer) -> AsyncIterator[Processes]:
+    server.client.flushdb()
+    started = Processes(server)
+    yield started
+    for bus in started.buses:
+        await bus.close()
+        await bus._connection.close()
+
+
+async def test_a_message_reaches_its_receiver_or_all_others(processes: Processes, server: RedisServer) -> None:
+    first, second, third = [await processes.start() for _ in range(3)]
+    heard = [Heard(bus, "a", "b") for bus in (first, second, third)]
+    assert await first.send("a", b"1") is True
+    assert await first.send("b", b"\x00\xff", second.number) is True
+    assert await second.send("a", b"2") is True
+    assert await heard[1].wait(2) == [("a", b"1", first.number), ("b", b"\x00\xff", first.number)]
+    assert await heard[2].wait(2) == [("a", b"1", first.number), ("a", b"2", second.number)]
+    assert await heard[0].wait(1) == [("a", b"2", second.number)]
+    assert len({bus.number for bus in (first, second, third)}) == 3
+
+
+async def test_a_process_that_has_ended_gets_no_message_and_its_number_is_not_used_again(
+    processes: Processes, server: RedisServer
+) -> None:
+    first, second = await processes.start(), await processes.start()
+    server.client.delete(f"{PREFIX}process:{second.number}")  # as at its expiry
+    assert await first.send("a", b"1", second.number) is False
+    assert await first.send("a", b"1", 10**9) is False
+    server.client.flushall()  # as a server that has lost its data
+    assert (await processes.start()).number >= first.number
+
+
+async def test_a_process_that_was_suspended_takes_a_new_number(
+    processes: Processes, server: RedisServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(message_bus, "RENEWAL_SECONDS", 0.01)
+    first, second = await processes.start(), await processes.start()
+    former, heard = second.number, Heard(second, "", "a")
+    server.client.delete(f"{PREFIX}process:{former}")
+    assert await heard.wait(1) == [("", b"", second.number)]
+    assert second.number > former
+    assert await first.send("a", b"1", former) is False
+    assert await first.send("a", b"2", second.number) is True
+    assert (await heard.wait(2))[1] == ("a", b"2", first.number)
+
+
+async def test_a_reader_that_has_fallen_behind_is_told(processes: Processes, server: RedisServer) -> None:
+    first, second = await processes.start(), await processes.start()
+    heard = Heard(second, "", "a")
+    second._tasks[0].cancel()  # it does not read
+    await asyncio.gather(*[first.send("a", str(number).encode()) for number in range(5)])
+    server.client.xtrim(f"{PREFIX}bus", maxlen=2, approximate=False)
+    second._read_anew()
+    assert [(topic, body) for topic, body, _ in await heard.wait(3)] == [("", b""), ("a", b"3"), ("a", b"4")]
+
+
+async def test_messages_arrive_after_a_restart_of_the_server(processes: Processes, server: RedisServer) -> None:
+    first, second = await processes.start(), await processes.start()
+    heard = Heard(second, "", "a")
+    server.kill()
+    with pytest.raises(ConnectionError):
+        await first.send("a", b"1")
+    assert "Redis cannot be reached" in first.problem
+    server.start()
+    assert await heard.wait(1) == [("", b"", second.number)]  # messages may be lost
+    assert await first.send("a", b"2") is True
+    assert (await heard.wait(2))[1][:2] == ("a", b"2")
+    assert first.problem == ""
+
+
+async def test_a_server_that_hangs_is_not_waited_for(server: RedisServer) -> None:
+    async with connected(config(server)) as connection:
+        await connection.run("PING")
+        server.client.client_pause(1500)
+        with pytest.raises(ConnectionError):
+            await connection.run("GET", "x")
+
+
+@pytest.mark.parametrize(("policy", "refused"), [("noeviction", False), ("allkeys-lru", True)])
+async def test_a_server_that_may_drop_sessions_is_refused(server: RedisServer, policy: str, refused: bool) -> None:
+    server.client.config_set("maxmemory-policy", policy)
+    try:
+        async with connected(config(server)) as connection:
+            if refused:
+                with pytest.raises(PluginError, match="maxmemory-policy"):
+                    await check_server(connection)
+            else:
+                await check_server(connection)
+    finally:
+        server.client.config_set("maxmemory-policy", "noeviction")
