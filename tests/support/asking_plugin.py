@@ -27,7 +27,10 @@ class AskingPlugin(Plugin):
         names = ("ask", "tell", "reach", "let_go", "ended")
         served = [ToolDefinition(never, name=f"asking_{name}") for name in names]
         served.append(ToolDefinition(never, name="asking_say", annotations=ToolAnnotations(idempotent=True)))
-        return [*served, *(ToolDefinition(function, name=f"asking_{function.__name__}") for function in (change, keep))]
+        return [
+            *served,
+            *(ToolDefinition(function, name=f"asking_{function.__name__}") for function in (change, keep, put, take)),
+        ]
 
     @hookimpl
     def register_middleware(self) -> Iterable[Middleware]:
@@ -102,3 +105,13 @@ async def keep(context: Context, value: str) -> str:
     context.session.set("value", value)
     context.log.error("kept")
     return str(former)
+
+
+def put(context: Context, key: str, value: str) -> None:
+    """Keep a value in the session."""
+    context.session.set(key, value)
+
+
+def take(context: Context, key: str) -> str:
+    """Return a value of the session."""
+    return str(context.session.get(key, "nothing"))

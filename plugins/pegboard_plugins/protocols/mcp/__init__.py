@@ -68,8 +68,10 @@ class McpPlugin(Plugin):
     def register_stores(self, context: PluginContext) -> Iterable[Store]:
         """Return the stores in this process's memory."""
         return [
-            Store(contract=SessionStore, open=partial(self._sessions, context.worker[1]), name="memory"),
-            Store(contract=EventStore, open=self._events, name="memory"),
+            Store(
+                contract=SessionStore, open=partial(self._sessions, context.worker[1]), name="memory", in_memory=True
+            ),
+            Store(contract=EventStore, open=self._events, name="memory", in_memory=True),
         ]
 
     @asynccontextmanager
@@ -106,7 +108,7 @@ class McpPlugin(Plugin):
         yield MemoryEventStore(config.events_bytes, config.session_events_bytes, config.events_seconds)
 
     @hookimpl
-    def register_routes(self) -> Iterable[Route]:
+    def register_routes(self, context: PluginContext) -> Iterable[Route]:
         """Return the MCP endpoint of HTTP servers. The first request imports its implementation."""
         if not self.config.http:
             return []
@@ -117,7 +119,7 @@ class McpPlugin(Plugin):
         endpoints |= {f"{bare}/{name}": profile for name, profile in self._profiles.items()}
         routes = []
         for start, profile in endpoints.items():
-            answer = McpEndpoint(self.config, self._round_trips, profile).answer
+            answer = McpEndpoint(self.config, self._round_trips, profile, context.bus).answer
             whole = Route("POST", start or "/", answer, anonymous=is_open, advice=_ADVICE)
             route = whole if profile is None else whole._replace(auth=profile.policy)
             paths = sorted({route.path, f"{start}/"})

@@ -30,6 +30,10 @@ class ChangeListener(Protocol):
     def waiting(self) -> int:
         """The number of messages that the client has not read yet."""
 
+    @property
+    def everything(self) -> Iterable[Change]:
+        """A change of each list and resource that the client is notified of."""
+
     def changed(self, changes: Iterable[Change]) -> None:
         """Handle changes without blocking. Each change is listed once."""
 
@@ -88,6 +92,11 @@ class ChangeBroadcaster:
         self._listeners.pop(listener, None)
         if not self._listeners:
             self._rest()
+
+    def notify_all(self) -> None:
+        """Notify the listeners of everything, because changes of other processes may be lost."""
+        for listener in tuple(self._listeners):
+            listener.changed(listener.everything)
 
     def _rest(self) -> None:
         if self._unwatch is not None:

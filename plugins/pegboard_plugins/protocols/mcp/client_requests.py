@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from math import isfinite
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
@@ -80,28 +80,38 @@ class _PendingRequest:
 class ClientRequestIds:
     """A generator of ids for requests to clients. No other process generates the same ids.
 
-    A session may outlive its process. Responses to requests of an earlier process can therefore arrive. Ids are below
-    2**53, the limit of exact JSON numbers.
+    A session may outlive its process, and another process may receive a response. Ids are below 2**53, the limit of
+    exact JSON numbers.
+
+    Args:
+        number: returns the number of this process among those that share sessions; 0 if it is alone.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, number: Callable[[], int] = int) -> None:
+        self._number = number
         self._begins: set[int] = set()
-        self._ids: Iterator[int] = iter(())
+        self._begin = 0
+        self._count = 0
 
     def __next__(self) -> int:
-        try:
-            return next(self._ids)
-        except StopIteration:
-            import secrets  # needed with the first question
+        begin = self._number() or self._begin
+        if begin not in self._begins:
+            if not begin:
+                import secrets  # needed with the first question
 
-            begin = secrets.randbits(53 - _COUNT_BITS - 1)
+                begin = self._begin = secrets.randbits(53 - _COUNT_BITS - 1)
             self._begins.add(begin)
-            self._ids = iter(range(begin << _COUNT_BITS, (begin + 1) << _COUNT_BITS))
-            return next(self._ids)
+        self._count += 1
+        return begin << _COUNT_BITS | self._count % (1 << _COUNT_BITS)
 
     def __contains__(self, request_id: object) -> bool:
         """Return True if this process may have generated the id."""
-        return type(request_id) is int and request_id >> _COUNT_BITS in self._begins
+        return self.process_of(request_id) in self._begins
+
+    @staticmethod
+    def process_of(request_id: object) -> int:
+        """Return the number of the process that generated an id. Return -1 for other values."""
+        return request_id >> _COUNT_BITS if type(request_id) is int else -1
 
 
 class ClientRequests:

@@ -84,6 +84,11 @@ class ListChangedNotifier:
         """The number of waiting notifications."""
         return self._queue.waiting
 
+    @property
+    def everything(self) -> list[Change]:
+        """A change of each list and resource that the client is notified of."""
+        return self._session.everything
+
     def changed(self, changes: Iterable[Change]) -> None:
         """Queue notifications that the client requested. Skip changes that are already queued."""
         for change in changes:

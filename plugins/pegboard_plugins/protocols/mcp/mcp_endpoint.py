@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Awaitable
 from typing import TYPE_CHECKING, TypeAlias
 
-from pegboard.plugin import EventStore, ProtocolContext, SessionStore
+from pegboard.plugin import Bus, EventStore, ProtocolContext, SessionStore
 from pegboard.types import EventStream, Request, Response
 from pegboard_plugins.support.first_step import begin
 
@@ -22,7 +22,10 @@ Answer: TypeAlias = Response | EventStream | Awaitable[Response | EventStream]
 class McpEndpoint:
     """The handler of all HTTP methods at one endpoint: of the whole catalogue, or of a profile."""
 
-    def __init__(self, config: McpConfig, round_trips: RoundTrips, profile: Profile | None = None) -> None:
+    def __init__(
+        self, config: McpConfig, round_trips: RoundTrips, profile: Profile | None = None, bus: Bus | None = None
+    ) -> None:
+        self._bus = bus or Bus()
         self._config = config
         self._round_trips = round_trips
         self._profile = profile
@@ -47,7 +50,7 @@ class McpEndpoint:
 
         sessions = await self._sessions(host)
         if self._http is None:  # unless another request was faster
-            self._http = StreamableHttp(self._config, self._round_trips, sessions, self._profile)
+            self._http = StreamableHttp(self._config, self._round_trips, sessions, self._profile, self._bus)
         answer = self.answer(request, host)
         return answer if isinstance(answer, Response | EventStream) else await answer
 
@@ -69,4 +72,4 @@ class McpEndpoint:
         events: EventStore | None = None
         if config.events_bytes or config.event_store != "memory":
             events = await host.store(EventStore, config.event_store)
-        return HttpSessions(store, events, config, profile)
+        return HttpSessions(store, events, config, profile, self._bus)

@@ -10,7 +10,7 @@ from collections.abc import Coroutine
 from typing import TYPE_CHECKING, Any
 
 from pegboard import ClientCapabilityError, MCPError
-from pegboard.plugin import ProtocolContext, ProtocolError
+from pegboard.plugin import Bus, ProtocolContext, ProtocolError
 from pegboard.types import EMPTY, Call, EventStream, Failure, Outcome, Request, Response
 from pegboard_plugins.protocols.mcp.call_notifications import progress_token
 from pegboard_plugins.protocols.mcp.headers import check_mirrored, check_revision, named_revision
@@ -60,7 +60,12 @@ class StreamableHttp:
     """The handlers of one MCP endpoint: of the whole catalogue, or of a profile."""
 
     def __init__(
-        self, config: McpConfig, round_trips: RoundTrips, sessions: HttpSessions, profile: Profile | None = None
+        self,
+        config: McpConfig,
+        round_trips: RoundTrips,
+        sessions: HttpSessions,
+        profile: Profile | None,
+        bus: Bus,
     ) -> None:
         self._config = config
         self._round_trips = round_trips
@@ -69,6 +74,12 @@ class StreamableHttp:
         self._session_endpoint = SessionEndpoint(sessions, config)
         self._mirrored = MirroredArguments()
         self._made: McpService | None = None
+        bus.listen("", self._notify_all)
+
+    def _notify_all(self, body: bytes, sender: int) -> None:
+        """Notify all listeners of everything, because changes of other processes may be lost."""
+        if self._made is not None:
+            self._made.changes.notify_all()
 
     def _service(self, host: ProtocolContext) -> McpService:
         if self._made is None or self._made.host is not host:

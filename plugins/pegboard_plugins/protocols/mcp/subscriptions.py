@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any, Final, Self
 
 from pegboard.plugin import ProtocolError, encode
-from pegboard.types import Call, Change, RequestId
+from pegboard.types import Call, Change, ItemKind, RequestId
 from pegboard_plugins.protocols.mcp.change_broadcaster import notification
 from pegboard_plugins.protocols.mcp.message_queue import MessageQueue
 from pegboard_plugins.protocols.mcp.revisions import SUBSCRIPTION_ID
@@ -21,7 +21,11 @@ if TYPE_CHECKING:
 MAX_SUBSCRIBED_URIS = 1000
 """The largest number of resources in one subscription."""
 
-_FLAGS: Final = {"toolsListChanged": "tools", "promptsListChanged": "prompts", "resourcesListChanged": "resources"}
+_FLAGS: Final[Mapping[str, ItemKind]] = {
+    "toolsListChanged": "tools",
+    "promptsListChanged": "prompts",
+    "resourcesListChanged": "resources",
+}
 _URIS: Final = "resourceSubscriptions"
 
 
@@ -52,6 +56,11 @@ class ListenFilter:
         """The members of `wanted` that the server supports."""
         flags: dict[str, Any] = {flag: True for flag, kind in _FLAGS.items() if kind in self._kinds}
         return {**flags, _URIS: list(self._uris)} if self._uris else flags
+
+    @property
+    def everything(self) -> list[Change]:
+        """A change of each list and resource in the filter."""
+        return [*(Change(kind) for kind in self._kinds), *(Change("resource", uri) for uri in self._uris)]
 
     def __contains__(self, change: object) -> bool:
         return isinstance(change, Change) and (
@@ -129,6 +138,11 @@ class ClientSubscription:
     def waiting(self) -> int:
         """The number of waiting messages."""
         return self.queue.waiting
+
+    @property
+    def everything(self) -> list[Change]:
+        """A change of each list and resource that the client is notified of."""
+        return self._filter.everything
 
     @property
     def _meta(self) -> dict[str, object]:

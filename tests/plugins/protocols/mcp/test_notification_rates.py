@@ -39,6 +39,7 @@ class Timeline(asyncio.SelectorEventLoop):
 
 class Listener:
     waiting = 0
+    everything = (TOOLS, BOOK)
 
     def __init__(self, loop: Timeline) -> None:
         self._loop = loop

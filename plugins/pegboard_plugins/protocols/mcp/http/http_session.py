@@ -33,14 +33,16 @@ class ChangedFields:
     Attributes:
         changes: the changes to store.
         writes: the number of writes that have ended.
+        storing: held while the store stores changes, so that no older value replaces a newer one.
         on_load: reads the fields that other processes may have changed; None if there are no others.
     """
 
-    __slots__ = ("_sending", "changes", "on_load", "writes")
+    __slots__ = ("_sending", "changes", "on_load", "storing", "writes")
 
     def __init__(self) -> None:
         self.changes: dict[str, str | None] = {}
         self.writes = 0
+        self.storing = asyncio.Lock()
         self.on_load: Callable[[], Awaitable[None]] | None = None
         self._sending: dict[str, str | None] = {}
 
@@ -80,7 +82,6 @@ class HttpSession(Session):
         held: the number of requests in progress.
         fields: the fields that changed since they were stored.
         used_at: the time at which the session was last marked as used in the store, on the event loop's clock.
-        storing: held while the store stores changes, so that no older value replaces a newer one.
         closed: True if the session has ended.
     """
 
@@ -93,7 +94,6 @@ class HttpSession(Session):
         "held",
         "retention",
         "running",
-        "storing",
         "streams",
         "used_at",
     )
@@ -118,7 +118,6 @@ class HttpSession(Session):
         self.held = 0
         self.fields = ChangedFields()
         self.used_at = 0.0
-        self.storing = asyncio.Lock()
         self.closed = False
         self._changes = changes
         self._on_idle = on_idle
@@ -157,6 +156,14 @@ class HttpSession(Session):
         for call in tuple(self.running.values()):
             call.cut()
 
+    def suspend(self) -> None:
+        """End the readers of streams and the waiting questions, because this process counted as ended for others."""
+        for call in self.running.values():
+            self.withdraw(call)
+        for stream in self.streams.values():
+            if stream.reader is not None:
+                stream.reader.stop()
+
     def close(self) -> None:
         """End the session and everything that runs in it."""
         self.closed = True
@@ -172,13 +179,23 @@ class HttpSession(Session):
 
     # --- the streams apart from calls
 
-    def open_standalone(self, stream_id: str | None = None, number: int = 0) -> SessionStream:
-        """Open a standalone stream. Move unsent messages of an earlier standalone stream to the new stream."""
+    def open_standalone(
+        self, stream_id: str | None = None, number: int = 0, *, notify_all: bool = False
+    ) -> SessionStream:
+        """Open a standalone stream. Move unsent messages of an earlier standalone stream to the new stream.
+
+        Args:
+            stream_id: the id of an earlier stream to continue.
+            number: the number of its next message.
+            notify_all: begin with a notification of each list and subscribed resource, as changes may be lost.
+        """
         stream = SessionStream(self.id, self.retention, STANDALONE_STREAM_PREFIX, stream_id, number)
         stream.on_left = self._lost
         former = self._standalone()
         if former and former[-1].reader is None:
             former[-1].move_to(stream)
+        for change in self.everything if notify_all else ():
+            stream.send(notification(change), key=change)
         self.streams[stream.id] = stream
         for old in former[: len(former) + 1 - MAX_STANDALONE_STREAMS]:
             self._drop(old)

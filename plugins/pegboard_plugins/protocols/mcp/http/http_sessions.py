@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import secrets
 from collections.abc import Callable, Coroutine, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from contextvars import Context
 from functools import lru_cache, partial
 from typing import TYPE_CHECKING, Any
 
-from pegboard.plugin import EventStore, ProtocolContext, ProtocolError, SessionStore
+from pegboard.plugin import Bus, EventStore, ProtocolContext, ProtocolError, SessionStore
 from pegboard.types import Caller, Client
 from pegboard_plugins.protocols.mcp.call_notifications import log_limit
 from pegboard_plugins.protocols.mcp.client_requests import ClientRequestIds
 from pegboard_plugins.protocols.mcp.http.error_responses import SESSION_DELETED, StoreAwayError
 from pegboard_plugins.protocols.mcp.http.http_session import HttpSession
+from pegboard_plugins.protocols.mcp.http.resumption import RemoteStream, rest_of_call
+from pegboard_plugins.protocols.mcp.http.session_messages import SessionMessages
 from pegboard_plugins.protocols.mcp.http.session_record import (
     RECORD,
     SessionRecord,
@@ -23,7 +26,12 @@ from pegboard_plugins.protocols.mcp.http.session_record import (
     encode_record,
     owner_of,
 )
-from pegboard_plugins.protocols.mcp.http.session_stream import StreamRetention
+from pegboard_plugins.protocols.mcp.http.session_stream import (
+    EventId,
+    SessionStream,
+    SessionStreamReader,
+    StreamRetention,
+)
 from pegboard_plugins.protocols.mcp.revisions import since
 from pegboard_plugins.support.first_step import in_task
 from pegboard_plugins.support.jsonrpc import INVALID_REQUEST
@@ -40,6 +48,7 @@ SETTLE_DELAY_SECONDS = 0.05
 SHARED_SECONDS = 15.0
 """Both times with a shared store, which is on the network. Other processes tell the changes of the session."""
 
+logger = logging.getLogger("pegboard.mcp")
 _AUDIT = RefusalLog()
 _decoded = lru_cache(maxsize=1024)(decode_record)
 
@@ -52,6 +61,7 @@ class HttpSessions:
         events: the store of the messages of the sessions' streams, or None for no store.
         config: the settings of the plugin.
         profile: the profile of the endpoint, "" for none. Ids of sessions name it, so that other endpoints refuse them.
+        bus: the bus to the processes that share the store.
 
     Attributes:
         request_ids: the ids of this process's requests to clients.
@@ -60,14 +70,38 @@ class HttpSessions:
 
     is_sealed = False
 
-    def __init__(self, store: SessionStore, events: EventStore | None, config: McpConfig, profile: str = "") -> None:
+    def __init__(
+        self,
+        store: SessionStore,
+        events: EventStore | None,
+        config: McpConfig,
+        profile: str = "",
+        bus: Bus | None = None,
+    ) -> None:
         self._profile = profile
-        self.request_ids = ClientRequestIds()
+        bus = bus or Bus()
+        handlers = {
+            "answer": self._receive_answer,
+            "progress": self._receive_progress,
+            "cancelled": self._receive_cancellation,
+            "deleted": self._receive_deletion,
+            "changed": self._receive_change,
+            "resume": self._receive_resumption,
+            "event": self._receive_event,
+            "left": self._receive_departure,
+        }
+        self._messages = SessionMessages(bus, profile, handlers)
+        self._number = bus.number
+        bus.listen("", self._reload_all)
+        self._remote: dict[str, RemoteStream] = {}
+        self._sent_away: dict[str, SessionStreamReader] = {}  # streams that other processes read
+        self._stale: set[str] = set()  # sessions that others have changed while they were looked up
+        self.request_ids = ClientRequestIds(lambda: bus.number)
         self._store = store
         self._events = events
         self._config = config
-        self._plain = StreamRetention(events)
-        self._primed = StreamRetention(events, config.retry_ms, config.poll_after_seconds or None)
+        self._plain = StreamRetention(events, number=lambda: bus.number)
+        self._primed = self._plain._replace(retry_ms=config.retry_ms, poll_seconds=config.poll_after_seconds or None)
         self._live: dict[str, HttpSession] = {}
         self._idle: dict[str, tuple[HttpSession, bool]] = {}  # sessions to settle, and if they were used again since
         self._timer: asyncio.TimerHandle | None = None
@@ -161,14 +195,10 @@ class HttpSessions:
         await in_task()
         self._looking[session_id] = self._looking.get(session_id, 0) + 1
         try:
-            with _reaching():
-                fields = await self._store.get(session_id)
-            if fields is None or session_id in self._deleted:
+            fields = await self._read(session_id)
+            if fields is None:
                 return None
-            try:
-                owner = _decoded(fields[RECORD]).caller
-            except (KeyError, ValueError):
-                return None  # another version wrote it
+            owner = _decoded(fields[RECORD]).caller
             if owner != caller.identity:
                 _log_foreign_session(session_id, owner, caller, peer)
                 return None
@@ -176,12 +206,29 @@ class HttpSessions:
         finally:
             self._looked(session_id)
 
+    async def _read(self, session_id: str) -> Mapping[str, bytes] | None:
+        """Return the fields of a session. Return None if it is unknown or is deleted meanwhile."""
+        fields: Mapping[str, bytes] | None = None
+        self._stale.add(session_id)
+        while session_id in self._stale:
+            self._stale.discard(session_id)
+            with _reaching():
+                fields = await self._store.get(session_id)
+        try:
+            if fields is not None and session_id not in self._deleted:
+                _decoded(fields[RECORD])
+                return fields
+        except (KeyError, ValueError):
+            logger.warning("a session that another version of pegboard has stored is unknown here")
+        return None
+
     def _looked(self, session_id: str) -> None:
         others = self._looking.pop(session_id) - 1
         if others:
             self._looking[session_id] = others
             return
         self._deleted.discard(session_id)
+        self._stale.discard(session_id)
         if (live := self._live.get(session_id)) is not None:
             self._drop_unused(live)
 
@@ -241,8 +288,8 @@ class HttpSessions:
     async def settle(self, session: HttpSession) -> None:
         """Store the changes, and mark the session as used. Drop the session object if unused."""
         await in_task()
-        was_storing = session.storing.locked()
-        async with session.storing:
+        was_storing = session.fields.storing.locked()
+        async with session.fields.storing:
             if _is_closed(session) or self._live.get(session.id) is not session:
                 return
             if session.fields.unsaved or not was_storing:  # else another request has just stored it
@@ -267,6 +314,8 @@ class HttpSessions:
             session.fields.end_write(stored=is_stored)
         if not is_kept:  # another process has deleted it, or nothing used it for too long
             self._end(session)
+        elif any(not name.startswith("data/") for name in changes):
+            await self.tell("changed", session=session.id)
 
     def _end(self, session: HttpSession) -> None:
         """End a session that is not in the store any more."""
@@ -296,7 +345,7 @@ class HttpSessions:
 
     def _drop_unused(self, session: HttpSession) -> None:
         """Drop the session object if nothing uses it. A request that waits for the store may have an older record."""
-        is_used = not session.idle or session.fields.unsaved or session.storing.locked()
+        is_used = not session.idle or session.fields.unsaved or session.fields.storing.locked()
         is_used = is_used or session.id in self._looking or session.id in self._idle
         if not is_used and self._live.get(session.id) is session:
             self._live.pop(session.id, None)
@@ -334,10 +383,102 @@ class HttpSessions:
         try:
             with _reaching():
                 await self._store.remove(session.id)
+            await self.tell("deleted", session=session.id)
             if self._events is not None:
                 await self._events.forget(session.id)
         finally:
             self._looked(session.id)
+
+    # --- other processes
+
+    async def tell(self, kind: str, to: int | None = None, **members: Any) -> bool:
+        """Send a message to one process, or to all others. Return False if the receiver has ended.
+
+        Raises:
+            StoreAwayError: it could not be sent.
+        """
+        with _reaching():
+            return await self._messages.tell(kind, to, **members)
+
+    async def stream_of(self, owner: int, session: HttpSession, named: EventId) -> RemoteStream | None:
+        """Return the rest of a stream that another process has. Return None if that process has ended."""
+        if not owner or owner == self._messages.number:
+            return None
+        stream = RemoteStream(self._messages, owner, named, self._remote)
+        with _reaching():
+            return stream if await stream.begin(session.id) else None
+
+    def _receive_answer(self, message: dict[str, Any], sender: int) -> None:
+        if (session := self._live.get(message["session"])) is not None:
+            session.requests.settle(message["message"])
+
+    def _receive_progress(self, message: dict[str, Any], sender: int) -> None:
+        if (session := self._live.get(message["session"])) is not None:
+            session.requests.report_progress(message["params"])
+
+    def _receive_cancellation(self, message: dict[str, Any], sender: int) -> None:
+        if (session := self._live.get(message["session"])) is not None:
+            session.cancel(message["request"])
+
+    def _receive_deletion(self, message: dict[str, Any], sender: int) -> None:
+        session_id = message["session"]
+        if session_id in self._looking:
+            self._deleted.add(session_id)
+        if (session := self._live.get(session_id)) is not None:
+            self._end(session)
+
+    def _receive_change(self, message: dict[str, Any], sender: int) -> None:
+        session_id = message["session"]
+        if session_id in self._looking:
+            self._stale.add(session_id)
+        if (session := self._live.get(session_id)) is not None:
+            self.run(self._reload_quietly(session))
+
+    def _reload_all(self, body: bytes, sender: int) -> None:
+        """Read all sessions again, because messages may be lost. If the process was suspended, end their streams."""
+        was_suspended, self._number = self._number != self._messages.number, self._messages.number
+        self._stale.update(self._looking)
+        for session in tuple(self._live.values()):
+            if was_suspended:
+                session.suspend()
+            self.run(self._reload_quietly(session))
+
+    async def _reload_quietly(self, session: HttpSession) -> None:
+        with suppress(ProtocolError):  # it has ended, or it is read when the store is back
+            await self._reload(session)
+
+    def _receive_resumption(self, message: dict[str, Any], sender: int) -> None:
+        self.run(self._send_away(message, sender))
+
+    async def _send_away(self, message: dict[str, Any], receiver: int) -> None:
+        """Send the rest of a stream to a process whose client resumes it."""
+        key, session_id = message["reader"], message["session"]
+        named = EventId(message["stream"], message["number"])
+        session, reader = self._live.get(session_id), None
+        try:
+            kept = None if session is None else session.streams.get(named.stream)
+            reader = await rest_of_call(kept or SessionStream(session_id, self._plain, "", named.stream), named.number)
+            if reader is not None:
+                self._sent_away[key] = reader
+                async for data, event_id, retry in reader:
+                    event = {"data": data.decode(), "id": event_id, "retry": retry}
+                    if not await self.tell("event", receiver, reader=key, **event):
+                        return
+            await self.tell("event", receiver, reader=key)
+        except StoreAwayError:
+            logger.warning("the rest of a stream could not be sent to process %d", receiver)
+        finally:
+            self._sent_away.pop(key, None)
+            if reader is not None:
+                await reader.aclose()
+
+    def _receive_event(self, message: dict[str, Any], sender: int) -> None:
+        if (stream := self._remote.get(message["reader"])) is not None:
+            stream.receive(message)
+
+    def _receive_departure(self, message: dict[str, Any], sender: int) -> None:
+        if (reader := self._sent_away.get(message["reader"])) is not None:
+            reader.stop()
 
 
 @contextmanager

@@ -19,12 +19,13 @@ from pegboard_plugins.protocols.mcp.http.error_responses import (
 )
 from pegboard_plugins.protocols.mcp.http.http_session import STANDALONE_STREAM_PREFIX, HttpSession
 from pegboard_plugins.protocols.mcp.http.http_sessions import HttpSessions
+from pegboard_plugins.protocols.mcp.http.resumption import rest_of_call
 from pegboard_plugins.protocols.mcp.http.session_call import ACCEPTED, SessionCall
 from pegboard_plugins.protocols.mcp.http.session_stream import (
-    REPEATABLE_STREAM_PREFIX,
     EventId,
     Missed,
     SessionStream,
+    process_of,
     request_id_of,
 )
 from pegboard_plugins.protocols.mcp.jsonrpc_messages import is_request_id, message_type, params_of, readable_id
@@ -42,7 +43,7 @@ from pegboard_plugins.protocols.mcp.stateless import is_stateless
 from pegboard_plugins.protocols.mcp.stateless_call import STREAM_HEADERS, cut_response
 from pegboard_plugins.protocols.mcp.token_lifetime import seconds_left
 from pegboard_plugins.support.first_step import in_task
-from pegboard_plugins.support.jsonrpc import INTERNAL_ERROR, INVALID_REQUEST, jsonrpc_error
+from pegboard_plugins.support.jsonrpc import INTERNAL_ERROR, INVALID_REQUEST
 from pegboard_plugins.support.refusal_log import RefusalLog, fingerprint
 
 if TYPE_CHECKING:
@@ -51,13 +52,9 @@ if TYPE_CHECKING:
 MAX_RUNNING_CALLS = 1000
 """The largest number of running calls of one session. Calls continue when their client disconnects."""
 
-_LOST = "There is no response: the call was cancelled, the process that ran it has ended, or its stream was not stored."
-_UNKNOWN_OUTCOME = "The outcome is unknown: the call may have had effects, or may go on. Check before you call again."
-_NO_FURTHER_EFFECT = "Call again: repeating this call has no further effect."
-
 _NOT_ASKED = (
-    "This process did not send this request, so the response is lost: the process that sent it has ended, "
-    "or another process serves the same session store. Only one process may serve a session store."
+    "This process did not send this request, and the process that sent it has ended or cannot be reached, "
+    "so the response is lost."
 )
 
 _AUDIT = RefusalLog()
@@ -144,23 +141,49 @@ class SessionEndpoint:
                 response = started.ready_response(json=takes.json)
                 return response or started.stream(repeatable=_is_repeatable(message, service, request))
             if kind == "notification":
-                _notification(session, message["method"], message.get("params"), service)
-            elif not self._settle(session, message, request):
+                await self._notification(session, message["method"], message.get("params"), service)
+            elif not await self._settle(session, message, request):
                 return error_response(404, None, INVALID_REQUEST, _NOT_ASKED)
             return ACCEPTED
         finally:
             if self._sessions.let_go(session):
                 await self._sessions.settle(session)
 
-    def _settle(self, session: HttpSession, message: dict[str, Any], request: Request) -> bool:
-        """Handle a response of the client. Return False if another process sent the request."""
+    async def _settle(self, session: HttpSession, message: dict[str, Any], request: Request) -> bool:
+        """Handle a response of the client. Return False if the process that sent the request has ended."""
         request_id = message["id"]
-        if request_id is not None and request_id not in self._sessions.request_ids:
-            facts = {"session": fingerprint(session.id), "peer": request.peer}
-            _AUDIT.refused("a response to a request of another process", request.caller, facts)
-            return False
-        session.requests.settle(message)
-        return True
+        ids = self._sessions.request_ids
+        if request_id is None or request_id in ids:
+            session.requests.settle(message)
+            return True
+        owner = ids.process_of(request_id)
+        if owner > 0 and await self._sessions.tell("answer", owner, session=session.id, message=message):
+            return True
+        facts = {"session": fingerprint(session.id), "peer": request.peer}
+        _AUDIT.refused("a response to a request of another process", request.caller, facts)
+        return False
+
+    async def _notification(self, session: HttpSession, method: str, params: Any, service: McpService) -> None:
+        """Handle a cancellation or a progress notification. Dispatch every notification to plugins."""
+        if method == "notifications/cancelled" and isinstance(params, dict):
+            await self._cancel(session, params)
+        elif method == "notifications/progress" and isinstance(params, dict):
+            owner = self._sessions.request_ids.process_of(params.get("progressToken"))
+            if owner > 0 and params["progressToken"] not in self._sessions.request_ids:
+                await self._sessions.tell("progress", owner, session=session.id, params=params)
+            else:
+                session.requests.report_progress(params)
+        service.dispatch_notification(method, params, session.caller, session)
+
+    async def _cancel(self, session: HttpSession, params: dict[str, Any]) -> None:
+        """Cancel a call, in this process or in another one."""
+        request_id = params.get("requestId")
+        if not (isinstance(request_id, str | int) and is_request_id(request_id)):
+            return
+        if session.cancel(request_id):
+            logger.info("request %r cancelled by the client: %s", request_id, params.get("reason", "no reason"))
+        else:
+            await self._sessions.tell("cancelled", session=session.id, request=request_id)
 
     def _start(
         self, message: dict[str, Any], session: HttpSession, service: McpService, request: Request, *, tells: bool
@@ -226,8 +249,8 @@ class SessionEndpoint:
             kind = message_type(message)
             params = message.get("params")
             if kind == "notification":
-                _notification(session, message["method"], params, service)
-            if kind == "response" and not self._settle(session, message, request):
+                await self._notification(session, message["method"], params, service)
+            if kind == "response" and not await self._settle(session, message, request):
                 raise ProtocolError(INVALID_REQUEST, _NOT_ASKED)
             if kind != "request":
                 return None
@@ -272,34 +295,32 @@ class SessionEndpoint:
         named = EventId.parse(last[0].strip(" \t")) if len(last) == 1 else None
         if named is None:
             return None
+        if named.stream.startswith(STANDALONE_STREAM_PREFIX):
+            return await self._resume_standalone(session, named, request, service)
+        request_id = request_id_of(named.stream)
+        at_the_end = None if request_id is None else partial(cut_response, request_id)
+        kept = session.streams.get(named.stream)
+        remote = None
+        if kept is None:
+            remote = await self._sessions.stream_of(process_of(named.stream), session, named)
+        if remote is not None:
+            return EventStream(messages=remote, headers=STREAM_HEADERS, cut=at_the_end)
+        stream = kept or SessionStream(session.id, session.retention, "", named.stream)
+        reader = await rest_of_call(stream, named.number)
+        return None if reader is None else EventStream(messages=reader, headers=STREAM_HEADERS, cut=at_the_end)
+
+    async def _resume_standalone(
+        self, session: HttpSession, named: EventId, request: Request, service: McpService
+    ) -> EventStream:
+        """Return a standalone stream after an event. It has only changes, so a new one can take its place."""
         kept = session.streams.get(named.stream)
         stream = kept or SessionStream(session.id, session.retention, "", named.stream)
         missed = await stream.missed(named.number)
-        if named.stream.startswith(STANDALONE_STREAM_PREFIX):
-            if missed is None:
-                return _standalone(session.open_standalone(), request, service)  # it has only changes
-            if session.streams.get(named.stream) is None:
-                stream = session.open_standalone(named.stream, named.number + len(missed) + 1)
-            return _standalone(stream, request, service, missed, prime=False)
-        if kept is None:  # the call has ended: only stored messages are left
-            missed = await self._kept(stream, missed, named.number)
         if missed is None:
-            return None
-        request_id = request_id_of(named.stream)
-        at_the_end = None if request_id is None else partial(cut_response, request_id)
-        reader = stream.read(missed, prime=False, polled=True)
-        return EventStream(messages=reader, headers=STREAM_HEADERS, cut=at_the_end)
-
-    async def _kept(self, stream: SessionStream, missed: Missed | None, number: int) -> Missed | None:
-        """Return the stored messages of a call that has ended. If its response is missing, end with an error."""
-        request_id = request_id_of(stream.id)
-        answered = missed is not None and await stream.is_answered(missed, number)
-        if answered or request_id is None:
-            stream.close()
-            return missed
-        advice = _NO_FURTHER_EFFECT if stream.id.startswith(REPEATABLE_STREAM_PREFIX) else _UNKNOWN_OUTCOME
-        stream.end_with(jsonrpc_error(INTERNAL_ERROR, f"{_LOST} {advice}", request_id))
-        return missed or ()
+            return _standalone(session.open_standalone(notify_all=True), request, service)
+        if kept is None:
+            stream = session.open_standalone(named.stream, named.number + len(missed) + 1)
+        return _standalone(stream, request, service, missed, prime=False)
 
     async def delete(self, request: Request, service: McpService) -> Response:
         """End a session. Refuse it if sessions are sealed (2025-11-25, basic/transports, session management)."""
@@ -339,17 +360,6 @@ def _standalone(
     reader = stream.read(missed, prime=prime, seconds=seconds_left(request.caller))
     service.admitted_streams.add(reader, request)
     return EventStream(reader, STREAM_HEADERS)
-
-
-def _notification(session: HttpSession, method: str, params: Any, service: McpService) -> None:
-    """Handle a cancellation or a progress notification. Dispatch every notification to plugins."""
-    if method == "notifications/cancelled" and isinstance(params, dict):
-        request_id = params.get("requestId")
-        if isinstance(request_id, str | int) and is_request_id(request_id) and session.cancel(request_id):
-            logger.info("request %r cancelled by the client: %s", request_id, params.get("reason", "no reason"))
-    elif method == "notifications/progress":
-        session.requests.report_progress(params)
-    service.dispatch_notification(method, params, session.caller, session)
 
 
 async def _answer(service: McpService, call: Call, running: SessionCall) -> bytes:

@@ -20,8 +20,9 @@ from pegboard_plugins.protocols.mcp.message_queue import MessageQueue
 
 logger = logging.getLogger("pegboard.mcp")
 
-_ids = (f"{number:x}-{_process}" for _process in [secrets.token_urlsafe(6)] for number in count())
-"""A generator of stream ids. No other process generates the same ids."""
+_count = count()
+_PROCESS = f"{secrets.token_urlsafe(6)}_"
+"""The end of the ids of streams, if this process has no number. No other process generates the same ids."""
 
 
 Missed = Sequence[tuple[int, bytes]]
@@ -58,6 +59,12 @@ def request_id_of(stream_id: str) -> RequestId | None:
     return request_id if isinstance(request_id, str | int) and is_request_id(request_id) else None
 
 
+def process_of(stream_id: str) -> int:
+    """Return the number of the process that generated a stream id; 0 if it had none."""
+    number = stream_id.rpartition("-")[2]
+    return int(number) if number.isdecimal() else 0
+
+
 class EventId(NamedTuple):
     """The id of an event as clients return it: the stream, and the number of the message."""
 
@@ -90,11 +97,13 @@ class StreamRetention(NamedTuple):
         retry_ms: how long a client waits before it resumes. None in revisions without this field. Their streams also
             do not begin with an event without data.
         poll_seconds: how long the stream of a call stays open before its client must resume it; None for no limit.
+        number: returns the number of this process, which ids of streams contain; 0 if it has none.
     """
 
     store: EventStore | None
     retry_ms: int | None = None
     poll_seconds: float | None = None
+    number: Callable[[], int] = int
 
 
 class SessionStream:
@@ -120,7 +129,7 @@ class SessionStream:
         number: int = 0,
         queue: MessageQueue | None = None,
     ) -> None:
-        self.id = stream_id or kind + next(_ids)
+        self.id = stream_id or f"{kind}{next(_count):x}-{retention.number() or _PROCESS}"
         self.session_id = session_id
         self.retention = retention
         self.reader: SessionStreamReader | None = None
@@ -129,6 +138,11 @@ class SessionStream:
         self._queue = queue or MessageQueue()
         self._number = number
         self._lock = asyncio.Lock()
+
+    @property
+    def is_kept(self) -> bool:
+        """True if the stream has not only been named by a client: messages of it are sent or wait."""
+        return self.on_left is not None
 
     @property
     def waiting(self) -> int:

@@ -1,0 +1,128 @@
+"""The rest of a call's stream, for a client that has lost the stream: in this process, or from another one."""
+
+from __future__ import annotations
+
+import asyncio
+import secrets
+from typing import TYPE_CHECKING, Any, Self
+
+from pegboard.types import ServerSentEvent
+from pegboard_plugins.protocols.mcp.http.session_stream import (
+    REPEATABLE_STREAM_PREFIX,
+    EventId,
+    Missed,
+    SessionStream,
+    SessionStreamReader,
+    request_id_of,
+)
+from pegboard_plugins.support.jsonrpc import INTERNAL_ERROR, jsonrpc_error
+
+if TYPE_CHECKING:
+    from pegboard_plugins.protocols.mcp.http.session_messages import SessionMessages
+
+PATIENCE_SECONDS = 10.0
+"""How long a remote stream is silent before this process asks whether the other one still runs."""
+
+_LOST = "There is no response: the call was cancelled, the process that ran it has ended, or its stream was not stored."
+_UNKNOWN_OUTCOME = "The outcome is unknown: the call may have had effects, or may go on. Check before you call again."
+_NO_FURTHER_EFFECT = "Call again: repeating this call has no further effect."
+
+
+def lost_response(stream_id: str) -> bytes:
+    """Return the error that takes the place of the response of a call's stream."""
+    advice = _NO_FURTHER_EFFECT if stream_id.startswith(REPEATABLE_STREAM_PREFIX) else _UNKNOWN_OUTCOME
+    return jsonrpc_error(INTERNAL_ERROR, f"{_LOST} {advice}", request_id_of(stream_id))
+
+
+async def rest_of_call(stream: SessionStream, number: int) -> SessionStreamReader | None:
+    """Return the rest of the stream of a call, after event `number`. Return None if there is no such event."""
+    missed = await stream.missed(number)
+    if not stream.is_kept:  # the call has ended: only stored messages are left
+        missed = await _kept(stream, missed, number)
+    return None if missed is None else stream.read(missed, prime=False, polled=True)
+
+
+async def _kept(stream: SessionStream, missed: Missed | None, number: int) -> Missed | None:
+    """Return the stored messages of a call that has ended. If its response is missing, end with an error."""
+    answered = missed is not None and await stream.is_answered(missed, number)
+    if answered or request_id_of(stream.id) is None:
+        stream.close()
+        return missed
+    stream.end_with(lost_response(stream.id))
+    return missed or ()
+
+
+class RemoteStream:
+    """The rest of a call's stream that another process sends. It ends with an error if that process ends.
+
+    Args:
+        messages: the messages between processes.
+        owner: the number of the other process.
+        named: the last event that the client has read.
+        waiting: the remote streams of this process, by their keys.
+    """
+
+    def __init__(self, messages: SessionMessages, owner: int, named: EventId, waiting: dict[str, RemoteStream]) -> None:
+        self._messages = messages
+        self._owner = owner
+        self._named = named
+        self._waiting = waiting
+        self._key = secrets.token_urlsafe(8)
+        self._events: asyncio.Queue[ServerSentEvent | None] = asyncio.Queue()
+        waiting[self._key] = self
+
+    async def begin(self, session_id: str) -> bool:
+        """Ask for the events. Return False if the other process has ended.
+
+        Raises:
+            ConnectionError: it could not be asked.
+        """
+        stream, number = self._named
+        wanted = {"session": session_id, "stream": stream, "number": number, "reader": self._key}
+        try:
+            begun = await self._messages.tell("resume", self._owner, **wanted)
+        except ConnectionError:
+            self._waiting.pop(self._key)
+            raise
+        if not begun:
+            self._waiting.pop(self._key)
+        return begun
+
+    def receive(self, message: dict[str, Any]) -> None:
+        """Take an event from the other process, or the end."""
+        data = message.get("data")
+        event = None if data is None else ServerSentEvent(data.encode(), message["id"], message["retry"])
+        self._events.put_nowait(event)
+
+    def __aiter__(self) -> Self:
+        return self
+
+    async def __anext__(self) -> ServerSentEvent:
+        while True:
+            try:
+                async with asyncio.timeout(PATIENCE_SECONDS):
+                    event = await self._events.get()
+            except TimeoutError:
+                await self._check()
+                continue
+            if event is None:
+                raise StopAsyncIteration
+            return event
+
+    async def _check(self) -> None:
+        """End the stream if the other process has ended."""
+        try:
+            lives = await self._messages.tell("reading", self._owner)
+        except ConnectionError:
+            return
+        if not lives:
+            self._events.put_nowait(ServerSentEvent(lost_response(self._named.stream)))
+            self._events.put_nowait(None)
+
+    async def aclose(self) -> None:
+        """Tell the other process that the client has left."""
+        self._waiting.pop(self._key, None)
+        try:
+            await self._messages.tell("left", self._owner, reader=self._key)
+        except ConnectionError:
+            return

@@ -1,0 +1,57 @@
+"""Messages between the processes that share the sessions of one endpoint."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from pegboard.plugin import Bus, decode, encode
+from pegboard_plugins.support.first_step import in_task
+
+VERSION = 1
+"""The version of the messages. Unknown members are ignored, so that a new member needs no new version."""
+
+logger = logging.getLogger("pegboard.mcp")
+
+
+class SessionMessages:
+    """Sends messages about sessions, and passes those of other processes on.
+
+    Args:
+        bus: the bus of the plugin.
+        profile: the profile of the endpoint; "" for none.
+        handlers: a function for each kind of message, with the message and the number of its sender.
+    """
+
+    def __init__(self, bus: Bus, profile: str, handlers: Mapping[str, Callable[[dict[str, Any], int], None]]) -> None:
+        self._bus = bus
+        self._topic = f"mcp/sessions/{profile}"
+        self._handlers = handlers
+        self._is_warned = False
+        bus.listen(self._topic, self._receive)
+
+    @property
+    def number(self) -> int:
+        """The number of this process; 0 without other processes."""
+        return self._bus.number
+
+    async def tell(self, kind: str, to: int | None = None, **members: Any) -> bool:
+        """Send a message to one process, or to all others. Return False if the receiver has ended.
+
+        Raises:
+            ConnectionError: it could not be sent.
+        """
+        if not self._bus.number:
+            return to is None
+        await in_task()
+        return await self._bus.send(self._topic, encode({"version": VERSION, "kind": kind, **members}), to)
+
+    def _receive(self, body: bytes, sender: int) -> None:
+        message = decode(body)
+        handler = self._handlers.get(message["kind"])
+        if message["version"] <= VERSION and handler is not None:
+            handler(message, sender)
+        elif not self._is_warned:
+            self._is_warned = True
+            logger.warning("ignored a message of process %d, which has a later version", sender)

@@ -1,0 +1,289 @@
+"""Two processes that share state, over HTTP: each message may reach the process that it does not belong to."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import signal
+from collections.abc import AsyncIterator, Awaitable, Callable
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+import pytest_asyncio
+
+from tests.support import asking_plugin
+from tests.support.http import Answer, Served, http_config
+from tests.support.http_mcp import Session, Streaming, call, message, mirrored, modern, opened
+from tests.support.pool import ASKING, FIXTURE, make_site
+from tests.support.redis_server import PREFIX, RedisServer, needs_redis
+
+pytestmark = [needs_redis, pytest.mark.asyncio(loop_scope="session")]
+
+KEY = "0123456789abcdef0123456789abcdef"
+STATE = f'{ASKING}state = "redis"\nstate_keys = ["{KEY}"]'
+ABLE: dict[str, Any] = {"sampling": {}}
+SAY = ["notifications/message", {"level": "error", "data": "x"}]
+
+
+class Two(NamedTuple):
+    """Two processes on one server."""
+
+    first: Served
+    second: Served
+    redis: RedisServer
+
+    async def open(self, **options: Any) -> tuple[Session, Session]:
+        """Return one session as it is used at each process. Both have used it."""
+        here = await opened(self.first, **options)
+        there = at(here, self.second)
+        assert (await there.post(message("ping"))).status == 200
+        return here, there
+
+
+def at(session: Session, served: Served) -> Session:
+    """Return a session for use at another process."""
+    other = Session(served, session.revision, session.capabilities)
+    other.id, other.conversation, other.seen = session.id, session.conversation, session.seen
+    return other
+
+
+def serve(site: Path, server: RedisServer) -> Served:
+    return Served(site, http_config(host=STATE, more=server.config))
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return make_site(tmp_path_factory.mktemp("site"), FIXTURE, asking_plugin)
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="session")
+async def two(site: Path, server: RedisServer) -> AsyncIterator[Two]:
+    async with serve(site, server) as first, serve(site, server) as second:
+        yield Two(first, second, server)
+
+
+async def until(check: Callable[[], Awaitable[bool]]) -> None:
+    """Wait until a check succeeds."""
+    async with asyncio.timeout(20):
+        while not await check():  # each check is a request
+            pass
+
+
+async def notification(session: Session, method: str, params: Any) -> int:
+    return (await session.post({"jsonrpc": "2.0", "method": method, "params": params})).status
+
+
+def text(exchanged: Any) -> str:
+    return str(exchanged["result"]["content"][0]["text"])
+
+
+async def test_an_answer_reaches_the_process_that_asked(two: Two) -> None:
+    here, there = await two.open(capabilities=ABLE)
+    asking = await here.begin(call("asking_ask", {}))
+    answer = {"jsonrpc": "2.0", "id": asking.first["id"], "result": {"model": "m"}}
+    assert (await there.post(answer)).status == 202
+    assert json.loads(text(await asking.next())) == {"answers": [{"result": {"model": "m"}, "heard": []}]}
+
+
+async def test_progress_of_the_client_reaches_the_process_that_asked(two: Two) -> None:
+    here, there = await two.open(capabilities=ABLE)
+    asking = await here.begin(call("asking_ask", {"progress": True}))
+    token = asking.first["params"]["_meta"]["progressToken"]
+    assert await notification(there, "notifications/progress", {"progressToken": token, "progress": 1}) == 202
+    answer = {"jsonrpc": "2.0", "id": asking.first["id"], "result": {}}
+    assert (await there.post(answer)).status == 202
+    assert json.loads(text(await asking.next()))["answers"][0]["heard"] == [[1, None, None]]
+
+
+@pytest.mark.parametrize("request_id", [7 << 20, 2**60, -5, 1 << 20])
+async def test_an_answer_with_a_forged_process_is_refused(two: Two, request_id: int) -> None:
+    here, _ = await two.open(capabilities=ABLE)
+    assert (await here.post({"jsonrpc": "2.0", "id": request_id, "result": {}})).refused == (404, -32600)
+
+
+async def test_a_call_is_cancelled_from_another_process(two: Two) -> None:
+    here, there = await two.open(capabilities=ABLE)
+    running = await here.begin(call("asking_ask", {"label": "cancelled elsewhere"}, id="slow"))
+    assert await notification(there, "notifications/cancelled", {"requestId": "slow"}) == 202
+    assert [received["method"] async for received in running.rest()] == ["notifications/cancelled"]  # of its question
+    assert "cancelled elsewhere" in text((await here.post(call("asking_ended"))).last)
+
+
+async def test_a_deleted_session_is_refused_everywhere_and_does_not_come_back(two: Two) -> None:
+    here, there = await two.open()
+    stays = await there.begin(call("asking_tell", {"notifications": [SAY], "stay": True}))
+    assert (await two.first.request("DELETE", "/mcp", here.fields())).status == 204
+    assert [received.get("error", {}).get("message") async for received in stays.rest()][-1]
+
+    async def refused() -> bool:
+        return (await there.post(call("asking_keep", {"value": "a"}))).status == 404
+
+    await until(refused)
+    for session in (here, there):
+        assert (await session.post(message("ping"))).status == 404
+
+
+async def test_values_of_both_processes_are_kept_and_read_at_once(two: Two) -> None:
+    here, there = await two.open()
+    for number in range(20):
+        kept = [
+            await session.post(call("asking_keep", {"value": f"{number}{session.served.port}"}))
+            for session in (here, there)
+        ]
+        assert text(kept[1].last) == f"{number}{here.served.port}"
+    put = [session.post(call("asking_put", {"key": key, "value": key})) for session, key in ((here, "a"), (there, "b"))]
+    assert [exchanged.status for exchanged in await asyncio.gather(*put)] == [200, 200]
+    values = [text((await here.post(call("asking_take", {"key": key}))).last) for key in "ab"]
+    assert values == ["a", "b"]
+
+
+async def test_the_log_level_reaches_running_calls_of_other_processes(two: Two) -> None:
+    here, there = await two.open()
+    telling = call("asking_tell", {"notifications": [["notifications/message", {"level": "info", "data": "x"}]]})
+    assert len((await there.post(telling)).messages) == 2
+    assert (await here.post(message("logging/setLevel", {"level": "error"}))).status == 200
+
+    async def silent() -> bool:
+        return len((await there.post({**telling, "id": message("x")["id"]})).messages) == 1
+
+    await until(silent)
+
+
+async def test_a_subscription_at_one_process_gets_changes_of_the_other(two: Two) -> None:
+    here, there = await two.open()
+    changes = await here.listen()
+    assert (await there.post(message("resources/subscribe", {"uri": "x://a"}))).status == 200
+
+    async def told() -> bool:
+        await there.post(call("asking_change", {"what": ["x://b", "x://a"]}))
+        return bool(changes.line.reader._buffer)  # type: ignore[attr-defined]  # no event without a subscription
+
+    await until(told)
+    assert (await changes.next())["params"]["uri"] == "x://a"
+
+
+async def test_a_change_reaches_clients_of_2026_07_28_at_other_processes(two: Two) -> None:
+    listening = message("subscriptions/listen", {"notifications": {"resourceSubscriptions": ["x://c"]}})
+    request = modern(listening)
+    changes = Streaming(await two.first.connect())
+    await changes.begin(request, mirrored(request))
+    there = await opened(two.second)
+    await there.post(call("asking_change", {"what": ["x://c", "x://c", "x://d"]}))
+    assert (await changes.next())["params"]["uri"] == "x://c"
+
+
+async def test_a_running_call_is_resumed_at_another_process(two: Two) -> None:
+    here, there = await two.open()
+    running = await here.begin(call("asking_tell", {"notifications": [SAY], "stay": True}))
+    last = running.events[-1].id
+    running.abort()
+    resumed = await there.listen(last)
+    assert (await here.post(call("asking_let_go"))).status == 200
+    assert [text(received) async for received in resumed.rest()] == ["told"]
+    again = await there.listen(last)  # the call has ended, and its process still has the events
+    assert [text(received) async for received in again.rest()] == ["told"]
+
+
+async def test_a_caller_cannot_resume_or_answer_in_the_session_of_another(two: Two) -> None:
+    """A stream belongs to a session, also at another process."""
+    here, _ = await two.open(capabilities=ABLE)
+    asking = await here.begin(call("asking_ask", {}))
+    foreign = at(await opened(two.second, capabilities=ABLE), two.second)
+    answer = {"jsonrpc": "2.0", "id": asking.first["id"], "result": {"model": "forged"}}
+    assert (await foreign.post(answer)).status == 202  # it reaches the process, which has no such question there
+    stolen = await foreign.listen(asking.events[-1].id)
+    event = await stolen.event()
+    assert event is not None
+    assert json.loads(event.data)["error"]["code"] == -32603
+    assert await stolen.event() is None
+    assert (await here.post({**answer, "result": {"model": "own"}})).status == 202
+    assert "own" in text(await asking.next())
+
+
+async def test_a_message_that_is_not_sealed_is_ignored(two: Two) -> None:
+    here, there = await two.open()
+    body = json.dumps({"version": 1, "kind": "deleted", "session": here.id})
+    place = two.redis.client.incr(f"{PREFIX}bus-place")
+    two.redis.client.xadd(f"{PREFIX}bus", {"t": "mcp/sessions/", "b": body, "s": "1"}, id=f"{place}-0")
+    for served in (two.first, two.second):
+        await served.wait_for_stderr("it is not sealed with")
+    assert [(await session.post(message("ping"))).status for session in (here, there)] == [200, 200]
+
+
+async def test_a_dump_of_the_server_shows_nothing(two: Two) -> None:
+    here, there = await two.open(capabilities=ABLE)
+    await here.post(call("asking_keep", {"value": "open sesame"}))
+    await here.post(message("resources/subscribe", {"uri": "x://private"}))
+    asking = await here.begin(call("asking_ask", {}))
+    await there.post({"jsonrpc": "2.0", "id": asking.first["id"], "result": {"model": "secret-model"}})
+    await asking.next()
+    dump = two.redis.dump()
+    assert len(dump) > 1000
+    for private in (here.id, "open sesame", "x://private", "secret-model", "clientInfo", "2025-11-25", KEY):
+        assert private.encode() not in dump
+
+
+async def ready(served: Served) -> Answer:
+    return await served.request("GET", "/readyz")
+
+
+async def test_sessions_and_outcomes_survive_the_death_of_a_process(two: Two, site: Path) -> None:
+    async with serve(site, two.redis) as third:
+        here = await opened(third, capabilities=ABLE)
+        there = at(here, two.second)
+        assert text((await here.post(call("asking_keep", {"value": "kept"}))).last) == "nothing"
+        running = await here.begin(call("asking_tell", {"notifications": [SAY], "stay": True}, id="lost"))
+        asking = await here.begin(call("asking_ask", {}))
+        changes = await here.listen()
+        assert (await here.post(message("resources/subscribe", {"uri": "x://a"}))).status == 200
+        await here.post(call("asking_change", {"what": ["x://a"]}))
+        assert (await changes.next())["params"]["uri"] == "x://a"
+        third.process.kill()
+        await third.wait()
+        two.redis.client.delete(*two.redis.client.keys(f"{PREFIX}process:*")[-1:])  # some process has to renew anew
+    assert text((await there.post(call("asking_keep", {"value": "b"}))).last) == "kept"
+    anew = await there.listen(changes.events[-1].id)
+    kinds = [(await anew.next())["method"] for _ in range(4)]
+    assert kinds[-1] == "notifications/resources/updated"
+    assert len(set(kinds)) == 4
+    numbers = [int(event.id.rpartition("-")[2].partition(".")[0]) for event in running.events if event.id]
+    two.redis.client.delete(f"{PREFIX}process:{numbers[0]}")  # as after 15 s
+    rest = await there.listen(running.events[-1].id)
+    lost = [received async for received in rest.rest()][-1]
+    assert (lost["id"], lost["error"]["code"]) == ("lost", -32603)
+    answer = {"jsonrpc": "2.0", "id": asking.first["id"], "result": {}}
+    assert (await there.post(answer)).refused == (404, -32600)
+
+
+async def test_sessions_wait_for_a_server_that_is_away(two: Two, site: Path) -> None:
+    """Requests that need no session go on."""
+    here, there = await two.open()
+    await here.post(call("asking_keep", {"value": "before"}))
+    two.redis.process.send_signal(signal.SIGSTOP)
+    refused = await here.post(call("asking_keep", {"value": "lost"}))
+    assert (refused.status, refused.answer.get("Retry-After")) == (503, "2")
+    assert (await Session(two.first).open()).status == 503
+    async with await two.first.connect() as line:
+        request = modern(message("tools/list"))
+        answer = await line.request("POST", "/mcp", mirrored(request), json.dumps(request).encode())
+    assert answer.status == 200
+
+    async def unready() -> bool:
+        return (await ready(two.first)).status == 503
+
+    await until(unready)
+    assert "Redis cannot be reached" in (await ready(two.first)).text
+    two.redis.kill()
+    two.redis.start()
+
+    async def again() -> bool:
+        return (await ready(two.first)).status == (await ready(two.second)).status == 200
+
+    await until(again)
+    assert text((await there.post(call("asking_keep", {"value": "after"}))).last) == "before"
+    asked = Session(two.second, capabilities=ABLE)
+    await asked.open()
+    asking = await asked.begin(call("asking_ask", {}))
+    assert (await at(asked, two.first).post({"jsonrpc": "2.0", "id": asking.first["id"], "result": {}})).status == 202
+    assert await asking.next()
