@@ -37,6 +37,7 @@ def file_schema(models: Mapping[str, Mapping[str, type[BaseModel] | None]]) -> d
     """
     definitions: dict[str, Any] = {"reference": _REFERENCE}
     sections: dict[str, Any] = {"host": _section(HostSection, "host", definitions)}
+    _accept_references(sections["host"]["properties"]["state_keys"])
     for kind, of_kind in models.items():
         own = {}
         for name, model in of_kind.items():
