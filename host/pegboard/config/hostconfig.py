@@ -253,6 +253,9 @@ class _Builder:
         tree = self.sources.tree
         self.check_keys()
         host = self.host(_referring(tree.get("host", {}), environ))
+        if host.state and not host.state_keys:
+            fix = "add state_keys, a list with the output of `openssl rand -base64 32`"
+            self.wrong(f"processes that share state need common keys: {fix}", ("host", "state"))
         plugins, toolkits = (self.sections(kind, environ) for kind in ("plugins", "toolkits"))
         problems = in_order(self.problems)
         if problems and not collect:

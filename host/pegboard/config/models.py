@@ -224,18 +224,16 @@ class HostSection(PluginConfig):
     log_level: Literal["debug", "info", "warning", "error"] = "warning"
     reload: bool = False
     state: str | None = None
-    state_keys: Annotated[tuple[SecretStr, ...], Field(validate_default=True)] = ()
+    state_keys: tuple[SecretStr, ...] = ()
     user: str | None = None
     metadata: dict[str, str] = Field({})
 
     @field_validator("state_keys")
     @classmethod
-    def _seals_the_state(cls, keys: tuple[SecretStr, ...], info: ValidationInfo) -> tuple[SecretStr, ...]:
-        if (info.data.get("state") and not keys) or any(
-            len(key.get_secret_value()) < MIN_KEY_CHARACTERS for key in keys
-        ):
+    def _are_long(cls, keys: tuple[SecretStr, ...]) -> tuple[SecretStr, ...]:
+        if any(len(key.get_secret_value()) < MIN_KEY_CHARACTERS for key in keys):
             raise ValueError(
-                f"expected keys of at least {MIN_KEY_CHARACTERS} characters: create one with `openssl rand -base64 32`"
+                f"a key is shorter than {MIN_KEY_CHARACTERS} characters: create one with `openssl rand -base64 32`"
             )
         return keys
 

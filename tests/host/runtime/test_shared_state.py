@@ -1,0 +1,175 @@
+"""State that processes share: its settings, its encryption, and the bus of a host."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Iterable, Mapping
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Annotated, Any
+
+import pytest
+from pydantic import SecretStr
+
+from pegboard import Host, PluginConfig
+from pegboard.errors import ConfigError
+from pegboard.plugin import Bus, Plugin, PluginContext, SessionStore, SharedKeys, Store, StoreName, hookimpl
+from pegboard.runtime.host_bus import ChangeRelay, HostBus
+from pegboard.runtime.sealed_state import SealedSessions, StateSealer
+from pegboard.types import Change
+from pegboard_testing import SessionStoreContract
+from tests.support import kept
+
+OLD, NEW = "o" * 32, "n" * 32
+
+
+class SharedFiles(kept.Sessions):
+    shared = True
+
+
+class TestSealedSessions(SessionStoreContract):
+    @pytest.fixture(autouse=True)
+    def _folder(self, tmp_path: Path) -> None:
+        self.folder = tmp_path
+
+    def make(self) -> SessionStore:
+        return SealedSessions(SharedFiles(self.folder / "sessions"), StateSealer([NEW]))
+
+
+async def test_a_store_sees_bytes_and_digests_and_keys_can_be_replaced(tmp_path: Path) -> None:
+    files = SharedFiles(tmp_path / "sessions")
+    await SealedSessions(files, StateSealer([OLD])).create("secret id", "ann", {"data/shop/cart": b"tea"})
+    both = SealedSessions(files, StateSealer([NEW, OLD]))
+    assert await both.update("secret id", {"level": b"error"}) is True
+    assert await both.get("secret id") == {"data/shop/cart": b"tea", "level": b"error"}
+    assert await both.count("ann") == 1
+    assert await SealedSessions(files, StateSealer([NEW])).get("secret id") is None
+    seen = b"".join(path.name.encode() + path.read_bytes() for path in files.folder.iterdir())
+    assert not [text for text in (b"secret id", b"ann", b"shop", b"tea", b"level", b"error") if text in seen]
+
+
+async def test_a_field_that_was_moved_to_another_session_is_not_opened(tmp_path: Path) -> None:
+    files, sealer = SharedFiles(tmp_path / "sessions"), StateSealer([NEW])
+    store = SealedSessions(files, sealer)
+    await store.create("a", "ann", {"data/shop/cart": b"tea"})
+    await store.create("b", "bob", {})
+    stolen: Mapping[str, Any] = await files.get(sealer.digest("a")) or {}
+    await files.update(sealer.digest("b"), stolen)
+    assert await store.get("b") is None
+
+
+class PairedBus(Bus):
+    """One of two processes, whose messages the test passes on."""
+
+    def __init__(self, number: int) -> None:
+        super().__init__()
+        self.own_number = number
+        self.sent: list[tuple[str, bytes, int | None]] = []
+
+    @property
+    def number(self) -> int:
+        return self.own_number
+
+    async def send(self, topic: str, body: bytes, to: int | None = None) -> bool:
+        self.sent.append((topic, body, to))
+        return True
+
+
+async def test_messages_are_sealed_and_others_are_ignored(caplog: pytest.LogCaptureFixture) -> None:
+    bus, carrier = HostBus(), PairedBus(7)
+    heard: list[tuple[bytes, int]] = []
+    bus.listen("a", lambda body, sender: heard.append((body, sender)))
+    assert (await bus.send("a", b"alone"), await bus.send("a", b"own", 0), await bus.send("a", b"x", 5)) == (
+        True, True, False,
+    )  # fmt: skip
+    bus.carry_by(carrier, StateSealer([NEW]))
+    bus.listen("b", lambda body, sender: heard.append((body, sender)))
+    await bus.send("a", b"private", 5)
+    ((topic, sealed, to),) = carrier.sent
+    assert (topic, to, b"private" in sealed, bus.number) == ("a", 5, False, 7)
+    carrier.deliver("a", sealed, 5)
+    for foreign_topic, foreign in (("b", sealed), ("a", b"forged"), ("a", b"")):
+        carrier.deliver(foreign_topic, foreign, 5)
+    assert heard == [(b"own", 0), (b"private", 5)]
+    assert caplog.text.count("it is not sealed with [host] state_keys") == 1
+
+
+async def test_changes_of_resources_are_told_together_and_again_after_a_failure() -> None:
+    class Away(PairedBus):
+        fails = 1
+
+        async def send(self, topic: str, body: bytes, to: int | None = None) -> bool:
+            if self.fails:
+                self.fails -= 1
+                raise ConnectionError
+            done.set()
+            return await super().send(topic, body, to)
+
+    done, told, bus = asyncio.Event(), list[Change](), Away(7)
+    relay = ChangeRelay(bus, told.append)
+    relay.open()
+    for change in (
+        Change("resource", "x://a"),
+        Change("tools"),
+        Change("resource", "x://a"),
+        Change("resource", "x://b"),
+    ):
+        relay.tell(change)
+    async with asyncio.timeout(20):
+        await done.wait()
+    ((topic, body, to),) = bus.sent
+    bus.deliver(topic, body, 8)
+    assert (told, to) == ([Change("resource", "x://a"), Change("resource", "x://b")], None)
+
+
+class ShelfConfig(PluginConfig):
+    store: Annotated[str, StoreName(SessionStore)] = "memory"
+    other: Annotated[str, StoreName(dict)] = "plain"
+    keys: Annotated[tuple[SecretStr, ...], SharedKeys()] = ()
+
+
+class ShelfPlugin(Plugin):
+    """Keeps state, and uses it."""
+
+    Config = ShelfConfig
+    bus: Bus
+
+    @hookimpl
+    def register_stores(self, context: PluginContext) -> Iterable[Store]:
+        type(self).bus = context.bus
+        kinds = [(SessionStore, None), (Bus, None), (dict, "plain")]
+        return [Store(kind, self.open, name) for kind, name in kinds]
+
+    @asynccontextmanager
+    async def open(self) -> AsyncIterator[Any]:
+        yield None
+
+
+def shelf(**host: Any) -> Host:
+    return Host({"host": {"autoload": False, **host}}, plugins={"shelf": ShelfPlugin})
+
+
+def test_the_state_is_the_default_of_stores_and_its_keys_that_of_keys() -> None:
+    host = shelf(state="shelf", state_keys=[NEW])
+    stores = host.load().stores
+    assert {(contract.__name__, name) for contract, name in stores} >= {
+        ("SessionStore", "shelf"), ("Bus", "shelf"), ("dict", "shelf"),
+    }  # fmt: skip
+    assert stores[dict, "shelf"][1].name == "plain"  # the state has no such store
+    (plugin,) = (plugin for plugin in host.report.plugins if plugin.origin.name == "shelf")
+    assert [key.get_secret_value() for key in plugin.instance.config.keys] == [NEW]
+    assert NEW not in repr(host.config.host)
+
+
+@pytest.mark.parametrize(
+    ("settings", "problem"),
+    [
+        ({"state": "shelf"}, "openssl rand"),
+        ({"state_keys": ["short"]}, "openssl rand"),
+        ({"state": "shell", "state_keys": [NEW]}, 'did you mean "?shelf'),
+    ],
+)
+async def test_a_state_that_cannot_be_kept_is_refused(settings: Mapping[str, Any], problem: str) -> None:
+    with pytest.raises(ConfigError, match=problem):
+        async with shelf(**settings):
+            pass
