@@ -22,9 +22,8 @@ _HOMES = {
         Contributions Extension Method NotificationHandler Subscription Topic
     """,
     ".middleware": "Middleware MiddlewareFunction",
-    ".stores": "LoginPage LoginStore LoginTerms Record RecordStore StartedLogin Store StoreName",
+    ".stores": "LoginPage LoginStore LoginTerms Record RecordStore StartedLogin Store",
     ".sessions": "EventStore SessionStore",
-    ".stores": "LoginStore Store",
     ".toolkit_loading": "FoundToolkit ToolkitLoader",
     ".transports": """
         AsgiCallable AsgiReceive AsgiScope AsgiSend Connection ProtocolContext StreamProtocol Transport

@@ -117,7 +117,12 @@ from pegboard.plugin.sessions import (
     SessionStore,
 )
 from pegboard.plugin.stores import (
+    LoginPage,
     LoginStore,
+    LoginTerms,
+    Record,
+    RecordStore,
+    StartedLogin,
     Store,
 )
 from pegboard.plugin.token_sources import (
@@ -174,7 +179,9 @@ __all__ = [
     "HostPlan",
     "LateToolkit",
     "Lifespan",
+    "LoginPage",
     "LoginStore",
+    "LoginTerms",
     "MCPContextError",
     "MessageQueues",
     "Method",
@@ -188,6 +195,8 @@ __all__ = [
     "PromptDefinition",
     "ProtocolContext",
     "ProtocolError",
+    "Record",
+    "RecordStore",
     "RepeatCallError",
     "RequestedSecret",
     "ResourceDefinition",
@@ -202,6 +211,7 @@ __all__ = [
     "SessionRecorder",
     "SessionStore",
     "SharedKeys",
+    "StartedLogin",
     "StateFiles",
     "Store",
     "StoreName",

@@ -10,7 +10,7 @@ from secrets import token_hex
 from time import time
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from pegboard.plugin import Record, RecordStore, SessionRecord, decode_session, encode, encode_session
+from pegboard.plugin import Record, RecordStore, encode
 from pegboard.types import EMPTY, Call, Caller, Client, EmbeddedOutcome, RawResult, Round
 
 if TYPE_CHECKING:
@@ -137,19 +137,20 @@ class TaskStore:
         task_id = record.id.partition("/")[2]
         try:
             token = STATE_VERSION + urlsafe_b64encode(record.content).decode().rstrip("=")
-            session, *members, before = self._sealer.open(token, [KIND, task_id])
+            caller, client, *members, before = self._sealer.open(token, [KIND, task_id])
         except ValueError:
             return None
-        who = decode_session(session.encode())
+        caller = Caller(*caller)._replace(scopes=frozenset(caller[2]))
         status, created_at, updated_at, ttl_ms, params, questions, message, ending = members
-        task = Task(task_id, status, created_at, updated_at, ttl_ms, params, who.caller, who.client, Round(*before))
+        task = Task(task_id, status, created_at, updated_at, ttl_ms, params, caller, Client(*client), Round(*before))
         return StoredTask(record, task._replace(questions=questions, message=message, ending=ending))
 
     def _filled(self, record: Record, task: Task) -> Record:
         """Return a record with the state of a task. A task that works belongs to this process."""
-        who = SessionRecord(id=task.id, client=task.client, caller=task.caller, offered=frozenset(), level="")
+        extra = None if task.caller.extra is None else dict(task.caller.extra)
         state = [
-            encode_session(who).decode(),
+            [sorted(value) if isinstance(value, frozenset) else value for value in task.caller._replace(extra=extra)],
+            [*task.client._replace(capabilities=dict(task.client.capabilities))],
             *task[1:6],
             dict(task.questions),
             task.message,

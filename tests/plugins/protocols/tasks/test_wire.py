@@ -26,7 +26,7 @@ async def ask(context: Context, name: str) -> str:
     answer = await context.ui.elicit("Go on?", bool, name="go_on")
     return f"{name} {answer.content}"
 """
-DECLARED = {"extensions": {"io.modelcontextprotocol/tasks": {}}, "elicitation": {"form": {}}}
+DECLARED: dict[str, Any] = {"extensions": {"io.modelcontextprotocol/tasks": {}}, "elicitation": {"form": {}}}
 TIME = {"type": "string", "pattern": r"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$"}
 TASK: dict[str, Any] = {
     "type": "object",
