@@ -24,6 +24,7 @@ _HOMES = {
     ".middleware": "Middleware MiddlewareFunction",
     ".stores": "LoginPage LoginStore LoginTerms Record RecordStore StartedLogin Store",
     ".sessions": "EventStore SessionStore",
+    ".stores": "LoginPage LoginStore LoginTerms Store StoreName",
     ".toolkit_loading": "FoundToolkit ToolkitLoader",
     ".transports": """
         AsgiCallable AsgiReceive AsgiScope AsgiSend Connection ProtocolContext StreamProtocol Transport

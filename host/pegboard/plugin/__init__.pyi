@@ -13,8 +13,6 @@ from pegboard.calls.failures import (
     as_failure,
 )
 from pegboard.config import (
-    SharedKeys,
-    StoreName,
     WidensAccess,
 )
 from pegboard.config.state import (
@@ -58,9 +56,6 @@ from pegboard.plugin.base import (
     Lifespan,
     Plugin,
     PluginContext,
-)
-from pegboard.plugin.bus import (
-    Bus,
 )
 from pegboard.plugin.commands import (
     ArgumentDescription,
@@ -114,16 +109,15 @@ from pegboard.plugin.secrets import (
 )
 from pegboard.plugin.sessions import (
     EventStore,
+    SessionRecord,
     SessionStore,
 )
 from pegboard.plugin.stores import (
     LoginPage,
     LoginStore,
     LoginTerms,
-    Record,
-    RecordStore,
-    StartedLogin,
     Store,
+    StoreName,
 )
 from pegboard.plugin.token_sources import (
     TokenSource,
@@ -151,6 +145,10 @@ from pegboard.wire.codec import (
     decode,
     encode,
 )
+from pegboard.wire.session_codec import (
+    decode_session,
+    encode_session,
+)
 
 __all__ = [
     "ArgumentDescription",
@@ -159,7 +157,6 @@ __all__ = [
     "AsgiScope",
     "AsgiSend",
     "Authenticator",
-    "Bus",
     "Catalogue",
     "CheckedDefinition",
     "CommandContext",
@@ -195,8 +192,6 @@ __all__ = [
     "PromptDefinition",
     "ProtocolContext",
     "ProtocolError",
-    "Record",
-    "RecordStore",
     "RepeatCallError",
     "RequestedSecret",
     "ResourceDefinition",
@@ -208,10 +203,9 @@ __all__ = [
     "SecretStore",
     "Selection",
     "SessionInfo",
+    "SessionRecord",
     "SessionRecorder",
     "SessionStore",
-    "SharedKeys",
-    "StartedLogin",
     "StateFiles",
     "Store",
     "StoreName",
@@ -232,7 +226,9 @@ __all__ = [
     "as_failure",
     "as_tool_result",
     "decode",
+    "decode_session",
     "encode",
+    "encode_session",
     "found_toolkits",
     "hookimpl",
     "instance_of",

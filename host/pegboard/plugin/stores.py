@@ -81,18 +81,6 @@ class LoginPage(ABC):
         """End nothing: the page ends with the login."""
 
 
-class StartedLogin(NamedTuple):
-    """A login that waits for its person.
-
-    Attributes:
-        id: the `authorization_id` of the error with which a call asks for the login.
-        url: the link of the page.
-    """
-
-    id: str
-    url: str
-
-
 class LoginStore(ABC):
     """Keeps logins at MCP servers, encrypted. The methods run on the event loop, and concurrently.
 
@@ -149,8 +137,11 @@ class LoginStore(ABC):
 
     async def begin(
         self, name: str, title: str, log_in: Callable[[LoginPage], Awaitable[object]], seconds: float
-    ) -> StartedLogin:
-        """Start a login of the owner, and return it when its page is shown. The page proves who its browser belongs to.
+    ) -> tuple[str, str]:
+        """Start a login of the owner. Return its id and its link when the page is shown.
+
+        The id is the `authorization_id` of the error with which a call asks for the login. The page proves who its
+        browser belongs to.
 
         Args:
             name: a name of the login. While a login of this name waits, it is returned instead.

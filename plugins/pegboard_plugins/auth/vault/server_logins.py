@@ -9,7 +9,7 @@ from contextlib import asynccontextmanager
 from hashlib import sha256
 from typing import Any
 
-from pegboard.plugin import LoginPage, LoginStore, StartedLogin, StateFiles, decode, encode
+from pegboard.plugin import LoginPage, LoginStore, StateFiles, decode, encode
 from pegboard.types import Caller
 from pegboard_plugins.auth.vault.kept_tokens import LOCK_POLL_SECONDS
 from pegboard_plugins.auth.vault.login_flows import OPERATOR, LoginFlows
@@ -45,10 +45,10 @@ class ServerLogins(LoginStore):
 
     async def begin(
         self, name: str, title: str, log_in: Callable[[LoginPage], Awaitable[object]], seconds: float
-    ) -> StartedLogin:
+    ) -> tuple[str, str]:
         """Start a login of the owner."""
         flow = await self._flows.begin(TokenKey(*self._owner, name), title, log_in, seconds)
-        return StartedLogin(flow.id, flow.url)
+        return flow.id, flow.url
 
     async def load(self, server: str) -> Mapping[str, Any] | None:
         """Return the login at a server."""

@@ -9,7 +9,7 @@ from time import monotonic
 from typing import TYPE_CHECKING, NamedTuple
 
 from pegboard import AuthorizationRequiredError, MCPError
-from pegboard.plugin import LoginPage, LoginStore, LoginTerms, StartedLogin, encode
+from pegboard.plugin import LoginPage, LoginStore, LoginTerms, encode
 from pegboard_plugins.servers.upstreams.host_login import login_problem, oauth
 from pegboard_plugins.servers.upstreams.settings import ServerConfig
 
@@ -71,7 +71,7 @@ class CallerLogin:
         self._challenge: Mapping[str, str] = {}
         self._vain: list[float] = []
         self._started_name = ""
-        self._started: StartedLogin | None = None
+        self._started: tuple[str, str] | None = None
         self._is_waiting = False
 
     # --- requests
@@ -149,8 +149,8 @@ class CallerLogin:
     # --- logins
 
     @property
-    def started(self) -> StartedLogin | None:
-        """The login that waits for the person; None for none."""
+    def started(self) -> tuple[str, str] | None:
+        """The id and the link of the login that waits for the person; None for none."""
         return self._started if self._is_waiting else None
 
     async def required(self, error: AuthorizationRequiredError) -> AuthorizationRequiredError:
@@ -174,11 +174,10 @@ class CallerLogin:
             return self._failed(error, str(problem))
         return self.waiting(started, error.scopes)
 
-    def waiting(self, started: StartedLogin, scopes: Sequence[str] = ()) -> AuthorizationRequiredError:
+    def waiting(self, started: tuple[str, str], scopes: Sequence[str] = ()) -> AuthorizationRequiredError:
         """Return the error with the link of a login that waits."""
-        return AuthorizationRequiredError(
-            self._name, scopes=scopes, url=started.url, authorization_id=started.id, title=self._name
-        )
+        login, url = started
+        return AuthorizationRequiredError(self._name, scopes=scopes, url=url, authorization_id=login, title=self._name)
 
     def _failed(self, error: AuthorizationRequiredError, reason: str) -> AuthorizationRequiredError:
         return AuthorizationRequiredError(
