@@ -91,6 +91,21 @@ async def test_a_slow_server_of_the_new_era_is_recognised(answers: str, monkeypa
         assert client.stateless
 
 
+async def test_a_slow_server_of_both_eras_gets_a_session(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(probing, "PROBE_SECONDS", 0.05)
+
+    async def serve(end: MemoryEnd) -> None:
+        discover, initialize = [await anext(aiter(requests(end))) for _ in range(2)]
+        reply(end, discover, DISCOVERED)
+        for _ in range(20):  # the client takes the first response alone
+            await asyncio.sleep(0)
+        reply(end, initialize, INITIALIZED)
+        await asyncio.Event().wait()
+
+    async with scripted_stream(serve) as client, client:
+        assert client.revision == REVISION
+
+
 async def test_a_program_that_ends_at_the_first_unknown_request_is_started_again() -> None:
     script = """
 first = read()

@@ -47,7 +47,7 @@ class Survey:
         self._name = name
         self._scheme = name.replace("_", "-")
         self._prefix = f"{name}_" if mounted else ""
-        self._client = Client(server, revision=revision, ask=self._ask, on_notification=self._note, timeout=10)
+        self._client = Client(server, revision=revision, ask=self._ask, on_notification=self._note, timeout=60)
 
     def _note(self, method: str, params: dict[str, Any]) -> None:
         self._notified.append((method, params))
