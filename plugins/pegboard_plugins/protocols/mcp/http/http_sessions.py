@@ -48,6 +48,9 @@ SETTLE_DELAY_SECONDS = 0.05
 SHARED_SECONDS = 15.0
 """Both times with a shared store, which is on the network. Other processes tell the changes of the session."""
 
+MAX_READS = 3
+"""How often a session is read again because an own write ended meanwhile."""
+
 logger = logging.getLogger("pegboard.mcp")
 _AUDIT = RefusalLog()
 _decoded = lru_cache(maxsize=1024)(decode_record)
@@ -255,12 +258,13 @@ class HttpSessions:
         Raises:
             ProtocolError: the session has ended, or the store cannot be reached.
         """
-        writes = -1
         fields: Mapping[str, bytes] | None = None
-        while writes != session.fields.writes:  # else the fields may be older than an own change
+        for _ in range(MAX_READS):
             writes = session.fields.writes
             with _reaching():
                 fields = await self._store.get(session.id)
+            if writes == session.fields.writes:  # else the fields may be older than an own change
+                break
         if fields is None:
             self._end(session)
             raise ProtocolError(INVALID_REQUEST, SESSION_DELETED)
