@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import AsyncIterable, Callable, Coroutine, Iterable, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterable, Awaitable, Callable, Coroutine, Iterable, Iterator, Mapping, Sequence
+from contextlib import AsyncExitStack
 from functools import partial
 from typing import TYPE_CHECKING, Any, Self
 
@@ -129,8 +130,13 @@ class Host:
         time = MiddlewareTime(lambda: self.config.host.tool_timeout)
         return Runtime(threads, Deadlines(), access, time, host.token_seconds)
 
-    async def _store(self, contract: type[Any], name: str) -> Any:
-        return await self.for_protocols.store(contract, name)
+    async def _store(self, contract: type[Any], name: str, closing: Callable[[], Awaitable[None]]) -> Any:
+        """Return a store for a plugin, and call `closing` before the stores close."""
+        store = await self.for_protocols.store(contract, name)
+        leaving = AsyncExitStack()
+        leaving.push_async_callback(closing)
+        self._entered.append((f"a user of the store {name!r}", leaving))
+        return store
 
     @property
     def assembly(self) -> Assembly:
@@ -221,7 +227,7 @@ class Host:
             refuse_fatal(self.report.problems, self._redactor)
             assembly = self._use(started)
             refuse_fatal(self.problems, self._redactor)
-            self._entered.insert(0, ("the stores", self._stores))  # lifespans use them until they end
+            self._entered.append(("the stores", self._stores))
             self.for_protocols.sessions = observe(
                 started, self, self._dispatcher.calls, self._runtime.threads, self._entered
             )

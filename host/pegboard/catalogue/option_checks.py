@@ -122,16 +122,18 @@ def _check_adapters(adapters: object) -> None:
 def _check_task(definition: ToolDefinition) -> None:
     if definition.task not in (None, "optional", "required"):
         raise ToolDefinitionError(f"its task must be 'optional' or 'required', not {definition.task!r}")
-    _check_timeout(definition.task_timeout, is_inline=False)
+    _check_timeout(definition.task_timeout, "task_timeout", is_inline=False)
+    if not all(isinstance(name, str) for name in definition.task_asks):
+        raise ToolDefinitionError(f"its task_asks must be names of questions, not {definition.task_asks!r}")
     if definition.task and definition.inline:
         raise ToolDefinitionError("an inline tool cannot run as a task: remove `inline` or `task`")
 
 
-def _check_timeout(timeout: Any, *, is_inline: bool) -> None:
+def _check_timeout(timeout: Any, option: str = "timeout", *, is_inline: bool) -> None:
     if timeout is None:
         return
     if isinstance(timeout, bool) or not isinstance(timeout, int | float) or not 0 <= timeout <= MAX_TIMEOUT_SECONDS:
-        raise ToolDefinitionError(f"its timeout must be a number of seconds, 0 for no limit, not {timeout!r}")
+        raise ToolDefinitionError(f"its {option} must be a number of seconds, 0 for no limit, not {timeout!r}")
     if timeout and is_inline:
         raise ToolDefinitionError("an inline tool cannot be interrupted: remove `inline` or `timeout`")
 

@@ -142,8 +142,8 @@ class PluginContext(NamedTuple):
         worker: the number of this process among those that serve together, from 1, and how many there are.
         dispatch: an async function that runs a call through all middleware and returns its outcome, as
             `ProtocolContext.dispatch`.
-        store: an async function that returns a store that a setting of the plugin selects (`StoreName`), by its
-            contract and its name. The store is open until all lifespans have ended.
+        store: an async function that returns a store that a setting of the plugin selects (`StoreName`). Its arguments
+            are the contract, the name, and an async function that the host calls before the store closes.
         serving: an async function that waits until a transport is open.
         bus: sends messages to the processes that share the state of `[host] state`.
     """
@@ -162,7 +162,7 @@ class PluginContext(NamedTuple):
     folders: Callable[[str], Sequence[ContentFolder]] = lambda kind: ()  # as above
     worker: tuple[int, int] = (1, 1)
     dispatch: "Callable[[Call], Awaitable[Outcome]]" = _no_host
-    store: Callable[[type[Any], str], Awaitable[Any]] = _no_host
+    store: Callable[[type[Any], str, Callable[[], Awaitable[None]]], Awaitable[Any]] = _no_host
     serving: Callable[[], Awaitable[Any]] = _no_host
     bus: Bus = UNCONNECTED
 

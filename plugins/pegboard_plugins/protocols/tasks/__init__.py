@@ -139,11 +139,15 @@ class TasksPlugin(Plugin):
         try:
             yield
         finally:
-            for job in self._jobs:
-                job.cancel()
-            if self._running is not None:
-                await self._running.stop()
-            self._opening = self._running = None
+            await self._stop()
+
+    async def _stop(self) -> None:
+        for job in self._jobs:
+            job.cancel()
+        running, self._running = self._running, None
+        self._opening = None
+        if running is not None:
+            await running.stop()
 
     async def _serve(self) -> None:
         await self._context.serving()
@@ -178,7 +182,7 @@ class TasksPlugin(Plugin):
         from pegboard_plugins.protocols.tasks.running_tasks import RunningTasks
         from pegboard_plugins.protocols.tasks.task_records import TaskStore
 
-        records: RecordStore = await self._context.store(RecordStore, self.config.store)
+        records: RecordStore = await self._context.store(RecordStore, self.config.store, self._stop)
         store = TaskStore(records, Sealer(await asyncio.to_thread(keys_of, self.config), self.config.ttl_seconds))
         config = self.config
         running = RunningTasks(self._context, store, self._is_repeatable, config.poll_ms, self._watchers)

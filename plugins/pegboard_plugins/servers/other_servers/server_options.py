@@ -15,8 +15,7 @@ def check_server_options(options: argparse.Namespace) -> None:
         UsageError: an option has no effect, or there are two servers.
     """
     of_url = {"--header": options.header, "--login": options.login}
-    if options.chosen == "call":
-        of_url |= {"--task": options.task, "--resume": options.resume}
+    of_url |= {f"--{name}": vars(options).get(name) for name in ("task", "resume")}  # options of `call` only
     unused = [] if options.url else [f"{name} has no effect without --url" for name, value in of_url.items() if value]
     if options.url and options.stdio:
         unused = ["argument --stdio: not allowed with argument --url"]
