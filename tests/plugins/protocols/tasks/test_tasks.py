@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from pegboard import Context, Host, ToolAnnotations, Toolkit, ToolResult
+from pegboard import AuthorizationRequiredError, Context, Host, ToolAnnotations, Toolkit, ToolResult
 from pegboard.plugin import ProtocolError
 from pegboard.types import (
     LOCAL,
@@ -101,6 +101,16 @@ def block(name: str) -> str:
 async def fail(error: bool) -> str:
     """End with an error of the protocol or of the tool."""
     raise ProtocolError(-32603, "broken") if error else ValueError(SECRET)
+
+
+@kit.tool(task="optional", annotations=ToolAnnotations(idempotent=True))
+async def use_token(name: str) -> str:
+    """Wait for the gate with a token that only the first request brings."""
+    effects.append(name)
+    if effects.count(name) > 1:
+        raise AuthorizationRequiredError("acme")
+    await Gate.event.wait()
+    return name
 
 
 @kit.tool(task="required", scopes=["guard"])
@@ -328,8 +338,9 @@ async def test_the_tasks_of_a_killed_process_end_or_run_again(tmp_path: Path, mo
             await created(first, "repeat", name="twice"),
             await created(first, "repeat", expired, name="late"),
             await created(first, "ask", name=SECRET),
+            await created(first, "use_token", name="token"),
         ]
-        await until(lambda: len(effects) == 4)
+        await until(lambda: len(effects) == 5)
         await reached(first, ids[3], "input_required")
         with monkeypatch.context() as killed:
             # another process finds the records while this one, which looks dead, still runs
@@ -338,6 +349,7 @@ async def test_the_tasks_of_a_killed_process_end_or_run_again(tmp_path: Path, mo
                 unknown = await reached(second, ids[0], "failed")
                 assert unknown["statusMessage"] == unknown["error"]["message"] == "interrupted: the outcome is unknown"
                 assert (await reached(second, ids[2], "failed"))["statusMessage"] == "interrupted: log in again"
+                assert (await reached(second, ids[4], "failed"))["statusMessage"] == "interrupted: token required"
                 await until(lambda: effects.count("twice") == 2)
                 Gate.event.set()
                 assert text_of(await reached(second, ids[1], "completed")) == "twice"
