@@ -22,9 +22,8 @@ _HOMES = {
         Contributions Extension Method NotificationHandler Subscription Topic
     """,
     ".middleware": "Middleware MiddlewareFunction",
-    ".stores": "LoginPage LoginStore LoginTerms Record RecordStore StartedLogin Store",
+    ".stores": "LoginPage LoginStore LoginTerms Record RecordStore Store",
     ".sessions": "EventStore SessionStore",
-    ".stores": "LoginPage LoginStore LoginTerms Store StoreName",
     ".toolkit_loading": "FoundToolkit ToolkitLoader",
     ".transports": """
         AsgiCallable AsgiReceive AsgiScope AsgiSend Connection ProtocolContext StreamProtocol Transport

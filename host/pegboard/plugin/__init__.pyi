@@ -13,6 +13,8 @@ from pegboard.calls.failures import (
     as_failure,
 )
 from pegboard.config import (
+    SharedKeys,
+    StoreName,
     WidensAccess,
 )
 from pegboard.config.state import (
@@ -56,6 +58,9 @@ from pegboard.plugin.base import (
     Lifespan,
     Plugin,
     PluginContext,
+)
+from pegboard.plugin.bus import (
+    Bus,
 )
 from pegboard.plugin.commands import (
     ArgumentDescription,
@@ -109,15 +114,15 @@ from pegboard.plugin.secrets import (
 )
 from pegboard.plugin.sessions import (
     EventStore,
-    SessionRecord,
     SessionStore,
 )
 from pegboard.plugin.stores import (
     LoginPage,
     LoginStore,
     LoginTerms,
+    Record,
+    RecordStore,
     Store,
-    StoreName,
 )
 from pegboard.plugin.token_sources import (
     TokenSource,
@@ -145,10 +150,6 @@ from pegboard.wire.codec import (
     decode,
     encode,
 )
-from pegboard.wire.session_codec import (
-    decode_session,
-    encode_session,
-)
 
 __all__ = [
     "ArgumentDescription",
@@ -157,6 +158,7 @@ __all__ = [
     "AsgiScope",
     "AsgiSend",
     "Authenticator",
+    "Bus",
     "Catalogue",
     "CheckedDefinition",
     "CommandContext",
@@ -192,6 +194,8 @@ __all__ = [
     "PromptDefinition",
     "ProtocolContext",
     "ProtocolError",
+    "Record",
+    "RecordStore",
     "RepeatCallError",
     "RequestedSecret",
     "ResourceDefinition",
@@ -203,9 +207,9 @@ __all__ = [
     "SecretStore",
     "Selection",
     "SessionInfo",
-    "SessionRecord",
     "SessionRecorder",
     "SessionStore",
+    "SharedKeys",
     "StateFiles",
     "Store",
     "StoreName",
@@ -226,9 +230,7 @@ __all__ = [
     "as_failure",
     "as_tool_result",
     "decode",
-    "decode_session",
     "encode",
-    "encode_session",
     "found_toolkits",
     "hookimpl",
     "instance_of",
