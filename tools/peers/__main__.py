@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 from pegboard_client import Client, Endpoint, Program
 from tools.comparison.differences import difference
-from tools.comparison.processes import START_SECONDS, listening, running
+from tools.comparison.processes import listening, running
 from tools.peers.enduring import endure
 from tools.peers.killing import kill_during
 from tools.peers.lineup import CACHE, PEERS, PeerServer, prepare, python_of
@@ -22,6 +22,7 @@ from tools.peers.published import NOT_REVIEWED, compare_all_published, report_pu
 from tools.peers.survey import Survey, named_question
 
 PORT = 3910
+FIRST_LIST_SECONDS = 60
 REVISIONS = ("2025-11-25", "2026-07-28")
 SESSIONS_ONLY = ("sdk1", "typescript_v1", "arcade")
 """Libraries that speak no newer revision than 2025-11-25."""
@@ -58,9 +59,10 @@ async def mounted(peers: list[PeerServer]) -> AsyncIterator[MountingHost]:
     config = {
         "host": {"autoload": False, "transports": ["http"]},
         "plugins": {
-            "http": {"port": PORT},
+            "http": {"port": PORT, "loopback_is_operator": True},
             "upstreams": {
-                "first_list_seconds": START_SECONDS,
+                "first_list_seconds": FIRST_LIST_SECONDS,
+                "forget_days": 0,
                 "servers": {peer.name: {**peer.section(), "sampling": True} for peer in peers},
             },
         },
