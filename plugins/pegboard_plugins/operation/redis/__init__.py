@@ -5,9 +5,13 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Iterable
 from contextlib import asynccontextmanager
 from importlib.util import find_spec
+from typing import TYPE_CHECKING
 
-from pegboard.plugin import Bus, Plugin, PluginContext, PluginError, SessionStore, Store, hookimpl
+from pegboard.plugin import Bus, Plugin, PluginContext, PluginError, RecordStore, SessionStore, Store, hookimpl
 from pegboard_plugins.operation.redis.settings import RedisConfig
+
+if TYPE_CHECKING:
+    from pegboard_plugins.operation.redis.message_bus import RedisBus
 
 
 class RedisPlugin(Plugin):
@@ -17,13 +21,18 @@ class RedisPlugin(Plugin):
 
     def __init__(self, config: RedisConfig) -> None:
         super().__init__(config)
+        self._open_bus: RedisBus | None = None
         if find_spec("redis") is None:
             raise PluginError('the library redis is not installed; install it with: pip install "pegboard[redis]"')
 
     @hookimpl
     def register_stores(self, context: PluginContext) -> Iterable[Store]:
         """Return the stores and the bus."""
-        return [Store(contract=SessionStore, open=self._sessions), Store(contract=Bus, open=self._bus)]
+        return [
+            Store(contract=SessionStore, open=self._sessions),
+            Store(contract=RecordStore, open=self._records),
+            Store(contract=Bus, open=self._bus),
+        ]
 
     @asynccontextmanager
     async def _sessions(self) -> AsyncIterator[SessionStore]:
@@ -34,6 +43,16 @@ class RedisPlugin(Plugin):
             yield RedisSessions(connection, self.config)
 
     @asynccontextmanager
+    async def _records(self) -> AsyncIterator[RecordStore]:
+        from pegboard_plugins.operation.redis.connection import connected
+        from pegboard_plugins.operation.redis.record_store import RedisRecords
+
+        if self._open_bus is None:
+            raise PluginError('records in Redis need the bus: set [host] state = "redis"')
+        async with connected(self.config) as connection:
+            yield RedisRecords(connection, self.config, self._open_bus)
+
+    @asynccontextmanager
     async def _bus(self) -> AsyncIterator[Bus]:
         from pegboard_plugins.operation.redis.connection import check_server, connected
         from pegboard_plugins.operation.redis.message_bus import RedisBus
@@ -42,7 +61,9 @@ class RedisPlugin(Plugin):
             await check_server(connection)
             bus = RedisBus(connection, self.config)
             await bus.open()
+            self._open_bus = bus
             try:
                 yield bus
             finally:
+                self._open_bus = None
                 await bus.close()

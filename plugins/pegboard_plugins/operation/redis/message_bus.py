@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from typing import Any
 
@@ -34,7 +34,16 @@ _BEGIN = """
 local number = math.max(tonumber(redis.call('GET', KEYS[1]) or 0) + 1, redis.call('TIME')[1] - 1700000000)
 redis.call('SET', KEYS[1], string.format('%d', number))
 redis.call('SET', KEYS[2] .. string.format('%d', number), 1, 'EX', ARGV[1])
+redis.call('SADD', KEYS[4], string.format('%d', number))
 return {number, tonumber(redis.call('GET', KEYS[3]) or 0)}
+"""
+# one process learns of each end
+_ENDED = """
+local ended = 0
+for _, number in ipairs(redis.call('SMEMBERS', KEYS[1])) do
+  if redis.call('EXISTS', KEYS[2] .. number) == 0 then ended = ended + redis.call('SREM', KEYS[1], number) end
+end
+return ended
 """
 _TELL_ALL = """
 local place = redis.call('INCR', KEYS[2])
@@ -53,7 +62,13 @@ logger = logging.getLogger("pegboard.redis")
 
 
 class RedisBus(Bus):
-    """The bus of one process."""
+    """The bus of one process.
+
+    Attributes:
+        on_ended: a function that is called when another process has ended; None for no function.
+    """
+
+    on_ended: Callable[[], object] | None = None
 
     def __init__(self, connection: Connection, config: RedisConfig) -> None:
         super().__init__()
@@ -64,6 +79,7 @@ class RedisBus(Bus):
         self._life = f"{config.prefix}process:"
         self._stream = f"{config.prefix}bus"
         self._places = f"{config.prefix}bus-place"
+        self._processes = f"{config.prefix}processes"
         self._tasks: list[asyncio.Task[None]] = []
 
     @property
@@ -97,12 +113,16 @@ class RedisBus(Bus):
         keys = (self._inbox(to), f"{self._life}{to}")
         return bool(await self._connection.run("EVAL", _TELL_ONE, 2, *keys, *message))
 
+    async def lives(self, number: str) -> bool:
+        """Return True if a process has not ended."""
+        return bool(await self._connection.run("EXISTS", f"{self._life}{number}"))
+
     def _inbox(self, number: int) -> str:
         return f"{self._config.prefix}inbox:{number}"
 
     async def _begin(self) -> None:
-        keys = (f"{self._config.prefix}number", self._life, self._places)
-        self._number, self._place = await self._connection.run("EVAL", _BEGIN, 3, *keys, LIFE_SECONDS)
+        keys = (f"{self._config.prefix}number", self._life, self._places, self._processes)
+        self._number, self._place = await self._connection.run("EVAL", _BEGIN, 4, *keys, LIFE_SECONDS)
 
     async def _renew(self) -> None:
         """Renew the key of this process. If it has expired, take a new number."""
@@ -121,6 +141,8 @@ class RedisBus(Bus):
                     logger.info("Redis is back")
                     self._read_anew()
                 seconds = RENEWAL_SECONDS
+                if self.on_ended and await self._connection.run("EVAL", _ENDED, 2, self._processes, self._life):
+                    self.on_ended()
             except ConnectionError as error:
                 if not was_away:
                     logger.error("%s; sessions wait for it", error)

@@ -24,6 +24,7 @@ from pegboard.plugin import (
     PluginError,
     ProtocolError,
     RecordStore,
+    SharedKeys,
     StateFiles,
     Store,
     StoreName,
@@ -52,15 +53,15 @@ class TasksConfig(PluginConfig):
     Attributes:
         store: the store of tasks, named by the plugin that provides it. "sqlite" keeps them in the state directory;
             "memory" keeps them in this process.
-        state_keys: the keys that encrypt tasks. The first encrypts, all decrypt. Without keys, a file in the state
-            directory has one.
+        state_keys: the keys that encrypt tasks. The first encrypts, all decrypt. The default is `[host] state_keys`.
+            Without keys, a file in the state directory has one.
         ttl_seconds: how long a task is kept from its creation.
         poll_ms: how often clients should ask for a task, in milliseconds.
         max_per_caller: the largest number of tasks of one caller that are kept. It does not apply to the operator.
     """
 
     store: Annotated[str, StoreName(RecordStore)] = "sqlite"
-    state_keys: tuple[Annotated[SecretStr, Field(min_length=32)], ...] = ()
+    state_keys: Annotated[tuple[Annotated[SecretStr, Field(min_length=32)], ...], SharedKeys()] = ()
     ttl_seconds: int = Field(default=3600, ge=1)
     poll_ms: int = Field(default=1000, ge=1)
     max_per_caller: int = Field(default=1000, ge=1)

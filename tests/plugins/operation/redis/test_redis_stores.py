@@ -4,18 +4,20 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator
+from functools import partial
 from typing import Any
 
 import pytest
 import pytest_asyncio
 
-from pegboard.plugin import Bus, PluginError, SessionStore
+from pegboard.plugin import Bus, PluginError, RecordStore, SessionStore
 from pegboard_plugins.operation.redis import message_bus
 from pegboard_plugins.operation.redis.connection import Connection, check_server, client_of, connected
 from pegboard_plugins.operation.redis.message_bus import RedisBus
+from pegboard_plugins.operation.redis.record_store import RedisRecords
 from pegboard_plugins.operation.redis.session_store import RedisSessions
 from pegboard_plugins.operation.redis.settings import RedisConfig
-from pegboard_testing import SessionStoreContract
+from pegboard_testing import RecordStoreContract, SessionStoreContract, new_record
 from tests.support.redis_server import PREFIX, RedisServer, needs_redis
 
 pytestmark = needs_redis
@@ -37,6 +39,47 @@ class TestRedisSessions(SessionStoreContract):
 
     async def dispose(self, made: SessionStore) -> None:
         await self.connection.close()
+
+
+class TestRedisRecords(RecordStoreContract):
+    @pytest.fixture(autouse=True)
+    def _use(self, server: RedisServer) -> None:
+        server.client.flushdb()
+        self.config = config(server)
+
+    async def make(self) -> RecordStore:
+        self.connection = Connection(client_of(self.config, 1))
+        self.bus = RedisBus(self.connection, self.config)
+        await self.bus.open()
+        return RedisRecords(self.connection, self.config, self.bus)
+
+    async def dispose(self, made: RecordStore) -> None:
+        await self.bus.close()
+        await self.connection.close()
+
+
+async def test_one_process_learns_that_another_has_ended_and_finds_its_records(
+    server: RedisServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(message_bus, "RENEWAL_SECONDS", 0.05)
+    server.client.flushdb()
+    async with connected(config(server)) as connection:
+        buses = [RedisBus(connection, config(server)) for _ in range(3)]
+        for bus in buses:
+            await bus.open()
+        stores = [RedisRecords(connection, config(server), bus) for bus in buses]
+        ended: asyncio.Queue[RecordStore] = asyncio.Queue()
+        for store in stores[1:]:
+            store.on_ended = partial(ended.put_nowait, store)
+        await stores[0].create(new_record(process=stores[0].process))
+        assert not await stores[1].orphans("kind")
+        await buses[0].close()
+        async with asyncio.timeout(20):
+            learned = await ended.get()
+        assert [record.id for record in await learned.orphans("kind")] == ["kind/a"]
+        for bus in buses[1:]:
+            await bus.close()
+        assert ended.empty()
 
 
 async def test_full_stores_refuse_sessions_and_expired_ones_make_room(server: RedisServer) -> None:
