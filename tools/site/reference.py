@@ -89,7 +89,10 @@ def _source(value: Any) -> ast.AST:
 def types_of(cls: type) -> dict[str, str]:
     """Return the types of the attributes of a class and its bases."""
     bases = (base for base in cls.__mro__ if base.__module__.startswith("pegboard"))
-    return {name: text for base in reversed([*bases]) for name, text in own_types(base).items()}
+    types: dict[str, str] = {}
+    for base in reversed([*bases]):
+        types |= {name: text for name, text in own_types(base).items() if text or name not in types}
+    return types
 
 
 def own_types(cls: type) -> dict[str, str]:
