@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import pickle
+import re
 import shlex
 import subprocess
 import sys
@@ -16,7 +17,7 @@ from sphinx import addnodes
 from tests.docs.pages import Page, pegboard
 from tools.install import ROOT
 from tools.screenshots import IMAGES, SOURCES, image
-from tools.site.pages import navigation
+from tools.site.pages import llms_txt, navigation
 from tools.site.reference import entries, has_entry, own_types
 
 INDEX = Page("docs/README.md")
@@ -69,6 +70,12 @@ def test_each_public_name_and_each_of_its_attributes_has_an_entry_with_its_type(
                 without_type.update(signature["ids"])
     assert (set(entries()) | {full for name in entries() for full in attributes(name)}) - documented == set()
     assert without_type == set()
+
+
+def test_llms_txt_lists_the_markdown_copy_of_every_page() -> None:
+    listed = re.findall(r"^- \[.+\]\((.+)\)$", llms_txt(INDEX), re.M)
+    assert {path.relative_to(ROOT).as_posix() for path in ROOT.glob("docs/**/*.md")} - {*listed} == {"docs/README.md"}
+    assert all((ROOT / page).is_file() for page in listed)
 
 
 def test_the_first_commands_succeed(tmp_path: Path) -> None:

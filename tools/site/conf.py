@@ -14,16 +14,31 @@ html_title = "pegboard"
 html_theme = "furo"
 html_static_path = ["static"]
 html_css_files = ["site.css"]
+html_js_files = ["site.js"]
+html_logo = "static/logo.svg"
+html_favicon = "static/logo.svg"
+html_theme_options = {
+    "light_css_variables": {"color-brand-primary": "#0b5d57", "color-brand-content": "#0b5d57"},
+    "dark_css_variables": {"color-brand-primary": "#6ad7c8", "color-brand-content": "#6ad7c8"},
+}
+smartquotes = False
 html_extra_path = ["root"]
 html_copy_source = False
 html_show_copyright = False
 html_show_sphinx = False
 
-extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon", "tools.site.pages", "tools.site.reference"]
+extensions = [
+    "myst_parser",
+    "sphinx.ext.autodoc",
+    "sphinx.ext.napoleon",
+    "sphinx_copybutton",
+    "sphinx_markdown_builder",
+    "tools.site.pages",
+    "tools.site.reference",
+]
 add_module_names = False
 autodoc_member_order = "bysource"
 default_role = "code"
-python_maximum_signature_line_length = 100
 toc_object_entries_show_parents = "hide"
 root_doc = "docs/README"
 source_suffix = {".md": "markdown", ".py": "code"}

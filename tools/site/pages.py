@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from os.path import relpath
+from os.path import normpath, relpath
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 INDEX = "docs/README"
 _LINKED = re.compile(r"\[([^]]+)\]\(([^)#:]+)\.md\)")
 _LINK = re.compile(r"\[([^]]+)\]\(([^)#:]+)\)")
+_LINK_OR_NAME = re.compile(r"\[([^]]+)\]\([^)]+\)")
 _CODE = re.compile(r"\]\(([^)#:]+\.py)\)")
 
 
@@ -46,6 +47,22 @@ def toctrees(index: str) -> str:
         listed = "\n".join(f"{_title(name)} <{_place(page)}>" for page, name in pages.items())
         blocks.append(f"```{{toctree}}\n:hidden:\n:caption: {title}\n\n{listed}\n```\n")
     return "\n".join(blocks)
+
+
+def llms_txt(index: str) -> str:
+    """Return the file `llms.txt`: the sections of the index, with the Markdown copies of their pages."""
+    introduction = " ".join(_LINK_OR_NAME.sub(r"\1", index).split("\n\n")[1].split()).partition(". ")[0]
+    parts = ["# pegboard\n", f"> {introduction}.\n"]
+    for title, pages in navigation(index).items():
+        listed = (f"- [{_title(name)}]({normpath(f'docs/{page}.md')})" for page, name in pages.items())
+        parts += [f"## {title}\n", *listed, ""]
+    return "\n".join(parts)
+
+
+def _write_llms_txt(app: Sphinx, exception: Exception | None) -> None:
+    if app.builder.name == "markdown" and exception is None:
+        index = (Path(app.srcdir) / f"{INDEX}.md").read_text("utf-8")
+        (Path(app.outdir) / "llms.txt").write_text(llms_txt(index), "utf-8")
 
 
 def _title(name: str) -> str:
@@ -84,4 +101,5 @@ def setup(app: Sphinx) -> dict[str, Any]:
     """Register the parser and the navigation with Sphinx."""
     app.add_source_parser(CodeParser)
     app.connect("source-read", _adapt)
+    app.connect("build-finished", _write_llms_txt)
     return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}

@@ -141,12 +141,12 @@ def _signature(
 
 
 def _fields(record: type) -> Iterator[str]:
+    """Yield the names and the defaults of the fields. Their types are below, as those of attributes."""
     tree = _source(record)
     assert isinstance(tree, ast.ClassDef)
     for node in tree.body:
         if isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name):
-            default = f" = {ast.unparse(node.value)}" if node.value else ""
-            yield f"{node.target.id}: {_written(node.annotation)}{default}"
+            yield f"{node.target.id}={ast.unparse(node.value)}" if node.value else node.target.id
 
 
 def _arguments(arguments: ast.arguments) -> str:
@@ -201,7 +201,8 @@ class Entries(SphinxDirective):
             foreign = [base.__name__ for base in value.__mro__[1:] if has_entry(base)]
             inherited = f"   :inherited-members: {', '.join(foreign)}\n"
             undocumented = "   :undoc-members:\n" if issubclass(value, Enum) else ""
-            return f".. autoclass:: {name}\n   :members:\n{undocumented}{inherited}   :show-inheritance:\n"
+            bases = "" if value.__bases__ == (object,) else "   :show-inheritance:\n"
+            return f".. autoclass:: {name}\n   :members:\n{undocumented}{inherited}{bases}"
         return f".. autofunction:: {name}\n" if inspect.isfunction(value) else _constant(package, name, value)
 
 
@@ -218,7 +219,7 @@ def _constant(package: str, name: str, value: Any) -> str:
     for node, after in zip(body, [*body[1:], None], strict=True):
         target = node.targets[0] if isinstance(node, ast.Assign) else getattr(node, "target", None)
         if isinstance(target, ast.Name) and target.id == name:
-            text = inspect.getdoc(type(value)) or ""
+            text = ""
             if isinstance(after, ast.Expr) and isinstance(after.value, ast.Constant):
                 text = inspect.cleandoc(str(after.value.value))
             kind = f"data:: {name}\n   :type: {type(value).__name__}"
@@ -234,6 +235,8 @@ def _link(app: Sphinx, doctree: nodes.document) -> None:
         if link.get("refdomain") == "py" and hasattr(builtins, link["reftarget"]):
             link.replace_self(link.children)
         link.attributes.pop("refspecific", None)
+    for mark in list(doctree.findall(nodes.abbreviation)):  # "*" and "/", which Markdown copies would lose
+        mark.replace_self(nodes.Text(mark.astext()))
     for literal in list(doctree.findall(nodes.literal)):
         text = literal.astext()
         linked = isinstance(literal.parent, nodes.reference | nodes.title | addnodes.pending_xref)
