@@ -75,7 +75,7 @@ format: install  ## mend format and what lint can mend by itself
 
 site: install  ## the documentation as a site, in .cache/site/index.html, with Markdown copies and llms.txt
 	@$(BIN)/sphinx-build -q -E -W --keep-going -j auto -c tools/site -d .cache/site-pages . .cache/site
-	@$(BIN)/sphinx-build -q -W --keep-going -b markdown -c tools/site -d .cache/site-pages . .cache/site
+	@$(BIN)/sphinx-build -q -a -W --keep-going -b markdown -c tools/site -d .cache/site-pages . .cache/site
 	@echo "open .cache/site/index.html"
 
 build: install  ## wheels and sdists of all distributions, in dist/; twine checks them
