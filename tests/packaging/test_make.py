@@ -163,7 +163,7 @@ def test_continuous_integration_calls_make_in_the_checkout(tmp_path: Path) -> No
     recorder.write_text('#!/bin/sh\necho "$PWD: make $*"\n')
     recorder.chmod(0o755)
     environment = os.environ | {"PATH": f"{tmp_path}{os.pathsep}{os.environ['PATH']}"}
-    planned = ["test", "interpreters ONLY=oldest", "lowest", "newest", "installs"]
+    planned = ["test", "interpreters ONLY=oldest", "lowest", "newest"]
     assert run(script, cwd=tmp_path, env=environment).splitlines() == [f"{ROOT}: make {target}" for target in planned]
 
 
