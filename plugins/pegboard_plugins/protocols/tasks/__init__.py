@@ -260,14 +260,14 @@ class TasksPlugin(Plugin):
         return running, stored
 
     def subscribe(self, call: Call, wanted: Any, notify: Notify) -> Subscription | None:
-        """Notify a stream of changes of tasks, and of their state now. Other workers do not notify it."""
+        """Notify a stream of changes of tasks, and of their state now. Workers without a bus cannot do so."""
         from pegboard_plugins.protocols.tasks.running_tasks import Watcher
 
         if not isinstance(wanted, list) or not all(isinstance(task_id, str) for task_id in wanted):
             raise ProtocolError(INVALID_PARAMS, "params.notifications.taskIds must be a list of ids")
         if len(wanted) > MAX_WATCHED_TASKS:
             raise ProtocolError(INVALID_PARAMS, f"params.notifications.taskIds may name {MAX_WATCHED_TASKS} tasks")
-        if self._context.worker[1] > 1:
+        if self._context.worker[1] > 1 and not self._context.bus.number:
             return None
         watcher = Watcher(call.caller.identity, notify)
         for task_id in wanted:

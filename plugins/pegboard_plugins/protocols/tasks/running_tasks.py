@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from logging import Logger
 from time import time
 from typing import Any, NamedTuple
@@ -29,6 +30,9 @@ from pegboard_plugins.protocols.tasks.task_records import (
 )
 from pegboard_plugins.support.jsonrpc import INTERNAL_ERROR
 
+CHANGED = "tasks/changed"
+CANCEL = "tasks/cancel"
+"""The topics of the bus. Their messages are ids of tasks."""
 UNKNOWN_OUTCOME = "interrupted: the outcome is unknown"
 LOG_IN_AGAIN = "interrupted: log in again"
 TOKEN_REQUIRED = "interrupted: token required"  # noqa: S105 - a message
@@ -92,6 +96,10 @@ class RunningTasks:
         self._watchers = watchers
         self._loop = asyncio.get_running_loop()
         self._legs: dict[str, Leg] = {}
+        self._telling: set[asyncio.Task[None]] = set()
+        self._bus = context.bus
+        self._bus.listen(CHANGED, self._receive_change)
+        self._bus.listen(CANCEL, self._receive_cancel)
 
     def begin(self, stored: StoredTask, call: Call) -> None:
         """Run a leg of a task that works.
@@ -131,9 +139,27 @@ class RunningTasks:
         """Store a state, and notify the streams that watch the task."""
         replaced = await self.store.replace(stored, task)
         if replaced is not None:
-            for watcher in tuple(self._watchers.get(task.id, ())):
-                self.tell(watcher, replaced.task)
+            self._tell_all(replaced.task)
+            with suppress(ConnectionError):  # its clients poll
+                await self._bus.send(CHANGED, task.id.encode())
         return replaced
+
+    def _tell_all(self, task: Task) -> None:
+        for watcher in tuple(self._watchers.get(task.id, ())):
+            self.tell(watcher, task)
+
+    def _receive_change(self, body: bytes, sender: int) -> None:
+        task_id = body.decode()
+        if task_id in self._watchers:
+            telling = asyncio.create_task(self._tell_change(task_id))
+            self._telling.add(telling)
+            telling.add_done_callback(self._telling.discard)
+
+    async def _tell_change(self, task_id: str) -> None:
+        """Notify the streams of this process of a state that another process has stored."""
+        with suppress(ConnectionError):
+            if (stored := await self.store.load(task_id)) is not None:
+                self._tell_all(stored.task)
 
     def tell(self, watcher: Watcher, task: Task) -> None:
         """Notify a stream, if the task belongs to its caller."""
@@ -180,12 +206,21 @@ class RunningTasks:
             return True
         if await self._replace(stored, stored.task.ended(CANCELLED)) is None:
             return False
-        leg = self._legs.pop(stored.task.id, None)
-        if leg is not None:
-            leg.job.cancel()
-            self._logger.info(
-                "the task %s is cancelled; a sync function goes on, and its result is dropped", stored.task.id
-            )
+        if not self._cancel_leg(stored.task.id):
+            with suppress(ConnectionError):  # the late result is dropped
+                await self._bus.send(CANCEL, stored.task.id.encode())
+        return True
+
+    def _receive_cancel(self, body: bytes, sender: int) -> None:
+        self._cancel_leg(body.decode())
+
+    def _cancel_leg(self, task_id: str) -> bool:
+        """Cancel the leg of a task. Return False if it does not run in this process."""
+        leg = self._legs.pop(task_id, None)
+        if leg is None:
+            return False
+        leg.job.cancel()
+        self._logger.info("the task %s is cancelled; a sync function goes on, and its result is dropped", task_id)
         return True
 
     async def recover(self) -> None:
@@ -212,6 +247,7 @@ class RunningTasks:
         legs = tuple(self._legs.values())
         self._legs.clear()
         jobs = [job for leg in legs for job in (leg.job, leg.noting) if job is not None]
+        jobs += self._telling
         for job in jobs:
             job.cancel()
         await asyncio.gather(*jobs, return_exceptions=True)

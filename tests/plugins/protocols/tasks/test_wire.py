@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 import pytest
 
+from tests.plugins.protocols.tasks.messages import ADDED, DECLARED
 from tests.support.distributions import make_distribution
 from tests.support.mcp_client import TRANSPORTS, HttpClient, McpServer
 from tests.support.peer import META
-from tests.support.rules import Added
 
 pytestmark = pytest.mark.asyncio
 
@@ -26,39 +25,6 @@ async def ask(context: Context, name: str) -> str:
     answer = await context.ui.elicit("Go on?", bool, name="go_on")
     return f"{name} {answer.content}"
 """
-DECLARED: dict[str, Any] = {"extensions": {"io.modelcontextprotocol/tasks": {}}, "elicitation": {"form": {}}}
-TIME = {"type": "string", "pattern": r"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$"}
-TASK: dict[str, Any] = {
-    "type": "object",
-    "properties": {
-        "taskId": {"type": "string", "minLength": 32},
-        "status": {"enum": ["working", "input_required", "completed", "failed", "cancelled"]},
-        "createdAt": TIME,
-        "lastUpdatedAt": TIME,
-        "ttlMs": {"type": "integer"},
-        "pollIntervalMs": {"type": "integer", "minimum": 1},
-    },
-    "required": ["taskId", "status", "createdAt", "lastUpdatedAt", "ttlMs", "pollIntervalMs"],
-    "allOf": [
-        {
-            "if": {"properties": {"status": {"const": status}}},
-            "then": {"required": [member]},
-            "else": {"not": {"required": [member]}},
-        }
-        for status, member in (("completed", "result"), ("failed", "error"), ("input_required", "inputRequests"))
-    ],
-}
-ACKNOWLEDGED = {"type": "object", "not": {"required": ["taskId"]}}
-CREATED = {
-    **TASK,
-    "allOf": [{}],
-    "not": {"anyOf": [{"required": [name]} for name in ("result", "error", "inputRequests")]},
-}
-ADDED = Added(
-    results={"tasks/get": TASK, "tasks/update": ACKNOWLEDGED, "tasks/cancel": ACKNOWLEDGED},
-    kinds={"task": CREATED},
-    notifications={"notifications/tasks": TASK},
-)
 
 
 @pytest.mark.parametrize("transport", TRANSPORTS)

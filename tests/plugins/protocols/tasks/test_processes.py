@@ -1,0 +1,76 @@
+"""Tasks of two processes that share state: each change reaches the streams and the legs of the other."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.plugins.protocols.tasks.messages import ADDED, DECLARED
+from tests.support.distributions import make_distribution
+from tests.support.mcp_client import McpServer
+from tests.support.redis_server import RedisServer, needs_redis
+
+pytestmark = [needs_redis, pytest.mark.needs("redis"), pytest.mark.asyncio]
+
+KIT = """
+import asyncio
+from pathlib import Path
+from pegboard import Context, Toolkit
+
+kit = Toolkit("jobs")
+
+
+@kit.tool(task="optional")
+async def wait(path: str) -> None:
+    '''Wait until the task is cancelled.'''
+    try:
+        await asyncio.Event().wait()
+    finally:
+        Path(path).touch()
+
+
+@kit.tool(task="optional")
+async def ask(context: Context) -> str:
+    '''Ask once.'''
+    answer = await context.ui.elicit("Go on?", bool, name="go_on")
+    return str(answer.content)
+"""
+STATE = 'state = "redis"\nstate_keys = ["0123456789abcdef0123456789abcdef"]'
+SECRET = "marked-value-4711"
+
+
+async def begin(client: Any, tool: str, **arguments: str) -> str:
+    """Call a tool, and return the id of its task."""
+    task_id: str = (await client.result("tools/call", {"name": tool, "arguments": arguments}))["taskId"]
+    return task_id
+
+
+async def status(stream: Any, wanted: str) -> Any:
+    """Return the first notification of a status."""
+    while (params := (await stream.next())["params"]).get("status") != wanted:
+        pass
+    return params
+
+
+async def test_any_process_cancels_answers_and_notifies(tmp_path: Path) -> None:
+    make_distribution(tmp_path, "jobs-kit", "1", {"pegboard.toolkits": {"jobs": "jobs_kit:kit"}}, {"jobs_kit.py": KIT})
+    with RedisServer() as redis:
+        servers = [McpServer("http", tmp_path, host=STATE, more=redis.config, added=ADDED) for _ in range(2)]
+        async with servers[0], servers[1]:
+            here, there = [await server.client("2026-07-28", DECLARED) for server in servers]
+            left = tmp_path / SECRET
+            waiting, asking = await begin(here, "jobs_wait", path=str(left)), await begin(here, "jobs_ask")
+            listening = await there.begin("subscriptions/listen", {"notifications": {"taskIds": [waiting, asking]}})
+            await status(listening, "input_required")
+            assert SECRET.encode() not in redis.dump()
+            await there.result("tasks/cancel", {"taskId": waiting})
+            await status(listening, "cancelled")
+            async with asyncio.timeout(20):
+                while not left.exists():  # the function runs in the first process
+                    await here.result("ping", {})
+            answers = {"go_on": {"action": "accept", "content": {"value": True}}}
+            await here.result("tasks/update", {"taskId": asking, "inputResponses": answers})
+            assert (await status(listening, "completed"))["result"]["content"][0]["text"] == "True"
