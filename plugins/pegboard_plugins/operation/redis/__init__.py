@@ -23,7 +23,7 @@ class RedisPlugin(Plugin):
         super().__init__(config)
         self._open_bus: RedisBus | None = None
         if find_spec("redis") is None:
-            raise PluginError('the library redis is not installed; install it with: pip install "pegboard[redis]"')
+            raise PluginError('the library redis is not installed; install it with: pip install "redis!=8.1.0" hiredis')
 
     @hookimpl
     def register_stores(self, context: PluginContext) -> Iterable[Store]:

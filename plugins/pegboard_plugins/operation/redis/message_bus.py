@@ -21,6 +21,8 @@ RETRY_SECONDS = 1.0
 """The interval between attempts to reach the server."""
 LIFE_SECONDS = 15
 """How long the key of a process lasts without renewal. Then the process counts as ended."""
+CANCEL_SECONDS = 0.1
+"""The interval between cancellations of a task."""
 BLOCK_SECONDS = 60
 """How long one read waits for messages."""
 KEPT_MESSAGES = 10_000
@@ -76,6 +78,7 @@ class RedisBus(Bus):
         self._config = config
         self._number = 0
         self._place = 0  # the number of the last message for all that was read
+        self._last = b"0-0"  # the id of the last message of the inbox that was read
         self._life = f"{config.prefix}process:"
         self._stream = f"{config.prefix}bus"
         self._places = f"{config.prefix}bus-place"
@@ -99,9 +102,8 @@ class RedisBus(Bus):
 
     async def close(self) -> None:
         """Tell that this process has ended."""
-        for task in self._tasks:
-            task.cancel()
-        await asyncio.gather(*self._tasks, return_exceptions=True)
+        for task in reversed(self._tasks):  # the renewal may begin another reader
+            await _end(task)
         with suppress(ConnectionError):
             await self._connection.run("DEL", f"{self._life}{self._number}", self._inbox(self._number))
 
@@ -123,6 +125,7 @@ class RedisBus(Bus):
     async def _begin(self) -> None:
         keys = (f"{self._config.prefix}number", self._life, self._places, self._processes)
         self._number, self._place = await self._connection.run("EVAL", _BEGIN, 4, *keys, LIFE_SECONDS)
+        self._last = b"0-0"
 
     async def _renew(self) -> None:
         """Renew the key of this process. If it has expired, take a new number."""
@@ -135,11 +138,11 @@ class RedisBus(Bus):
                 if not await self._connection.run(*renewal):
                     await self._begin()
                     logger.warning("this process counted as ended, and goes on as process %d", self._number)
-                    self._read_anew()
+                    await self._read_anew()
                     self.deliver(MISSED, b"", self._number)
                 elif was_away:
                     logger.info("Redis is back")
-                    self._read_anew()
+                    await self._read_anew()
                 seconds = RENEWAL_SECONDS
                 if self.on_ended and await self._connection.run("EVAL", _ENDED, 2, self._processes, self._life):
                     self.on_ended()
@@ -148,9 +151,9 @@ class RedisBus(Bus):
                     logger.error("%s; sessions wait for it", error)
                 seconds = RETRY_SECONDS
 
-    def _read_anew(self) -> None:
+    async def _read_anew(self) -> None:
         """Read by another connection: the present one may wait for a server that has gone."""
-        self._tasks[0].cancel()
+        await _end(self._tasks[0])
         self._tasks[0] = asyncio.create_task(self._read())
 
     async def _read(self) -> None:
@@ -171,21 +174,24 @@ class RedisBus(Bus):
             await asyncio.sleep(RETRY_SECONDS)
 
     async def _read_by(self, client: Redis) -> None:
-        inbox, last = self._inbox(self._number), b"0-0"
+        inbox = self._inbox(self._number)
         while True:
-            places: dict[Any, Any] = {self._stream: f"{self._place}-0", inbox: last}
+            places: dict[Any, Any] = {self._stream: f"{self._place}-0", inbox: self._last}
             answer: Any = await client.xread(places, READ_MESSAGES, BLOCK_SECONDS * 1000)
             for name, messages in answer:
                 if name.decode() == inbox:
-                    last = messages[-1][0]
-                    self._receive(messages)
+                    new = [message for message in messages if _moment(message[0]) > _moment(self._last)]
+                    self._last = max(self._last, messages[-1][0], key=_moment)
+                    self._receive(new)
                     await self._connection.run("XDEL", inbox, *[place for place, _ in messages])
                 else:
                     self._receive_in_order(messages)
 
     def _receive_in_order(self, messages: Sequence[tuple[bytes, Any]]) -> None:
         for message in messages:
-            place = int(message[0].partition(b"-")[0])
+            place = _moment(message[0])[0]
+            if place <= self._place:
+                continue  # a former reader has read it
             if place != self._place + 1:
                 self._missed(place)
             self._place = place
@@ -201,3 +207,16 @@ class RedisBus(Bus):
             sender = int(fields[b"s"])
             if sender != self._number:
                 self.deliver(fields[b"t"].decode(), fields[b"b"], sender)
+
+
+async def _end(task: asyncio.Task[None]) -> None:
+    """Cancel a task until it has ended: the library may lose a cancellation while it connects."""
+    while not task.done():
+        task.cancel()
+        await asyncio.wait([task], timeout=CANCEL_SECONDS)
+
+
+def _moment(message_id: bytes) -> tuple[int, int]:
+    """Return the parts of the id of a message, which grow within a stream."""
+    first, _, second = message_id.partition(b"-")
+    return int(first), int(second)

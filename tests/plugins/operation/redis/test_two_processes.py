@@ -241,7 +241,6 @@ async def test_sessions_and_outcomes_survive_the_death_of_a_process(two: Two, si
         assert (await changes.next())["params"]["uri"] == "x://a"
         third.process.kill()
         await third.wait()
-        two.redis.client.delete(*two.redis.client.keys(f"{PREFIX}process:*")[-1:])  # some process has to renew anew
     assert text((await there.post(call("asking_keep", {"value": "b"}))).last) == "kept"
     anew = await there.listen(changes.events[-1].id)
     kinds = [(await anew.next())["method"] for _ in range(4)]
