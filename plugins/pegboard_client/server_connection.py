@@ -398,8 +398,11 @@ async def probe(
         await asyncio.wait(tasks, timeout=PROBE_SECONDS)
         if not tasks[0].done():
             tasks.append(asyncio.create_task(open_session()))
-            await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
-            if tasks[1].done() or tasks[0].exception() is not None:
+            done, _ = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+            refused = any(task.exception() is not None for task in done)  # the server speaks only the other era
+            # a server of both eras has a session after its second response
+            await asyncio.wait(tasks if refused else tasks[1:], timeout=None if refused else PROBE_SECONDS)
+            if tasks[1].done() and (tasks[1].exception() is None or tasks[0].exception() is not None):
                 await tasks[1]
                 return
         await tasks[0]

@@ -82,7 +82,12 @@ async def _drop(response: Message) -> None:
 
 _Path: TypeAlias = tuple[str, ...]
 _KEY = "x-mcp-header"
-_NAMED = {"tools/call": "name", "prompts/get": "name", "resources/read": "uri"}
+_NAMED = {
+    "tools/call": "name",
+    "prompts/get": "name",
+    "resources/read": "uri",
+    **dict.fromkeys(("tasks/get", "tasks/update", "tasks/cancel"), "taskId"),
+}
 _TOKEN = re.compile(r"[!#$%&'*+\-.^_`|~0-9A-Za-z]+")
 _PLAIN = re.compile(r"[!-~](?:[ -~]*[!-~])?")
 

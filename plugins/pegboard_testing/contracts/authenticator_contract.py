@@ -11,6 +11,7 @@ from typing import ClassVar
 
 from pegboard.plugin.routes import Authenticator
 from pegboard.types.callers import ANONYMOUS, EMPTY, Caller
+from pegboard.types.header_fields import header_fields
 from pegboard.types.http import Request, Response
 from pegboard_testing.contracts.contract import Contract, captured_output, rule
 
@@ -201,26 +202,6 @@ def _summary(answer: Caller | Response) -> object:
 # --- HTTP requests for the contracts of authenticators and routes.
 
 
-class FixedHeaders:
-    """The header fields of a request. Names may be in upper or lower case.
-
-    Args:
-        fields: the fields; each name occurs once.
-    """
-
-    def __init__(self, fields: Mapping[str, str]) -> None:
-        self._fields = {name.lower(): value for name, value in fields.items()}
-
-    def get(self, key: str, /) -> str | None:
-        """Return a field, or None if the request does not have it."""
-        return self._fields.get(key.lower())
-
-    def getall(self, key: str, /, default: Sequence[str]) -> Sequence[str]:
-        """Return the values of all fields with a name."""
-        value = self.get(key)
-        return default if value is None else [value]
-
-
 def http_request(
     method: str = "GET",
     path: str = "/",
@@ -230,4 +211,4 @@ def http_request(
     caller: Caller = ANONYMOUS,
 ) -> Request:
     """Return a request from another machine."""
-    return Request(method, path, query, FixedHeaders(headers), body, caller, peer="203.0.113.9")
+    return Request(method, path, query, header_fields(headers), body, caller, peer="203.0.113.9")
