@@ -13,6 +13,7 @@ from pegboard.catalogue.store_selection import OfferedStore, StoreKey, Stores
 from pegboard.errors import PluginError
 from pegboard.messages.error_fields import describe_error
 from pegboard.plugin.sessions import SessionStore
+from pegboard.plugin.stores import RecordStore
 from pegboard.runtime.store_claim import StoreClaim
 from pegboard.secrets.redaction import redacted
 
@@ -48,13 +49,14 @@ class OpenStores(AbstractAsyncContextManager["OpenStores"]):
         return StateSealer(self._keys)
 
     async def open_all(self, stores: Stores) -> None:
-        """Open all selected stores.
+        """Open all selected stores, but those of records: plugins open them (`PluginContext.store`).
 
         Raises:
             PluginError: a store cannot be opened.
         """
-        for key in stores:
-            await self.get(stores, key)
+        for contract, name in stores:
+            if contract is not RecordStore:
+                await self.get(stores, (contract, name))
 
     async def get(self, stores: Stores, key: StoreKey) -> Any:
         """Return a store, and open it on first use.
