@@ -14,6 +14,7 @@ from pegboard_client import Client, Program
 from tests.support.command_line import Command
 from tests.support.environments import built_wheels, executable, make_environment, run
 from tests.support.npm import node, package_folder
+from tests.support.output_schema import problems
 
 MCPB = "2.1.2"
 SERVER = """\
@@ -57,6 +58,7 @@ def bundled(folder: Path, *arguments: str | Path) -> dict[str, Any]:
     project = folder / "project"
     project.mkdir(exist_ok=True)
     report = json.loads(run(executable(environment, "pegboard"), "bundle", "--json", *arguments, cwd=project, env=env))
+    assert problems("pegboard bundle", report) == []
     official(project, "unpack", report["file"], folder / "unpacked")
     official(folder, "validate", folder / "unpacked" / "manifest.json")
     manifest: dict[str, Any] = json.loads((folder / "unpacked" / "manifest.json").read_text("utf-8"))

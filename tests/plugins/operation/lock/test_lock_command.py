@@ -92,7 +92,7 @@ def test_suites_that_name_a_changed_tool_are_named(shop: Command) -> None:
     for name, code in {"a": "shop.find", "b": "call('Shop.Find')", "c": "shop.pay", "d": "find ="}.items():
         shop.write(code, f"eval_{name}.py")
     assert shop("lock", "--check", "--json").data["suites"] == []
-    shop.install("shop", SHOP.replace("Find a cup.", "Find a cub."))
+    shop.install("shop", SHOP.replace("Find a cup.", "Find cups."))
     suites = [str(shop.folder / f"eval_{name}.py") for name in "ab"]
     assert shop("lock", "--check", "--json").data["suites"] == suites
     assert f"{suites[1]} names a tool that differs: run `pegboard evals {suites[1]}`" in shop("lock").err

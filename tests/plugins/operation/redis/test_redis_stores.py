@@ -192,7 +192,7 @@ async def test_a_reader_that_has_fallen_behind_is_told(processes: Processes, ser
     second._tasks[0].cancel()  # it does not read
     await asyncio.gather(*[first.send("a", str(number).encode()) for number in range(5)])
     server.client.xtrim(f"{PREFIX}bus", maxlen=2, approximate=False)
-    second._read_anew()
+    await second._read_anew()
     assert [(topic, body) for topic, body, _ in await heard.wait(3)] == [("", b""), ("a", b"3"), ("a", b"4")]
 
 
