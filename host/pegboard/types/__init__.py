@@ -17,7 +17,7 @@ _HOMES = {
         Change Identity Inventory ItemKind Prompt PromptArgument Resource ResourceTemplate Tool ToolkitInfo
     """,
     ".http": "EventStream Headers Request Response ServerSentEvent",
-    ".header_fields": "header_fields",
+    ".request_headers": "header_fields",
     ".authorization": "AuthProvider TokenRequest ToolAuthorization ToolRequirements",
     ".reloads": "ReloadResult",
     "..context.input_requests": "Elicit ElicitUrl ListRoots Root Sample Sampled",

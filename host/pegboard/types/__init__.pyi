@@ -50,9 +50,6 @@ from pegboard.types.catalogue import (
     Tool,
     ToolkitInfo,
 )
-from pegboard.types.header_fields import (
-    header_fields,
-)
 from pegboard.types.http import (
     EventStream,
     Headers,
@@ -62,6 +59,9 @@ from pegboard.types.http import (
 )
 from pegboard.types.reloads import (
     ReloadResult,
+)
+from pegboard.types.request_headers import (
+    header_fields,
 )
 
 __all__ = [

@@ -11,8 +11,8 @@ from typing import ClassVar
 
 from pegboard.plugin.routes import Authenticator
 from pegboard.types.callers import ANONYMOUS, EMPTY, Caller
-from pegboard.types.header_fields import header_fields
 from pegboard.types.http import Request, Response
+from pegboard.types.request_headers import header_fields
 from pegboard_testing.contracts.contract import Contract, captured_output, rule
 
 INVALID_AUTHORIZATION = (

@@ -87,8 +87,8 @@ async def test_the_operator_and_clients_see_the_same_tasks(tmp_path: Path) -> No
         shown = await command(tmp_path, "call", "jobs_hold", "--task", "--url", url)
         assert shown.stderr is not None
         begun = (await shown.stderr.readline()).decode()
-        while b"half is done" not in await shown.stderr.readline():
-            pass
+        while b"half is done" not in (line := await shown.stderr.readline()):
+            assert line, "the command has ended"
         shown.send_signal(signal.SIGINT)
         _, rest = await shown.communicate()
         task_id = begun.split()[3]
