@@ -120,8 +120,9 @@ class Host:
         self.for_protocols: HostForProtocols = HostForProtocols(
             self.identity, self._served, self._dispatcher, self._stores, self._bus
         )
-        self.for_transports: HostForTransports = HostForTransports(self.for_protocols, self._served, self._registry)
-        self.for_transports.serving = self._serving
+        self.for_transports: HostForTransports = HostForTransports(
+            self.for_protocols, self._served, self._registry, self._serving
+        )
 
     def _new_runtime(self) -> Runtime:
         host = self.config.host

@@ -109,18 +109,20 @@ class HostForTransports:
         protocols: the host as protocols see it.
         catalogue: the catalogue that the host serves.
         registry: checks that routes may be served at an address.
+        serving: an event that is set when a channel or a connection is open.
 
     Attributes:
         on_opened: called with the address and the names of the tools when a channel is open; None for no function.
-        serving: an event that is set when a channel or a connection is open.
     """
 
-    def __init__(self, protocols: HostForProtocols, catalogue: ServedCatalogue, registry: Registry) -> None:
+    def __init__(
+        self, protocols: HostForProtocols, catalogue: ServedCatalogue, registry: Registry, serving: asyncio.Event
+    ) -> None:
         self._protocols = protocols
         self._catalogue = catalogue
         self._registry = registry
         self.standard_output = 1
-        self.serving = asyncio.Event()
+        self.serving = serving
         self.on_opened: Callable[[str, Sequence[str]], None] | None = None
         self.stopping = False
         self.authenticate = protocols.authenticate

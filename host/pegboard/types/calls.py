@@ -92,13 +92,11 @@ class Question(NamedTuple):
 
 class SessionState(Protocol):
     """The values that tools keep in a session. A protocol stores them before it answers the call.
-
-    Attributes:
-        data: the values as JSON, by toolkit and key such as "shop/cart".
     """
 
     @property
-    def data(self) -> Mapping[str, str]: ...
+    def data(self) -> Mapping[str, str]:
+        """The values as JSON, by toolkit and key such as "shop/cart"."""
 
     async def load(self) -> None:
         """Read the values, if another process may have changed them. The host calls this before a function.
