@@ -91,8 +91,7 @@ class Question(NamedTuple):
 
 
 class SessionState(Protocol):
-    """The values that tools keep in a session. A protocol stores them before it answers the call.
-    """
+    """The values that tools keep in a session. A protocol stores them before it answers the call."""
 
     @property
     def data(self) -> Mapping[str, str]:
