@@ -35,10 +35,11 @@ class HostBus(Bus):
         self._is_warned = False
 
     def carry_by(self, carrier: Bus, sealer: StateSealer | None) -> None:
-        """Send and receive by another bus, with sealed messages."""
-        self._carrier, self._sealer = carrier, sealer
-        for topic in self._handlers:
-            carrier.listen(topic, partial(self._receive, topic))
+        """Send and receive by another bus, with sealed messages. A transport that is started again repeats this."""
+        if carrier is not self._carrier:
+            self._carrier, self._sealer = carrier, sealer
+            for topic in self._handlers:
+                carrier.listen(topic, partial(self._receive, topic))
 
     @property
     def number(self) -> int:

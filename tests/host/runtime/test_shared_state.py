@@ -82,7 +82,8 @@ async def test_messages_are_sealed_and_others_are_ignored(caplog: pytest.LogCapt
     assert (await bus.send("a", b"alone"), await bus.send("a", b"own", 0), await bus.send("a", b"x", 5)) == (
         True, True, False,
     )  # fmt: skip
-    bus.carry_by(carrier, StateSealer([NEW]))
+    for _ in "12":  # as by a transport that is started again
+        bus.carry_by(carrier, StateSealer([NEW]))
     bus.listen("b", lambda body, sender: heard.append((body, sender)))
     await bus.send("a", b"private", 5)
     ((topic, sealed, to),) = carrier.sent
