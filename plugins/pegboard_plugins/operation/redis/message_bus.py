@@ -139,7 +139,6 @@ class RedisBus(Bus):
                     await self._begin()
                     logger.warning("this process counted as ended, and goes on as process %d", self._number)
                     await self._read_anew()
-                    self.deliver(MISSED, b"", self._number)
                 elif was_away:
                     logger.info("Redis is back")
                     await self._read_anew()
@@ -154,11 +153,10 @@ class RedisBus(Bus):
     async def _read_anew(self) -> None:
         """Read by another connection: the present one may wait for a server that has gone."""
         await _end(self._tasks[0])
-        self._tasks[0] = asyncio.create_task(self._read())
+        self._tasks[0] = asyncio.create_task(self._read(is_first=False))
 
-    async def _read(self) -> None:
+    async def _read(self, *, is_first: bool = True) -> None:
         """Read messages. When the server cannot be reached, try again until it can."""
-        is_first = True
         while True:
             client = client_of(self._config, BLOCK_SECONDS + 10)
             try:

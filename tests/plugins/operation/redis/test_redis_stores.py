@@ -192,8 +192,31 @@ async def test_a_reader_that_has_fallen_behind_is_told(processes: Processes, ser
     second._tasks[0].cancel()  # it does not read
     await asyncio.gather(*[first.send("a", str(number).encode()) for number in range(5)])
     server.client.xtrim(f"{PREFIX}bus", maxlen=2, approximate=False)
-    await second._read_anew()
+    second._tasks[0] = asyncio.create_task(second._read())
     assert [(topic, body) for topic, body, _ in await heard.wait(3)] == [("", b""), ("a", b"3"), ("a", b"4")]
+
+
+async def test_a_process_whose_renewal_failed_reads_on_where_the_server_is(
+    processes: Processes, server: RedisServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The reader need not have noticed that the server was away."""
+    monkeypatch.setattr(message_bus, "RENEWAL_SECONDS", 0.01)
+    monkeypatch.setattr(message_bus, "RETRY_SECONDS", 0.02)
+    first, second = await processes.start(), await processes.start()
+    heard = Heard(second, "", "a")
+    await first.send("a", b"1")
+    await heard.wait(1)
+    server.client.delete(f"{PREFIX}bus", f"{PREFIX}bus-place")  # as a server that has lost its last second
+    run = second._connection.run
+
+    async def fail_once(*_: Any) -> Any:
+        monkeypatch.setattr(second._connection, "run", run)
+        raise ConnectionError("away")
+
+    monkeypatch.setattr(second._connection, "run", fail_once)
+    assert (await heard.wait(2))[1] == ("", b"", second.number)
+    await first.send("a", b"2")
+    assert (await heard.wait(3))[2] == ("a", b"2", first.number)
 
 
 async def test_messages_arrive_after_a_restart_of_the_server(processes: Processes, server: RedisServer) -> None:
