@@ -28,8 +28,6 @@ BLOCK_SECONDS = 60
 KEPT_MESSAGES = 10_000
 """The number of messages in a stream. A reader that falls behind is told that it has missed some."""
 READ_MESSAGES = 100
-MISSED = ""
-"""The topic that tells that messages may be lost; see `Bus.listen`."""
 
 # numbers grow with the clock, so that a server that has lost its data does not use one again
 _BEGIN = """
@@ -164,7 +162,7 @@ class RedisBus(Bus):
                     place = int(await self._connection.run("GET", self._places) or 0)
                     self._missed(min(place, self._place))
                 await self._read_by(client)
-            except (RedisError, OSError) as error:
+            except (RedisError, OSError, LookupError, ValueError) as error:  # others may have written to the server
                 logger.debug("reading messages failed: %s", error)
             finally:
                 await client.aclose()
@@ -198,7 +196,7 @@ class RedisBus(Bus):
     def _missed(self, place: int) -> None:
         logger.warning("messages of other processes were lost; what they may have changed is read again")
         self._place = place
-        self.deliver(MISSED, b"", self._number)
+        self.deliver("", b"", self._number)
 
     def _receive(self, messages: Sequence[tuple[bytes, Any]]) -> None:
         for _, fields in messages:

@@ -196,6 +196,19 @@ async def test_a_reader_that_has_fallen_behind_is_told(processes: Processes, ser
     assert [(topic, body) for topic, body, _ in await heard.wait(3)] == [("", b""), ("a", b"3"), ("a", b"4")]
 
 
+async def test_a_message_without_sender_does_not_end_the_reader(processes: Processes, server: RedisServer) -> None:
+    first, second = await processes.start(), await processes.start()
+    heard = Heard(second, "", "a")
+    server.client.xadd(f"{PREFIX}inbox:{second.number}", {"t": "a"})
+    server.client.xadd(f"{PREFIX}bus", {"t": "a"}, id=f"{server.client.incr(f'{PREFIX}bus-place')}-0")
+    assert await heard.wait(1) == [("", b"", second.number)]
+    await first.send("a", b"1")
+    await first.send("a", b"2", second.number)
+    async with asyncio.timeout(20):
+        while ("a", b"1", first.number) not in heard or ("a", b"2", first.number) not in heard:
+            await heard.wait(len(heard) + 1)
+
+
 async def test_a_process_whose_renewal_failed_reads_on_where_the_server_is(
     processes: Processes, server: RedisServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
