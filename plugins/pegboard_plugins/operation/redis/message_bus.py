@@ -176,9 +176,10 @@ class RedisBus(Bus):
             answer: Any = await client.xread(places, READ_MESSAGES, BLOCK_SECONDS * 1000)
             for name, messages in answer:
                 if name.decode() == inbox:
-                    new = [message for message in messages if _moment(message[0]) > _moment(self._last)]
-                    self._last = max(self._last, messages[-1][0], key=_moment)
-                    self._receive(new)
+                    for message in messages:
+                        if _moment(message[0]) > _moment(self._last):
+                            self._last = message[0]
+                            self._receive(message)
                     await self._connection.run("XDEL", inbox, *[place for place, _ in messages])
                 else:
                     self._receive_in_order(messages)
@@ -191,18 +192,18 @@ class RedisBus(Bus):
             if place != self._place + 1:
                 self._missed(place)
             self._place = place
-            self._receive([message])
+            self._receive(message)
 
     def _missed(self, place: int) -> None:
         logger.warning("messages of other processes were lost; what they may have changed is read again")
         self._place = place
         self.deliver("", b"", self._number)
 
-    def _receive(self, messages: Sequence[tuple[bytes, Any]]) -> None:
-        for _, fields in messages:
-            sender = int(fields[b"s"])
-            if sender != self._number:
-                self.deliver(fields[b"t"].decode(), fields[b"b"], sender)
+    def _receive(self, message: tuple[bytes, Any]) -> None:
+        fields = message[1]
+        sender = int(fields[b"s"])
+        if sender != self._number:
+            self.deliver(fields[b"t"].decode(), fields[b"b"], sender)
 
 
 async def _end(task: asyncio.Task[None]) -> None:
