@@ -1,15 +1,19 @@
-"""A server for the tests of a module."""
+"""A server for the tests of a module, with the user that the documentation describes."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
-from tests.support.redis_server import RedisServer
+from tests.support.redis_server import PREFIX, RedisServer
 
 
 @pytest.fixture(scope="module")
 def server() -> Iterator[RedisServer]:
-    with RedisServer() as started:
+    page = Path("docs/scale.md").read_text("utf-8")
+    (rights,) = re.findall(r"```text\n~pegboard:(.*?)```", page, re.DOTALL)
+    with RedisServer("--user", "pegboard", "on", ">secret", *f"~{PREFIX}{rights}".split()) as started:
         yield started

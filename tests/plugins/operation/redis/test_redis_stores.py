@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 import pytest_asyncio
+from pydantic import SecretStr
 
 from pegboard.plugin import Bus, PluginError, RecordStore, SessionStore
 from pegboard_plugins.operation.redis import message_bus
@@ -24,7 +25,7 @@ pytestmark = needs_redis
 
 
 def config(server: RedisServer, **settings: Any) -> RedisConfig:
-    return RedisConfig(url=server.url, prefix=PREFIX, **settings)
+    return RedisConfig(url=server.url, user="pegboard", password=SecretStr("secret"), prefix=PREFIX, **settings)
 
 
 class TestRedisSessions(SessionStoreContract):
