@@ -15,7 +15,7 @@ from typing import Self
 from tests.support.peer import WAIT
 
 
-def _heed_interrupts() -> None:
+def heed_interrupts() -> None:
     """Restore the default of SIGINT, which a shell ignores in programs that it starts in the background."""
     signal.signal(signal.SIGINT, signal.SIG_DFL)
 
@@ -41,7 +41,7 @@ class Typist:
             cwd=folder,
             env=env,
             start_new_session=True,
-            preexec_fn=_heed_interrupts,  # noqa: PLW1509 - it calls only `signal`
+            preexec_fn=heed_interrupts,  # noqa: PLW1509 - it calls only `signal`
         )
         os.close(terminal)
 

@@ -10,6 +10,7 @@ import pytest
 from tests.support.command_line import Command
 from tests.support.demo_kit import EVIL
 from tests.support.peer import WAIT
+from tests.support.typist import heed_interrupts
 from tests.support.without_posix import COMMAND
 
 
@@ -186,8 +187,7 @@ def test_ctrl_c_ends_a_call_whose_thread_goes_on(pegboard: Command) -> None:
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
-        # a job in the background of a shell ignores Ctrl-C
-        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # noqa: PLW1509 - no thread runs here
+        preexec_fn=heed_interrupts,  # noqa: PLW1509 - it calls only `signal`
     )
     assert process.stderr is not None
     with process:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import signal
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ from pegboard.errors import ProtocolError
 from pegboard_client import TaskCancelledError
 from tests.plugins.protocols.tasks.kills import ANSWER, CONFIG, server
 from tests.support.distributions import make_distribution
+from tests.support.typist import heed_interrupts
 from tests.support.wire import PEGBOARD, client_environment
 
 pytestmark = [pytest.mark.asyncio, pytest.mark.timeout(120)]
@@ -59,6 +61,7 @@ async def command(folder: Path, *arguments: str) -> asyncio.subprocess.Process:
         stdin=asyncio.subprocess.DEVNULL,
         stdout=pipe,
         stderr=pipe,
+        preexec_fn=heed_interrupts,
     )
 
 
@@ -86,11 +89,15 @@ async def test_the_operator_and_clients_see_the_same_tasks(tmp_path: Path) -> No
 
         shown = await command(tmp_path, "call", "jobs_hold", "--task", "--url", url)
         assert shown.stderr is not None
-        begun = (await shown.stderr.readline()).decode()
-        while b"half is done" not in (line := await shown.stderr.readline()):
-            assert line, "the command has ended"
-        shown.send_signal(signal.SIGINT)
-        _, rest = await shown.communicate()
+        try:
+            begun = (await shown.stderr.readline()).decode()
+            while b"half is done" not in (line := await shown.stderr.readline()):
+                assert line, "the command has ended"
+            shown.send_signal(signal.SIGINT)
+            _, rest = await shown.communicate()
+        finally:
+            with suppress(ProcessLookupError):
+                shown.kill()
         task_id = begun.split()[3]
         assert f"--resume {task_id}" in rest.decode()
 
