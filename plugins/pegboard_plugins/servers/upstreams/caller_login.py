@@ -68,6 +68,7 @@ class CallerLogin:
         self._on_login = on_login
         self._auth: OAuth = oauth(config, own, None)
         self._agreement: Agreement | None = None
+        self._earlier: Mapping[str, str] = {}
         self._challenge: Mapping[str, str] = {}
         self._vain: list[float] = []
         self._started_name = ""
@@ -82,15 +83,12 @@ class CallerLogin:
         Raises:
             AuthorizationRequiredError: the caller has pasted no key, or not agreed to its use.
         """
-        if self._config.user_key is not None:
-            header, name = self._config.user_key
-            key = await self._key()
-            if key is None or not await self._may_use():
-                raise AuthorizationRequiredError(name)
-            scheme = "Bearer " if header.lower() == "authorization" and " " not in key else ""
-            return {header: scheme + key}
-        fields = await self._auth.headers(url) if await self._may_use() else {}
+        fields = await self._fields(url)
+        if not fields or not await self._may_use():
+            fields = {}
         _carried.set(bool(fields))
+        if not fields and self._config.user_key is not None:
+            raise AuthorizationRequiredError(self._config.user_key[1])
         return fields
 
     async def challenged(self, url: str, status: int, headers: Mapping[str, str]) -> bool:
@@ -101,35 +99,41 @@ class CallerLogin:
         if _carried.get():
             return await self._auth.challenged(url, status, headers)
         await self._auth.reload(url)
-        return await self._may_use()
+        return bool(await self.headers(url))
 
-    async def _key(self) -> str | None:
-        """Return the key of the caller as the store has it now, because the operator may have removed it."""
-        saved = await self._own.load(self._place) if self._config.user_key else None
-        return None if saved is None else saved.get("key")
+    async def _fields(self, url: str) -> Mapping[str, str]:
+        """Return the header with the token or the key as the store has it now; none without both."""
+        key = self._config.user_key
+        fields = await self._auth.headers(url) if key is None else await self._key_fields(key[0])
+        if fields != self._earlier:
+            self._earlier = fields
+            self._agreement = None  # it may have ended with the earlier login
+        return fields
+
+    async def _key_fields(self, header: str) -> Mapping[str, str]:
+        key = (await self._own.load(self._place) or {}).get("key")
+        if key is None:
+            return {}
+        scheme = "Bearer " if header.lower() == "authorization" and " " not in key else ""
+        return {header: scheme + key}
 
     def succeeded(self) -> None:
         """Note that the server has accepted the login."""
         self._vain.clear()
 
     async def _may_use(self) -> bool:
-        """Return True if there is a login or a key, and the person has agreed that this program uses it."""
-        present = await self._present()
-        return present is not None and await self._has_agreed(*present)
-
-    async def _present(self) -> tuple[str, Sequence[str]] | None:
-        """Return the issuer and the scopes of the login, or of the key, which has none. Return None without both."""
-        if self._config.user_key is not None:
-            return None if await self._key() is None else ("", ())
-        login = await self._auth.describe(self._url)
-        return None if login is None else (login.issuer, login.scopes)
-
-    async def _has_agreed(self, issuer: str, scopes: Sequence[str]) -> bool:
+        """Return True if the person has agreed that this program uses the login, or the key."""
         if not self._own.asks_person:
             return True
+        issuer, scopes = await self._described()
         if self._agreement is None or not self._agreement.covers(issuer, scopes):
             await self._load_agreement()
         return self._agreement is not None and self._agreement.covers(issuer, scopes)
+
+    async def _described(self) -> tuple[str, Sequence[str]]:
+        """Return the issuer and the scopes of the login. A key has neither."""
+        login = None if self._config.user_key else await self._auth.describe(self._url)
+        return ("", ()) if login is None else (login.issuer, login.scopes)
 
     async def _load_agreement(self) -> None:
         saved = await self._own.load(self._agreement_place)
@@ -194,11 +198,11 @@ class CallerLogin:
 
         self._is_waiting = True
         try:
-            await self._load_agreement()
             await self._auth.reload(self._url)
-            present = await self._present()
-            if present is not None and not await self._has_agreed(*present):
-                page.terms = self._terms(*present)
+            fields = await self._fields(self._url)
+            await self._load_agreement()
+            if fields and not await self._may_use():
+                page.terms = self._terms(*await self._described())
                 await self._show(page, "")
                 await page.receive()
                 await self._agree(page.terms)

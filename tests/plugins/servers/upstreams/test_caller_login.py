@@ -218,6 +218,20 @@ async def test_more_scopes_need_the_consent_to_what_is_added(tmp_path: Path) -> 
         assert await network.text("ann") == "full"
 
 
+async def test_a_program_never_uses_a_login_that_another_program_extends(tmp_path: Path) -> None:
+    async with LoginServer() as server, hosting(tmp_path, {"url": server.url}) as network:
+        server.valid = {"token-1", "token-2"}
+        server.tokens = [(200, {"expires_in": 0})]
+        for program in ("editor", "painter"):
+            await network.log_in("ann", client_id=program)
+            assert await network.text("ann", client_id=program) == "full"
+        server.refusal = 'Bearer error="insufficient_scope", scope="pour"'
+        await network.log_in("ann", client_id="painter")
+        server.refusal = ""
+        assert await network.text("ann", client_id="painter") == "full"
+        assert await network.link("ann", client_id="editor")
+
+
 async def test_another_issuer_needs_another_consent_and_gets_no_token(tmp_path: Path) -> None:
     async with LoginServer() as server, hosting(tmp_path, {"url": server.url}) as network:
         server.tokens = [(200, {"refresh_token": "refresh-canary"})]
