@@ -231,9 +231,9 @@ class CallerLogin:
         new = oauth(self._config, self._own, show, redirect=page, announce=announce, registrations=shared)
         await new.log_in(self._url, self._challenge)
         login = await new.describe(self._url)
-        if login is not None and self._own.asks_person:
-            terms = page.terms or self._terms(login.issuer, login.scopes)
-            await self._agree(terms, login.scopes)
+        if login is not None and page.terms is not None:
+            granted = page.terms.scopes or login.scopes  # a page without scopes lets the server decide
+            await self._agree(page.terms._replace(scopes=tuple(granted)))
 
     async def _paste(self, page: LoginPage, name: str) -> None:
         """Let the person paste the key.
@@ -259,7 +259,6 @@ class CallerLogin:
         added = tuple(scope for scope in scopes if is_same and earlier and scope not in earlier.scopes)
         return LoginTerms(self._program, self._name, self._url, issuer, tuple(scopes), added)
 
-    async def _agree(self, terms: LoginTerms, granted: Sequence[str] = ()) -> None:
-        """Keep the agreement. The server may have granted other scopes than those that the page showed."""
-        scopes = sorted({*terms.scopes, *granted})
-        await self._own.save(self._agreement_place, {"issuer": terms.issuer, "scopes": scopes})
+    async def _agree(self, terms: LoginTerms) -> None:
+        """Keep the agreement to what the page showed."""
+        await self._own.save(self._agreement_place, {"issuer": terms.issuer, "scopes": sorted(terms.scopes)})

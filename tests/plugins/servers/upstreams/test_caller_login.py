@@ -232,6 +232,16 @@ async def test_a_program_never_uses_a_login_that_another_program_extends(tmp_pat
         assert await network.link("ann", client_id="editor")
 
 
+async def test_scopes_that_no_page_showed_need_another_consent(tmp_path: Path) -> None:
+    async with LoginServer() as server, hosting(tmp_path, {"url": server.url}) as network:
+        server.tokens = [(200, {"scope": "work pour"})]
+        await network.log_in("ann")
+        person = await network.log_in("ann")
+        assert "<dt>New</dt><dd><code>pour</code></dd>" in str(person.texts)
+        assert await network.text("ann") == "full"
+        assert len(server.pages) == 1
+
+
 async def test_another_issuer_needs_another_consent_and_gets_no_token(tmp_path: Path) -> None:
     async with LoginServer() as server, hosting(tmp_path, {"url": server.url}) as network:
         server.tokens = [(200, {"refresh_token": "refresh-canary"})]
