@@ -136,7 +136,7 @@ class CallerLogin:
         return ("", ()) if login is None else (login.issuer, login.scopes)
 
     async def _load_agreement(self) -> None:
-        saved = await self._own.load(self._agreement_place)
+        saved = (await self._own.load(agreements_at(self._place)) or {}).get(self._program)
         self._agreement = None if saved is None else Agreement(saved["issuer"], frozenset(saved["scopes"]))
 
     @property
@@ -145,10 +145,6 @@ class CallerLogin:
         from pegboard_client import canonical
 
         return canonical(self._url)
-
-    @property
-    def _agreement_place(self) -> str:
-        return f"agreement of {self._program} at {self._place}"
 
     # --- logins
 
@@ -261,4 +257,12 @@ class CallerLogin:
 
     async def _agree(self, terms: LoginTerms) -> None:
         """Keep the agreement to what the page showed."""
-        await self._own.save(self._agreement_place, {"issuer": terms.issuer, "scopes": sorted(terms.scopes)})
+        place = agreements_at(self._place)
+        async with self._own.renewing(place):  # other programs of the person keep theirs in the same place
+            new = {self._program: {"issuer": terms.issuer, "scopes": sorted(terms.scopes)}}
+            await self._own.save(place, {**(await self._own.load(place) or {}), **new})
+
+
+def agreements_at(place: str) -> str:
+    """Return the place of the agreements of all programs of a person, for the place of the login."""
+    return f"agreements at {place}"

@@ -333,6 +333,9 @@ async def test_the_operator_sees_and_ends_logins_of_callers(tmp_path: Path, monk
         removed = await pegboard(tmp_path, "logout", "--server", "cups/ann")
         assert (removed[0], [form["token"] for form in server.revoked]) == (0, ["refresh-canary"]), removed
         assert "canary" not in str((state, removed))
+        server.accepted = "token-2"
+        await network.log_in("ann", client_id="editor")
+        assert await network.link("ann")  # the agreement for the first program has ended with the login
 
 
 @pytest.mark.parametrize("revision", ["2025-11-25", "2026-07-28"])
