@@ -6,6 +6,7 @@ import inspect
 from collections import Counter
 from collections.abc import Iterator
 from importlib import import_module
+from pkgutil import iter_modules
 from typing import Any, get_type_hints
 
 import pytest
@@ -44,6 +45,13 @@ def test_every_name_has_one_meaning() -> None:
 def test_an_unknown_name_is_an_attribute_error(package: str) -> None:
     with pytest.raises(AttributeError, match=f"module '{package}' has no attribute"):
         getattr(import_module(package), "Hots")  # noqa: B009 - mypy knows the names
+
+
+@PACKAGES
+def test_no_name_is_that_of_a_module(package: str) -> None:
+    """The import of such a module would replace the public object."""
+    module = import_module(package)
+    assert not {found.name for found in iter_modules(module.__path__)} & set(module.__all__)
 
 
 def is_documented(name: str, value: Any) -> bool:
