@@ -10,8 +10,7 @@ from pegboard.calls.served_item import ServedItem
 from pegboard.catalogue.binding import BindResult
 from pegboard.config import ConfigProblem, HostConfig, PluginConfig
 from pegboard.config.problems import dotted
-from pegboard.config.references import references, resolve
-from pegboard.config.sections import unset_variables
+from pegboard.config.references import references, resolve, unset_variables
 from pegboard.config.validation import validate
 from pegboard.errors import ToolDefinitionError
 from pegboard.names import Patterns, normalise, with_nearest
@@ -73,7 +72,7 @@ class ChangedTools:
         path = ("host", "tools", name)
         if not hasattr(section, "items"):
             return [self._config.problem("expected a table", path)]
-        if unset := unset_variables(self._config, section, path):
+        if unset := unset_variables(self._config.problem, section, path):
             return unset
         refs = dict(references(section, path))
         return validate(ToolSettings, resolve(section), self._config.sources, path, {}, refs)

@@ -16,7 +16,7 @@ from pegboard.config import environment, files
 from pegboard.config.environment import EnvironmentNames
 from pegboard.config.models import HostSection
 from pegboard.config.problems import ConfigProblem, KeyPath, dotted, in_order, undotted
-from pegboard.config.references import refer, resolve
+from pegboard.config.references import refer, resolve, unset_variables
 from pegboard.config.sources import Layer, Source, Sources
 from pegboard.config.trust import OnUntrusted, refuse_untrusted, select_file, settings_of
 from pegboard.config.trusted_folders import find_upward
@@ -252,8 +252,9 @@ class _Builder:
     ) -> HostConfig:
         tree = self.sources.tree
         self.check_keys()
-        host = self.host(_referring(tree.get("host", {}), environ))
-        if host.state and not host.state_keys:
+        section = _referring(tree.get("host", {}), environ)
+        host = self.host(section)
+        if host.state and not section.get("state_keys"):
             fix = "add state_keys, a list with the output of `openssl rand -base64 32`"
             self.wrong(f"processes that share state need common keys: {fix}", ("host", "state"))
         plugins, toolkits = (self.sections(kind, environ) for kind in ("plugins", "toolkits"))
@@ -286,11 +287,13 @@ class _Builder:
             self.wrong(f"expected a table, such as [{key}{'' if key == 'host' else '.NAME'}]", (key,))
             del tree[key]
 
-    def host(self, section: dict[str, Any]) -> HostSection:
+    def host(self, referring: dict[str, Any]) -> HostSection:
+        section = {key: resolve(value) if key == "state_keys" else value for key, value in referring.items()}
         checked = validate(HostSection, section, self.sources, ("host",), {})
         if isinstance(checked, HostSection):
             return checked
-        self.problems += checked
+        unset = {problem.key: problem for problem in unset_variables(self.sources.problem, referring, ("host",))}
+        self.problems += [unset.get(problem.key, problem) for problem in checked]
         names = {key: dotted(("host", key)) for key in section}
         places = {problem.key for problem in checked}
         below = places.difference(names.values())
@@ -321,12 +324,9 @@ def _merged(below: Mapping[str, Any], above: Mapping[str, Any]) -> Mapping[str, 
 
 
 def _referring(section: dict[str, Any], environ: Mapping[str, str]) -> dict[str, Any]:
-    """Return `[host]` with the references of `[host.tools]` and of `state_keys` resolved."""
+    """Return `[host]` with the references of `[host.tools]` and of `state_keys`."""
     referring = {key: section[key] for key in ("tools", "state_keys") if isinstance(section.get(key), Mapping | list)}
-    referring = dict(refer(referring, environ))
-    if "state_keys" in referring:
-        referring["state_keys"] = resolve(referring["state_keys"])
-    return {**section, **referring}
+    return {**section, **refer(referring, environ)}
 
 
 def _working_directory() -> Path:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any
 
-from pegboard.config.problems import KeyPath
+from pegboard.config.problems import ConfigProblem, KeyPath
 
 MIN_SECRET_CHARACTERS = 6
 """The minimum length of a secret that is masked. A shorter secret would match inside other words."""
@@ -61,3 +61,14 @@ def references(value: Any, path: KeyPath = ()) -> Iterator[tuple[KeyPath, Secret
     elif isinstance(value, tuple):
         for place, item in enumerate(value):
             yield from references(item, (*path, place))
+
+
+def unset_variables(
+    problem: Callable[[str, KeyPath], ConfigProblem], section: Mapping[str, Any], path: KeyPath
+) -> list[ConfigProblem]:
+    """Return a problem for each reference to a variable that is unset or empty. `problem` locates it."""
+    return [
+        problem(f'the environment variable "{ref.env}" is missing or empty', place)
+        for place, ref in references(section, path)
+        if ref.value is None
+    ]

@@ -11,7 +11,7 @@ from pegboard.config.environment import literal
 from pegboard.config.hostconfig import HostConfig, Kind, ListName
 from pegboard.config.models import SharedKeys, StoreName, marked_fields
 from pegboard.config.problems import ConfigProblem, KeyPath, dotted, in_order
-from pegboard.config.references import SecretRef, references, resolve
+from pegboard.config.references import SecretRef, references, resolve, unset_variables
 from pegboard.config.sources import Layer
 from pegboard.config.validation import validate
 from pegboard.names import with_nearest
@@ -52,7 +52,7 @@ def validate_section(
     section = {**_of_host(config, model), **section, **_from_environment(config, path, variables)}
     refs = dict(references(section, path))
     missing = [place for place, ref in refs.items() if ref.value is None]
-    problems = unset_variables(config, section, path)
+    problems = unset_variables(config.problem, section, path)
     checked = validate(model, resolve(section), config.sources, path, _folders(config, path, section), refs)
     if isinstance(checked, list):
         # a problem of a table may follow from the unset variable in it
@@ -66,15 +66,6 @@ def _of_host(config: HostConfig, model: type[BaseModel]) -> dict[str, Any]:
     keys = tuple(key.get_secret_value() for key in config.host.state_keys)
     defaults: dict[str, Any] = {key: keys for key, _, _ in marked_fields(model, SharedKeys) if keys}
     return defaults | {key: config.host.state for key, _, _ in marked_fields(model, StoreName) if config.host.state}
-
-
-def unset_variables(config: HostConfig, section: Mapping[str, Any], path: KeyPath) -> list[ConfigProblem]:
-    """Return a problem for each reference to a variable that is unset or empty."""
-    return [
-        config.problem(f'the environment variable "{ref.env}" is missing or empty', place)
-        for place, ref in references(section, path)
-        if ref.value is None
-    ]
 
 
 def _from_environment(config: HostConfig, path: KeyPath, variables: Variables) -> dict[str, Any]:

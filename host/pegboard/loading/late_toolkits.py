@@ -8,9 +8,8 @@ from typing import Any
 
 from pegboard.authoring.late_toolkit import LateToolkit
 from pegboard.config import ConfigProblem, HostConfig, validate_section
-from pegboard.config.references import references, resolve
+from pegboard.config.references import references, resolve, unset_variables
 from pegboard.config.secret_values import MASK, masked
-from pegboard.config.sections import unset_variables
 from pegboard.errors import PluginError
 from pegboard.hookspecs import register_prompts, register_resources, register_tools
 from pegboard.loading.compiled_files import forget_outdated
@@ -92,7 +91,7 @@ def settings_problems(config: HostConfig, name: str, schema: Mapping[str, Any] |
         return validate_section(config, "toolkits", name, None) or []
     if not schema or not (section or schema.get("required")):
         return []
-    if unset := unset_variables(config, section, path):
+    if unset := unset_variables(config.problem, section, path):
         return unset
     from jsonschema_rs import Draft202012Validator
 

@@ -87,6 +87,14 @@ def test_the_file_must_be_utf_8_and_may_come_from_windows(tmp_path: Path) -> Non
     assert HostConfig.load(file, environ={}, directory=tmp_path).host.name == "x"
 
 
+@pytest.mark.parametrize("environ", [{}, {"KEY": "k" * 31}])
+def test_a_problem_with_a_key_of_the_state_is_the_only_one(tmp_path: Path, environ: Mapping[str, str]) -> None:
+    missing = '[0]: the environment variable "KEY" is missing or empty'
+    short = ": a key is shorter than 32 characters: create one with `openssl rand -base64 32`"
+    text = '[host]\nstate = "redis"\nstate_keys = [{ env = "KEY" }]\n'
+    assert problems(tmp_path, text, environ) == [f"hostconfig.toml:3: host.state_keys{short if environ else missing}"]
+
+
 def test_all_problems_are_reported_at_once_in_the_order_of_lines(tmp_path: Path) -> None:
     text = """
 nme = "x"
