@@ -28,12 +28,7 @@ def run_completion(command: CommandContext) -> int:
 
 # --- The scripts for bash, zsh and fish. Each follows the words before the cursor to a place, and offers its words.
 
-_BASH = """\
-# bash completion of pegboard: eval "$(pegboard completion bash)"
-_pegboard() {
-    local current=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD-1]} place= word last= named= candidates=
-    local -a files=()
-    for word in "${COMP_WORDS[@]:1:COMP_CWORD-1}"; do
+_FOLLOW = """\
         case "$place/$word" in
             @PLACES@) place="$place/$word" ;;
             */-*) ;;
@@ -44,7 +39,15 @@ _pegboard() {
             esac ;;
         esac
         last=$word
-    done
+    done"""
+"""The body of the loop over the words, for bash and zsh."""
+_BASH = """\
+# bash completion of pegboard: eval "$(pegboard completion bash)"
+_pegboard() {
+    local current=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD-1]} place= word last= named= candidates=
+    local -a files=()
+    for word in "${COMP_WORDS[@]:1:COMP_CWORD-1}"; do
+@FOLLOW@
     COMPREPLY=()
     case "$previous" in
 @VALUES@
@@ -68,17 +71,7 @@ _pegboard() {
     local previous=${words[CURRENT-1]} place= word last= named=
     local -a candidates files
     for word in "${(@)words[2,CURRENT-1]}"; do
-        case "$place/$word" in
-            @PLACES@) place="$place/$word" ;;
-            */-*) ;;
-            *) case "$last" in
-                --file) files+=(--file "$word") ;;
-                @VALUED@) ;;
-                *) named=$word ;;
-            esac ;;
-        esac
-        last=$word
-    done
+@FOLLOW@
     case "$previous" in
 @VALUES@
         @VALUED@) _files; return ;;
@@ -145,6 +138,7 @@ def _filled(script: str, words: CompletedWords, lines: list[str], value: str, na
     """Return a script with its words. `value` and `names` are the code for values of options and for names."""
     valued = sorted({word.text for choices in words.places.values() for word in choices if word.takes_value})
     parts = {
+        "@FOLLOW@": _FOLLOW,
         "@PLACES@": "|".join(filter(None, words.places)),
         "@VALUED@": "|".join(valued),
         "@VALUES@": "\n".join(f"        {name}) {value.format(' '.join(of))} ;;" for name, of in words.values.items()),
