@@ -163,8 +163,6 @@ def _say_in_log(text: str, level: int) -> None:
     logger.log(level, "%s", text)
 
 
-# --- The log on standard error. The host continues if a record cannot be written.
-
 WAIT_SECONDS = 1.0
 """How long a record waits for the reader of standard error. After a timeout, later records do not wait."""
 MAX_WRITE_BYTES = 4096
@@ -241,9 +239,6 @@ def _told(count: int) -> logging.LogRecord:
     return logging.LogRecord("pegboard.cli", logging.WARNING, __file__, 0, message, (count,), None)
 
 
-# --- A file to which lines are appended, such as a log.
-
-
 class LineFile:
     """Appends lines to a file, each with one write. New files have mode 0600.
 
@@ -263,12 +258,11 @@ class LineFile:
         self._torn = False
         self._descriptor = self._open()
 
-    def write(self, line: bytes, *, sync: bool = False) -> None:
+    def write(self, line: bytes) -> None:
         """Append a line. May be called from any thread.
 
         Args:
             line: the line without a line break.
-            sync: True to wait until the disk has the line (fsync).
 
         Raises:
             OSError: the line was not written, or only in part. The next call starts on a new line.
@@ -280,8 +274,6 @@ class LineFile:
             self._torn = written < len(data)
             if self._torn:
                 raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
-            if sync:
-                os.fsync(self._descriptor)
 
     def close(self) -> None:
         """Close the file."""
