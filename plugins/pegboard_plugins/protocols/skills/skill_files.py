@@ -212,8 +212,9 @@ def read_bytes(path: Path) -> bytes:
 # for gigabytes.
 
 MAX_CHARACTERS = 64 * 1024
-MAX_DEPTH = 32
 """The maximum length of frontmatter."""
+MAX_DEPTH = 32
+"""The maximum number of levels of frontmatter."""
 
 _BLOCK = re.compile(r"---[ \t]*\r?\n(.*?\r?\n)??---[ \t]*(?:\r?\n|\Z)", re.DOTALL)
 _TAG = "tag:yaml.org,2002:"
