@@ -12,11 +12,14 @@ from unittest.mock import Mock
 import pytest
 
 from pegboard import Host, Toolkit
+from pegboard.plugin import Bus
 from pegboard.types import LOCAL, Client, EventStream, Response, ServerSentEvent
+from pegboard_plugins.protocols.mcp.http import resumption
 from pegboard_plugins.protocols.mcp.http.http_session import HttpSession
 from pegboard_plugins.protocols.mcp.http.http_sessions import HttpSessions
-from pegboard_plugins.protocols.mcp.http.memory_store import MemorySessionStore
+from pegboard_plugins.protocols.mcp.http.memory_store import MemoryEventStore, MemorySessionStore
 from pegboard_plugins.protocols.mcp.http.session_call import SessionCall
+from pegboard_plugins.protocols.mcp.http.session_stream import EventId
 from pegboard_plugins.protocols.mcp.settings import McpConfig
 from tests.support import asgi
 from tests.support.http_mcp import JSON_FIELDS, call
@@ -83,6 +86,52 @@ async def test_a_call_that_ends_in_the_turn_of_its_timer_is_answered(json: bool)
         ]
     else:
         assert (result, json) == (Response(body=b"{}"), True)
+
+
+class LineBus(Bus):
+    """One of two processes. The line to the other may be down for some messages."""
+
+    down = 0
+    number = 1
+    other: Bus
+
+    async def send(self, topic: str, body: bytes, to: int | None = None) -> bool:
+        if self.down:
+            self.down -= 1
+            raise ConnectionError
+        self.other.deliver(topic, body, self.number)
+        return True
+
+
+async def test_a_stream_of_another_process_goes_on_after_an_outage(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr(resumption, "PATIENCE_SECONDS", 0.01)
+    store, first, second = MemorySessionStore(10, 60), LineBus(), LineBus()
+    first.other, second.other, second.number = second, first, 2
+    here = HttpSessions(store, MemoryEventStore(10**6, 10**6, 60), McpConfig(), bus=first)
+    there = HttpSessions(store, None, McpConfig(), bus=second)
+    session = await here.open(Client(revision="2025-11-25"), LOCAL, NO_CHANGES)
+    assert session is not None
+    call, may_end = SessionCall(1, session, here), asyncio.Event()
+
+    async def answer() -> bytes:
+        await may_end.wait()
+        return b"{}"
+
+    call.start(answer)
+    lost: Any = call.stream(repeatable=False).messages
+    named = EventId.parse((await anext(lost)).id)
+    await lost.aclose()
+    assert named is not None
+    stream = await there.stream_of(first.number, session, named)
+    assert stream is not None
+    first.down = 1
+    may_end.set()
+    async with asyncio.timeout(20):
+        assert [event.data async for event in stream] == [b"{}"]
+    assert "later version" not in caplog.text
+    await stream.aclose()
 
 
 async def test_data_of_tools_is_stored_before_the_response() -> None:

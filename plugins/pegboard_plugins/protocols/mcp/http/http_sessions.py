@@ -97,7 +97,7 @@ class HttpSessions:
         self._number = bus.number
         bus.listen("", self._reload_all)
         self._remote: dict[str, RemoteStream] = {}
-        self._sent_away: dict[str, SessionStreamReader] = {}  # streams that other processes read
+        self._sent_away: dict[str, SessionStreamReader | None] = {}  # streams that other processes read
         self._stale: set[str] = set()  # sessions that others have changed while they were looked up
         self.request_ids = ClientRequestIds(lambda: bus.number)
         self._store = store
@@ -408,9 +408,9 @@ class HttpSessions:
         """Return the rest of a stream that another process has. Return None if that process has ended."""
         if not owner or owner == self._messages.number:
             return None
-        stream = RemoteStream(self._messages, owner, named, self._remote)
+        stream = RemoteStream(self._messages, session.id, owner, named, self._remote)
         with _reaching():
-            return stream if await stream.begin(session.id) else None
+            return stream if await stream.begin() else None
 
     def _receive_answer(self, message: dict[str, Any], sender: int) -> None:
         if (session := self._live.get(message["session"])) is not None:
@@ -452,7 +452,9 @@ class HttpSessions:
             await self._reload(session)
 
     def _receive_resumption(self, message: dict[str, Any], sender: int) -> None:
-        self.run(self._send_away(message, sender))
+        if message["reader"] not in self._sent_away:  # else it is asked for again
+            self._sent_away[message["reader"]] = None
+            self.run(self._send_away(message, sender))
 
     async def _send_away(self, message: dict[str, Any], receiver: int) -> None:
         """Send the rest of a stream to a process whose client resumes it."""

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import secrets
+from collections.abc import Awaitable
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Self
 
 from pegboard.types import ServerSentEvent
@@ -21,7 +23,7 @@ if TYPE_CHECKING:
     from pegboard_plugins.protocols.mcp.http.session_messages import SessionMessages
 
 PATIENCE_SECONDS = 10.0
-"""How long a remote stream is silent before this process asks whether the other one still runs."""
+"""How long a remote stream is silent before this process asks for it again."""
 
 _LOST = "There is no response: the call was cancelled, the process that ran it has ended, or its stream was not stored."
 _UNKNOWN_OUTCOME = "The outcome is unknown: the call may have had effects, or may go on. Check before you call again."
@@ -57,13 +59,17 @@ class RemoteStream:
 
     Args:
         messages: the messages between processes.
+        session_id: the id of the session.
         owner: the number of the other process.
         named: the last event that the client has read.
         waiting: the remote streams of this process, by their keys.
     """
 
-    def __init__(self, messages: SessionMessages, owner: int, named: EventId, waiting: dict[str, RemoteStream]) -> None:
+    def __init__(
+        self, messages: SessionMessages, session_id: str, owner: int, named: EventId, waiting: dict[str, RemoteStream]
+    ) -> None:
         self._messages = messages
+        self._session_id = session_id
         self._owner = owner
         self._named = named
         self._waiting = waiting
@@ -71,27 +77,30 @@ class RemoteStream:
         self._events: asyncio.Queue[ServerSentEvent | None] = asyncio.Queue()
         waiting[self._key] = self
 
-    async def begin(self, session_id: str) -> bool:
+    async def begin(self) -> bool:
         """Ask for the events. Return False if the other process has ended.
 
         Raises:
             ConnectionError: it could not be asked.
         """
-        stream, number = self._named
-        wanted = {"session": session_id, "stream": stream, "number": number, "reader": self._key}
+        begun = False
         try:
-            begun = await self._messages.tell("resume", self._owner, **wanted)
-        except ConnectionError:
-            self._waiting.pop(self._key)
-            raise
-        if not begun:
-            self._waiting.pop(self._key)
+            begun = await self._ask()
+        finally:
+            if not begun:
+                self._waiting.pop(self._key)
         return begun
+
+    def _ask(self) -> Awaitable[bool]:
+        """Ask for the events after the last one, unless the other process sends them already."""
+        wanted = {**self._named._asdict(), "session": self._session_id, "reader": self._key}
+        return self._messages.tell("resume", self._owner, **wanted)
 
     def receive(self, message: dict[str, Any]) -> None:
         """Take an event from the other process, or the end."""
         data = message.get("data")
         event = None if data is None else ServerSentEvent(data.encode(), message["id"], message["retry"])
+        self._named = EventId.parse(message.get("id") or "") or self._named
         self._events.put_nowait(event)
 
     def __aiter__(self) -> Self:
@@ -110,19 +119,14 @@ class RemoteStream:
             return event
 
     async def _check(self) -> None:
-        """End the stream if the other process has ended."""
-        try:
-            lives = await self._messages.tell("reading", self._owner)
-        except ConnectionError:
-            return
-        if not lives:
-            self._events.put_nowait(ServerSentEvent(lost_response(self._named.stream)))
-            self._events.put_nowait(None)
+        """Ask again, because events may be lost. End the stream if the other process has ended."""
+        with suppress(ConnectionError):
+            if not await self._ask():
+                self._events.put_nowait(ServerSentEvent(lost_response(self._named.stream)))
+                self._events.put_nowait(None)
 
     async def aclose(self) -> None:
         """Tell the other process that the client has left."""
         self._waiting.pop(self._key, None)
-        try:
+        with suppress(ConnectionError):
             await self._messages.tell("left", self._owner, reader=self._key)
-        except ConnectionError:
-            return
