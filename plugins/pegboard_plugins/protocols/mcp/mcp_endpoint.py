@@ -22,10 +22,8 @@ Answer: TypeAlias = Response | EventStream | Awaitable[Response | EventStream]
 class McpEndpoint:
     """The handler of all HTTP methods at one endpoint: of the whole catalogue, or of a profile."""
 
-    def __init__(
-        self, config: McpConfig, round_trips: RoundTrips, profile: Profile | None = None, bus: Bus | None = None
-    ) -> None:
-        self._bus = bus or Bus()
+    def __init__(self, config: McpConfig, round_trips: RoundTrips, profile: Profile | None, bus: Bus) -> None:
+        self._bus = bus
         self._config = config
         self._round_trips = round_trips
         self._profile = profile
@@ -38,7 +36,7 @@ class McpEndpoint:
             return self._open_and_answer(request, host)
         if request.method == "POST":
             return begin(http.post(request, host))
-        return (http.delete if request.method == "DELETE" else http.get)(request, host)
+        return http.get_or_delete(request, host)
 
     async def _open_and_answer(self, request: Request, host: ProtocolContext) -> Response | EventStream:
         """Answer a request before the handlers exist. Open the stores if needed.

@@ -94,17 +94,12 @@ class StreamableHttp:
             return Response(405, headers={"Allow": "POST"})
         return reject_outside_sessions(request)
 
-    async def get(self, request: Request, host: ProtocolContext) -> Response | EventStream:
-        """Open a stream of a session."""
+    async def get_or_delete(self, request: Request, host: ProtocolContext) -> Response | EventStream:
+        """Open a stream of a session, or end the session."""
+        endpoint = self._session_endpoint
+        answer = endpoint.delete if request.method == "DELETE" else endpoint.listen
         try:
-            return self._refused(request) or await self._session_endpoint.listen(request, self._service(host))
-        except StoreAwayError as error:
-            return protocol_error_response(error, None)
-
-    async def delete(self, request: Request, host: ProtocolContext) -> Response:
-        """End a session."""
-        try:
-            return self._refused(request) or await self._session_endpoint.delete(request, self._service(host))
+            return self._refused(request) or await answer(request, self._service(host))
         except StoreAwayError as error:
             return protocol_error_response(error, None)
 
