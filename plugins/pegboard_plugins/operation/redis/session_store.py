@@ -23,7 +23,7 @@ end
 _CREATE = (
     _USE
     + """
-redis.call('ZREMRANGEBYSCORE', KEYS[3], '-inf', redis.call('TIME')[1])
+for place = 2, 3 do redis.call('ZREMRANGEBYSCORE', KEYS[place], '-inf', redis.call('TIME')[1]) end
 if redis.call('EXISTS', KEYS[1]) == 1 or redis.call('ZCARD', KEYS[3]) >= tonumber(ARGV[3]) then return 0 end
 redis.call('HSET', KEYS[1], '', KEYS[2], unpack(ARGV, 4))
 use(KEYS[2], KEYS[3], ARGV[1], tonumber(ARGV[2]))

@@ -93,6 +93,7 @@ async def test_full_stores_refuse_sessions_and_expired_ones_make_room(server: Re
             server.client.zadd(f"{PREFIX}{name}", {"a": 1})
         assert (await store.count("ada"), await store.get("a")) == (1, None)
         assert await store.create("c", "ada", {}) is True
+        assert [server.client.zcard(f"{PREFIX}{name}") for name in ("sessions", "owner:ada")] == [2, 2]
 
 
 async def test_waiting_commands_are_one_round_trip(server: RedisServer) -> None:
