@@ -83,6 +83,7 @@ class HttpSessions:
     ) -> None:
         self._profile = profile
         bus = bus or Bus()
+        self._bus = bus
         handlers = {
             "answer": self._receive_answer,
             "progress": self._receive_progress,
@@ -406,7 +407,7 @@ class HttpSessions:
 
     async def stream_of(self, owner: int, session: HttpSession, named: EventId) -> RemoteStream | None:
         """Return the rest of a stream that another process has. Return None if that process has ended."""
-        if not owner or owner == self._messages.number:
+        if not owner or owner == self._bus.number:
             return None
         stream = RemoteStream(self._messages, session.id, owner, named, self._remote)
         with _reaching():
@@ -440,7 +441,7 @@ class HttpSessions:
 
     def _reload_all(self, body: bytes, sender: int) -> None:
         """Read all sessions again, because messages may be lost. If the process was suspended, end their streams."""
-        was_suspended, self._number = self._number != self._messages.number, self._messages.number
+        was_suspended, self._number = self._number != self._bus.number, self._bus.number
         self._stale.update(self._looking)
         for session in tuple(self._live.values()):
             if was_suspended:

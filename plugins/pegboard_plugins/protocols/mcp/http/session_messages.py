@@ -31,11 +31,6 @@ class SessionMessages:
         self._is_warned = False
         bus.listen(self._topic, self._receive)
 
-    @property
-    def number(self) -> int:
-        """The number of this process; 0 without other processes."""
-        return self._bus.number
-
     async def tell(self, kind: str, to: int | None = None, **members: Any) -> bool:
         """Send a message to one process, or to all others. Return False if the receiver has ended.
 
