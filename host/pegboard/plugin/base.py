@@ -4,7 +4,7 @@ from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, NamedTuple, Protocol, TypeAlias
 
-from pegboard.plugin.bus import UNCONNECTED, Bus
+from pegboard.plugin.bus import Bus
 from pegboard.plugin.definitions import ContentFolder, PromptDefinition, ResourceDefinition, ToolDefinition
 from pegboard.types.catalogue import ItemKind
 
@@ -164,7 +164,7 @@ class PluginContext(NamedTuple):
     dispatch: "Callable[[Call], Awaitable[Outcome]]" = _no_host
     store: Callable[[type[Any], str, Callable[[], Awaitable[None]]], Awaitable[Any]] = _no_host
     serving: Callable[[], Awaitable[Any]] = _no_host
-    bus: Bus = UNCONNECTED
+    bus: Bus = Bus()
 
 
 class Plugin(Generic[ConfigT]):

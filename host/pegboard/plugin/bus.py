@@ -63,7 +63,3 @@ class Bus:
         """Call the functions of a topic. Subclasses call this for each message."""
         for handler in tuple(self._handlers.get(topic, ())):
             handler(body, sender)
-
-
-UNCONNECTED = Bus()
-"""The bus of plugins outside of a host."""

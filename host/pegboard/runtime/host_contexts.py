@@ -13,6 +13,7 @@ from pegboard.errors import TransportError
 from pegboard.plugin.bus import Bus
 from pegboard.plugin.methods import Contributions
 from pegboard.plugin.routes import DEFAULT_POLICY
+from pegboard.plugin.stores import RecordStore
 from pegboard.plugin.transports import Connection
 from pegboard.routing.operator_token import OperatorToken
 from pegboard.routing.router import authenticate, begin_response, check_reach, public_hosts, respond
@@ -90,15 +91,19 @@ class HostForProtocols:
         return self._bus.problem
 
     async def open_stores(self) -> None:
-        """Open the selected stores, and the bus among them."""
-        stores = self._catalogue.assembly.stores
-        await self._stores.open_all(stores)
-        for contract, name in stores:
+        """Open the selected stores, and let the bus among them carry messages."""
+        await self._stores.open_all(self._catalogue.assembly.stores)
+        await self._open_bus()
+
+    async def _open_bus(self) -> None:
+        for contract, name in self._catalogue.assembly.stores:
             if contract is Bus:
-                self._bus.carry_by(await self._stores.get(stores, (contract, name)), self._stores.sealer)
+                self._bus.carry_by(await self.store(Bus, name), self._stores.sealer)
 
     async def store(self, contract: type[Any], name: str) -> Any:
-        """Return a selected store."""
+        """Return a selected store. The bus tells a store of records which processes live, so it is opened before."""
+        if contract is RecordStore:
+            await self._open_bus()
         return await self._stores.get(self._catalogue.assembly.stores, (contract, name))
 
 

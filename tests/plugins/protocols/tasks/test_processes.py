@@ -55,6 +55,16 @@ async def status(stream: Any, wanted: str) -> Any:
     return params
 
 
+async def test_a_connection_without_http_shares_tasks_too(tmp_path: Path) -> None:
+    make_distribution(tmp_path, "jobs-kit", "1", {"pegboard.toolkits": {"jobs": "jobs_kit:kit"}}, {"jobs_kit.py": KIT})
+    with RedisServer() as redis:
+        async with McpServer("stdio", tmp_path, host=STATE, more=redis.config, added=ADDED) as server:
+            client = await server.client("2026-07-28", DECLARED)
+            task_id = await begin(client, "jobs_ask")
+            assert (await client.result("tasks/get", {"taskId": task_id}))["taskId"] == task_id
+            assert len(redis.client.keys("*:record:*")) == len(redis.client.keys("*:process:*")) == 1
+
+
 async def test_any_process_cancels_answers_and_notifies(tmp_path: Path) -> None:
     make_distribution(tmp_path, "jobs-kit", "1", {"pegboard.toolkits": {"jobs": "jobs_kit:kit"}}, {"jobs_kit.py": KIT})
     with RedisServer() as redis:
