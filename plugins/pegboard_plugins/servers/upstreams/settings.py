@@ -26,11 +26,11 @@ _UNUSED = {
     "url": ("args", "env", "cwd", "path"),
     "command": ("headers", "path"),
 }
+"""The keys without a meaning, for each kind of server."""
 _LOGIN_KEYS = ("client_id", "client_secret", "issuer", "client_metadata_url", "scopes")
 """The keys of a server at which the operator or callers log in."""
 _HOST_LOGIN_KEYS = ("redirect_uri", "shared")
 """The keys of a server at which only the operator logs in."""
-"""The keys without a meaning, for each kind of server."""
 
 USER_IDLE_SECONDS = 600.0
 """The default of `idle_seconds` for a connection of one caller."""
