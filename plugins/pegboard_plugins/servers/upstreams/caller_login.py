@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from contextvars import ContextVar
 from functools import partial
 from time import monotonic
 from typing import TYPE_CHECKING, NamedTuple
 
 from pegboard import AuthorizationRequiredError, MCPError
 from pegboard.plugin import LoginPage, LoginStore, LoginTerms, encode
-from pegboard_plugins.servers.upstreams.host_login import login_problem, oauth
+from pegboard_plugins.servers.upstreams.host_login import carried, login_problem, oauth
 from pegboard_plugins.servers.upstreams.settings import ServerConfig
 
 if TYPE_CHECKING:
@@ -20,8 +19,6 @@ MAX_VAIN_PAGES = 2
 """After this number of pages without a call that the server accepts, calls fail without another page."""
 VAIN_SECONDS = 600.0
 """The time for which such a page counts."""
-_carried: ContextVar[bool] = ContextVar("carried", default=False)
-"""True if the request of this task carried a token."""
 
 
 class Agreement(NamedTuple):
@@ -86,7 +83,7 @@ class CallerLogin:
         fields = await self._fields(url)
         if not fields or not await self._may_use():
             fields = {}
-        _carried.set(bool(fields))
+        carried.set(bool(fields))
         if not fields and self._config.user_key is not None:
             raise AuthorizationRequiredError(self._config.user_key[1])
         return fields
@@ -96,7 +93,7 @@ class CallerLogin:
         self._challenge = headers
         if self._config.user_key is not None:
             return False
-        if _carried.get():
+        if carried.get():
             return await self._auth.challenged(url, status, headers)
         await self._auth.reload(url)
         return bool(await self.headers(url))

@@ -20,7 +20,7 @@ CALLERS_ADVICE = 'add [plugins.vault.callers], so that callers can log in with `
 """The advice if callers would have to log in, and no page can identify them."""
 OTHER_ADVICE = 'set headers, or identity = "user" with auth'
 """The advice if a server requires a login that this host cannot make."""
-_carried: ContextVar[bool] = ContextVar("carried", default=False)
+carried: ContextVar[bool] = ContextVar("carried", default=False)
 """True if the request of this task carried a token."""
 ONE_CLIENT = ("stdio",)
 """The transports of a host with only one client, the operator's."""
@@ -103,11 +103,8 @@ class HostLogin:
 
     async def headers(self, url: str) -> Mapping[str, str]:
         """Return the header with a valid token, or none if the operator has not logged in."""
-        _carried.set(False)
-        if self._auth is None or self.is_unshared:
-            return {}
-        fields = await self._auth.headers(url)
-        _carried.set(bool(fields))
+        fields = {} if self._auth is None or self.is_unshared else await self._auth.headers(url)
+        carried.set(bool(fields))
         self.is_used = self.is_used or bool(fields)
         return fields
 
@@ -119,7 +116,7 @@ class HostLogin:
         if self._auth is None or self.is_unshared or not await self._auth.challenged(url, status, headers):
             return False
         self.is_used = True
-        return _carried.get() or self._config.shared or self._context.transports == ONE_CLIENT
+        return carried.get() or self._config.shared or self._context.transports == ONE_CLIENT
 
     async def begin(self) -> None:
         """Reserve the connection for the operator from the start, if there is a login and it is not shared."""
