@@ -14,7 +14,7 @@ def suite_files(folder: Path) -> Iterator[Path]:
     """Yield the files `eval_*.py` in a folder and in the folders in it, without environments and builds."""
     for file in sorted(folder.rglob("eval_*.py")):
         folders = file.relative_to(folder).parts[:-1]
-        if not any(name in _IGNORED or name.startswith(".") for name in folders):
+        if file.is_file() and not any(name in _IGNORED or name.startswith(".") for name in folders):
             yield file
 
 
@@ -27,7 +27,7 @@ def suites_that_name(tools: Collection[str], folder: Path) -> list[Path]:
 def _names_in(file: Path) -> set[str]:
     try:
         nodes = [*ast.walk(ast.parse(file.read_bytes()))]
-    except (OSError, SyntaxError, ValueError):
+    except (OSError, SyntaxError, ValueError, RecursionError, MemoryError):
         return set()
     words = (getattr(node, field, None) for node in nodes for field in ("id", "attr", "name", "value"))
     return {_plain(word) for word in words if isinstance(word, str)}

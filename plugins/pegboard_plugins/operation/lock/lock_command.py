@@ -12,7 +12,7 @@ from typing import Any
 
 from pydantic import BaseModel
 from pydantic.errors import PydanticInvalidForJsonSchema
-from typing_extensions import TypedDict
+from typing_extensions import TypedDict  # pydantic reads those of `typing` only from Python 3.12
 
 from pegboard import Host
 from pegboard.errors import ConfigError

@@ -89,7 +89,8 @@ def test_a_definition_whose_digest_does_not_match_is_not_offered_for_acceptance(
 
 
 def test_suites_that_name_a_changed_tool_are_named(shop: Command) -> None:
-    for name, code in {"a": "shop.find", "b": "call('Shop.Find')", "c": "shop.pay", "d": "find ="}.items():
+    deep = {"e": "-" * 100_000 + "find", "f": "find" + ".find" * 20_000}
+    for name, code in {"a": "shop.find", "b": "call('Shop.Find')", "c": "shop.pay", "d": "find =", **deep}.items():
         shop.write(code, f"eval_{name}.py")
     assert shop("lock", "--check", "--json").data["suites"] == []
     shop.install("shop", SHOP.replace("Find a cup.", "Find cups."))
