@@ -20,8 +20,6 @@ from pegboard.plugin import Lifespan, Middleware, Observer, Plugin, PluginError,
 if TYPE_CHECKING:
     from pegboard_plugins.operation.opentelemetry.telemetry import Telemetry
 
-# --- The settings of `[plugins.opentelemetry]`.
-
 
 class OpenTelemetryConfig(PluginConfig):
     """`[plugins.opentelemetry]`.

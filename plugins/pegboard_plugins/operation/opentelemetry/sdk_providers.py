@@ -149,9 +149,6 @@ class LogExport(logging.Handler):
             self.handleError(record)
 
 
-# --- The exporter of the SDK's metrics and of the counted durations.
-
-
 class MetricExport(OTLPMetricExporter):
     """Sends the metrics of the SDK together with counted durations.
 

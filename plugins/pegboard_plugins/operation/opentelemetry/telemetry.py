@@ -90,9 +90,6 @@ def _reader(gauge: Gauge) -> Callable[[CallbackOptions], Iterable[Observation]]:
     return read
 
 
-# --- Middleware that counts the durations of requests and notifications.
-
-
 class CallDurations(Middleware):
     """Counts the durations of the messages of clients.
 

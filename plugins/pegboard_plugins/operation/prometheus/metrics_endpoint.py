@@ -181,11 +181,8 @@ class MetricsEndpoint(Authenticator):
         return Response(body=encode(self._registry), content_type=content_type)
 
 
-# --- The observer of a host: its gauges, and the durations of its sessions.
-
-
 class HostState(Observer):
-    """The state of one host.
+    """The gauges of one host, and the durations of its sessions.
 
     Attributes:
         gauges: all gauges of the host.

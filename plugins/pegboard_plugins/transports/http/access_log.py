@@ -75,8 +75,6 @@ def _short(text: str) -> str:
     return text if len(text) <= MAX_LOGGED_CHARACTERS else f"{text[:MAX_LOGGED_CHARACTERS]}..."
 
 
-# --- The log of requests that are refused because of their token.
-
 _WRONG = r'error_description="([^"]*)"'
 _AUDIT = RefusalLog()
 

@@ -218,9 +218,6 @@ def _notify(message: str) -> None:
             sender.sendto(message.encode(), f"\0{address[1:]}" if address.startswith("@") else address)
 
 
-# --- One process that serves: its start, and its end.
-
-
 class WorkerProcess:
     """A process that executes the command line of this process, and serves at given sockets.
 
