@@ -57,11 +57,12 @@ async def finished(task_id: str, exchange: Exchange, answers: Answers, watch: Wa
             raise TaskCancelledError(f"the task {task_id} was cancelled")
         if status not in ("working", "input_required"):
             raise TransportError(f"the server sent an invalid task with the status {status!r}")
-        questions = task.get("inputRequests") if status == "input_required" else None
-        new = {key: item for key, item in questions.items() if key not in answered} if questions else {}
+        new = task.get("inputRequests") if status == "input_required" else None
+        if isinstance(new, dict):
+            new = {key: question for key, question in new.items() if key not in answered}
         if new:
             await exchange("tasks/update", {"taskId": task_id, **await answers({"inputRequests": new})})
-            answered |= new.keys()
+            answered.update(new)
         else:
             await asyncio.sleep(_pause(task))
 
@@ -76,5 +77,5 @@ def _error_of(task: Message) -> ProtocolError:
 
 def _pause(task: Message) -> float:
     interval = task.get("pollIntervalMs")
-    seconds = interval / 1000 if isinstance(interval, int | float) else 1.0
-    return min(max(seconds, MIN_POLL_SECONDS), MAX_POLL_SECONDS)
+    milliseconds = interval if isinstance(interval, int | float) else 1000
+    return min(max(milliseconds, MIN_POLL_SECONDS * 1000), MAX_POLL_SECONDS * 1000) / 1000

@@ -7,12 +7,12 @@ import json
 import logging
 import os
 from collections.abc import Awaitable, Callable
-from contextlib import suppress
+from contextlib import AbstractContextManager, nullcontext, suppress
 from typing import Any
 
 import pytest
 
-from pegboard.plugin import ProtocolError
+from pegboard.plugin import ProtocolError, TransportError
 from pegboard_client import (
     Client,
     Endpoint,
@@ -21,6 +21,7 @@ from pegboard_client import (
     Stream,
     child_process,
     http_session,
+    task_calls,
 )
 from tests.host.hosting import until
 from tests.pegboard_client.pairs import MemoryEnd, StreamPair
@@ -76,6 +77,29 @@ def test_addresses_do_not_show_their_secrets() -> None:
     endpoint = Endpoint("https://server.example/mcp?key=secret", {"Authorization": "secret"})
     program = Program("server", ["--key=secret"], {"KEY": "secret"})
     assert f"{endpoint!r} {program!r}" == "Endpoint('https://server.example/mcp') Program('server')"
+
+
+# --- tasks
+
+
+@pytest.mark.parametrize(
+    ("task", "outcome"),
+    [
+        ({"status": "working", "pollIntervalMs": 10**400}, nullcontext()),
+        ({"status": "input_required", "inputRequests": [1]}, pytest.raises(TransportError, match="asks more than")),
+    ],
+)
+async def test_members_of_a_task_are_limited(
+    monkeypatch: pytest.MonkeyPatch, task: dict[str, Any], outcome: AbstractContextManager[Any]
+) -> None:
+    monkeypatch.setattr(task_calls, "MAX_POLL_SECONDS", 0)
+    states = iter([task, {"status": "completed", "result": OK}])
+    async with connected(lambda got: got.result(next(states) if got.method == "tasks/get" else DISCOVERED)) as (
+        client,
+        _,
+    ):
+        with outcome:
+            assert await client.task("t") == OK
 
 
 # --- sessions
