@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import re
 import sys
+import sysconfig
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
@@ -55,11 +56,12 @@ def server_files(paths: Iterable[Path], root: Path) -> list[Path]:
     """Return the files among some paths, and the imported files below a folder, without installed ones."""
     loaded = (getattr(module, "__file__", None) for module in [*sys.modules.values()])
     files = {Path(file).resolve() for file in loaded if file is not None} | {path for path in paths if path.is_file()}
+    installed = [Path(folder).resolve() for folder in (sys.prefix, sysconfig.get_path("stdlib"))]
     return sorted(
         file
         for file in files
         if file.is_relative_to(root)
-        and not file.is_relative_to(Path(sys.prefix).resolve())
+        and not any(file.is_relative_to(folder) for folder in installed)
         and "site-packages" not in file.parts
     )
 

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from pegboard_client import Client, Program
+from pegboard_plugins.authoring.bundle.bundled_files import server_files
 from tests.support.command_line import Command
 from tests.support.environments import built_wheels, executable, make_environment, run
 from tests.support.npm import node, package_folder
@@ -106,6 +107,11 @@ async def test_installed_toolkits_are_bundled_and_the_client_asks_for_a_folder(t
     async with started(tmp_path, manifest, root=str(shared)) as client:
         assert {tool["name"] for tool in await client.tools()} == {tool["name"] for tool in manifest["tools"]}
         assert "hello" in str(await client.call("files_read", {"path": "note.txt"}))
+
+
+def test_the_standard_library_is_no_part_of_a_server_in_a_folder_above_it() -> None:
+    library = Path(os.__file__).resolve().parent
+    assert server_files([], library) == []
 
 
 @pytest.mark.parametrize(
