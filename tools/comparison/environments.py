@@ -40,7 +40,8 @@ def python_environment(
     installs = [(*install, *more, *requirements)]
     if alone:
         installs.append((*install, "--no-deps", *alone))
-    _once(place, [*requirements, *alone], make, *installs)
+    versions = [overrides.read_text("utf-8")] if overrides else []
+    _once(place, "\n".join(map(str, [*requirements, *alone, *versions])), make, *installs)
     return python
 
 
@@ -54,12 +55,12 @@ def npm_environment(place: Path, requirements: Sequence[str]) -> Path:
     Raises:
         InstallFailed: a step failed.
     """
-    _once(place, requirements, (*NPM, "--prefix", place, *requirements))
+    _once(place, "\n".join(requirements), (*NPM, "--prefix", place, *requirements))
     return place / "node_modules" / ".bin"
 
 
-def _once(place: Path, requirements: Sequence[str | Path], *commands: Sequence[str | Path]) -> None:
-    stamp, wanted = place / _STAMP, "\n".join(map(str, requirements))
+def _once(place: Path, wanted: str, *commands: Sequence[str | Path]) -> None:
+    stamp = place / _STAMP
     if stamp.is_file() and stamp.read_text("utf-8") == wanted:
         return
     shutil.rmtree(place, ignore_errors=True)
