@@ -31,6 +31,11 @@ def run_server_login(command: CommandContext) -> int:
         wrong = "--device" if options.device else options.provider
         raise UsageError(f"{wrong} has no effect with --server", program="pegboard login")
     config = _server(command, options.server)
+    if not config.logs_in:
+        raise MCPError(
+            f'the host needs no login at {options.server!r}: a login requires a url, identity = "host", and no '
+            f"Authorization among the headers of [plugins.upstreams.servers.{options.server}]"
+        )
     row = asyncio.run(_log_in(command, config))
     outcome = f"You are logged in at {options.server}, by {row['issuer']}."
     command.print(encode(row).decode() if options.json else outcome)
@@ -41,7 +46,7 @@ def run_server_logout(command: CommandContext) -> int:
     """Revoke and forget the login at a mounted server: the operator's, or that of a caller."""
     named = command.options.server
     name, _, subject = named.partition("/")
-    config = _server(command, name, of_caller=bool(subject))
+    config = _server(command, name)
     is_revoked = asyncio.run(_log_out(command, config, subject or None))
     rest = "" if is_revoked else " It was not revoked: remove this program in your account there."
     text = f"The login at {named} is removed.{rest}"
@@ -57,7 +62,7 @@ async def _log_out(command: CommandContext, config: ServerConfig, subject: str |
         own = next((own for account, own in owners if account == subject), None)
         auth = None if own is None else oauth(config, own, None)
         if own is None or auth is None or await own.load(place) is None:
-            raise MCPError(f"there is no login at {command.options.server!r}")
+            raise MCPError(f"there is no login at {command.options.server!r}: `pegboard upstreams` lists the logins")
         is_revoked = await auth.log_out(url)
         for name in (place, agreements_at(place)):
             await own.save(name, None)
@@ -71,17 +76,12 @@ def _offered(command: CommandContext) -> Store:
     return offered
 
 
-def _server(command: CommandContext, name: str, *, of_caller: bool = False) -> ServerConfig:
+def _server(command: CommandContext, name: str) -> ServerConfig:
     servers: Mapping[str, ServerConfig] = command.settings.servers if command.settings else {}
     config = servers.get(name)
     if config is None:
         names = f"; mounted servers: {', '.join(servers)}" if servers else ""
         raise MCPError(f"no server {name!r} is mounted: add [plugins.upstreams.servers.{name}] with its url{names}")
-    if not (config.logs_in or (of_caller and config.callers_log_in)):
-        raise MCPError(
-            f'the host needs no login at {name!r}: a login requires a url, identity = "host", and no Authorization '
-            f"among the headers of [plugins.upstreams.servers.{name}]"
-        )
     return config
 
 

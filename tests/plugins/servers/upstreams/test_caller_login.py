@@ -277,6 +277,7 @@ async def test_the_operator_logs_in_as_a_caller_of_the_own_host(tmp_path: Path) 
             await person.open(refused["_meta"]["pegboard/error"]["authorizationRequired"]["url"])
             assert person.shown[0] == 200, person.shown
             assert "Its tools: cups_cup." in (await client.call("cups_login", {}))["content"][0]["text"]
+        assert [(await pegboard(tmp_path, "logout", "--server", "cups"))[0] for _ in range(2)] == [0, 1]
 
 
 async def test_callers_whom_no_page_can_identify_are_told(tmp_path: Path) -> None:
