@@ -49,10 +49,9 @@ async def finished(task_id: str, exchange: Exchange, answers: Answers, watch: Wa
             watch(task)
         status = task.get("status")
         if status == "completed" and isinstance(task.get("result"), dict):
-            result: Message = task["result"]
-            return result
+            return dict(task["result"])
         if status == "failed":
-            raise _error_of(task)
+            raise _error_of(task.get("error"))
         if status == "cancelled":
             raise TaskCancelledError(f"the task {task_id} was cancelled")
         if status not in ("working", "input_required"):
@@ -67,12 +66,12 @@ async def finished(task_id: str, exchange: Exchange, answers: Answers, watch: Wa
             await asyncio.sleep(_pause(task))
 
 
-def _error_of(task: Message) -> ProtocolError:
-    error = task.get("error")
-    error = error if isinstance(error, dict) else {}
-    code = error.get("code")
-    code = code if isinstance(code, int) else _INTERNAL_ERROR
-    return ProtocolError(code, str(error.get("message")), error.get("data"))
+def _error_of(error: Any) -> ProtocolError:
+    fields = error if isinstance(error, dict) else {}
+    code = fields.get("code", _INTERNAL_ERROR)
+    return ProtocolError(
+        code if isinstance(code, int) else _INTERNAL_ERROR, str(fields.get("message")), fields.get("data")
+    )
 
 
 def _pause(task: Message) -> float:

@@ -55,9 +55,12 @@ class CallerLogin:
         seconds: float,
         on_login: Callable[[], None],
     ) -> None:
+        from pegboard_client import canonical
+
         self._name = name
         self._config = config
         self._url = config.url or ""
+        self._place = canonical(self._url)
         self._logins = logins
         self._own = own
         self._program = program
@@ -80,9 +83,8 @@ class CallerLogin:
         Raises:
             AuthorizationRequiredError: the caller has pasted no key, or not agreed to its use.
         """
-        fields = await self._fields(url)
-        if not fields or not await self._may_use():
-            fields = {}
+        present = await self._fields(url)
+        fields = present if present and await self._may_use() else {}
         carried.set(bool(fields))
         if not fields and self._config.user_key is not None:
             raise AuthorizationRequiredError(self._config.user_key[1])
@@ -135,13 +137,6 @@ class CallerLogin:
     async def _load_agreement(self) -> None:
         saved = (await self._own.load(agreements_at(self._place)) or {}).get(self._program)
         self._agreement = None if saved is None else Agreement(saved["issuer"], frozenset(saved["scopes"]))
-
-    @property
-    def _place(self) -> str:
-        """The place of the login or the key in the store."""
-        from pegboard_client import canonical
-
-        return canonical(self._url)
 
     # --- logins
 
@@ -256,8 +251,8 @@ class CallerLogin:
         """Keep the agreement to what the page showed."""
         place = agreements_at(self._place)
         async with self._own.renewing(place):  # other programs of the person keep theirs in the same place
-            new = {self._program: {"issuer": terms.issuer, "scopes": sorted(terms.scopes)}}
-            await self._own.save(place, {**(await self._own.load(place) or {}), **new})
+            own = {"issuer": terms.issuer, "scopes": sorted(terms.scopes)}
+            await self._own.save(place, {**(await self._own.load(place) or {}), self._program: own})
 
 
 def agreements_at(place: str) -> str:

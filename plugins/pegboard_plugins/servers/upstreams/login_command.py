@@ -60,10 +60,9 @@ async def _log_out(command: CommandContext, config: ServerConfig, subject: str |
     async with _offered(command).open() as store:
         owners = [(None, store)] if subject is None else await caller_logins(config, store)
         own = next((own for account, own in owners if account == subject), None)
-        auth = None if own is None else oauth(config, own, None)
-        if own is None or auth is None or await own.load(place) is None:
+        if own is None or await own.load(place) is None:
             raise MCPError(f"there is no login at {command.options.server!r}: `pegboard upstreams` lists the logins")
-        is_revoked = await auth.log_out(url)
+        is_revoked = await oauth(config, own, None).log_out(url)
         for name in (place, agreements_at(place)):
             await own.save(name, None)
         return is_revoked and config.user_key is None

@@ -45,8 +45,9 @@ def _login_required(
     if login is not None:
         return login.required(error)
     if auth is None:
-        hint = CALLERS_ADVICE
-        return AuthorizationRequiredError(server, scopes=error.scopes, hint=hint, developer_message=str(error))
+        return AuthorizationRequiredError(
+            server, scopes=error.scopes, hint=CALLERS_ADVICE, developer_message=str(error)
+        )
     hint = f"the server refuses the token of {auth}; log in again, as the operator with `pegboard login {auth}`"
     login_error = AuthorizationRequiredError(server, scopes=error.scopes, hint=hint, developer_message=str(error))
     login_error.additional_prompt_content = "Do not try again before the user has logged in again. Tell the user."
