@@ -25,10 +25,10 @@ _HOMES = {
     ".media": "Audio File Image",
     ".types.metadata": "Behavior Classification Operation ServiceDomain ToolMetadata",
     ".errors": """
-        AuthorizationError AuthorizationRequiredError ClientCapabilityError ClientError ClientTimeoutError
-        ContextRequiredToolError ErrorKind FatalToolError InsufficientScopeError MCPError NetworkTransportError
-        NotFoundError PromptError ResourceError RetryableToolError ToolDefinitionError ToolError ToolExecutionError
-        ToolInputError ToolRuntimeError ToolkitError UpstreamError UpstreamRateLimitError
+        AuthorizationRequiredError ClientCapabilityError ClientError ContextRequiredToolError ErrorKind
+        FatalToolError InsufficientScopeError MCPError NetworkTransportError NotFoundError PromptError ResourceError
+        RetryableToolError ToolDefinitionError ToolError ToolExecutionError ToolInputError ToolRuntimeError
+        ToolkitError UpstreamError UpstreamRateLimitError
     """,
 }
 """The public names, by the module that defines them."""

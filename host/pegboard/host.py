@@ -229,7 +229,7 @@ class Host:
             assembly = self._use(started)
             refuse_fatal(self.problems, self._redactor)
             self._entered.append(("the stores", self._stores))
-            self.for_protocols.sessions = observe(
+            self.for_protocols.observation = observe(
                 started, self, self._dispatcher.calls, self._runtime.threads, self._entered
             )
             if self._asgi is not None:

@@ -11,7 +11,6 @@ import pytest
 import pegboard
 from pegboard import PluginConfig, Toolkit
 from pegboard.plugin import ErrorAdapter, PromptDefinition, ResourceDefinition, ToolDefinition
-from pegboard.types import EMPTY
 from pegboard.types import options as contracts
 from pegboard_plugins.auth.auth_providers import AuthProvidersPlugin, GitHub
 from tests.docs.pages import Page
@@ -90,7 +89,7 @@ async def test_the_example_of_an_option_works(kind: str, option: Option) -> None
     registered: list[Any] = [*kit.register_tools()]
     registered += [*kit.register_resources(), *kit.register_prompts()]
     (definition,) = registered
-    assert getattr(definition, "extensions" if option.name == "ui" else option.name) not in (None, (), False, EMPTY)
+    assert getattr(definition, "extensions" if option.name == "ui" else option.name) not in (None, (), False, {})
     plugins = {"providers": AuthProvidersPlugin}
     async with make_host(kit, plugins=plugins, config={"toolkits": {"dice": {"write": True}}}) as host:
         assert [str(problem) for problem in host.problems if problem.level == "error"] == []

@@ -96,6 +96,6 @@ def unmet() -> list[str]:
 
 def test_a_hook_a_contract_and_an_example_make_a_name_public() -> None:
     names = met()
-    assert {"Transport", "TransportContext", "StreamProtocol", "hookimpl", "AsgiScope"} <= names
+    assert {"Transport", "TransportContext", "StreamProtocol", "hookimpl", "AsgiCallable"} <= names
     assert "jsonrpc_error" not in names
     assert set(unmet()) < set(plugin.__all__)

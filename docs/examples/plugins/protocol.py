@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import AsyncIterable, Iterable
 
 from pegboard import ToolResult
-from pegboard.plugin import Connection, MCPContextError, Plugin, ProtocolContext, StreamProtocol, hookimpl
+from pegboard.errors import MCPContextError
+from pegboard.plugin import Connection, Plugin, ProtocolContext, StreamProtocol, hookimpl
 from pegboard.types import Call, Caller, Failure
 
 

@@ -13,8 +13,7 @@ from pegboard_testing import connect
 async def test_sessions_are_logged(caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level(logging.INFO, "session_log")
     async with connect(plugins={"session_log": SessionLogPlugin}) as client:
-        sessions = client.host.for_protocols.sessions
-        assert sessions is not None
-        sessions.started("key", SessionInfo(id=None, client=Client("agent"), transport="stdio"))
-        sessions.ended("key")
+        host = client.host.for_protocols
+        host.session_started("key", SessionInfo(id=None, client=Client("agent"), transport="stdio"))
+        host.session_ended("key")
     assert caplog.messages[-2:] == ["agent connected over stdio", "agent stayed 0 s; 0 threads are busy"]

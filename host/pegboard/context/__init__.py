@@ -11,7 +11,7 @@ from pegboard.context.progress import SENT, Progress
 from pegboard.context.requirements import all_metadata, authorization_of, metadata_of, secret_of, secrets_of, user_of
 from pegboard.errors import InteractionError
 from pegboard.types.callers import Authorization, Caller, Client
-from pegboard.types.calls import FIRST_ROUND, Call, OnProgress, RequestId
+from pegboard.types.calls import FIRST_ROUND, Call, OnProgress
 from pegboard.types.http import Headers
 
 if TYPE_CHECKING:
@@ -119,7 +119,7 @@ class Context(Generic[ConfigT, StateT]):
         return self.arguments
 
     @property
-    def request_id(self) -> RequestId | None:
+    def request_id(self) -> str | int | None:
         """The id of the request in its protocol."""
         return self._call.request_id
 

@@ -7,17 +7,15 @@ _HOMES = {
     "..authoring": "ToolFunction",
     "..authoring.late_toolkit": "LateToolkit",
     ".bus": "Bus",
-    ".base": "Catalogue FoundFile Lifespan Plugin PluginContext",
+    ".base": "Catalogue Lifespan Plugin PluginContext",
     ".definition_checks": "CheckedDefinition DefinitionCheck",
     ".definitions": "ContentFolder PromptDefinition ResourceDefinition ToolDefinition",
-    ".commands": """
-        ArgumentDescription CommandContext CommandDescription Finding HostPlan RequestedSecret RunningWorkers
-    """,
+    ".commands": "CommandContext CommandDescription Finding RequestedSecret RunningWorkers",
     ".secrets": "SecretStore WritableSecretStore",
     ".error_adapters": "ErrorAdapter",
     ".token_sources": "TokenSource",
-    ".observers": "Gauge MessageQueues Observer SessionInfo SessionRecorder",
-    ".routes": "Authenticator Route RouteHandler",
+    ".observers": "Gauge Observer SessionInfo",
+    ".routes": "Authenticator Route",
     ".methods": """
         Contributions Extension Method NotificationHandler Subscription Topic
     """,
@@ -26,14 +24,12 @@ _HOMES = {
     ".sessions": "EventStore SessionStore",
     ".toolkit_loading": "FoundToolkit ToolkitLoader",
     ".transports": """
-        AsgiCallable AsgiReceive AsgiScope AsgiSend Connection ProtocolContext StreamProtocol Transport
-        TransportContext
+        AsgiCallable Connection ProtocolContext StreamProtocol Transport TransportContext
     """,
     "..middleware.around": "around",
     "..middleware.gate": "Gate",
     "..config": "SharedKeys StoreName WidensAccess",
     "..config.state": "StateFiles",
-    "..loading.discovery": "Selection",
     "..loading.found_toolkits": "found_toolkits",
     "..wire.codec": "decode encode",
     "..secrets.redaction": "redact_logs redacted",
@@ -42,9 +38,7 @@ _HOMES = {
     "..content.raw_results": "as_tool_result",
     "..messages.texts": "text_problems",
     "..context.rounds": "Rounds",
-    "..errors": """
-        MCPContextError PluginError ProtocolError RepeatCallError ResultTooLargeError TransportError
-    """,
+    "..errors": "PluginError ProtocolError TransportError",
 }
 """The public names for each module that defines them."""
 

@@ -27,18 +27,12 @@ from pegboard.context.rounds import (
     Rounds,
 )
 from pegboard.errors import (
-    MCPContextError,
     PluginError,
     ProtocolError,
-    RepeatCallError,
-    ResultTooLargeError,
     TransportError,
 )
 from pegboard.hookspecs import (
     hookimpl,
-)
-from pegboard.loading.discovery import (
-    Selection,
 )
 from pegboard.loading.found_toolkits import (
     found_toolkits,
@@ -54,7 +48,6 @@ from pegboard.middleware.gate import (
 )
 from pegboard.plugin.base import (
     Catalogue,
-    FoundFile,
     Lifespan,
     Plugin,
     PluginContext,
@@ -63,11 +56,9 @@ from pegboard.plugin.bus import (
     Bus,
 )
 from pegboard.plugin.commands import (
-    ArgumentDescription,
     CommandContext,
     CommandDescription,
     Finding,
-    HostPlan,
     RequestedSecret,
     RunningWorkers,
 )
@@ -98,15 +89,12 @@ from pegboard.plugin.middleware import (
 )
 from pegboard.plugin.observers import (
     Gauge,
-    MessageQueues,
     Observer,
     SessionInfo,
-    SessionRecorder,
 )
 from pegboard.plugin.routes import (
     Authenticator,
     Route,
-    RouteHandler,
 )
 from pegboard.plugin.secrets import (
     SecretStore,
@@ -133,9 +121,6 @@ from pegboard.plugin.toolkit_loading import (
 )
 from pegboard.plugin.transports import (
     AsgiCallable,
-    AsgiReceive,
-    AsgiScope,
-    AsgiSend,
     Connection,
     ProtocolContext,
     StreamProtocol,
@@ -152,11 +137,7 @@ from pegboard.wire.codec import (
 )
 
 __all__ = [
-    "ArgumentDescription",
     "AsgiCallable",
-    "AsgiReceive",
-    "AsgiScope",
-    "AsgiSend",
     "Authenticator",
     "Bus",
     "Catalogue",
@@ -171,18 +152,14 @@ __all__ = [
     "EventStore",
     "Extension",
     "Finding",
-    "FoundFile",
     "FoundToolkit",
     "Gate",
     "Gauge",
-    "HostPlan",
     "LateToolkit",
     "Lifespan",
     "LoginPage",
     "LoginStore",
     "LoginTerms",
-    "MCPContextError",
-    "MessageQueues",
     "Method",
     "Middleware",
     "MiddlewareFunction",
@@ -196,18 +173,13 @@ __all__ = [
     "ProtocolError",
     "Record",
     "RecordStore",
-    "RepeatCallError",
     "RequestedSecret",
     "ResourceDefinition",
-    "ResultTooLargeError",
     "Rounds",
     "Route",
-    "RouteHandler",
     "RunningWorkers",
     "SecretStore",
-    "Selection",
     "SessionInfo",
-    "SessionRecorder",
     "SessionStore",
     "SharedKeys",
     "StateFiles",

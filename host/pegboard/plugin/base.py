@@ -99,12 +99,7 @@ async def _no_host(*_: Any) -> Any:
 
 
 class FoundFile(NamedTuple):
-    """The place of a file with a fixed name, such as `.env`.
-
-    Attributes:
-        path: the file that a plugin may read; it need not exist. None if there is no place for it.
-        unread: a file that was found in a folder that is not trusted, for messages; a plugin must not read it.
-    """
+    """The place of a file with a fixed name. See `PluginContext.find_file`."""
 
     path: str | None = None
     unread: str | None = None
@@ -131,8 +126,11 @@ class PluginContext(NamedTuple):
         get_token: an async function that returns the token of a call's user, for middleware and for functions without
             `requires_auth`. Its arguments are the required token, and the call or its `Context`. It asks the token
             sources as the host does for a tool, and raises `AuthorizationRequiredError` if no source has the token.
-        find_file: a function that returns the `FoundFile` with a fixed name: beside the configuration file, else in a
-            trusted folder upward from the working directory, else in the user's configuration directory.
+        find_file: a function that returns the place of a file with a fixed name, such as ".env": beside the
+            configuration file, else in a trusted folder upward from the working directory, else in the user's
+            configuration directory. `path` is the file that a plugin may read; it need not exist, and is None if there
+            is no place for it. `unread` is a file that was found in a folder that is not trusted, for messages; a
+            plugin must not read it.
         transports: the names in `[host] transports`, or the transport that the command names.
         find_store: a function that returns the first `Store` of a running plugin with a contract such as `LoginStore`,
             or None. The caller opens it. It returns None before all plugins are loaded.

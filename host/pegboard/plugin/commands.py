@@ -59,6 +59,10 @@ class CommandContext:
     def host_plan(self) -> "HostPlan":
         """Return the plan of a host for the options of the command line. No plugin is imported.
 
+        `config` is the configuration. `config.file` is its file or None, and `config.source(key).kind` is "file" if it
+        sets a key. `installed` has the kind and the name of each installed plugin and toolkit, and `enabled` those that
+        the host would run.
+
         A terminal is asked whether to trust a `./hostconfig.toml` that is not trusted.
 
         Raises:
@@ -194,14 +198,7 @@ def _needed(value: T | None) -> T:
 
 
 class HostPlan(NamedTuple):
-    """The configuration that a host would read, and the plugins that it would run.
-
-    Attributes:
-        config: the configuration. `config.file` is its file or None. `config.source(key).kind` is "file" if it sets a
-            key.
-        installed: the kind and the name of each installed plugin and toolkit.
-        enabled: those that the host would run.
-    """
+    """The configuration that a host would read, and the plugins that it would run. See `CommandContext.host_plan`."""
 
     config: "HostConfig"
     installed: frozenset[tuple["PluginKind", str]]
@@ -236,15 +233,7 @@ class RequestedSecret(NamedTuple):
 
 
 class ArgumentDescription(NamedTuple):
-    """An argument of a command.
-
-    Attributes:
-        names: the names of an option, such as "-v" and "--verbose". () for an argument without a name.
-        help: its meaning.
-        takes_value: True if a value follows the name.
-        type: the form of its value, as `pegboard_plugin.toml` declares it.
-        completions: the values that shells complete.
-    """
+    """An argument of a command. See `CommandDescription`."""
 
     names: tuple[str, ...]
     help: str
@@ -258,7 +247,10 @@ class CommandDescription(NamedTuple):
 
     Attributes:
         summary: its effect, in one line.
-        arguments: its arguments, with the options of all commands.
+        arguments: its arguments, with the options of all commands. Each has `names`, such as "-v" and "--verbose", or
+            () for an argument without a name; its meaning as `help`; `takes_value`, True if a value follows the name;
+            the form of the value as `type`, as `pegboard_plugin.toml` declares it; and the values that shells complete
+            as `completions`.
         commands: the commands of the group, by name.
     """
 

@@ -1,7 +1,7 @@
 """The contracts for telemetry: observers of a host, and the gauges that they read."""
 
-from collections.abc import Callable, Hashable, Mapping, Sequence
-from typing import NamedTuple, Protocol
+from collections.abc import Callable, Mapping, Sequence
+from typing import NamedTuple
 
 from pegboard.types.callers import ANONYMOUS, UNKNOWN_CLIENT, Caller, Client
 
@@ -58,24 +58,3 @@ class Observer:
             session: the session, as in `session_started`.
             seconds: the duration of the session.
         """
-
-
-class MessageQueues(Protocol):
-    """Queues of messages to clients. It must be possible to reference the object weakly."""
-
-    @property
-    def waiting(self) -> int:
-        """The number of waiting messages. It may be read in any thread."""
-
-
-class SessionRecorder(Protocol):
-    """Receives the sessions and message queues of a protocol, for observers."""
-
-    def count_queues(self, queues: MessageQueues) -> None:
-        """Include the messages of queues in the gauge `messages_waiting`, as long as the object exists."""
-
-    def started(self, key: Hashable, session: SessionInfo) -> None:
-        """Record the start of a session. `key` identifies it among all sessions of the host."""
-
-    def ended(self, key: Hashable) -> None:
-        """Record the end of a session. Ignore an unknown key."""

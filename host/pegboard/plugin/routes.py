@@ -17,12 +17,7 @@ DEFAULT_POLICY = "mcp"
 RouteHandler: TypeAlias = (
     "Callable[[Request, ProtocolContext], Response | EventStream | Awaitable[Response | EventStream]]"
 )
-"""Respond to a request. The host cancels the handler if the client disconnects before the response begins.
-
-Each request runs in its own task if the handler is an async function. Another function may run outside any task. It
-returns the response, or an awaitable that the task of the request awaits; it must not block. If the handler raises, the
-client receives status 500 with an error id.
-"""
+"""Responds to a request. See `Route.handler`."""
 
 
 class Authenticator(ABC):
@@ -75,7 +70,11 @@ class Route(NamedTuple):
     Attributes:
         method: the HTTP method. "*" means all methods for which the path has no other route.
         path: the exact path, such as "/mcp".
-        handler: responds to the requests.
+        handler: responds to the requests, with the host as protocols see it. The host cancels it if the client
+            disconnects before the response begins. Each request runs in its own task if the handler is an async
+            function. Another function may run outside any task. It returns the response, or an awaitable that the task
+            of the request awaits; it must not block. If the handler raises, the client receives status 500 with an
+            error id.
         auth: the policy whose authenticators admit callers. The default policy is open if it has no authenticator. The
             policy "public" admits every caller.
         anonymous: True if the route may be served to other machines without an authenticator. If False, the host does

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import AsyncIterable, Awaitable, Callable, Collection, MutableMapping
+from collections.abc import AsyncIterable, Awaitable, Callable, Collection, Hashable, MutableMapping
 from contextlib import AbstractAsyncContextManager
 from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias
 
@@ -16,7 +16,7 @@ from pegboard.types.http import EventStream, Request, Response
 
 if TYPE_CHECKING:
     from pegboard.errors import MCPError
-    from pegboard.plugin.observers import SessionRecorder
+    from pegboard.plugin.observers import SessionInfo
 
 AsgiScope: TypeAlias = MutableMapping[str, Any]
 """The scope of a connection to an ASGI application."""
@@ -260,10 +260,11 @@ class ProtocolContext(Protocol):
             PluginError: no setting selects the store, or it cannot be opened.
         """
 
-    @property
-    def sessions(self) -> SessionRecorder | None:
-        """The recorder to which the protocol reports its sessions; None if no plugin observes the host."""
-        ...
+    def session_started(self, key: Hashable, session: SessionInfo) -> None:
+        """Report the start of a session to observers. `key` identifies it among all sessions of the host."""
+
+    def session_ended(self, key: Hashable) -> None:
+        """Report the end of a session to observers. Ignore an unknown key."""
 
     def dispatch(self, call: Call) -> Awaitable[Outcome]:
         """Run one call through middleware and return its outcome. Never raises, except for `asyncio.CancelledError`."""

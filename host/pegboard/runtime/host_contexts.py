@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import AsyncIterable, Awaitable, Callable, Sequence
+from collections.abc import AsyncIterable, Awaitable, Callable, Hashable, Sequence
 from functools import partial
 from time import time
 from typing import TYPE_CHECKING, Any
@@ -28,7 +28,8 @@ from pegboard.types.http import EventStream, Request, Response
 
 if TYPE_CHECKING:
     from pegboard.catalogue.registry import Registry
-    from pegboard.plugin.observers import SessionRecorder
+    from pegboard.plugin.observers import SessionInfo
+    from pegboard.runtime.observation import Observation
 
 logger = logging.getLogger("pegboard")
 
@@ -50,6 +51,7 @@ class HostForProtocols:
 
     Attributes:
         operator: the token whose bearer is the operator; None without one.
+        observation: the record of sessions; None if no plugin observes the host.
     """
 
     def __init__(
@@ -65,7 +67,7 @@ class HostForProtocols:
         self._stores = stores
         self._bus = bus
         self.operator: OperatorToken | None = None
-        self.sessions: SessionRecorder | None = None
+        self.observation: Observation | None = None
         self.restarting: set[str] = set()
         self.stopping = False
         self.dispatch = dispatcher.dispatch
@@ -84,6 +86,16 @@ class HostForProtocols:
     async def authenticate(self, request: Request, policy: str = DEFAULT_POLICY) -> Caller | Response:
         """Return the caller of a request, or the response that refuses it."""
         return await authenticate(self._catalogue.assembly.authenticators, policy, request, self.operator)
+
+    def session_started(self, key: Hashable, session: SessionInfo) -> None:
+        """Report the start of a session to observers."""
+        if self.observation is not None:
+            self.observation.started(key, session)
+
+    def session_ended(self, key: Hashable) -> None:
+        """Report the end of a session to observers."""
+        if self.observation is not None:
+            self.observation.ended(key)
 
     @property
     def problem(self) -> str:

@@ -8,9 +8,8 @@ from collections.abc import Callable, Hashable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from time import monotonic
 from typing import TYPE_CHECKING, Any
-from weakref import WeakSet
 
-from pegboard.plugin.observers import Gauge, MessageQueues, Observer, SessionInfo
+from pegboard.plugin.observers import Gauge, Observer, SessionInfo
 
 if TYPE_CHECKING:
     from pegboard.calls.threads import Threads
@@ -24,7 +23,7 @@ logger = logging.getLogger("pegboard")
 
 
 class Observation(AbstractAsyncContextManager["Observation"]):
-    """Passes gauges and sessions to the observers. It is a `pegboard.plugin.SessionRecorder`.
+    """Passes gauges and sessions to the observers.
 
     Args:
         observers: the observers.
@@ -34,16 +33,7 @@ class Observation(AbstractAsyncContextManager["Observation"]):
     def __init__(self, observers: Sequence[Observer], gauges: Sequence[Gauge]) -> None:
         self._observers = observers
         self._sessions: dict[Hashable, tuple[SessionInfo, float]] = {}
-        self._queues: WeakSet[MessageQueues] = WeakSet()
-        all_gauges = [
-            Gauge("sessions", "Open sessions.", lambda: {"": len(self._sessions)}),
-            Gauge(
-                "messages_waiting",
-                "Messages that wait until a client reads them.",
-                lambda: {"": sum(queues.waiting for queues in tuple(self._queues))},
-            ),
-            *gauges,
-        ]
+        all_gauges = [Gauge("sessions", "Open sessions.", lambda: {"": len(self._sessions)}), *gauges]
         counts = Counter(gauge.name for gauge in all_gauges)
         for name in (name for name, count in counts.items() if count > 1):
             logger.error(
@@ -51,10 +41,6 @@ class Observation(AbstractAsyncContextManager["Observation"]):
             )
         read = [_guarded(gauge) for gauge in all_gauges if counts[gauge.name] == 1]
         self._tell(lambda observer: observer.host_started(read))
-
-    def count_queues(self, queues: MessageQueues) -> None:
-        """Include the messages of queues in the gauge `messages_waiting`, as long as the object exists."""
-        self._queues.add(queues)
 
     def started(self, key: Hashable, session: SessionInfo) -> None:
         """Record the start of a session."""

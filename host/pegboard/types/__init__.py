@@ -8,17 +8,17 @@ change one with `record._replace(...)`.
 from pegboard.exports import exports
 
 _HOMES = {
-    ".callers": "ANONYMOUS Caller Client EMPTY LOCAL Supplied",
+    ".callers": "ANONYMOUS Caller Client LOCAL Supplied",
     ".calls": """
         Ask Call CallNext EmbeddedOutcome Failure InputRequired Listing MethodResult Notify Outcome Question
-        RawResult RequestId Round SessionState
+        RawResult Round
     """,
     ".catalogue": """
         Change Identity Inventory ItemKind Prompt PromptArgument Resource ResourceTemplate Tool ToolkitInfo
     """,
     ".http": "EventStream Headers Request Response ServerSentEvent",
     ".request_headers": "header_fields",
-    ".authorization": "AuthProvider TokenRequest ToolAuthorization ToolRequirements",
+    ".authorization": "AuthProvider TokenRequest ToolAuthorization",
     ".reloads": "ReloadResult",
     "..context.input_requests": "Elicit ElicitUrl ListRoots Root Sample Sampled",
 }

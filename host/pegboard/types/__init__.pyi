@@ -11,13 +11,11 @@ from pegboard.types.authorization import (
     AuthProvider,
     TokenRequest,
     ToolAuthorization,
-    ToolRequirements,
 )
 from pegboard.types.callers import (
     ANONYMOUS,
     Caller,
     Client,
-    EMPTY,
     LOCAL,
     Supplied,
 )
@@ -34,9 +32,7 @@ from pegboard.types.calls import (
     Outcome,
     Question,
     RawResult,
-    RequestId,
     Round,
-    SessionState,
 )
 from pegboard.types.catalogue import (
     Change,
@@ -73,7 +69,6 @@ __all__ = [
     "Caller",
     "Change",
     "Client",
-    "EMPTY",
     "Elicit",
     "ElicitUrl",
     "EmbeddedOutcome",
@@ -96,7 +91,6 @@ __all__ = [
     "RawResult",
     "ReloadResult",
     "Request",
-    "RequestId",
     "Resource",
     "ResourceTemplate",
     "Response",
@@ -105,12 +99,10 @@ __all__ = [
     "Sample",
     "Sampled",
     "ServerSentEvent",
-    "SessionState",
     "Supplied",
     "TokenRequest",
     "Tool",
     "ToolAuthorization",
-    "ToolRequirements",
     "ToolkitInfo",
     "header_fields",
 ]

@@ -82,14 +82,7 @@ class ToolAuthorization:
 
 
 class ToolRequirements(NamedTuple):
-    """The requirements that a tool declares in addition to its arguments.
-
-    Attributes:
-        authorization: the required token; None for no token.
-        scopes: the scopes that the caller's own token must have.
-        secrets: names of secrets.
-        metadata: keys of metadata.
-    """
+    """The requirements that a tool declares in addition to its arguments. See `Tool.requires`."""
 
     authorization: ToolAuthorization | None = None
     scopes: tuple[str, ...] = ()

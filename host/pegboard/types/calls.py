@@ -12,9 +12,6 @@ if TYPE_CHECKING:
     from pegboard.types.content import Content
     from pegboard.types.http import Headers
 
-RequestId: TypeAlias = str | int
-"""A JSON-RPC request id as MCP allows it: a string or an integer, never null."""
-
 Notify: TypeAlias = Callable[[str, dict[str, Any]], None]
 """Send a notification (method, params) on the call's stream. Returns immediately. May be called from any thread.
 
@@ -122,7 +119,9 @@ class Call(NamedTuple):
         ask: sends requests to the client while the call runs; None if that is impossible.
         round: the state of earlier rounds, if questions end the call and the next call contains the answers
             (2026-07-28); None in sessions.
-        session: the values that tools keep in the session; None without a session.
+        session: the values that tools keep in the session; None without a session. `data` has them as JSON, by toolkit
+            and key such as "shop/cart". The host awaits `load()` before a function, and calls `change(name, text)` to
+            set a value, or with None to remove it, in any thread. The protocol stores them before it answers the call.
         rounds: the questions of the outer call if a tool makes this call, else None.
         headers: the header fields of the HTTP request; None without HTTP.
         path: the tools that lead to this call, outermost first.
@@ -139,7 +138,7 @@ class Call(NamedTuple):
     params: Mapping[str, Any] = EMPTY
     caller: Caller = LOCAL
     client: Client = UNKNOWN_CLIENT
-    request_id: RequestId | None = None
+    request_id: str | int | None = None
     session_id: str | None = None
     notify: Notify | None = None
     ask: Ask | None = None

@@ -77,7 +77,9 @@ class Tool(NamedTuple):
         icons: icons that clients may show.
         version: the tool's version, or else the version of its toolkit or plugin; None if unknown.
         deprecated: a message that names the replacement; None if the tool is not deprecated.
-        requires: its requirements in addition to its arguments; None for none.
+        requires: its requirements in addition to its arguments; None for none. `authorization` is the required
+            `ToolAuthorization` or None, `scopes` are those that the caller's own token must have, `secrets` the names
+            of secrets, and `metadata` the keys of metadata.
         owner_description: the description of its toolkit; None for none.
         tags: its labels, sorted. `_meta` repeats them.
         definition: the author's definition with its name, for protocols that describe more than MCP; None if the tool

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, TypeAlias
 
 from pegboard.plugin import encode
-from pegboard.types import RequestId
+
+RequestId: TypeAlias = str | int
+"""The id of a request as MCP allows it: never null."""
 
 PARSE_ERROR = -32700
 INVALID_REQUEST = -32600

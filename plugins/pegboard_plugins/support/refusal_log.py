@@ -6,8 +6,9 @@ import logging
 from collections.abc import Callable, Mapping
 from hashlib import sha256
 from time import monotonic
+from types import MappingProxyType
 
-from pegboard.types import EMPTY, Caller
+from pegboard.types import Caller
 
 logger = logging.getLogger("pegboard.audit")
 
@@ -37,7 +38,7 @@ class RefusalLog:
         self,
         what: str,
         caller: Caller | None = None,
-        facts: Mapping[str, object] = EMPTY,
+        facts: Mapping[str, object] = MappingProxyType({}),
         level: int = logging.WARNING,
     ) -> None:
         """Log a refusal.

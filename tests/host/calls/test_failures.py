@@ -10,7 +10,6 @@ from typing import Any
 import pytest
 
 from pegboard import (
-    AuthorizationError,
     Context,
     ErrorKind,
     FatalToolError,
@@ -21,6 +20,7 @@ from pegboard import (
     Toolkit,
     UpstreamError,
 )
+from pegboard.errors import AuthorizationError
 from pegboard.errors.tracebacks import linked_exceptions
 from pegboard.types import Call, CallNext, Failure, Outcome
 from tests.host.hosting import failure, make_host, plugin_of

@@ -8,7 +8,7 @@ import pytest
 
 from pegboard.config import HostConfig
 from pegboard.config.trusted_folders import trust_folder
-from pegboard.plugin import FoundFile
+from pegboard.plugin.base import FoundFile
 
 
 @pytest.mark.parametrize(

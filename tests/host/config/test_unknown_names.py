@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from pegboard import Host
+from pegboard.loading.discovery import Selection
 from pegboard.names import MAX_CORRECTED_NAMES
-from pegboard.plugin import Selection
 from tests.support.config import load
 
 MANY = 3 * MAX_CORRECTED_NAMES

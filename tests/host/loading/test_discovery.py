@@ -9,9 +9,8 @@ from typing import Any
 import pytest
 
 from pegboard.config import HostConfig
-from pegboard.loading.discovery import choose_plugins, defaults, find_plugins, is_built_in, provided
+from pegboard.loading.discovery import Selection, choose_plugins, defaults, find_plugins, is_built_in, provided
 from pegboard.loading.plugins import PluginChoice
-from pegboard.plugin import Selection
 from pegboard.plugin.origin import Origin
 from tests.support.distributions import make_distribution
 

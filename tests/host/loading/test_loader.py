@@ -10,10 +10,10 @@ import pytest
 
 from pegboard import Host, PluginConfig, Toolkit
 from pegboard.config import HostConfig
-from pegboard.loading.discovery import ProgramPlugins
+from pegboard.loading.discovery import ProgramPlugins, Selection
 from pegboard.loading.loader import load
 from pegboard.loading.plugins import LoadProblem, LoadReport
-from pegboard.plugin import Plugin, Selection, ToolDefinition, hookimpl
+from pegboard.plugin import Plugin, ToolDefinition, hookimpl
 from tests.host.hosting import plugin_context
 
 NOTHING_INSTALLED = {"autoload": False, "disabled_plugins": ["pegboard:*"]}

@@ -74,15 +74,16 @@ async def test_sessions_end_once_and_at_the_latest_with_the_host(monkeypatch: py
     monkeypatch.setattr(observation, "MAX_OBSERVED_SESSIONS", 2)
     watching = Watching()
     async with make_host(plugins=observing(watching)) as host:
-        assert host.for_protocols.sessions is not None
         for key in ("a", "b", "beyond the limit"):
-            host.for_protocols.sessions.started(key, SessionInfo(id=key))
+            host.for_protocols.session_started(key, SessionInfo(id=key))
         assert watching.values()["sessions"] == {"": 2}
         for key in ("a", "a", "unknown"):
-            host.for_protocols.sessions.ended(key)
+            host.for_protocols.session_ended(key)
     assert watching.seen == [("started", "a"), ("started", "b"), ("ended", "a"), ("ended", "b")]
 
 
 async def test_a_host_without_observers_records_nothing() -> None:
     async with make_host() as host:
-        assert host.for_protocols.sessions is None
+        host.for_protocols.session_started("a", SessionInfo(id="a"))
+        host.for_protocols.session_ended("a")
+        assert host.for_protocols.observation is None

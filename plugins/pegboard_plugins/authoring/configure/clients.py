@@ -6,9 +6,8 @@ import os
 import sys
 from collections.abc import Callable, Mapping
 from pathlib import Path
+from types import MappingProxyType
 from typing import NamedTuple
-
-from pegboard.types import EMPTY
 
 
 class McpClient(NamedTuple):
@@ -33,8 +32,8 @@ class McpClient(NamedTuple):
     servers: str
     user_file: Callable[[], Path | None]
     project_file: str = ""
-    stdio: Mapping[str, str] = EMPTY
-    http: Mapping[str, str] = EMPTY
+    stdio: Mapping[str, str] = MappingProxyType({})
+    http: Mapping[str, str] = MappingProxyType({})
     url: str = "url"
     headers: str = "headers"
 

@@ -11,30 +11,35 @@ from argparse import Namespace
 from collections.abc import Sequence
 from pathlib import Path
 
-from pegboard.plugin import HostPlan
 from pegboard.terminal import UsageError, agreed, is_interactive, say
 
 _TOOLKIT = "files"
+FILES = ("toolkit", _TOOLKIT)
 _LEFT_OUT = ("--without", _TOOLKIT)
-_ROOTS = f"toolkits.{_TOOLKIT}.roots"
-_VARIABLE = f"PEGBOARD__{_ROOTS.replace('.', '__').upper()}"
+ROOTS = f"toolkits.{_TOOLKIT}.roots"
+_VARIABLE = f"PEGBOARD__{ROOTS.replace('.', '__').upper()}"
 
 
-def root_arguments(options: Namespace, plan: HostPlan) -> list[str]:
+def root_arguments(options: Namespace, *, is_installed: bool, needs_root: bool) -> list[str]:
     """Return the arguments that set the folders of the tools for files, or that leave these tools out.
 
     The folders are those of `--root`, or the working directory if a person at a terminal agrees. There are no
     arguments if the tools are not served, or if the configuration of the entry sets their folders.
 
+    Args:
+        options: the options of the command.
+        is_installed: True if the tools for files are installed.
+        needs_root: True if these tools are served, and no file sets their folders.
+
     Raises:
         UsageError: a folder does not exist, or holds the home directory.
     """
-    if options.root and ("toolkit", _TOOLKIT) not in plan.installed:
+    if options.root and not is_installed:
         say("--root has no effect: toolkit-files, which has the tools for files, is not installed")
         return []
     if options.root:
         return [word for root in options.root for word in ("--root", str(_checked(root)))]
-    if _has_root(options, plan) or ("toolkit", _TOOLKIT) not in plan.enabled:
+    if not needs_root or _VARIABLE in dict(options.env or ()):  # the client sets the variable
         return []
     folder = Path.cwd()
     if not _holds_home(folder) and _agrees(folder, options):
@@ -62,11 +67,6 @@ def _holds_home(folder: Path) -> bool:
     """Return True for the root of the disk, the home directory, and directories that hold it."""
     place, home = folder.resolve(), Path(os.path.expanduser("~"))
     return place == place.parent or (home.is_absolute() and home.resolve().is_relative_to(place))
-
-
-def _has_root(options: Namespace, plan: HostPlan) -> bool:
-    """Return True if the file of the entry, or a variable that the client sets, has the folders."""
-    return plan.config.source(_ROOTS).kind == "file" or _VARIABLE in dict(options.env or ())
 
 
 def _agrees(folder: Path, options: Namespace) -> bool:

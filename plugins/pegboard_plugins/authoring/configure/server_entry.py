@@ -8,13 +8,13 @@ import sys
 from argparse import ArgumentTypeError, Namespace
 from collections.abc import Mapping
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from pegboard.plugin import CommandContext
 from pegboard.terminal import UsageError
-from pegboard.types import EMPTY
 from pegboard_plugins.authoring.configure.clients import CLIENTS, PRINTED, McpClient
-from pegboard_plugins.authoring.configure.files_root import root_arguments
+from pegboard_plugins.authoring.configure.files_root import FILES, ROOTS, root_arguments
 
 MAX_NAME_CHARACTERS = 64
 _ADDRESSES = ("command", "args", "env", "type", *{client.url for client in CLIENTS.values()} - {""})
@@ -36,9 +36,9 @@ class ServerEntry(NamedTuple):
     """
 
     command: tuple[str, ...] = ()
-    env: Mapping[str, str] = EMPTY
+    env: Mapping[str, str] = MappingProxyType({})
     url: str = ""
-    headers: Mapping[str, str] = EMPTY
+    headers: Mapping[str, str] = MappingProxyType({})
 
 
 def variable_argument(text: str) -> tuple[str, str]:
@@ -98,6 +98,7 @@ def _arguments(command: CommandContext) -> list[str]:
     if missing := [file for file in files if not file.is_file()]:
         raise EntryError(f"the file {missing[0]} does not exist: correct the path")
     plan = command.host_plan()
+    needs_root = FILES in plan.enabled and plan.config.source(ROOTS).kind != "file"
     return [
         "stdio",
         *map(str, files),
@@ -105,14 +106,14 @@ def _arguments(command: CommandContext) -> list[str]:
         *(["--only", ",".join(options.only)] if options.only else []),
         *(["--strict"] if options.strict else []),
         *(["--safe"] if options.safe else []),
-        *root_arguments(options, plan),
+        *root_arguments(options, is_installed=FILES in plan.installed, needs_root=needs_root),
     ]
 
 
 # --- in the format of a client
 
 
-def to_client(entry: ServerEntry, client: McpClient, old: Mapping[str, Any] = EMPTY) -> dict[str, Any]:
+def to_client(entry: ServerEntry, client: McpClient, old: Mapping[str, Any] = MappingProxyType({})) -> dict[str, Any]:
     """Return an entry in the format of a client. Other members of the client's old entry are kept.
 
     Raises:

@@ -23,7 +23,6 @@ from typing import Annotated, Any
 from pydantic import Field, SecretStr, ValidationInfo, field_validator
 
 from pegboard import (
-    AuthorizationError,
     FatalToolError,
     MCPError,
     NotFoundError,
@@ -32,6 +31,7 @@ from pegboard import (
     ToolResult,
     UpstreamError,
 )
+from pegboard.errors import AuthorizationError
 from pegboard.plugin import (
     Middleware,
     Plugin,

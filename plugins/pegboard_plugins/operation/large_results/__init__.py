@@ -16,7 +16,8 @@ from typing import NamedTuple
 from pydantic import Field
 
 from pegboard import Context, PluginConfig, ResourceContents, ResourceLink, TextContent, ToolResult
-from pegboard.plugin import Middleware, Plugin, ResourceDefinition, ResultTooLargeError, encode, hookimpl
+from pegboard.errors import ResultTooLargeError
+from pegboard.plugin import Middleware, Plugin, ResourceDefinition, encode, hookimpl
 from pegboard.types import Call, Caller, CallNext, Inventory, Outcome
 
 URI = "pegboard://large-results/"

@@ -10,7 +10,6 @@ from pegboard.types import AuthProvider, Prompt, Resource, ResourceTemplate, Too
 
 if TYPE_CHECKING:
     from pegboard import Annotations, Icon, ToolAnnotations
-    from pegboard.types import ToolRequirements
 
 _OF_HOST = frozenset(("name", "title", "description", "inputSchema", "outputSchema", "uri", "uriTemplate", "_meta"))
 """The members of another server's object that clients do not receive from it."""
@@ -50,13 +49,14 @@ def definition_object(item: Tool | Resource | ResourceTemplate | Prompt) -> dict
 
 
 def _tool_members(tool: Tool) -> dict[str, Any]:
+    requires = tool.requires
     return {
         "inputSchema": tool.input_schema,
         "outputSchema": tool.output_schema,
         "annotations": _hints(tool.annotations) if tool.annotations else None,
         "version": tool.version,
         "deprecated": tool.deprecated,
-        "requires": _requirements(tool.requires) if tool.requires else None,
+        "requires": requires and _given({**requires._asdict(), "authorization": _token(requires.authorization)}),
     }
 
 
@@ -90,21 +90,10 @@ def _icon(icon: Icon) -> dict[str, Any]:
     return _given({"src": icon.src, "mimeType": icon.mime_type, "sizes": icon.sizes, "theme": icon.theme})
 
 
-def _requirements(required: ToolRequirements) -> dict[str, Any]:
-    token = required.authorization
-    named = None
-    if token is not None:
-        named = _given(
-            {"provider": token.provider_id, "type": token.provider_type, "id": token.id, "scopes": token.scopes}
-        )
-    return _given(
-        {
-            "authorization": named,
-            "scopes": required.scopes,
-            "secrets": required.secrets,
-            "metadata": required.metadata,
-        }
-    )
+def _token(token: ToolAuthorization | None) -> dict[str, Any] | None:
+    if token is None:
+        return None
+    return _given({"provider": token.provider_id, "type": token.provider_type, "id": token.id, "scopes": token.scopes})
 
 
 def _given(members: Mapping[str, Any]) -> dict[str, Any]:

@@ -12,12 +12,12 @@ from threading import Thread
 from typing import Any, TypeAlias
 
 from pegboard import ErrorKind, MCPError, ToolkitError
+from pegboard.errors import RepeatCallError
 from pegboard.plugin import (
     FoundToolkit,
     LateToolkit,
     Middleware,
     ProtocolError,
-    RepeatCallError,
     ToolkitLoader,
 )
 from pegboard.types import Call, CallNext, Inventory, ItemKind, Outcome

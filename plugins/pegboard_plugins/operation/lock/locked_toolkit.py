@@ -7,11 +7,11 @@ from functools import partial
 from typing import Any
 
 from pegboard import Context, MCPError
+from pegboard.errors import RepeatCallError
 from pegboard.plugin import (
     FoundToolkit,
     LateToolkit,
     PromptDefinition,
-    RepeatCallError,
     ResourceDefinition,
     ToolDefinition,
 )

@@ -7,7 +7,8 @@ from collections.abc import Collection, Mapping
 from typing import Any, NamedTuple
 
 from pegboard import InsufficientScopeError, MCPError, NotFoundError, ToolError, ToolResult
-from pegboard.plugin import MCPContextError, ProtocolError, encode, redacted
+from pegboard.errors import MCPContextError
+from pegboard.plugin import ProtocolError, encode, redacted
 from pegboard.types import Call, Failure, Inventory, Outcome, RawResult
 from pegboard_plugins.support.jsonrpc import INTERNAL_ERROR, INVALID_PARAMS, RESOURCE_NOT_FOUND
 

@@ -6,9 +6,11 @@ from collections.abc import AsyncIterator, Iterable, Mapping
 from contextlib import asynccontextmanager
 from functools import cached_property, partial
 from typing import TYPE_CHECKING
+from weakref import WeakSet
 
 from pegboard.plugin import (
     EventStore,
+    Gauge,
     Middleware,
     Plugin,
     PluginContext,
@@ -22,6 +24,7 @@ from pegboard.plugin import (
 from pegboard_plugins.protocols.mcp.settings import McpConfig
 
 if TYPE_CHECKING:
+    from pegboard_plugins.protocols.mcp.mcp_service import Queues
     from pegboard_plugins.protocols.mcp.profiles import Profile
     from pegboard_plugins.protocols.mcp.round_trips import RoundTrips
 
@@ -35,6 +38,10 @@ class McpPlugin(Plugin):
     """MCP on every connection that a transport opens, and as routes of HTTP servers."""
 
     Config = McpConfig
+
+    @cached_property
+    def _queues(self) -> WeakSet[Queues]:
+        return WeakSet()
 
     @cached_property
     def _round_trips(self) -> RoundTrips:
@@ -57,12 +64,23 @@ class McpPlugin(Plugin):
         return self._profiles.values()
 
     @hookimpl
+    def register_telemetry(self) -> Iterable[Gauge]:
+        """Return the number of messages that wait."""
+        return [
+            Gauge(
+                "messages_waiting",
+                "Messages that wait until a client reads them.",
+                lambda: {"": sum(queues.waiting for queues in tuple(self._queues))},
+            )
+        ]
+
+    @hookimpl
     def register_protocols(self) -> Iterable[StreamProtocol]:
         """Return the protocol of message streams."""
         from pegboard_plugins.protocols.mcp.message_stream import McpProtocol
 
         profile = self._profiles.get(self.config.stream_profile or "")
-        return [McpProtocol(self.config, self._round_trips, profile)]
+        return [McpProtocol(self.config, self._round_trips, self._queues, profile)]
 
     @hookimpl
     def register_stores(self, context: PluginContext) -> Iterable[Store]:
@@ -119,7 +137,7 @@ class McpPlugin(Plugin):
         endpoints |= {f"{bare}/{name}": profile for name, profile in self._profiles.items()}
         routes = []
         for start, profile in endpoints.items():
-            answer = McpEndpoint(self.config, self._round_trips, profile, context.bus).answer
+            answer = McpEndpoint(self.config, self._round_trips, self._queues, profile, context.bus).answer
             whole = Route("POST", start or "/", answer, anonymous=is_open, advice=_ADVICE)
             route = whole if profile is None else whole._replace(auth=profile.policy)
             paths = sorted({route.path, f"{start}/"})

@@ -6,12 +6,12 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, Final
 
 from pegboard.plugin import ProtocolError, redacted
-from pegboard.types import Notify, RequestId
+from pegboard.types import Notify
 from pegboard_plugins.protocols.mcp.jsonrpc_messages import is_request_id
 from pegboard_plugins.protocols.mcp.progress_reports import PROGRESS, ProgressReports
 from pegboard_plugins.protocols.mcp.revisions import LOG_LEVEL, LOG_LEVELS
 from pegboard_plugins.protocols.mcp.session import Session
-from pegboard_plugins.support.jsonrpc import INVALID_PARAMS, jsonrpc_notification
+from pegboard_plugins.support.jsonrpc import INVALID_PARAMS, RequestId, jsonrpc_notification
 
 if TYPE_CHECKING:
     from pegboard_plugins.protocols.mcp.log_limit import LogLimit

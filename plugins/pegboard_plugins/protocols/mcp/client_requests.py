@@ -11,7 +11,8 @@ from collections.abc import Callable, Mapping
 from math import isfinite
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
-from pegboard import ClientCapabilityError, ClientError, ClientTimeoutError
+from pegboard import ClientCapabilityError, ClientError
+from pegboard.errors import ClientTimeoutError
 from pegboard.plugin import encode
 from pegboard_plugins.protocols.mcp.revisions import since
 from pegboard_plugins.support.jsonrpc import jsonrpc_notification

@@ -11,12 +11,12 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from pegboard.plugin import Connection, ProtocolError
-from pegboard.types import Caller, Change, Client, RequestId
+from pegboard.types import Caller, Change, Client
 from pegboard_plugins.protocols.mcp.change_broadcaster import notification
 from pegboard_plugins.protocols.mcp.mcp_service import McpService
 from pegboard_plugins.protocols.mcp.message_queue import MessageQueue
 from pegboard_plugins.protocols.mcp.session import Session
-from pegboard_plugins.support.jsonrpc import INTERNAL_ERROR, jsonrpc_notification
+from pegboard_plugins.support.jsonrpc import INTERNAL_ERROR, RequestId, jsonrpc_notification
 
 if TYPE_CHECKING:
     from pegboard_plugins.protocols.mcp.subscriptions import ClientSubscription

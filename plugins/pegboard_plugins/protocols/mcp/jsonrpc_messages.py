@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Any, Literal
 
 from pegboard.plugin import ProtocolError
-from pegboard.types import EMPTY, RequestId
-from pegboard_plugins.support.jsonrpc import INVALID_PARAMS, INVALID_REQUEST
+from pegboard_plugins.support.jsonrpc import INVALID_PARAMS, INVALID_REQUEST, RequestId
 from pegboard_plugins.support.repeated_members import REPEATED_MEMBERS
 
+EMPTY: Mapping[str, Any] = MappingProxyType({})
+"""The parameters of a message without parameters."""
 MessageType = Literal["request", "notification", "response"]
 
 

@@ -10,7 +10,10 @@ from pegboard.types import EventStream, Request, Response
 from pegboard_plugins.support.first_step import begin
 
 if TYPE_CHECKING:
+    from weakref import WeakSet
+
     from pegboard_plugins.protocols.mcp.http.http_sessions import HttpSessions
+    from pegboard_plugins.protocols.mcp.mcp_service import Queues
     from pegboard_plugins.protocols.mcp.profiles import Profile
     from pegboard_plugins.protocols.mcp.round_trips import RoundTrips
     from pegboard_plugins.protocols.mcp.settings import McpConfig
@@ -22,10 +25,18 @@ Answer: TypeAlias = Response | EventStream | Awaitable[Response | EventStream]
 class McpEndpoint:
     """The handler of all HTTP methods at one endpoint: of the whole catalogue, or of a profile."""
 
-    def __init__(self, config: McpConfig, round_trips: RoundTrips, profile: Profile | None, bus: Bus) -> None:
+    def __init__(
+        self,
+        config: McpConfig,
+        round_trips: RoundTrips,
+        queues: WeakSet[Queues],
+        profile: Profile | None,
+        bus: Bus,
+    ) -> None:
         self._bus = bus
         self._config = config
         self._round_trips = round_trips
+        self._queues = queues
         self._profile = profile
         self._http: StreamableHttp | None = None
 
@@ -48,7 +59,9 @@ class McpEndpoint:
 
         sessions = await self._sessions(host)
         if self._http is None:  # unless another request was faster
-            self._http = StreamableHttp(self._config, self._round_trips, sessions, self._profile, self._bus)
+            self._http = StreamableHttp(
+                self._config, self._round_trips, self._queues, sessions, self._profile, self._bus
+            )
         answer = self.answer(request, host)
         return answer if isinstance(answer, Response | EventStream) else await answer
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Mapping
 from functools import cached_property, partial
-from typing import TYPE_CHECKING, Any, Final, Literal, TypeGuard
+from typing import TYPE_CHECKING, Any, Final, Literal, Protocol, TypeGuard
 
 from pegboard import ClientError, MCPError, ToolResult
-from pegboard.plugin import Contributions, ProtocolContext, ProtocolError, Subscription, as_failure
+from pegboard.plugin import Contributions, ProtocolContext, ProtocolError, SessionInfo, Subscription, as_failure
 from pegboard.types import (
     Ask,
     Call,
@@ -20,7 +20,6 @@ from pegboard.types import (
     Notify,
     Outcome,
     RawResult,
-    RequestId,
     Tool,
 )
 from pegboard_plugins.protocols.mcp.call_notifications import (
@@ -45,15 +44,23 @@ from pegboard_plugins.protocols.mcp.revisions import (
 )
 from pegboard_plugins.protocols.mcp.session import Session
 from pegboard_plugins.protocols.mcp.session_methods import SEALED
-from pegboard_plugins.support.jsonrpc import METHOD_NOT_FOUND
+from pegboard_plugins.support.jsonrpc import METHOD_NOT_FOUND, RequestId
 
 if TYPE_CHECKING:
-    from pegboard.plugin import MessageQueues
+    from weakref import WeakSet
+
     from pegboard_plugins.protocols.mcp.admitted_streams import AdmittedStreams
     from pegboard_plugins.protocols.mcp.profiles import Profile
     from pegboard_plugins.protocols.mcp.round_trips import RoundTrips
     from pegboard_plugins.protocols.mcp.settings import McpConfig
     from pegboard_plugins.protocols.mcp.subscriptions import ClientSubscription
+
+
+class Queues(Protocol):
+    """Queues of messages to clients. Any thread may read how many wait."""
+
+    @property
+    def waiting(self) -> int: ...
 
 
 CAPABILITY_KINDS: Final = tuple(dict.fromkeys(METHOD_CAPABILITIES.values()))
@@ -76,6 +83,7 @@ class McpService:
         host: the host.
         config: the settings of the plugin.
         round_trips: the rounds of calls that require input.
+        queues: the queues of the plugin, for the gauge `messages_waiting`.
         transport: the transport of the requests; see `pegboard.types.Call`.
         profile: the profile; None for the whole catalogue.
     """
@@ -85,6 +93,7 @@ class McpService:
         host: ProtocolContext,
         config: McpConfig,
         round_trips: RoundTrips,
+        queues: WeakSet[Queues],
         transport: str = "",
         profile: Profile | None = None,
     ) -> None:
@@ -96,7 +105,8 @@ class McpService:
         interval = 60 / config.changes_per_minute if config.changes_per_minute else 0
         watch = host.watch if profile is None else lambda listener: host.watch(profile.watching(listener))
         self.changes = ChangeBroadcaster(host, config.change_delay_ms / 1000, interval, watch)
-        self.count_queues(self.changes)
+        self.queues = queues
+        queues.add(self.changes)
         self._progress_interval = 1 / config.progress_per_second if config.progress_per_second else 0
         self.log_limit = partial(log_limit, config.logs_per_second)
         self._stateless_notify = partial(stateless_notify, logs_per_second=config.logs_per_second)
@@ -177,23 +187,10 @@ class McpService:
             self._offered = offered
         return self._offered
 
-    def count_queues(self, queues: MessageQueues) -> None:
-        """Report queues of messages to observers."""
-        if (sessions := self.host.sessions) is not None:
-            sessions.count_queues(queues)
-
     def session_started(self, key: Hashable, session: Session, caller: Caller) -> None:
         """Report the start of a session to observers."""
-        if (sessions := self.host.sessions) is not None:
-            from pegboard.plugin import SessionInfo
-
-            info = SessionInfo(id=session.id, client=session.client, caller=caller, transport=self._transport)
-            sessions.started(key, info)
-
-    def session_ended(self, key: Hashable) -> None:
-        """Report the end of a session to observers."""
-        if (sessions := self.host.sessions) is not None:
-            sessions.ended(key)
+        info = SessionInfo(id=session.id, client=session.client, caller=caller, transport=self._transport)
+        self.host.session_started(key, info)
 
     def discovery(self, request_id: RequestId) -> bytes:
         """Return the response to `server/discover`."""

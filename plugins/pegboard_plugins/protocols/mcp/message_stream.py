@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from pegboard import MCPError
 from pegboard.plugin import Connection, ProtocolContext, ProtocolError, StreamProtocol, encode
-from pegboard.types import Call, Caller, Client, RequestId, Tool
+from pegboard.types import Call, Caller, Client, Tool
 from pegboard_plugins.protocols.mcp.connection_writer import (
     ConnectionSubscriptions,
     ConnectionWriter,
@@ -28,10 +28,20 @@ from pegboard_plugins.protocols.mcp.send_queue import SendQueue
 from pegboard_plugins.protocols.mcp.session import Session, negotiate
 from pegboard_plugins.protocols.mcp.session_methods import answer_at_once
 from pegboard_plugins.protocols.mcp.stateless import is_stateless, read_client, require_served
-from pegboard_plugins.support.jsonrpc import INTERNAL_ERROR, INVALID_REQUEST, PARSE_ERROR, jsonrpc_error, jsonrpc_result
+from pegboard_plugins.support.jsonrpc import (
+    INTERNAL_ERROR,
+    INVALID_REQUEST,
+    PARSE_ERROR,
+    RequestId,
+    jsonrpc_error,
+    jsonrpc_result,
+)
 from pegboard_plugins.support.repeated_members import decode_message
 
 if TYPE_CHECKING:
+    from weakref import WeakSet
+
+    from pegboard_plugins.protocols.mcp.mcp_service import Queues
     from pegboard_plugins.protocols.mcp.profiles import Profile
     from pegboard_plugins.protocols.mcp.progress_reports import ProgressReports
     from pegboard_plugins.protocols.mcp.round_trips import RoundTrips
@@ -57,9 +67,12 @@ class McpProtocol(StreamProtocol):
 
     name = "mcp"
 
-    def __init__(self, config: McpConfig, round_trips: RoundTrips, profile: Profile | None = None) -> None:
+    def __init__(
+        self, config: McpConfig, round_trips: RoundTrips, queues: WeakSet[Queues], profile: Profile | None = None
+    ) -> None:
         self._config = config
         self._round_trips = round_trips
+        self._queues = queues
         self._profile = profile
 
     def check_tool(self, tool: Tool) -> None:
@@ -74,7 +87,7 @@ class McpProtocol(StreamProtocol):
         self, connection: Connection, messages: AsyncIterable[bytes], host: ProtocolContext, caller: Caller
     ) -> int:
         """Answer every message until the connection ends. Then finish running requests, or cancel them."""
-        service = McpService(host, self._config, self._round_trips, connection.transport, self._profile)
+        service = McpService(host, self._config, self._round_trips, self._queues, connection.transport, self._profile)
         conversation = StreamConnection(connection, service, self._config.max_batch, caller)
         try:
             async for message in messages:
@@ -104,7 +117,7 @@ class StreamConnection:
         self._room = asyncio.Event()
         self._writer = ConnectionWriter(connection)
         self._send_queue = SendQueue(connection, self._writer, self._room.set)
-        service.count_queues(self._send_queue)
+        service.queues.add(self._send_queue)
         self._subscriptions = ConnectionSubscriptions(connection, service, self._writer, caller)
         self._notifier: ListChangedNotifier | None = None
 
@@ -162,7 +175,7 @@ class StreamConnection:
         self._service.end()
         if self._session is not None:
             self._session.end()
-            self._service.session_ended(self._session)
+            self._service.host.session_ended(self._session)
         if tasks:
             await asyncio.wait(tasks, timeout=CLEANUP_SECONDS)
         return unanswered

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from pegboard.plugin import ProtocolContext, ProtocolError
-from pegboard.types import EMPTY, Call, Caller, Client, Failure
+from pegboard.types import Call, Caller, Client, Failure
 from pegboard_plugins.protocols.mcp.plugin_extensions import is_served, require_extension
 from pegboard_plugins.protocols.mcp.revisions import CLIENT_CAPABILITIES, PROTOCOL_VERSION, STATELESS_REVISIONS
 from pegboard_plugins.protocols.mcp.session import Session
@@ -28,7 +28,7 @@ def _client(params: Any, session: Session | None) -> Client:
     if session is not None and PROTOCOL_VERSION not in meta:
         return session.client
     capabilities = meta.get(CLIENT_CAPABILITIES)
-    return Client(revision=STATELESS_REVISIONS[0], capabilities=capabilities if type(capabilities) is dict else EMPTY)
+    return Client(revision=STATELESS_REVISIONS[0], capabilities=capabilities if type(capabilities) is dict else {})
 
 
 class NotificationDispatcher:

@@ -8,7 +8,7 @@ from decimal import Decimal
 from hmac import compare_digest
 from typing import Any
 
-from pegboard.types import EMPTY, Call, Caller, Headers, Tool
+from pegboard.types import Call, Caller, Headers, Tool
 from pegboard_plugins.protocols.mcp.headers import decode_header_value, header_mismatch, header_value
 from pegboard_plugins.protocols.mcp.mirrored_arguments import MAX_EXACT_INTEGER, MirroredArguments
 
@@ -38,7 +38,7 @@ def check_parameters(
 
 def _at(value: Any, path: tuple[str, ...]) -> Any:
     for name in path:
-        value = (value if isinstance(value, Mapping) else EMPTY).get(name)
+        value = (value if isinstance(value, Mapping) else {}).get(name)
     return value
 
 

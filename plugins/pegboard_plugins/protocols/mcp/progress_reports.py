@@ -8,8 +8,7 @@ from threading import Lock
 from time import monotonic
 from typing import TYPE_CHECKING, Any, Final
 
-from pegboard.types import RequestId
-from pegboard_plugins.support.jsonrpc import jsonrpc_notification
+from pegboard_plugins.support.jsonrpc import RequestId, jsonrpc_notification
 
 if TYPE_CHECKING:
     from pegboard_plugins.protocols.mcp.client_requests import CallChannel

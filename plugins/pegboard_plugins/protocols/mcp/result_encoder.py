@@ -21,8 +21,9 @@ from pegboard import (
     ToolkitError,
     ToolResult,
 )
-from pegboard.plugin import MCPContextError, ProtocolError, decode, encode
-from pegboard.types import EmbeddedOutcome, Failure, Identity, Listing, MethodResult, Outcome, RawResult, RequestId
+from pegboard.errors import MCPContextError
+from pegboard.plugin import ProtocolError, decode, encode
+from pegboard.types import EmbeddedOutcome, Failure, Identity, Listing, MethodResult, Outcome, RawResult
 from pegboard_plugins.protocols.mcp.listing_objects import implementation_object, listing_object
 from pegboard_plugins.protocols.mcp.revisions import SERVER_INFO, STATELESS_REVISIONS, since
 from pegboard_plugins.support.jsonrpc import (
@@ -30,6 +31,7 @@ from pegboard_plugins.support.jsonrpc import (
     INVALID_PARAMS,
     MISSING_CLIENT_CAPABILITY,
     RESOURCE_NOT_FOUND,
+    RequestId,
     jsonrpc_error,
     jsonrpc_result,
 )

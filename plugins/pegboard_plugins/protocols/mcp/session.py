@@ -7,8 +7,9 @@ from threading import Lock
 from typing import TYPE_CHECKING, Any, Final
 
 from pegboard.plugin import ProtocolError, encode
-from pegboard.types import EMPTY, Change, Client
+from pegboard.types import Change, Client
 from pegboard_plugins.protocols.mcp.client_requests import CallChannel, ClientRequestIds, ClientRequests
+from pegboard_plugins.protocols.mcp.jsonrpc_messages import EMPTY
 from pegboard_plugins.protocols.mcp.revisions import SESSION_REVISIONS
 from pegboard_plugins.support.jsonrpc import INVALID_PARAMS
 
@@ -36,7 +37,7 @@ class Session:
         level: the least severe log level that the client requests.
         offered: the capabilities that the handshake advertised.
         subscriptions: the URIs of subscribed resources.
-        data: the values that tools keep in the session; see `pegboard.types.SessionState`.
+        data: the values that tools keep in the session; see `Call.session`.
         log_limit: the limit of its log messages, or None for no limit.
         is_sealed: True if nothing stores the session, so that it cannot change, and cannot be asked questions.
     """
@@ -82,10 +83,10 @@ class Session:
         return self.requests.ask(channel, self.client.revision, method, params, **options)
 
     async def load(self) -> None:
-        """Read the values that tools keep; see `pegboard.types.SessionState`. They are in this process."""
+        """Read the values that tools keep; see `Call.session`. They are in this process."""
 
     def change(self, name: str, text: str | None) -> None:
-        """Set a value that tools keep, or remove it, in any thread; see `pegboard.types.SessionState`."""
+        """Set a value that tools keep, or remove it, in any thread; see `Call.session`."""
         with CHANGE:
             self.data = {other: kept for other, kept in self.data.items() if other != name}
             if text is not None:

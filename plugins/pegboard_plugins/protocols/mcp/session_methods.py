@@ -6,10 +6,9 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from pegboard.plugin import ProtocolError
-from pegboard.types import RequestId
 from pegboard_plugins.protocols.mcp.call_notifications import check_level
 from pegboard_plugins.protocols.mcp.session import Session
-from pegboard_plugins.support.jsonrpc import INVALID_PARAMS, METHOD_NOT_FOUND, jsonrpc_result
+from pegboard_plugins.support.jsonrpc import INVALID_PARAMS, METHOD_NOT_FOUND, RequestId, jsonrpc_result
 
 MAX_SUBSCRIPTIONS = 1000
 """The largest number of resources that a session may subscribe to."""

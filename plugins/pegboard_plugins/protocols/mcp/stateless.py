@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from pegboard.plugin import ProtocolError
-from pegboard.types import EMPTY, Client
+from pegboard.types import Client
+from pegboard_plugins.protocols.mcp.jsonrpc_messages import EMPTY
 from pegboard_plugins.protocols.mcp.revisions import (
     CLIENT_CAPABILITIES,
     CLIENT_INFO,

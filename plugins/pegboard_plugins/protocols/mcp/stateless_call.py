@@ -11,9 +11,9 @@ from collections.abc import Coroutine
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final, Self
 
-from pegboard.types import EventStream, RequestId, Response
+from pegboard.types import EventStream, Response
 from pegboard_plugins.protocols.mcp.message_queue import MessageQueue
-from pegboard_plugins.support.jsonrpc import INTERNAL_ERROR, jsonrpc_error
+from pegboard_plugins.support.jsonrpc import INTERNAL_ERROR, RequestId, jsonrpc_error
 
 if TYPE_CHECKING:
     from pegboard_plugins.protocols.mcp.progress_reports import ProgressReports

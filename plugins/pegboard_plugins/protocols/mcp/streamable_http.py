@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from pegboard import ClientCapabilityError, MCPError
 from pegboard.plugin import Bus, ProtocolContext, ProtocolError
-from pegboard.types import EMPTY, Call, EventStream, Failure, Outcome, Request, Response
+from pegboard.types import Call, EventStream, Failure, Outcome, Request, Response
 from pegboard_plugins.protocols.mcp.call_notifications import progress_token
 from pegboard_plugins.protocols.mcp.headers import check_mirrored, check_revision, named_revision
 from pegboard_plugins.protocols.mcp.http.error_responses import (
@@ -25,7 +25,7 @@ from pegboard_plugins.protocols.mcp.http.error_responses import (
 )
 from pegboard_plugins.protocols.mcp.http.session_call import ACCEPTED
 from pegboard_plugins.protocols.mcp.http.session_endpoint import SessionEndpoint
-from pegboard_plugins.protocols.mcp.jsonrpc_messages import message_type, params_of, readable_id
+from pegboard_plugins.protocols.mcp.jsonrpc_messages import EMPTY, message_type, params_of, readable_id
 from pegboard_plugins.protocols.mcp.mcp_service import McpService
 from pegboard_plugins.protocols.mcp.media_types import NOT_ACCEPTABLE, Accepted, accepted_types, unsupported_body
 from pegboard_plugins.protocols.mcp.mirrored_arguments import MirroredArguments
@@ -50,7 +50,10 @@ from pegboard_plugins.support.jsonrpc import (
 from pegboard_plugins.support.repeated_members import decode_message
 
 if TYPE_CHECKING:
+    from weakref import WeakSet
+
     from pegboard_plugins.protocols.mcp.http.http_sessions import HttpSessions
+    from pegboard_plugins.protocols.mcp.mcp_service import Queues
     from pegboard_plugins.protocols.mcp.profiles import Profile
     from pegboard_plugins.protocols.mcp.round_trips import RoundTrips
     from pegboard_plugins.protocols.mcp.settings import McpConfig
@@ -63,12 +66,14 @@ class StreamableHttp:
         self,
         config: McpConfig,
         round_trips: RoundTrips,
+        queues: WeakSet[Queues],
         sessions: HttpSessions,
         profile: Profile | None,
         bus: Bus,
     ) -> None:
         self._config = config
         self._round_trips = round_trips
+        self._queues = queues
         self._profile = profile
         self._sessions = sessions
         self._session_endpoint = SessionEndpoint(sessions, config)
@@ -83,8 +88,8 @@ class StreamableHttp:
 
     def _service(self, host: ProtocolContext) -> McpService:
         if self._made is None or self._made.host is not host:
-            self._made = McpService(host, self._config, self._round_trips, "http", self._profile)
-            self._sessions.on_expired(self._made.session_ended)
+            self._made = McpService(host, self._config, self._round_trips, self._queues, "http", self._profile)
+            self._sessions.on_expired(host.session_ended)
             self._sessions.end_with(host)
         return self._made
 

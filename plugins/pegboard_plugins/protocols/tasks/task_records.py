@@ -11,7 +11,8 @@ from time import time
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pegboard.plugin import Record, RecordStore, encode
-from pegboard.types import EMPTY, Call, Caller, Client, EmbeddedOutcome, RawResult, Round
+from pegboard.types import Call, Caller, Client, EmbeddedOutcome, RawResult, Round
+from pegboard_plugins.protocols.mcp.jsonrpc_messages import EMPTY
 
 if TYPE_CHECKING:
     from pegboard_plugins.protocols.mcp.sealing import Sealer

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Awaitable, Callable
 from typing import Any, NamedTuple
 
 from pegboard import NotFoundError, ResourceResult
-from pegboard.plugin import ProtocolContext, RouteHandler, encode, redacted
+from pegboard.plugin import ProtocolContext, encode, redacted
 from pegboard.types import Call, Change, Client, Failure, Listing, Outcome, Request, Response, Supplied, Tool
 from pegboard_plugins.protocols.worker.call_responses import CallResponses
 from pegboard_plugins.protocols.worker.contents import listed_resource, resource_contents
@@ -165,7 +166,7 @@ def _make_index(tools: list[Tool]) -> ToolIndex:
     return ToolIndex(by_name, encode(definitions))
 
 
-def method_not_allowed(allowed: str) -> RouteHandler:
+def method_not_allowed(allowed: str) -> Callable[[Request, ProtocolContext], Awaitable[Response]]:
     """Return a handler that refuses a request with 405."""
     refusal = Response(405, encode({"detail": "Method Not Allowed"}), headers={"Allow": allowed})
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from pegboard.plugin import AsgiCallable, AsgiReceive, AsgiScope, AsgiSend
+from pegboard.plugin import AsgiCallable
 
 DEFAULT_PATH = "/mcp"
 """The path of the endpoint in an application."""
@@ -59,7 +59,7 @@ class _SessionManager:
         self._server = server
         self._manager: Any = None
 
-    async def __call__(self, scope: AsgiScope, receive: AsgiReceive, send: AsgiSend) -> None:
+    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
         if scope["type"] == "http":
             await self._manager.handle_request(scope, receive, send)
             return

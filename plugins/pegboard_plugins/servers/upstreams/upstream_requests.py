@@ -7,7 +7,8 @@ from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, TypeAlias
 
 from pegboard import NotFoundError
-from pegboard.plugin import Gate, Middleware, RepeatCallError
+from pegboard.errors import RepeatCallError
+from pegboard.plugin import Gate, Middleware
 from pegboard.types import (
     Call,
     Caller,

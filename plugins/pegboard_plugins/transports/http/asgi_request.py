@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable, Mapping
-from typing import Literal
+from collections.abc import Awaitable, Callable, Iterable, Mapping, MutableMapping
+from typing import Any, Literal, TypeAlias
 from urllib.parse import parse_qsl
 
 from multidict import CIMultiDict, MultiDict
 
-from pegboard.plugin import AsgiReceive, AsgiScope, AsgiSend
-from pegboard.types import EMPTY
 from pegboard_plugins.transports.http.exchange import BodyTooLargeError
 
 MAX_SENT_BYTES = 64 * 1024
 """The largest part of a body that is sent at once, so that the time limit covers only one part."""
 
+Event: TypeAlias = MutableMapping[str, Any]
+"""The scope of a connection, or an event of it (ASGI 3)."""
+Receive: TypeAlias = Callable[[], Awaitable[Event]]
+Send: TypeAlias = Callable[[Event], Awaitable[None]]
 Ending = Literal["disconnected", "stopping"]
 """The reason why a request ends before its response."""
 
@@ -45,7 +47,7 @@ class AsgiRequest:
         sent: the number of sent bytes of bodies.
     """
 
-    def __init__(self, scope: AsgiScope, receive: AsgiReceive, send: AsgiSend, send_seconds: float) -> None:
+    def __init__(self, scope: Event, receive: Receive, send: Send, send_seconds: float) -> None:
         self._scope = scope
         self._receive = receive
         self._send = send
@@ -77,7 +79,7 @@ class AsgiRequest:
     def query(self) -> Mapping[str, str]:
         """The query parameters."""
         text = self._scope.get("query_string", b"")
-        return MultiDict(parse_qsl(text.decode("latin-1"), keep_blank_values=True)) if text else EMPTY
+        return MultiDict(parse_qsl(text.decode("latin-1"), keep_blank_values=True)) if text else {}
 
     async def body(self, limit: int) -> bytes:
         """Return the whole body. Then wait for the disconnection of the client.

@@ -12,10 +12,10 @@ from contextlib import asynccontextmanager
 from time import perf_counter
 from typing import Any
 
-from pegboard.plugin import AsgiCallable, AsgiReceive, AsgiScope, AsgiSend, TransportContext
+from pegboard.plugin import AsgiCallable, TransportContext
 from pegboard.types import EventStream, Response
 from pegboard_plugins.transports.http.access_log import log_access, wants_access_log
-from pegboard_plugins.transports.http.asgi_request import AsgiRequest, DisconnectedError
+from pegboard_plugins.transports.http.asgi_request import AsgiRequest, DisconnectedError, Event, Receive, Send
 from pegboard_plugins.transports.http.authority import parse_authority
 from pegboard_plugins.transports.http.exchange import Answer, Arrival, Exchange
 from pegboard_plugins.transports.http.refusal_responses import BUSY, STOPPING
@@ -74,7 +74,7 @@ class AsgiServer:
         """The number of requests in flight, and of open event streams."""
         return self._exchange.load
 
-    async def __call__(self, scope: AsgiScope, receive: AsgiReceive, send: AsgiSend) -> None:
+    async def __call__(self, scope: Event, receive: Receive, send: Send) -> None:
         """Answer one request."""
         began = perf_counter()
         request = AsgiRequest(scope, receive, send, self._config.send_seconds)

@@ -14,7 +14,7 @@ from typing import Any
 from aiohttp import HttpVersion11, hdrs, web
 
 from pegboard.plugin import TransportContext
-from pegboard.types import EMPTY, EventStream, Response
+from pegboard.types import EventStream, Response
 from pegboard_plugins.transports.http.access_log import wants_access_log
 from pegboard_plugins.transports.http.aiohttp_access_log import REQUEST_NOTES, notes_of
 from pegboard_plugins.transports.http.aiohttp_internals import forget_facts, take_body
@@ -88,7 +88,7 @@ class Handler:
         ):
             return False
         path, remote, is_operator = head.path, connection.remote, connection.is_operator
-        arrival = Arrival("POST", path, path, EMPTY, head.headers, remote, is_operator, body)
+        arrival = Arrival("POST", path, path, {}, head.headers, remote, is_operator, body)
         answer = self._exchange.begin(arrival, connection)
         if isinstance(answer, Response | EventStream):
             return self._write(connection, answer)
@@ -178,7 +178,7 @@ class Handler:
             request.method,
             target,
             request.path,
-            request.query if "?" in target else EMPTY,
+            request.query if "?" in target else {},
             request.headers,
             connection.remote,
             connection.is_operator,

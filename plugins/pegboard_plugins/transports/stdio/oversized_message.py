@@ -6,7 +6,7 @@ import re
 from typing import Any, Final
 
 from pegboard.plugin import decode
-from pegboard.types import RequestId
+from pegboard_plugins.support.jsonrpc import RequestId
 
 MAX_MEMBER_BYTES: Final = 1024
 """The longest member of the envelope that is read, including its name."""

@@ -217,8 +217,7 @@ async def test_durations_and_gauges_are_exported(monkeypatch: pytest.MonkeyPatch
     async with collecting(monkeypatch) as (host, collector):
         await host.dispatch(work(transport="stdio"))
         await call(host, "none")
-        assert host.for_protocols.sessions is not None
-        host.for_protocols.sessions.started(
+        host.for_protocols.session_started(
             "s", SessionInfo(id=None, client=Client(revision="2025-11-25"), transport="stdio")
         )
         await host.stop()
@@ -264,6 +263,6 @@ async def test_a_collector_that_does_not_answer_fails_no_call_and_delays_the_sto
 async def test_the_variable_of_the_existing_system_turns_it_off(monkeypatch: pytest.MonkeyPatch) -> None:
     async with collecting(monkeypatch, enabled=False) as (host, collector):
         await call(host, "x_work")
-        assert host.for_protocols.sessions is None
+        assert host.for_protocols.observation is None
         await host.stop()
         assert (collector.spans, collector.metrics, collector.logs) == ({}, {}, [])

@@ -13,7 +13,6 @@ import pytest
 
 from pegboard import Context, Host, Toolkit
 from pegboard.errors import ConfigError
-from pegboard.plugin import AsgiReceive, AsgiScope, AsgiSend
 from pegboard.types import Call
 from tests.host.hosting import until
 from tests.plugins.servers.upstreams.mounts import ERAS, SCHEMA, mounting, names
@@ -85,7 +84,7 @@ class Application:
         self.headers: dict[bytes, bytes] = {}
         self.fails = False
 
-    async def __call__(self, scope: AsgiScope, receive: AsgiReceive, send: AsgiSend) -> None:
+    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
         assert scope["type"] == "http"
         self.headers = dict(scope["headers"])
         request = json.loads((await receive())["body"] or b"{}")
@@ -162,7 +161,7 @@ def test_servers_without_names_are_reported() -> None:
 
 
 async def test_a_host_that_is_mounted_in_itself_is_reported(caplog: pytest.LogCaptureFixture) -> None:
-    async def itself(scope: AsgiScope, receive: AsgiReceive, send: AsgiSend) -> None:
+    async def itself(scope: Any, receive: Any, send: Any) -> None:
         await host.asgi()(scope, receive, send)
 
     host = Host({**QUIET, "plugins": {"http": {}}}, mount={"me": itself})

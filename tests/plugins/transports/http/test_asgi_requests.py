@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from pegboard import Host
-from pegboard.plugin import AsgiCallable, Plugin, ProtocolContext, Route, RouteHandler, hookimpl
+from pegboard.plugin import AsgiCallable, Plugin, ProtocolContext, Route, hookimpl
 from pegboard.types import EventStream, Request, Response, ServerSentEvent
 from tests.support.asgi import send
 from tests.support.peer import WAIT
@@ -37,7 +37,7 @@ class RoutesPlugin(Plugin):
 
     @hookimpl
     def register_routes(self) -> Iterable[Route]:
-        paths: dict[str, RouteHandler] = {"/show": self.show, "/wait": self.wait, "/stream": self.stream}
+        paths: dict[str, Any] = {"/show": self.show, "/wait": self.wait, "/stream": self.stream}
         return [Route(method="*", path=path, handler=handler, anonymous=True) for path, handler in paths.items()]
 
     async def show(self, request: Request, host: ProtocolContext) -> Response:

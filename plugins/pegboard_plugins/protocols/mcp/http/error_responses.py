@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from pegboard import InsufficientScopeError, MCPError
 from pegboard.plugin import ProtocolError
-from pegboard.types import Call, Failure, Outcome, Request, RequestId, Response
+from pegboard.types import Call, Failure, Outcome, Request, Response
 from pegboard_plugins.protocols.mcp.headers import PROTOCOL_VERSION_HEADER, named_revision
 from pegboard_plugins.protocols.mcp.revisions import (
     SESSION_REVISIONS,
@@ -16,7 +16,7 @@ from pegboard_plugins.protocols.mcp.revisions import (
     SUPPORTED_REVISIONS,
 )
 from pegboard_plugins.support.bearer import BearerScheme
-from pegboard_plugins.support.jsonrpc import INTERNAL_ERROR, INVALID_REQUEST, METHOD_NOT_FOUND, jsonrpc_error
+from pegboard_plugins.support.jsonrpc import INTERNAL_ERROR, INVALID_REQUEST, METHOD_NOT_FOUND, RequestId, jsonrpc_error
 from pegboard_plugins.support.refusal_log import RefusalLog
 
 OK_HEAD: Final = Response()

@@ -6,12 +6,13 @@ import asyncio
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from typing import TYPE_CHECKING
 
-from pegboard.types import Change, RequestId
+from pegboard.types import Change
 from pegboard_plugins.protocols.mcp.change_broadcaster import notification
 from pegboard_plugins.protocols.mcp.client_requests import ClientRequestIds
 from pegboard_plugins.protocols.mcp.http.session_record import SessionRecord
 from pegboard_plugins.protocols.mcp.http.session_stream import SessionStream, StreamRetention
 from pegboard_plugins.protocols.mcp.session import CHANGE, DEFAULT_LEVEL, Session
+from pegboard_plugins.support.jsonrpc import RequestId
 
 if TYPE_CHECKING:
     from pegboard_plugins.protocols.mcp.change_broadcaster import ChangeBroadcaster

@@ -10,7 +10,7 @@ from collections.abc import Callable, Coroutine
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
-from pegboard.types import EventStream, RequestId, Response
+from pegboard.types import EventStream, Response
 from pegboard_plugins.protocols.mcp.http.error_responses import (
     OK_HEAD,
     SESSION_DELETED,
@@ -28,7 +28,7 @@ from pegboard_plugins.protocols.mcp.http.session_stream import (
 )
 from pegboard_plugins.protocols.mcp.message_queue import MessageQueue
 from pegboard_plugins.protocols.mcp.stateless_call import COMMIT_SECONDS, STREAM_HEADERS, cut_response
-from pegboard_plugins.support.jsonrpc import INTERNAL_ERROR, INVALID_REQUEST, jsonrpc_error
+from pegboard_plugins.support.jsonrpc import INTERNAL_ERROR, INVALID_REQUEST, RequestId, jsonrpc_error
 
 if TYPE_CHECKING:
     from pegboard_plugins.protocols.mcp.progress_reports import ProgressReports

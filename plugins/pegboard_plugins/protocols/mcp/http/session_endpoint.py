@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from pegboard import MCPError
 from pegboard.plugin import ProtocolError
-from pegboard.types import Call, EventStream, Request, RequestId, Response
+from pegboard.types import Call, EventStream, Request, Response
 from pegboard_plugins.protocols.mcp.headers import SESSION_HEADER, named_revision
 from pegboard_plugins.protocols.mcp.http.error_responses import (
     SESSION_DELETED,
@@ -43,7 +43,7 @@ from pegboard_plugins.protocols.mcp.stateless import is_stateless
 from pegboard_plugins.protocols.mcp.stateless_call import STREAM_HEADERS, cut_response
 from pegboard_plugins.protocols.mcp.token_lifetime import seconds_left
 from pegboard_plugins.support.first_step import in_task
-from pegboard_plugins.support.jsonrpc import INTERNAL_ERROR, INVALID_REQUEST
+from pegboard_plugins.support.jsonrpc import INTERNAL_ERROR, INVALID_REQUEST, RequestId
 from pegboard_plugins.support.refusal_log import RefusalLog, fingerprint
 
 if TYPE_CHECKING:
@@ -330,7 +330,7 @@ class SessionEndpoint:
         session = await self._find(request, service)
         if isinstance(session, Response):
             return session
-        service.session_ended(session.id)
+        service.host.session_ended(session.id)
         await self._sessions.close(session)
         return Response(204)
 

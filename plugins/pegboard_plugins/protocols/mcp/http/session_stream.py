@@ -14,9 +14,10 @@ from itertools import count
 from typing import NamedTuple, Self
 
 from pegboard.plugin import EventStore, decode, encode
-from pegboard.types import RequestId, ServerSentEvent
+from pegboard.types import ServerSentEvent
 from pegboard_plugins.protocols.mcp.jsonrpc_messages import is_request_id
 from pegboard_plugins.protocols.mcp.message_queue import MessageQueue
+from pegboard_plugins.support.jsonrpc import RequestId
 
 logger = logging.getLogger("pegboard.mcp")
 
