@@ -27,7 +27,7 @@ from pegboard.loading.discovery import ProgramPlugins, Selection, config_of, own
 from pegboard.loading.loader import load
 from pegboard.loading.plugins import LoadedPlugin, LoadProblem, LoadReport, log_problems, refuse_fatal, without_secrets
 from pegboard.middleware.time_limit import MiddlewareTime
-from pegboard.plugin.base import Catalogue
+from pegboard.plugin.base import Catalogue, PluginContext
 from pegboard.plugin.origin import PROGRAM
 from pegboard.plugin.transports import Connection
 from pegboard.routing.operator_token import OperatorToken
@@ -106,8 +106,10 @@ class Host:
         self._bus = HostBus()
         self._relay = ChangeRelay(self._bus, self._served.emit)
         self._serving = asyncio.Event()
-        runtime = (self.dispatch, self._store, self._serving.wait, self._bus)
-        self._registry = Registry(self.config, self._served.publish, self._changes.emit_kinds, self._late, runtime)
+        new_context = partial(
+            PluginContext, dispatch=self.dispatch, store=self._store, serving=self._serving.wait, bus=self._bus
+        )
+        self._registry = Registry(self.config, self._served.publish, self._changes.emit_kinds, self._late, new_context)
         self._program = LoadedPlugin(
             PROGRAM, None, lambda plugin: self._registry.context(plugin, None, _program_logger)
         )

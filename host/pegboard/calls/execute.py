@@ -29,8 +29,6 @@ logger = logging.getLogger("pegboard")
 
 UNAUTHORIZED = 401
 """The status with which services reject a token."""
-TASK = "task"
-"""The transport of the calls that run a task."""
 CANNOT_ASK = "only an async function with a Context parameter can ask; make it one"
 
 
@@ -82,7 +80,7 @@ async def invoke(
         asyncio.CancelledError: the call was cancelled.
     """
     call = context._call
-    limit = bound.task_timeout if call.transport == TASK and not call.path else bound.timeout
+    limit = bound.task_timeout if call.runs_task else bound.timeout
     job = Job(function.function, keywords, bound.name) if function.mode == "thread" else None
     clock: Deadline | None = runtime.deadlines.start(limit, context) if job and limit else None
     try:

@@ -30,7 +30,6 @@ from pegboard.loading.loader import load_late
 from pegboard.loading.plugins import LoadedPlugin, contributions_of, key_of, log_problems, refuse_fatal, without_secrets
 from pegboard.names import wire_name
 from pegboard.plugin.base import PluginContext
-from pegboard.plugin.bus import Bus
 from pegboard.plugin.definitions import KINDS, ContentFolder, PromptDefinition, ResourceDefinition, ToolDefinition
 from pegboard.plugin.origin import Origin
 from pegboard.plugin.routes import Authenticator
@@ -66,7 +65,7 @@ class Registry:
         publish: a function that starts to serve a new assembly.
         changed: a function that is called with the changed kinds, outside all locks.
         late: enters the lifespans of toolkits that a thread has imported.
-        runtime: the last attributes of `PluginContext`: `dispatch`, `store`, `serving` and `bus`.
+        new_context: makes the context of a plugin's hooks from the attributes that the registry knows.
     """
 
     def __init__(
@@ -75,9 +74,9 @@ class Registry:
         publish: Callable[[Assembly], None],
         changed: Callable[[Collection[ItemKind]], None],
         late: _LateLifespans,
-        runtime: tuple[Any, Any, Any, Bus],
+        new_context: Callable[..., PluginContext],
     ) -> None:
-        self._runtime = runtime
+        self._new_context = new_context
         self._config = config
         self._publish = publish
         self._changed = changed
@@ -98,25 +97,20 @@ class Registry:
     def context(self, plugin: LoadedPlugin, config: Any, log: logging.Logger) -> PluginContext:
         """Return the context of a plugin's hooks, with its catalogue."""
         folder = self._config.trusted_directory
-        directory = None if folder is None else str(folder)
-        own, secret = _OwnCatalogue(self, plugin), partial(self._secret, plugin.origin)
-        token, find_file = partial(self._token, plugin), self._config.find_file
-        transports = self._config.host.transports
-        return PluginContext(
-            plugin.origin.name,
-            config,
-            log,
-            own,
-            secret,
-            directory,
-            token,
-            find_file,
-            transports,
-            self._find_store,
-            self._authenticators,
-            self._folders,
-            self._config.worker,
-            *self._runtime,
+        return self._new_context(
+            name=plugin.origin.name,
+            config=config,
+            logger=log,
+            catalogue=_OwnCatalogue(self, plugin),
+            get_secret=partial(self._secret, plugin.origin),
+            directory=None if folder is None else str(folder),
+            get_token=partial(self._token, plugin),
+            find_file=self._config.find_file,
+            transports=self._config.host.transports,
+            find_store=self._find_store,
+            authenticators=self._authenticators,
+            folders=self._folders,
+            worker=self._config.worker,
         )
 
     def _known(self) -> Iterable[LoadedPlugin]:

@@ -30,7 +30,7 @@ def rounds_of(context: Context) -> Rounds | None:
     if call.rounds is not None or call.round is None or context._refusal is not None:
         return call.rounds
     if context.asked is None:
-        limit = MAX_TASK_RESULTS_BYTES if call.transport == "task" else MAX_STEP_RESULTS_BYTES
+        limit = MAX_TASK_RESULTS_BYTES if call.runs_task else MAX_STEP_RESULTS_BYTES
         context.asked = Rounds(call.round, context._task, limit)
     return context.asked
 

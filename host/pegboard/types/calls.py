@@ -130,8 +130,8 @@ class Call(NamedTuple):
         serves: a function that returns True if the client of the call can use an item: its kind, and its name, URI or
             URI template; None if the client can use all items. Lists have only these items, and calls of others are
             refused. The host keeps the lists of each function: its answers depend on the catalogue alone.
-        transport: the transport of the request, such as "stdio" or "http"; "task" in a task; "" for a call inside the
-            process.
+        transport: the transport of the request, such as "stdio" or "http"; "task" in a task (`runs_task`); "" for a
+            call inside the process.
     """
 
     method: str
@@ -156,6 +156,11 @@ class Call(NamedTuple):
     def meta(self) -> Mapping[str, Any]:
         """The request's `_meta`; empty if it has none."""
         return meta if isinstance(meta := self.params.get("_meta"), dict) else EMPTY
+
+    @property
+    def runs_task(self) -> bool:
+        """True for the call that runs a tool in a task, but not for the calls that this tool makes."""
+        return self.transport == "task" and not self.path
 
     def allows(self, scopes: Iterable[str]) -> bool:
         """Return True if the caller has these scopes, or if the request brings values for its tool (`supplied`)."""

@@ -111,8 +111,7 @@ class RateLimit(Middleware):
     def check(self, call: Call) -> None:
         """Count a tool call or a request for completion, or refuse it."""
         if call.method == "tools/call":
-            is_in_task = call.transport == "task" and not call.path  # it was counted when the task was created
-            if not is_in_task and self._is_counted(call):
+            if not call.runs_task and self._is_counted(call):  # a task was counted when it was created
                 self._check_tool(call)
         elif call.method == "completion/complete" and self._is_counted(call):
             wait = self._take(call, None, self._completions)

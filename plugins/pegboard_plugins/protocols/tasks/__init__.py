@@ -300,7 +300,7 @@ class TaskCreation(Middleware):
     def wants(self, call: Call) -> bool:
         """Return True for requests of clients for tools with `task=`. Profiles have no tasks."""
         name = call.params.get("name")
-        is_request = call.transport != "task" and not call.path and call.serves is None
+        is_request = not call.runs_task and not call.path and call.serves is None
         return is_request and isinstance(name, str) and name in self._plugin.tools
 
     async def on_call_tool(self, call: Call, call_next: CallNext) -> Outcome:
