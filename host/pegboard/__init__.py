@@ -18,12 +18,11 @@ _HOMES = {
     ".types.callers": "Authorization",
     ".types.calls": "Completion PromptMessage PromptResult ResourceContents ResourceResult ToolResult",
     ".types.catalogue": "ToolAnnotations",
-    ".types.ui": "ResourceUi ToolUi",
     ".types.content": """
         Annotations AudioContent Content EmbeddedResource Icon ImageContent ResourceLink TextContent
     """,
     ".media": "Audio File Image",
-    ".types.metadata": "Behavior Classification Operation ServiceDomain ToolMetadata",
+    ".types.metadata": "Behavior Classification Operation ResourceUi ServiceDomain ToolMetadata ToolUi",
     ".errors": """
         AuthorizationRequiredError ClientCapabilityError ClientError ContextRequiredToolError ErrorKind
         FatalToolError InsufficientScopeError MCPError NetworkTransportError NotFoundError PromptError ResourceError

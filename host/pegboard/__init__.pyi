@@ -78,17 +78,15 @@ from pegboard.types.metadata import (
     Behavior,
     Classification,
     Operation,
+    ResourceUi,
     ServiceDomain,
     ToolMetadata,
+    ToolUi,
 )
 from pegboard.types.parameters import (
     ArgumentChange,
     Depends,
     Inferrable,
-)
-from pegboard.types.ui import (
-    ResourceUi,
-    ToolUi,
 )
 
 __all__ = [

@@ -25,9 +25,8 @@ if TYPE_CHECKING:
     from pegboard.plugin.middleware import Middleware, MiddlewareFunction
     from pegboard.plugin.observers import Gauge, Observer
     from pegboard.plugin.routes import Authenticator, Route
-    from pegboard.plugin.secrets import SecretStore
+    from pegboard.plugin.secrets import SecretStore, TokenSource
     from pegboard.plugin.stores import Store
-    from pegboard.plugin.token_sources import TokenSource
     from pegboard.plugin.toolkit_loading import FoundToolkit, ToolkitLoader
     from pegboard.plugin.transports import StreamProtocol, Transport
     from pegboard.types.authorization import AuthProvider

@@ -9,7 +9,7 @@ from contextlib import nullcontext
 from typing import Any, TypeAlias
 
 from pegboard.errors import ProtocolError
-from pegboard.wire.jsonrpc import INTERNAL_ERROR, INVALID_REQUEST, METHOD_NOT_FOUND
+from pegboard.wire.meta_keys import INTERNAL_ERROR, INVALID_REQUEST, METHOD_NOT_FOUND
 from pegboard_client.addresses import ClientLimits
 from pegboard_client.asked import CAPABILITY_OF, Asked, QuestionHandler
 from pegboard_client.in_flight import InFlight, Message

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple, TypeAlias
 
 from pegboard.errors import ProtocolError
 from pegboard.wire.codec import decode, encode
-from pegboard.wire.jsonrpc import METHOD_NOT_FOUND
+from pegboard.wire.meta_keys import METHOD_NOT_FOUND
 from pegboard_client.asked import CAPABILITY_OF, Asked
 
 ALL_CAPABILITIES: dict[str, Any] = {

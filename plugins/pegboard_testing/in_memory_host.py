@@ -16,12 +16,11 @@ from pegboard.hookspecs import hookimpl
 from pegboard.host import Host
 from pegboard.loading.discovery import Selection, find_plugins
 from pegboard.loading.process_changes import watch_process
-from pegboard.middleware.around import around
+from pegboard.middleware.chain import around
 from pegboard.plugin.base import Plugin
 from pegboard.plugin.middleware import Middleware
 from pegboard.plugin.origin import Origin
-from pegboard.plugin.secrets import SecretStore
-from pegboard.plugin.token_sources import TokenSource
+from pegboard.plugin.secrets import SecretStore, TokenSource
 from pegboard.types.authorization import TokenRequest
 from pegboard.types.callers import Authorization
 from pegboard.types.calls import Call, CallNext, Outcome

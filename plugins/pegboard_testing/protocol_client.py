@@ -8,7 +8,7 @@ from math import inf
 from typing import Any, TypeVar
 
 from pegboard.errors import ProtocolError
-from pegboard.wire.jsonrpc import INTERNAL_ERROR
+from pegboard.wire.meta_keys import INTERNAL_ERROR
 from pegboard_client.addresses import ClientLimits, Stream
 from pegboard_client.asked import Asked
 from pegboard_client.client_errors import ServerTimeoutError

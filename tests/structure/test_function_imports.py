@@ -15,7 +15,7 @@ pegboard.cli.command_failures pegboard.cli.command_runs pegboard.cli.commands.st
 pegboard.cli.commands.config_file
 pegboard.cli.commands.trust_commands pegboard.cli.host_setup pegboard.cli.inspection.host_checks
 pegboard.cli.inspection.secret_report pegboard.cli.inspection.tool_lookup pegboard.cli.output.log_setup
-pegboard.cli.parsing.parser pegboard.cli.reloads.outdated_hosts pegboard.cli.reloads.reload_requests
+pegboard.cli.parsing.parser pegboard.cli.reloads.running_hosts pegboard.cli.reloads.reload_requests
 pegboard.cli.reloads.running_hosts
 pegboard.cli.serving.toolkit_server pegboard.loading.discovery
 pegboard.loading.loader
@@ -37,13 +37,13 @@ difflib glob http json pydantic pydantic_core tomli
 pegboard.authoring.absent_options pegboard.authoring.transformed
 pegboard.authorization.token_lookup
 pegboard.calls.completion pegboard.calls.dependencies pegboard.calls.media_results
-pegboard.calls.prompt pegboard.calls.resource
+pegboard.calls.content_results pegboard.calls.content_results
 pegboard.catalogue.catalogue_draft pegboard.catalogue.content_compiler pegboard.catalogue.item_checks
 pegboard.catalogue.raw_definitions pegboard.catalogue.similar_tools
 pegboard.catalogue.tool_metadata pegboard.catalogue.tool_settings
 pegboard.config.explain pegboard.config.file_schema pegboard.config.lines pegboard.config.secret_values
 pegboard.content.function_results pegboard.content.rules
-pegboard.context.asking pegboard.context.host_calls pegboard.context.interaction pegboard.context.log
+pegboard.context.interaction pegboard.context.host_calls pegboard.context.interaction pegboard.context.log
 pegboard.context.request_headers pegboard.context.rounds pegboard.context.session_data
 pegboard.errors pegboard.errors.tracebacks
 pegboard.loading.closed_policy pegboard.loading.late_toolkits
@@ -52,7 +52,7 @@ pegboard.plugin.base
 pegboard.reloading.reloader pegboard.runtime.observation pegboard.runtime.sealed_state
 pegboard.schemas pegboard.schemas.authored_schemas pegboard.schemas.booleans pegboard.schemas.changed_arguments
 pegboard.schemas.dependencies pegboard.schemas.docstrings pegboard.schemas.exact_types pegboard.schemas.inlining
-pegboard.schemas.json_schema pegboard.schemas.json_strings
+pegboard.schemas.json_schema pegboard.schemas.exact_types
 pegboard.secrets.leaks pegboard.types.content
 import_module(home) import_module(package)
 """

@@ -7,12 +7,11 @@ from typing import NamedTuple
 
 from pegboard.config import HostConfig
 from pegboard.errors import ToolDefinitionError
-from pegboard.errors.attempts import attempt
+from pegboard.errors.definition import attempt
 from pegboard.names import nearest
 from pegboard.plugin.origin import Origin
-from pegboard.plugin.token_sources import TokenSource
-from pegboard.secrets.grants import is_granted, refusal
-from pegboard.secrets.secret_lookup import SecretStores
+from pegboard.plugin.secrets import TokenSource
+from pegboard.secrets.secret_lookup import SecretStores, is_granted, refusal
 from pegboard.types.authorization import AuthProvider, ToolAuthorization
 
 

@@ -11,7 +11,7 @@ from pegboard.context.requirements import user_of
 from pegboard.errors import AuthorizationRequiredError
 from pegboard.messages.error_fields import presentable
 from pegboard.names import nearest
-from pegboard.plugin.token_sources import TokenSource
+from pegboard.plugin.secrets import TokenSource
 from pegboard.types.authorization import TokenRequest, ToolAuthorization
 from pegboard.types.callers import Authorization, Supplied
 from pegboard.types.calls import Call

@@ -6,7 +6,7 @@ import logging
 from collections.abc import Iterator, Sequence
 from typing import TypeAlias
 
-from pegboard.calls.logged_failures import told_traceback
+from pegboard.calls.failures import told_traceback
 from pegboard.errors import (
     AuthorizationError,
     ErrorKind,

@@ -19,8 +19,7 @@ from pegboard.errors import ToolDefinitionError
 from pegboard.loading.discovery import provided
 from pegboard.loading.plugins import NEEDS_SETTING, Absent, LoadedPlugin, LoadProblem, config_problems, contributions_of
 from pegboard.messages.error_fields import describe_error
-from pegboard.middleware.around import Around
-from pegboard.middleware.chain import CLIENT_NOTIFICATIONS, LIST_HOOKS, REQUEST_HOOKS, MiddlewareLink
+from pegboard.middleware.chain import CLIENT_NOTIFICATIONS, LIST_HOOKS, REQUEST_HOOKS, Around, MiddlewareLink
 from pegboard.names import did_you_mean, matching_pattern, nearest
 from pegboard.plugin.definitions import ToolDefinition
 from pegboard.plugin.error_adapters import ErrorAdapter
@@ -28,7 +27,7 @@ from pegboard.plugin.methods import Contributions
 from pegboard.plugin.middleware import Middleware
 from pegboard.plugin.origin import Origin
 from pegboard.plugin.routes import Authenticator, Route
-from pegboard.plugin.token_sources import TokenSource
+from pegboard.plugin.secrets import TokenSource
 from pegboard.plugin.transports import StreamProtocol, Transport
 from pegboard.routing.router import Routes, protect
 from pegboard.secrets.secret_lookup import SecretStores

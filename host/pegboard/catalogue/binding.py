@@ -7,16 +7,21 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from pegboard.authorization.providers import refusal_reason
-from pegboard.authorization.tool_authorization import described_requirements
 from pegboard.calls.served_item import Deprecation, Function, ServedItem, Unserved
 from pegboard.catalogue.extensions import collect_contributions, default_mime_type, describe_item, without_unused
 from pegboard.catalogue.shown_texts import hidden_text_allowed
 from pegboard.catalogue.tool_compiler import compile_tool, own_name
-from pegboard.catalogue.tool_requirements import NO_REQUIREMENTS, BoundRequirements, RequirementBinder, each_once
+from pegboard.catalogue.tool_requirements import (
+    NO_REQUIREMENTS,
+    BoundRequirements,
+    RequirementBinder,
+    described_requirements,
+    each_once,
+)
 from pegboard.config import ConfigProblem, HostConfig
 from pegboard.context.bound_function import PluginData
 from pegboard.errors import ToolDefinitionError
-from pegboard.errors.attempts import attempt
+from pegboard.errors.definition import attempt
 from pegboard.hookspecs import (
     register_definition_checks,
     register_error_adapters,

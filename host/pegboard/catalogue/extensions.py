@@ -11,7 +11,7 @@ from typing import Any, TypeAlias, TypeVar
 
 from pegboard.authoring import OPTIONS
 from pegboard.errors import ToolDefinitionError
-from pegboard.errors.attempts import attempt
+from pegboard.errors.definition import attempt
 from pegboard.hookspecs import register_methods
 from pegboard.loading.plugins import LoadedPlugin
 from pegboard.plugin.methods import Contributions, Extension, Method, NotificationHandler, Topic

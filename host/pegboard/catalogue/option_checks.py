@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from pegboard.authorization.tool_authorization import check_authorization
 from pegboard.catalogue.shown_texts import check_shown_text
+from pegboard.catalogue.tool_requirements import check_authorization
 from pegboard.errors import ToolDefinitionError
 from pegboard.plugin.definitions import PromptDefinition, ResourceDefinition, ToolDefinition
 from pegboard.types.callers import EMPTY

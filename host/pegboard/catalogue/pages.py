@@ -19,7 +19,7 @@ from pegboard.middleware.gate import listed_name
 from pegboard.types.callers import Caller
 from pegboard.types.calls import Call, Listing
 from pegboard.types.catalogue import ItemKind, Prompt, Resource, ResourceTemplate, Tool
-from pegboard.wire.jsonrpc import INVALID_PARAMS
+from pegboard.wire.meta_keys import INVALID_PARAMS
 
 _SEPARATOR = "\0"
 """Names and URIs do not contain it."""

@@ -16,7 +16,7 @@ from pegboard.catalogue.pages import needs_of
 from pegboard.catalogue.tool_compiler import definition_label, location_of, own_name
 from pegboard.config import HostConfig
 from pegboard.errors import MCPError, ToolDefinitionError
-from pegboard.errors.attempts import attempt
+from pegboard.errors.definition import attempt
 from pegboard.hookspecs import (
     register_auth_providers,
     register_authenticators,
@@ -34,7 +34,7 @@ from pegboard.plugin.definitions import KINDS, ContentFolder, PromptDefinition, 
 from pegboard.plugin.origin import Origin
 from pegboard.plugin.routes import Authenticator
 from pegboard.plugin.stores import Store
-from pegboard.secrets.grants import check_token_grant, is_granted
+from pegboard.secrets.secret_lookup import check_token_grant, is_granted
 from pegboard.types.authorization import TokenRequest
 from pegboard.types.calls import Call
 from pegboard.types.catalogue import ItemKind, Resource

@@ -7,8 +7,7 @@ from collections.abc import Iterator
 from pegboard.cli import CANNOT_OPEN, CANNOT_START, FAILED, USAGE
 from pegboard.errors import ConfigError, MCPError, PluginError, ProtocolError, TransportError
 from pegboard.terminal.failures import ProblemFields, failure_fields, problem_fields
-from pegboard.terminal.printing import print_json, say
-from pegboard.terminal.usage_error import UsageError
+from pegboard.terminal.printing import UsageError, print_json, say
 
 
 def report_error(error: MCPError, *, as_json: bool = False) -> int:

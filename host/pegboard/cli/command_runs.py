@@ -24,9 +24,9 @@ from pegboard.config.environment import this_worker
 from pegboard.errors import ConfigError, MCPError, ServerError
 from pegboard.loading.discovery import Selection, choose_plugins, find_plugins, is_built_in
 from pegboard.loading.fact_models import Check as CheckFacts
-from pegboard.loading.failure_text import failure_text
 from pegboard.loading.plugin_facts import OWN_DISTRIBUTIONS, facts_of, features_of_commands, own_facts
 from pegboard.loading.plugins import refuse_fatal
+from pegboard.messages.error_fields import failure_text
 from pegboard.plugin.commands import (
     Check,
     CommandContext,
@@ -161,7 +161,7 @@ class RunningCommand(CommandContext):
 
     def say_outdated_hosts(self, host: Host) -> None:
         """Name the outdated hosts on standard error."""
-        from pegboard.cli.reloads.outdated_hosts import say_outdated_hosts
+        from pegboard.cli.reloads.running_hosts import say_outdated_hosts
 
         say_outdated_hosts(host)
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Container, Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from datetime import date, time
 from typing import Any, get_args
 
@@ -15,10 +16,11 @@ from pydantic.fields import FieldInfo
 from pydantic_core import ErrorDetails
 
 from pegboard.config.environment import literal
-from pegboard.config.problems import ABSENT, ConfigProblem, KeyPath, step
-from pegboard.config.references import MIN_SECRET_CHARACTERS
-from pegboard.config.secret_values import MASK, is_secret, mask_user_info
-from pegboard.config.sources import Sources
+from pegboard.config.hostconfig import HostConfig
+from pegboard.config.problems import ABSENT, ConfigProblem, KeyPath, dotted, step
+from pegboard.config.references import MIN_SECRET_CHARACTERS, SecretRef, references
+from pegboard.config.secret_values import MASK, is_secret, mask_user_info, masked
+from pegboard.config.sources import Source, Sources
 from pegboard.messages.error_words import AUTHORS_TYPES, WORDS, words
 from pegboard.names import MAX_CORRECTED_NAMES, nearest
 
@@ -215,3 +217,64 @@ def _fields(model: type[BaseModel]) -> Iterator[tuple[str, FieldInfo]]:
     for name, field in model.model_fields.items():
         alias = field.validation_alias if isinstance(field.validation_alias, str) else field.alias
         yield alias or name, field
+
+
+# --- The current configuration for `config show`: every value with its source. Secrets are masked.
+
+
+@dataclass(frozen=True, slots=True)
+class ConfigView:
+    """The values of a configuration, and their sources.
+
+    Attributes:
+        values: "host", "plugins" and "toolkits" as nested, JSON-ready tables. References are `{"env": NAME}`. Secrets
+            are masked.
+        sources: the source of each value by its dotted key, in the order of `values`. A list is one value.
+        file: the configuration file, or None if no file was read.
+    """
+
+    values: Mapping[str, Any]
+    sources: Mapping[str, Source]
+    file: str | None
+
+
+def config_show(config: HostConfig, settings: Mapping[str, Mapping[str, BaseModel | None]] | None = None) -> ConfigView:
+    """Return the current configuration.
+
+    Args:
+        config: the configuration.
+        settings: the validated settings of running plugins, `{"plugins": {name: model}, "toolkits": ...}`. Their
+            defaults are shown too.
+    """
+    values: dict[str, Any] = {"host": masked(config.host.model_dump(), ("host",))}
+    for kind, sections in (("plugins", config.plugins), ("toolkits", config.toolkits)):
+        models = (settings or {}).get(kind, {})
+        names = sorted({*sections, *(name for name, model in models.items() if model is not None)})
+        values[kind] = {name: _section((kind, name), sections.get(name, {}), models.get(name)) for name in names}
+    sources = {dotted(path): config.source(path) for path in _shown_paths(values)}
+    return ConfigView(values, sources, str(config.file) if config.file else None)
+
+
+def _section(path: KeyPath, section: Mapping[str, Any], model: BaseModel | None) -> Any:
+    if model is None:
+        return masked(section, path)
+    dump = model.model_dump(mode="json", by_alias=True, fallback=str)
+    for way, ref in references(section):
+        _put(dump, way, ref)
+    return masked(dump, path)
+
+
+def _put(value: Any, way: KeyPath, ref: SecretRef) -> None:
+    """Replace the value of a reference by the reference, unless the model changed the structure of its values."""
+    for part in way[:-1]:
+        value = step(value, part)
+    if step(value, way[-1]) is not ABSENT:
+        value[way[-1]] = ref
+
+
+def _shown_paths(value: Mapping[str, Any], path: KeyPath = ()) -> Iterator[KeyPath]:
+    for key, item in value.items():
+        if isinstance(item, Mapping) and item and not (len(path) >= 2 and item.keys() == {"env"}):
+            yield from _shown_paths(item, (*path, key))
+        elif len(path) >= 1:
+            yield (*path, key)

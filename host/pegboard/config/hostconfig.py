@@ -18,8 +18,7 @@ from pegboard.config.models import HostSection
 from pegboard.config.problems import ConfigProblem, KeyPath, dotted, in_order, undotted
 from pegboard.config.references import refer, resolve, unset_variables
 from pegboard.config.sources import Layer, Source, Sources
-from pegboard.config.trust import OnUntrusted, refuse_untrusted, select_file, settings_of
-from pegboard.config.trusted_folders import find_upward
+from pegboard.config.trust import OnUntrusted, find_upward, refuse_untrusted, select_file, settings_of
 from pegboard.config.validation import validate
 from pegboard.errors import ConfigError
 from pegboard.names import Patterns, with_nearest

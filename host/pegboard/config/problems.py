@@ -1,4 +1,4 @@
-"""Problems of the configuration, and paths of values."""
+"""Problems of the configuration, paths of values, and values as TOML."""
 
 import re
 from collections.abc import Iterable, Mapping
@@ -46,14 +46,8 @@ def dotted(path: KeyPath) -> str:
         if isinstance(part, int):
             text += f"[{part}]"
         else:
-            text += f".{part}" if re.fullmatch(r"[A-Za-z0-9_-]+", part) else f".{_quoted(part)}"
+            text += f".{toml_key(part)}"
     return text.removeprefix(".")
-
-
-def _quoted(name: str) -> str:
-    import json  # few keys need it
-
-    return json.dumps(name, ensure_ascii=False)
 
 
 def undotted(key: str | KeyPath) -> KeyPath:
@@ -73,3 +67,33 @@ def step(value: Any, part: str | int) -> Any:
 def in_order(problems: Iterable[ConfigProblem]) -> list[ConfigProblem]:
     """Sort problems by line. Problems without a file come first."""
     return sorted(problems, key=lambda problem: problem.line or 0)
+
+
+# --- Values as TOML
+
+
+def toml_key(name: str) -> str:
+    """Return a key, in quotes if TOML requires them."""
+    return name if re.fullmatch(r"[A-Za-z0-9_-]+", name) else toml_value(name)
+
+
+def toml_value(value: Any) -> str:
+    """Return a value on one line (TOML 1.0)."""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, str):
+        return '"' + "".join(_char(char) for char in value) + '"'
+    if isinstance(value, Mapping):
+        inner = ", ".join(f"{toml_key(name)} = {toml_value(item)}" for name, item in value.items() if item is not None)
+        return f"{{ {inner} }}" if inner else "{}"
+    if isinstance(value, list):
+        return f"[{', '.join(toml_value(item) for item in value)}]"
+    return str(value)
+
+
+def _char(char: str) -> str:
+    if char in '"\\':
+        return f"\\{char}"
+    if char.isprintable():
+        return char
+    return f"\\u{ord(char):04x}" if ord(char) < 0x10000 else f"\\U{ord(char):08x}"

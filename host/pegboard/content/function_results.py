@@ -14,9 +14,10 @@ from pegboard.content.rules import (
     checked,
     is_block,
     members,
+    of_object,
 )
 from pegboard.errors import ToolOutputError
-from pegboard.types.calls import PromptMessage, PromptResult, ResourceContents, ResourceResult, ToolResult
+from pegboard.types.calls import PromptMessage, PromptResult, RawResult, ResourceContents, ResourceResult, ToolResult
 from pegboard.types.content import AudioContent, Content, EmbeddedResource, ImageContent, TextContent
 from pegboard.wire.codec import encode, json_value
 
@@ -169,3 +170,33 @@ def _several(items: object, where: str) -> Sequence[Any]:
     if not isinstance(items, list | tuple) or is_block(items) or isinstance(items, PromptMessage | ResourceContents):
         raise ContentError(f"{where}: must be a list, not {type(items).__name__}")
     return items
+
+
+# --- Results of tools in MCP's own form, for consumers that know only the host's types.
+
+
+def as_tool_result(result: RawResult) -> ToolResult:
+    """Return the raw result of a tool as a `ToolResult`. Blocks that the host cannot read become JSON as text.
+
+    Without structured content, the value is the text, if all blocks are text.
+    """
+    value = result.value
+    content, meta = value.get("content"), value.get("_meta")
+    blocks = tuple(map(_parsed_block, content if isinstance(content, list) else []))
+    texts = [block.text for block in blocks if isinstance(block, TextContent)]
+    return ToolResult(
+        value=value.get("structuredContent", "\n".join(texts) if len(texts) == len(blocks) else None),
+        structured="structuredContent" in value,
+        content=blocks,
+        is_error=result.is_error,
+        meta=meta if isinstance(meta, dict) else None,
+    )
+
+
+def _parsed_block(block: Any) -> Content:
+    try:
+        if isinstance(block, dict):
+            return of_object(block)
+    except (ContentError, TypeError):
+        pass
+    return TextContent(encode(block).decode())

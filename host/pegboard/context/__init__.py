@@ -255,7 +255,7 @@ class Context(Generic[ConfigT, StateT]):
 
     @property
     def _asking(self) -> Interaction:
-        from pegboard.context.asking import asking_of
+        from pegboard.context.interaction import asking_of
 
         return asking_of(self)
 
@@ -331,7 +331,7 @@ class Context(Generic[ConfigT, StateT]):
             InteractionError: the key is used twice, or the results of a call's steps take more than 64 KiB (in a task
                 1 MiB).
         """
-        from pegboard.context.asking import rounds_of, run_step
+        from pegboard.context.interaction import rounds_of, run_step
 
         step = partial(run_step, self._host, partial(function, *arguments, **keywords))
         if self._steps is None:

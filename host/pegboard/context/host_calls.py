@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, cast
 
-from pegboard.content.raw_results import as_tool_result
+from pegboard.content.function_results import as_tool_result
 from pegboard.context.input_requests import ListRoots, Root
 from pegboard.errors import FatalToolError, InteractionError, ResourceError, ToolInputError
 from pegboard.types.calls import (

@@ -7,17 +7,19 @@ repeats the call with the answers.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Mapping, Sequence
+import inspect
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar, overload
 
 from pegboard.context.elicitation import Elicited
 from pegboard.context.input_requests import Elicit, ElicitUrl, Messages, QuestionKind, Sample, Sampled, declares
-from pegboard.context.rounds import in_step
+from pegboard.context.rounds import MAX_STEP_RESULTS_BYTES, MAX_TASK_RESULTS_BYTES, Rounds, in_step
 from pegboard.errors import ClientCapabilityError, ClientError, InteractionError
 
 if TYPE_CHECKING:
-    from pegboard.context.bound_function import TimeLimit
-    from pegboard.context.rounds import Rounds
+    from pegboard.context import Context
+    from pegboard.context.bound_function import HostAccess, TimeLimit
     from pegboard.types.calls import Ask, Call, Question
 
 T = TypeVar("T")
@@ -251,3 +253,36 @@ class Sampling:
             metadata,
         )
         return self._asking.ask(sample, name, timeout)
+
+
+# --- What a context asks with: the connection to the client, the rounds, and steps.
+
+
+def asking_of(context: Context) -> Interaction:
+    """Return the connection of a context to its client."""
+    call = context._call
+    if call.ask is not None:
+        # nested calls ask through it, too, so that their questions pause this function's clock
+        call = call._replace(ask=pausing(call.ask, context))
+    return Interaction(call, rounds_of(context), context._refusal)
+
+
+def rounds_of(context: Context) -> Rounds | None:
+    """Return the questions of the call in rounds, created by the first context that may ask the client."""
+    call = context._call
+    if call.rounds is not None or call.round is None or context._refusal is not None:
+        return call.rounds
+    if context.asked is None:
+        limit = MAX_TASK_RESULTS_BYTES if call.runs_task else MAX_STEP_RESULTS_BYTES
+        context.asked = Rounds(call.round, context._task, limit)
+    return context.asked
+
+
+async def run_step(host: HostAccess | None, function: Callable[[], Any]) -> Any:
+    """Run a step of `Context.once`: a sync function in a thread of the host."""
+    target = function.func if isinstance(function, partial) else function
+    if host is None or inspect.iscoroutinefunction(target):
+        value = function()
+    else:
+        value = await host.in_thread(function)
+    return await value if inspect.isawaitable(value) else value

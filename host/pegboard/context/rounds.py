@@ -17,7 +17,7 @@ from typing import Any, NoReturn, TypeVar
 from pegboard.errors import InteractionError, MCPError, ProtocolError
 from pegboard.types.calls import InputRequired, Question, Round
 from pegboard.wire.codec import decode, encode
-from pegboard.wire.jsonrpc import INVALID_PARAMS
+from pegboard.wire.meta_keys import INVALID_PARAMS
 
 MAX_ROUNDS = 20
 """The largest number of rounds of one call."""

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from enum import StrEnum
 from types import MappingProxyType
-from typing import Any, ClassVar
+from typing import Any, ClassVar, TypeVar
 
 from pegboard.errors.protocol import MCPError
 
@@ -150,3 +150,23 @@ class ToolOutputError(ToolSerializationError):
 
     default_kind = ErrorKind.TOOL_RUNTIME_BAD_OUTPUT_VALUE
     default_status = 500
+
+
+# --- Calls of authors' functions during the start of the host.
+
+T = TypeVar("T")
+
+
+def attempt(make: Callable[..., T], *arguments: Any) -> T:
+    """Call an author's function and return its result.
+
+    Raises:
+        ToolDefinitionError: the function raised an exception other than KeyboardInterrupt.
+    """
+    try:
+        return make(*arguments)
+    except ToolDefinitionError:
+        raise
+    except (Exception, SystemExit) as error:
+        text = " ".join(str(error).split())
+        raise ToolDefinitionError(f"{type(error).__name__}: {text}".rstrip(": ")) from error

@@ -12,7 +12,7 @@ from typing import Any, Union, get_args, get_origin, get_type_hints
 
 from pegboard.authoring import ToolFunction
 from pegboard.errors import PluginError
-from pegboard.middleware.around import Around
+from pegboard.middleware.chain import Around
 from pegboard.names import nearest
 from pegboard.plugin.middleware import Middleware
 

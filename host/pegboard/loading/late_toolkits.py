@@ -12,11 +12,11 @@ from pegboard.config.references import references, resolve, unset_variables
 from pegboard.config.secret_values import MASK, masked
 from pegboard.errors import PluginError
 from pegboard.hookspecs import register_prompts, register_resources, register_tools
-from pegboard.loading.compiled_files import forget_outdated
 from pegboard.loading.contributions import checked_contributions
-from pegboard.loading.failure_text import failure_location, failure_text
 from pegboard.loading.hook_manager import HookManager
 from pegboard.loading.plugins import LoadedPlugin
+from pegboard.loading.source_files import forget_outdated
+from pegboard.messages.error_fields import failure_location, failure_text
 from pegboard.messages.schema_errors import problems
 from pegboard.plugin.origin import Origin
 from pegboard.plugin.toolkit_loading import FoundToolkit, ToolkitLoader

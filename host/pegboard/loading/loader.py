@@ -33,7 +33,6 @@ from pegboard.loading.discovery import (
     unused_options,
     with_found,
 )
-from pegboard.loading.failure_text import failure_location, failure_text
 from pegboard.loading.hook_manager import HookManager
 from pegboard.loading.plugin_facts import fact_problems, variables_of
 from pegboard.loading.plugins import (
@@ -51,6 +50,7 @@ from pegboard.loading.plugins import (
     with_loaded,
 )
 from pegboard.loading.slow_loads import SlowLoadMonitor
+from pegboard.messages.error_fields import failure_location, failure_text
 from pegboard.names import Patterns, normal_version, with_nearest
 from pegboard.plugin.base import Plugin, PluginContext
 from pegboard.plugin.origin import Origin

@@ -12,7 +12,7 @@ from time import time_ns
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias, TypeVar
 
 from pegboard.errors import ConfigError, LifespanError, PluginError
-from pegboard.loading.failure_text import failure_text
+from pegboard.messages.error_fields import failure_text
 from pegboard.plugin.base import Plugin, PluginContext
 from pegboard.plugin.origin import Origin, PluginKind
 from pegboard.secrets.redaction import Redactor, redacted

@@ -1,11 +1,12 @@
-"""The fields of errors that authors raise, checked before a protocol sends them."""
+"""The fields of errors that authors raise, checked before a protocol sends them, and exceptions as text."""
 
 from __future__ import annotations
 
 import logging
+from traceback import walk_tb
 from typing import Any
 
-from pegboard.errors import AuthorizationRequiredError, ErrorKind, ToolkitError
+from pegboard.errors import AuthorizationRequiredError, ErrorKind, PluginError, ToolkitError
 from pegboard.wire.codec import decode, encode
 
 logger = logging.getLogger("pegboard")
@@ -59,3 +60,30 @@ def _json(error: ToolkitError) -> dict[str, Any]:
     name = type(error).__name__
     logger.error("the extra of a %s was removed: it must be a JSON object of at most %d bytes", name, MAX_EXTRA_BYTES)
     return {}
+
+
+# --- Exceptions of plugins in messages for the operator.
+
+
+def failure_text(error: BaseException) -> str:
+    """Return an exception as one line without control characters."""
+    try:
+        text = " ".join(str(error).split())
+    except Exception:  # noqa: BLE001 - `__str__` is code of the plugin too
+        text = ""
+    text = "".join(char if char.isprintable() else ascii(char)[1:-1] for char in text)
+    if isinstance(error, PluginError):
+        return text
+    return f"{type(error).__name__}: {text}" if text else type(error).__name__
+
+
+def failure_location(error: BaseException, module: str) -> str:
+    """Return the file and line in the module at which the import failed. Return "" if the message contains both."""
+    if isinstance(error, SyntaxError):
+        return ""
+    own = module.partition(".")[0]
+    names = [(str(frame.f_globals.get("__name__")), frame, line) for frame, line in walk_tb(error.__traceback__)]
+    locations = [
+        f" ({frame.f_code.co_filename}:{line})" for name, frame, line in names if name.partition(".")[0] == own
+    ]
+    return locations[-1] if locations else ""

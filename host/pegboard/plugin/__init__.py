@@ -11,9 +11,8 @@ _HOMES = {
     ".definition_checks": "CheckedDefinition DefinitionCheck",
     ".definitions": "ContentFolder PromptDefinition ResourceDefinition ToolDefinition",
     ".commands": "CommandContext CommandDescription Finding RequestedSecret RunningWorkers",
-    ".secrets": "SecretStore WritableSecretStore",
+    ".secrets": "SecretStore TokenSource WritableSecretStore",
     ".error_adapters": "ErrorAdapter",
-    ".token_sources": "TokenSource",
     ".observers": "Gauge Observer SessionInfo",
     ".routes": "Authenticator Route",
     ".methods": """
@@ -26,7 +25,7 @@ _HOMES = {
     ".transports": """
         AsgiCallable Connection ProtocolContext StreamProtocol Transport TransportContext
     """,
-    "..middleware.around": "around",
+    "..middleware.chain": "around",
     "..middleware.gate": "Gate",
     "..config": "SharedKeys StoreName WidensAccess",
     "..config.state": "StateFiles",
@@ -35,7 +34,7 @@ _HOMES = {
     "..secrets.redaction": "redact_logs redacted",
     "..adapters.upstream": "Upstream instance_of",
     "..calls.failures": "as_failure",
-    "..content.raw_results": "as_tool_result",
+    "..content.function_results": "as_tool_result",
     "..messages.texts": "text_problems",
     "..context.rounds": "Rounds",
     "..errors": "PluginError ProtocolError TransportError",

@@ -20,7 +20,7 @@ from pegboard.config import (
 from pegboard.config.state import (
     StateFiles,
 )
-from pegboard.content.raw_results import (
+from pegboard.content.function_results import (
     as_tool_result,
 )
 from pegboard.context.rounds import (
@@ -40,7 +40,7 @@ from pegboard.loading.found_toolkits import (
 from pegboard.messages.texts import (
     text_problems,
 )
-from pegboard.middleware.around import (
+from pegboard.middleware.chain import (
     around,
 )
 from pegboard.middleware.gate import (
@@ -98,6 +98,7 @@ from pegboard.plugin.routes import (
 )
 from pegboard.plugin.secrets import (
     SecretStore,
+    TokenSource,
     WritableSecretStore,
 )
 from pegboard.plugin.sessions import (
@@ -111,9 +112,6 @@ from pegboard.plugin.stores import (
     Record,
     RecordStore,
     Store,
-)
-from pegboard.plugin.token_sources import (
-    TokenSource,
 )
 from pegboard.plugin.toolkit_loading import (
     FoundToolkit,

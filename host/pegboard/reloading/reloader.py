@@ -18,7 +18,7 @@ from pegboard.loading.discovery import ProgramPlugins, Selection
 from pegboard.loading.plugins import LoadReport, refuse_fatal
 from pegboard.messages.error_fields import describe_error
 from pegboard.plugin.origin import PROGRAM
-from pegboard.reloading.changed_settings import changed_keys
+from pegboard.reloading.own_modules import changed_keys
 from pegboard.reloading.units import Reloading, Served, Unit
 from pegboard.runtime.call_counter import CallCounter
 from pegboard.runtime.lifespans import Entered, enter_all, leave_all, lifespans_of

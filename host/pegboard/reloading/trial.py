@@ -17,8 +17,8 @@ from pathlib import Path
 from threading import Thread
 from typing import Any
 
-from pegboard.loading.failure_text import failure_location, failure_text
 from pegboard.loading.source_files import run_file
+from pegboard.messages.error_fields import failure_location, failure_text
 
 MAX_TRIAL_SECONDS = 30.0
 """The time limit of the import in seconds."""

@@ -42,9 +42,10 @@ from pegboard.loading.slow_loads import SlowLoadMonitor
 from pegboard.loading.source_files import toolkits_in
 from pegboard.names import nearest
 from pegboard.plugin.origin import Origin
-from pegboard.reloading.changed_settings import changed_files, changed_keys
 from pegboard.reloading.own_modules import (
     Modules,
+    changed_files,
+    changed_keys,
     changed_since,
     extension_of,
     folders_of,

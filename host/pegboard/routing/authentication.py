@@ -7,7 +7,7 @@ from typing import TypeAlias
 
 from pegboard.plugin.routes import Authenticator, RouteHandler
 from pegboard.plugin.transports import ProtocolContext
-from pegboard.routing.bearer import PROOF, PROOF_WITHOUT_HEADER
+from pegboard.routing.operator_token import PROOF, PROOF_WITHOUT_HEADER
 from pegboard.types.callers import Caller
 from pegboard.types.http import EventStream, Request, Response
 

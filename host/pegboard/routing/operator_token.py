@@ -14,7 +14,6 @@ from secrets import token_urlsafe
 
 from pegboard.config.state import StateFiles, UnsafeStateError
 from pegboard.errors import ConfigError
-from pegboard.routing.bearer import SECRET_BYTES, is_weak_secret
 from pegboard.types.callers import LOCAL
 from pegboard.types.http import Request
 
@@ -96,3 +95,24 @@ def _checked(content: bytes, environ: Mapping[str, str]) -> str:
 def token_file(environ: Mapping[str, str]) -> str:
     """Return the path of the operator token, for messages."""
     return os.path.join(StateFiles(environ).location or "", STATE_FILE)
+
+
+# --- The strength of the operator token, and how a request proves that it comes from the operator.
+
+SECRET_BYTES = 32
+"""The minimum size in bytes of a secret that strangers may try to guess (RFC 7518, section 3.2, for HS256)."""
+PROOF_WITHOUT_HEADER = (
+    "connect to a Unix socket as the operator's user, or set `loopback_is_operator = true` for the HTTP server"
+)
+"""The proof that a request comes from the operator, for requests whose `Authorization` header has another token."""
+PROOF = (
+    "send the operator token as `Authorization: Bearer` (`pegboard operator-token` prints it), " + PROOF_WITHOUT_HEADER
+)
+"""A description for messages: how a request proves that it comes from the operator."""
+_LEAST_VARIED = 8
+"""The minimum number of different characters in a random secret."""
+
+
+def is_weak_secret(secret: str) -> bool:
+    """Return True if a token or key is too short or too uniform to resist guessing."""
+    return len(secret.encode("utf-8", "surrogatepass")) < SECRET_BYTES or len(set(secret)) < _LEAST_VARIED

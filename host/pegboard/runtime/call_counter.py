@@ -6,7 +6,7 @@ import asyncio
 import logging
 from collections import Counter
 
-from pegboard.calls.logged_failures import name_of
+from pegboard.calls.failures import name_of
 from pegboard.runtime.watchdog import Variable, Watchdog
 from pegboard.types.calls import Call
 

@@ -13,7 +13,7 @@ from pegboard.plugin.methods import Contributions
 from pegboard.runtime.call_counter import CallCounter
 from pegboard.runtime.watchdog import variable_of
 from pegboard.types.calls import Call, CallNext, Failure, MethodResult, Outcome
-from pegboard.wire.jsonrpc import METHOD_NOT_FOUND
+from pegboard.wire.meta_keys import METHOD_NOT_FOUND
 
 
 class Dispatcher:

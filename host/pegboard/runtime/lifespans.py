@@ -9,8 +9,7 @@ from concurrent.futures import CancelledError
 from contextlib import AbstractAsyncContextManager, nullcontext
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from pegboard.calls.failures import is_cancelled
-from pegboard.calls.logged_failures import told_traceback
+from pegboard.calls.failures import is_cancelled, told_traceback
 from pegboard.errors import PluginError
 from pegboard.hookspecs import register_telemetry
 from pegboard.loading.plugins import LoadedPlugin, LoadProblem, LoadReport, contributions_of

@@ -6,18 +6,20 @@ from collections.abc import Awaitable, Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from pegboard.calls.execute import Runtime, call_tool
-from pegboard.calls.output_schemas import OutputSchemas
+from pegboard.calls.served_item import ServedItem
 from pegboard.catalogue.assembly import Assembly
 from pegboard.catalogue.pages import ListKind, may_use
-from pegboard.errors import NotFoundError, ProtocolError, ToolInputError
+from pegboard.errors import NotFoundError, ProtocolError, ToolDefinitionError, ToolInputError, ToolOutputSchemaError
+from pegboard.messages.error_words import line
 from pegboard.middleware.chain import CLIENT_NOTIFICATIONS, chain
 from pegboard.plugin.methods import NotificationHandler
 from pegboard.types.callers import EMPTY
-from pegboard.types.calls import Call, CallNext, Completion, MethodResult, Outcome
-from pegboard.wire.jsonrpc import INVALID_PARAMS
+from pegboard.types.calls import Call, CallNext, Completion, MethodResult, Outcome, ToolResult
+from pegboard.types.catalogue import Tool
+from pegboard.wire.meta_keys import INVALID_PARAMS
 
 if TYPE_CHECKING:
-    from pegboard.calls.served_item import ServedItem
+    from pegboard.schemas.json_schema import JsonSchema
 
 
 def method_table(assembly: Assembly, lists: Callable[[ListKind], CallNext], runtime: Runtime) -> dict[str, CallNext]:
@@ -105,7 +107,7 @@ class _Methods:
         return call_tool(bound, call, self._runtime)
 
     async def read_resource(self, call: Call) -> Outcome:
-        from pegboard.calls.resource import not_found, read_resource  # imported with the first resource
+        from pegboard.calls.content_results import not_found, read_resource  # imported with the first resource
 
         uri = _text_parameter(call.params, "uri")
         if uri in self._resources:
@@ -124,7 +126,7 @@ class _Methods:
         raise not_found(uri, why)
 
     async def get_prompt(self, call: Call) -> Outcome:
-        from pegboard.calls.prompt import get_prompt  # imported with the first prompt
+        from pegboard.calls.content_results import get_prompt  # imported with the first prompt
 
         name = _text_parameter(call.params, "name")
         if name not in self._prompts:
@@ -164,3 +166,47 @@ class _Methods:
         if resource is None:
             raise NotFoundError(f"Unknown resource template: {uri}", data={"uri": uri})
         return resource
+
+
+# --- Results of middleware in place of those of tools, checked against the output schema (MCP, server/tools).
+
+
+class OutputSchemas:
+    """The output schemas of tools. Each schema is compiled at its first use.
+
+    Args:
+        tools: the tools by name.
+    """
+
+    def __init__(self, tools: Mapping[str, ServedItem]) -> None:
+        self._tools = tools
+        self._compiled: dict[str, JsonSchema | None] = {}
+
+    def problem(self, call: Call, outcome: Outcome) -> str | None:
+        """Return the reason why an outcome does not fit the tool's output schema, or None if it fits."""
+        bound = self._tools.get(str(call.params.get("name")))
+        if not isinstance(outcome, ToolResult) or outcome.is_error or bound is None or bound.tool.output_schema is None:
+            return None
+        if not outcome.structured:
+            return "a ToolResult that is not structured for a tool with an output schema"
+        if (schema := self._schema(bound.tool)) is None:
+            return None
+        try:
+            problems = schema.problems(outcome.value)
+        except ValueError:
+            return "a ToolResult whose value is not JSON"
+        if not problems:
+            return None
+        texts = "; ".join(line(path, text) for path, text in problems[:3])
+        return f"a ToolResult that does not fit the tool's output schema: {texts}"
+
+    def _schema(self, tool: Tool) -> JsonSchema | None:
+        """Return the compiled schema of a tool, or None if only pydantic supports the schema."""
+        if tool.name not in self._compiled:
+            from pegboard.schemas.json_schema import compile_schema
+
+            try:
+                self._compiled[tool.name] = compile_schema(tool.output_schema, "output_schema", ToolOutputSchemaError)
+            except ToolDefinitionError:
+                self._compiled[tool.name] = None
+        return self._compiled[tool.name]

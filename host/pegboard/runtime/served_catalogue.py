@@ -8,7 +8,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Literal
 
 from pegboard.calls.execute import Runtime
-from pegboard.calls.logged_failures import told_traceback
+from pegboard.calls.failures import told_traceback
 from pegboard.catalogue.assembly import Assembly, offered
 from pegboard.catalogue.change_listeners import ChangeListeners
 from pegboard.catalogue.lists import Lists

@@ -89,7 +89,7 @@ class Signature(NamedTuple):
 
     def _decoded(self, arguments: Mapping[str, Any], error: ValidationError) -> dict[str, Any]:
         """Validate arguments that did not fit once more, with the objects and lists that are JSON in a string."""
-        from pegboard.schemas.json_strings import decoded_strings
+        from pegboard.schemas.exact_types import decoded_strings
 
         decoded = decoded_strings(error, arguments, self.input_schema, self.exact)
         if decoded is None:

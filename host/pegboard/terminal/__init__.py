@@ -7,20 +7,18 @@ from pegboard.exports import exports
 
 _HOMES = {
     ".printing": """
-        OutputError agreed clear_progress diverted first_line flush is_interactive print_json print_lines print_result
-        print_result_json print_table print_text printable say send_messages_to
+        OutputError UsageError agreed clear_progress diverted first_line flush is_interactive print_json print_lines
+        print_result print_result_json print_table print_text printable say send_messages_to
     """,
     ".progress_bar": "show_progress show_status",
     ".fitted_lines": "fitted",
     ".call_arguments": "parse_arguments",
     ".failures": "ProblemFields failure_fields problem_fields",
     ".questions": "Terminal",
-    ".schema_words": "parameter_rows",
+    ".schema_words": "estimated_tokens parameter_rows tool_tokens",
     "..names": "nearest same_name",
     "..reloading.source_changes": "watch_sources",
-    ".toml_values": "toml_key toml_value",
-    ".token_estimate": "estimated_tokens tool_tokens",
-    ".usage_error": "UsageError",
+    "..config.problems": "toml_key toml_value",
 }
 """The public names, by the module that defines them."""
 

@@ -1,4 +1,8 @@
 # Written by `python -m tools.stubs` from the names in `__init__.py`.
+from pegboard.config.problems import (
+    toml_key,
+    toml_value,
+)
 from pegboard.names import (
     nearest,
     same_name,
@@ -19,6 +23,7 @@ from pegboard.terminal.fitted_lines import (
 )
 from pegboard.terminal.printing import (
     OutputError,
+    UsageError,
     agreed,
     clear_progress,
     diverted,
@@ -43,18 +48,9 @@ from pegboard.terminal.questions import (
     Terminal,
 )
 from pegboard.terminal.schema_words import (
-    parameter_rows,
-)
-from pegboard.terminal.token_estimate import (
     estimated_tokens,
+    parameter_rows,
     tool_tokens,
-)
-from pegboard.terminal.toml_values import (
-    toml_key,
-    toml_value,
-)
-from pegboard.terminal.usage_error import (
-    UsageError,
 )
 
 __all__ = [

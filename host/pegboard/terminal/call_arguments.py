@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from pegboard.terminal.usage_error import UsageError
+from pegboard.terminal.printing import UsageError
 from pegboard.wire.codec import decode
 
 

@@ -177,3 +177,21 @@ def _told() -> Iterator[None]:
 
 def _speaks_unicode() -> bool:
     return sys.stdout is not None and (sys.stdout.encoding or "").lower().replace("-", "") == "utf8"
+
+
+# --- The error of an invalid command line.
+
+
+class UsageError(MCPError):
+    """The command line is invalid.
+
+    Args:
+        message: the problem and its fix.
+        suggestion: the nearest valid name, if any.
+        program: the command with help for the arguments, or "" if the message is enough.
+    """
+
+    def __init__(self, message: str, suggestion: str | None = None, program: str = "") -> None:
+        super().__init__(message)
+        self.suggestion = suggestion
+        self.program = program

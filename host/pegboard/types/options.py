@@ -14,9 +14,8 @@ if TYPE_CHECKING:
     from pegboard.types.authorization import ToolAuthorization
     from pegboard.types.catalogue import ToolAnnotations
     from pegboard.types.content import Annotations, Icon
-    from pegboard.types.metadata import ToolMetadata
+    from pegboard.types.metadata import ResourceUi, ToolMetadata, ToolUi
     from pegboard.types.parameters import ArgumentChange
-    from pegboard.types.ui import ResourceUi, ToolUi
 
 
 class CommonOptions(TypedDict, total=False):

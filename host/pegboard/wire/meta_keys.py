@@ -1,4 +1,4 @@
-"""The grammar of `_meta` keys, and the keys reserved for the protocol and the host (2026-07-28, `_meta`)."""
+"""Names of the wire: keys of `_meta` that the protocol and the host reserve (2026-07-28, `_meta`), and error codes."""
 
 from __future__ import annotations
 
@@ -113,3 +113,11 @@ def nests_within(value: Any, levels: int) -> bool:
     """Return True if the nesting depth of dicts and lists is at most `depth`."""
     inner = value.values() if isinstance(value, Mapping) else value if isinstance(value, list | tuple) else None
     return inner is None or (levels > 0 and all(nests_within(item, levels - 1) for item in inner))
+
+
+# --- Error codes of JSON-RPC 2.0 (section 5.1).
+
+INVALID_REQUEST = -32600
+METHOD_NOT_FOUND = -32601
+INVALID_PARAMS = -32602
+INTERNAL_ERROR = -32603

@@ -8,7 +8,7 @@ from collections.abc import Awaitable
 from typing import ClassVar
 
 from pegboard.errors import AuthorizationRequiredError
-from pegboard.plugin.token_sources import TokenSource
+from pegboard.plugin.secrets import TokenSource
 from pegboard.types.authorization import AuthProvider, TokenRequest, ToolAuthorization
 from pegboard.types.callers import Authorization, Caller, Supplied
 from pegboard.types.calls import Call

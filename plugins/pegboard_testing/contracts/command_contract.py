@@ -18,7 +18,7 @@ from pegboard.errors import MCPError
 from pegboard.loading.fact_models import CommandFacts
 from pegboard.loading.plugin_facts import facts_beside
 from pegboard.plugin.commands import CommandContext
-from pegboard.terminal.usage_error import UsageError
+from pegboard.terminal.printing import UsageError
 from pegboard_testing.contracts.contract import Contract, rule
 
 SHARED_OPTIONS: Mapping[str, Any] = {

@@ -10,7 +10,7 @@ from copy import deepcopy
 from typing import Any, get_args
 
 from pegboard.errors import MCPError, NotFoundError
-from pegboard.middleware.around import Around
+from pegboard.middleware.chain import Around
 from pegboard.plugin.middleware import Middleware
 from pegboard.types.callers import ANONYMOUS, LOCAL, Caller
 from pegboard.types.calls import (

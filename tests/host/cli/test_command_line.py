@@ -11,7 +11,7 @@ import pytest
 
 from pegboard.cli import main
 from pegboard.cli.parsing.parser import parse
-from pegboard.terminal.usage_error import UsageError
+from pegboard.terminal.printing import UsageError
 from tests.support.command_line import Command
 
 COMMANDS = ("stdio", "serve", "list", "show", "call", "new", "plugins", "why", "config", "config check", "config show")

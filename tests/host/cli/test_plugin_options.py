@@ -8,7 +8,7 @@ import pytest
 
 from pegboard.cli.parsing.parser import parse
 from pegboard.loading.plugin_facts import FACTS_FILE
-from pegboard.terminal.usage_error import UsageError
+from pegboard.terminal.printing import UsageError
 from tests.support.distributions import make_distribution
 
 FACTS = """

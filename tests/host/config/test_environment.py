@@ -10,7 +10,7 @@ from pydantic import Field, SecretStr
 
 from pegboard.config import Layer, PluginConfig, validate_section
 from pegboard.config.environment import EnvironmentNames
-from pegboard.config.show import config_show
+from pegboard.config.explain import config_show
 from pegboard.loading.discovery import find_plugins, is_built_in
 from pegboard.loading.plugin_facts import own_facts
 from tests.support.config import load, problems

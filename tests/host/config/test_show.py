@@ -8,7 +8,7 @@ from pathlib import Path
 from pydantic import BaseModel, SecretStr
 
 from pegboard.config import PluginConfig, validate_section
-from pegboard.config.show import config_show
+from pegboard.config.explain import config_show
 from tests.support.config import load
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from pegboard.config import HostConfig
-from pegboard.config.trusted_folders import trust_folder
+from pegboard.config.trust import trust_folder
 from pegboard.plugin.base import FoundFile
 
 

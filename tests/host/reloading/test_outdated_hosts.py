@@ -10,8 +10,7 @@ from pathlib import Path
 import pytest
 
 from pegboard import Host
-from pegboard.cli.reloads.outdated_hosts import outdated_hosts
-from pegboard.cli.reloads.running_hosts import RunningHost
+from pegboard.cli.reloads.running_hosts import RunningHost, outdated_hosts
 from pegboard.config import HostConfig
 from pegboard.loading.discovery import Selection
 from tests.support.command_line import Command

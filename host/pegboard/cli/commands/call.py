@@ -15,7 +15,7 @@ from pegboard.cli import FAILED, INTERRUPTED, OK
 from pegboard.cli.commands.call_failures import CallLog, config_options, print_failure
 from pegboard.cli.host_setup import host_from_options
 from pegboard.cli.inspection.tool_lookup import find_tool, missing_items, plugins_adding_later
-from pegboard.content.raw_results import as_tool_result
+from pegboard.content.function_results import as_tool_result
 from pegboard.context.requirements import missing_secrets
 from pegboard.errors import NotFoundError, ServerError
 from pegboard.host import Host

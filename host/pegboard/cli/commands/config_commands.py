@@ -10,14 +10,14 @@ from pegboard.cli import CANNOT_START, OK
 from pegboard.cli.command_config import ignored_settings, load_config
 from pegboard.cli.inspection.host_checks import check_operator_token, check_transports
 from pegboard.cli.serving.access_settings import known_models
+from pegboard.config.explain import ConfigView, config_show
 from pegboard.config.file_schema import file_schema
-from pegboard.config.show import ConfigView, config_show
+from pegboard.config.problems import toml_key, toml_value
 from pegboard.host import Host
 from pegboard.loading.plugins import SECTION_OF_KIND
 from pegboard.plugin.commands import CommandContext
 from pegboard.terminal.failures import problem_fields
 from pegboard.terminal.printing import diverted, print_json, print_lines, say
-from pegboard.terminal.toml_values import toml_key, toml_value
 
 
 def run_config_check(command: CommandContext) -> int:

@@ -18,14 +18,14 @@ from pegboard.host import Host
 from pegboard.loading.plugins import PluginChoice
 from pegboard.plugin.commands import CommandContext
 from pegboard.plugin.origin import Origin
-from pegboard.secrets.grants import granted
+from pegboard.secrets.secret_lookup import granted
 from pegboard.terminal.fitted_lines import fitted
 from pegboard.terminal.printing import first_line, flush, print_json, print_lines, print_table, print_text, say
 from pegboard.types.catalogue import Tool
 from pegboard.wire.codec import encode
 
 if TYPE_CHECKING:
-    from pegboard.cli.reloads.outdated_hosts import OutdatedPlugin
+    from pegboard.cli.reloads.running_hosts import OutdatedPlugin
 
 
 def run_list(command: CommandContext) -> int:
@@ -155,7 +155,7 @@ def needing(needs: Collection[str]) -> str:
 
 def run_plugins(command: CommandContext) -> int:
     """List plugins and toolkits."""
-    from pegboard.cli.reloads.outdated_hosts import outdated_hosts, say_outdated_hosts  # `list` does not need json
+    from pegboard.cli.reloads.running_hosts import outdated_hosts, say_outdated_hosts  # `list` does not need json
 
     host = loaded_host(command.options)
     choices = host.report.choices

@@ -15,7 +15,7 @@ from pegboard.loading.discovery import naming, own_version
 from pegboard.terminal.failures import problem_fields
 from pegboard.terminal.fitted_lines import fitted
 from pegboard.terminal.printing import diverted, print_json, print_lines
-from pegboard.terminal.token_estimate import tool_tokens
+from pegboard.terminal.schema_words import tool_tokens
 
 if TYPE_CHECKING:
     from pegboard.cli.output.json_records import Enabled, StatusOutput

@@ -11,8 +11,16 @@ from typing import Any
 from pegboard.cli import OK
 from pegboard.cli.serving.access_settings import access_of_file, setting_lines, shortened
 from pegboard.config import ConfigProblem, HostConfig, files
-from pegboard.config.trust import Untrusted, pin_of, refuse_untrusted, settings_of, trust, untrust
-from pegboard.config.trusted_folders import trust_folder, untrust_folder
+from pegboard.config.trust import (
+    Untrusted,
+    pin_of,
+    refuse_untrusted,
+    settings_of,
+    trust,
+    trust_folder,
+    untrust,
+    untrust_folder,
+)
 from pegboard.config.widened_access import AccessSetting
 from pegboard.errors import ConfigError, MCPError
 from pegboard.loading.discovery import defaults

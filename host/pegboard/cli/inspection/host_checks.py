@@ -12,7 +12,7 @@ from pegboard.cli.command_config import ignored_settings
 from pegboard.cli.host_setup import NO_TRANSPORT
 from pegboard.config.state import STATE_VARIABLE, path_and_reason
 from pegboard.errors import ConfigError, MCPError, ToolDefinitionError
-from pegboard.errors.attempts import attempt
+from pegboard.errors.definition import attempt
 from pegboard.hookspecs import register_prompts, register_tools
 from pegboard.host import Host
 from pegboard.loading.discovery import untested_platform

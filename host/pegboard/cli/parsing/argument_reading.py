@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from pegboard.loading.fact_models import Argument
-from pegboard.loading.failure_text import failure_text
+from pegboard.messages.error_fields import failure_text
 
 
 def comma_separated(text: str) -> list[str]:

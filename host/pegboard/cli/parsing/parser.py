@@ -23,8 +23,7 @@ from pegboard.loading.discovery import provided
 from pegboard.loading.fact_models import Argument, CommandFacts
 from pegboard.names import nearest
 from pegboard.plugin.commands import ArgumentDescription, CommandDescription
-from pegboard.terminal.printing import say
-from pegboard.terminal.usage_error import UsageError
+from pegboard.terminal.printing import UsageError, say
 
 _Subparsers: TypeAlias = "argparse._SubParsersAction[_Parser]"
 

@@ -16,7 +16,7 @@ from pegboard.config import HostConfig
 from pegboard.errors import ConfigError, MCPError
 from pegboard.host import Host
 from pegboard.messages.error_fields import describe_error
-from pegboard.reloading.changed_settings import files_behind
+from pegboard.reloading.own_modules import files_behind
 from pegboard.reloading.source_changes import WatchedPlaces, watch_places, with_packages
 from pegboard.reloading.units import own_folders
 from pegboard.terminal.printing import say

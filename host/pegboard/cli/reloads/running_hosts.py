@@ -7,17 +7,25 @@ from __future__ import annotations
 
 import logging
 import os
+import signal
 import sys
+import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack, suppress
 from socket import gethostname
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
+from pegboard.cli import FAILED, OK
 from pegboard.config.environment import this_worker
 from pegboard.config.state import StateFiles
+from pegboard.errors import ServerError
 from pegboard.host import Host
 from pegboard.loading.discovery import own_version
-from pegboard.plugin.commands import RunningWorkers
+from pegboard.plugin.commands import CommandContext, RunningWorkers
+from pegboard.plugin.origin import Origin
+from pegboard.reloading.own_modules import changed_since
+from pegboard.reloading.units import own_modules
+from pegboard.terminal.printing import print_json, print_text, say
 from pegboard.types.reloads import ReloadResult
 from pegboard.wire.codec import decode, encode
 
@@ -161,3 +169,111 @@ def _forget(name: str, environ: Mapping[str, str]) -> None:
     for file in (name, f".{name}.lock"):
         with suppress(OSError):
             StateFiles(environ).remove(file)
+
+
+# --- Hosts that serve an older version of a plugin or toolkit than the installed version.
+
+
+class OutdatedPlugin(NamedTuple):
+    """A plugin or toolkit that has changed since a host loaded it.
+
+    Attributes:
+        origin: the plugin as the host loaded it, or the one that was added.
+        change: the change, such as "became 1.1".
+        now: the installed plugin; None if it was removed.
+    """
+
+    origin: Origin
+    change: str
+    now: Origin | None
+
+
+def outdated_hosts(host: Host, environ: Mapping[str, str]) -> Iterator[tuple[int, list[OutdatedPlugin]]]:
+    """Yield the process of each outdated host, and its plugins and toolkits that have changed.
+
+    Args:
+        host: a loaded host with the same configuration. Running hosts with another configuration are left out.
+        environ: the environment variables.
+    """
+    for record in running_hosts(environ):
+        if record["config"] == str(host.config.file or "") and (changed := list(_changes(host, record))):
+            yield record["pid"], changed
+
+
+def say_outdated_hosts(host: Host) -> None:
+    """Name the outdated hosts on standard error."""
+    for pid, changed in outdated_hosts(host, os.environ):
+        changes = "; ".join(f"{plugin.origin} {plugin.change}" for plugin in changed)
+        say(f"the running host of process {pid} is outdated: {changes}; `pegboard reload` reloads it")
+
+
+def _changes(host: Host, record: Record) -> Iterator[OutdatedPlugin]:
+    loaded: Mapping[str, int] = record["loaded"]
+    before = {str(origin): origin for origin in (Origin(*fields) for fields in record["installed"])}
+    now = {str(choice.origin): choice.origin for choice in host.report.choices if choice.origin.entry_point}
+    for name, origin in ((str(plugin.origin), plugin.origin) for plugin in host.report.plugins):
+        if name in loaded and name in before and changed_since(own_modules(origin), loaded[name]):
+            yield OutdatedPlugin(origin, "has changed", origin)
+    gone = {name.rpartition(" ")[0]: origin for name, origin in before.items() if name not in now}
+    for name in [name for name in now if name not in before]:
+        base, _, version = name.rpartition(" ")
+        if base in gone:
+            yield OutdatedPlugin(gone.pop(base), f"became {version}", now[name])
+        else:
+            yield OutdatedPlugin(now[name], "was added", now[name])
+    for origin in gone.values():
+        yield OutdatedPlugin(origin, "was removed", None)
+
+
+# --- `pegboard reload`: running hosts apply changes of toolkits, plugins and settings.
+
+MAX_WAIT_SECONDS = 60.0
+"""The time limit of a reload in seconds."""
+_POLL_SECONDS = 0.05
+
+
+def run_reload(command: CommandContext) -> int:
+    """Send a signal to each running host of this environment, and print the results.
+
+    Raises:
+        ServerError: no host runs, a host does not answer, or the system has no such signal.
+    """
+    if not hasattr(signal, "SIGUSR1"):
+        raise ServerError("this system has no signal for a reload: start the host with `pegboard serve --reload`")
+    hosts = [*running_hosts(os.environ)]
+    if not hosts:
+        raise ServerError("no `pegboard serve` of this user and Python environment is running: start one first")
+    for host in hosts:
+        try:
+            os.kill(host["pid"], signal.SIGUSR1)
+        except OSError as error:
+            raise ServerError(f"the host of process {host['pid']} cannot be reached: {error.strerror}") from error
+    results_by_pid = {host["pid"]: _results(host) for host in hosts}
+    if command.options.json:
+        print_json(
+            [
+                {"pid": pid, "results": [result._asdict() for result in results]}
+                for pid, results in results_by_pid.items()
+            ]
+        )
+    else:
+        for pid, results in results_by_pid.items():
+            print_text(
+                "\n".join(f"process {pid}: {result}" for result in results) or f"process {pid}: nothing has changed"
+            )
+    return OK if all(result.is_applied for results in results_by_pid.values() for result in results) else FAILED
+
+
+def _results(host: Record) -> list[ReloadResult]:
+    """Wait for the end of the reload and return its results."""
+    until = time.monotonic() + MAX_WAIT_SECONDS
+    while time.monotonic() < until:
+        record: Record | None = record_of(host["pid"], os.environ)
+        if record is None:
+            raise ServerError(f"the host of process {host['pid']} has ended: its log has the reason")
+        if record["reloads"] > host["reloads"]:
+            return results_in(record)
+        time.sleep(_POLL_SECONDS)
+    raise ServerError(
+        f"the host of process {host['pid']} did not reload within {MAX_WAIT_SECONDS:.0f} s: see its log, or restart it"
+    )

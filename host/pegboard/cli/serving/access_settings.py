@@ -6,13 +6,13 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from pegboard.config import HostConfig
+from pegboard.config.problems import toml_value
 from pegboard.config.widened_access import AccessSetting, access_settings, unread_settings
 from pegboard.hookspecs import register_secret_stores
 from pegboard.host import Host
 from pegboard.loading.discovery import Selection, choose_plugins, find_plugins, is_built_in
 from pegboard.loading.plugins import SECTION_OF_KIND, LoadedPlugin, PluginChoice, contributions_of
 from pegboard.plugin.origin import Origin
-from pegboard.terminal.toml_values import toml_value
 
 _MAX_VALUE_CHARACTERS = 200
 """The maximum number of characters shown of a value."""

@@ -26,7 +26,7 @@ FURTHER = {"gc", "ctypes", "_ctypes", "encodings", "pydantic", "shlex", "urllib"
 """Packages of which the command loads a few cheap modules beyond its foundation."""
 ABSENT = {
     "aiohttp", "aiohttp.web", "click", "difflib", "dotenv", "html", "http", "jwt", "multiprocessing", "unittest", "xml",
-    "pegboard.config.explain", "pegboard.config.show", "pegboard.config.secret_values",
+    "pegboard.config.explain", "pegboard.config.secret_values",
     "pegboard_plugins.transports.http.server",
 }  # fmt: skip
 
