@@ -179,8 +179,8 @@ async def call_tool(bound: ServedItem, call: Call, runtime: Runtime) -> ToolResu
     Raises:
         ToolRuntimeError: the call failed; the message is for the model.
     """
-    if bound.deprecation is not None:
-        bound.deprecation.warn(call)
+    if bound.warning is not None:
+        bound.warning.warn(call)
     if bound.requirements is not None:
         check_requirements(bound.requirements, call)
         if bound.requirements.authorization is not None:

@@ -51,24 +51,20 @@ class Function(NamedTuple):
         return cls(function, "inline" if inline else "thread", is_sync=True)
 
 
-class Deprecation:
-    """Warns the client at each call of a deprecated tool, and writes the warning to the host's log once.
+class CallWarning:
+    """Warns the client at each call of a tool, and writes the warning to the host's log once.
 
     Args:
-        tool: the tool.
+        name: the name of the tool.
+        text: the warning.
     """
 
     __slots__ = ("_logged", "_name", "_text")
 
-    def __init__(self, tool: Tool) -> None:
-        self._name = tool.name
-        self._text = f"{tool.name} is deprecated: {tool.deprecated}"
+    def __init__(self, name: str, text: str) -> None:
+        self._name = name
+        self._text = text
         self._logged = False
-
-    @classmethod
-    def of(cls, tool: Tool) -> Deprecation | None:
-        """Return the warning about a tool, or None if the tool is not deprecated."""
-        return cls(tool) if tool.deprecated else None
 
     def warn(self, call: Call) -> None:
         """Send the warning to the client of a call. Log the warning at the first call."""
@@ -96,7 +92,7 @@ class ServedItem(NamedTuple):
         timeout: the time limit of each function in seconds; 0 for no limit.
         task_timeout: the time limit of its function in a task in seconds; 0 for no limit.
         max_result_bytes: the size limit of a result; 0 for no limit.
-        deprecation: the warning for callers of a tool, or None.
+        warning: the warning for callers of a tool, or None.
         forms: the normalized spellings of a tool's name.
         where: the file and line of its function, or of the operator's changes, for messages.
         completers: the completers of the arguments of a prompt, or of the variables of a template.
@@ -119,7 +115,7 @@ class ServedItem(NamedTuple):
     timeout: float = 0
     task_timeout: float = 0
     max_result_bytes: int = 0
-    deprecation: Deprecation | None = None
+    warning: CallWarning | None = None
     forms: frozenset[str] = frozenset()
     where: str = ""
     completers: Mapping[str, BoundCompleter] = EMPTY

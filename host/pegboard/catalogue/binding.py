@@ -7,10 +7,10 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from pegboard.authorization.providers import refusal_reason
-from pegboard.calls.served_item import Deprecation, Function, ServedItem, Unserved
+from pegboard.calls.served_item import Function, ServedItem, Unserved
 from pegboard.catalogue.extensions import collect_contributions, default_mime_type, describe_item, without_unused
 from pegboard.catalogue.shown_texts import hidden_text_allowed
-from pegboard.catalogue.tool_compiler import compile_tool, own_name
+from pegboard.catalogue.tool_compiler import compile_tool, own_name, warning_about
 from pegboard.catalogue.tool_requirements import (
     NO_REQUIREMENTS,
     BoundRequirements,
@@ -247,7 +247,7 @@ class Binder:
             timeout=definition.task_timeout if definition.task == "required" else timeout,
             task_timeout=definition.task_timeout,
             max_result_bytes=host.max_result_bytes if definition.max_result is None else definition.max_result,
-            deprecation=Deprecation.of(tool),
+            warning=warning_about(tool),
         )
 
     def _content(self, plugin: LoadedPlugin, definition: ResourceDefinition | PromptDefinition) -> BindResult:

@@ -9,7 +9,7 @@ from typing import Any, Literal, TypeAlias, TypeVar
 
 from pydantic_core import to_json
 
-from pegboard.calls.served_item import Function
+from pegboard.calls.served_item import CallWarning, Function
 from pegboard.catalogue.option_checks import MAX_DESCRIPTION_CHARACTERS, MAX_TITLE_CHARACTERS, check_options
 from pegboard.catalogue.shown_texts import check_schema_texts, check_shown_text
 from pegboard.errors import ToolDefinitionError
@@ -217,6 +217,11 @@ def _deprecation(definition: ToolDefinition) -> str | None:
     message = " ".join(message.split())
     check_shown_text("deprecated", message, MAX_TITLE_CHARACTERS)
     return message
+
+
+def warning_about(tool: Tool) -> CallWarning | None:
+    """Return the warning for callers of a deprecated tool, or None."""
+    return CallWarning(tool.name, f"{tool.name} is deprecated: {tool.deprecated}") if tool.deprecated else None
 
 
 def _innermost(function: Any) -> Any:

@@ -20,7 +20,7 @@ from pegboard_plugins.protocols.worker.request_bodies import (
     read_body,
 )
 from pegboard_plugins.protocols.worker.settings import WorkerConfig
-from pegboard_plugins.protocols.worker.tool_definitions import tool_definition
+from pegboard_plugins.protocols.worker.tool_definitions import deprecation, tool_definition
 from pegboard_plugins.support.jsonrpc import INTERNAL_ERROR, INVALID_PARAMS, RESOURCE_NOT_FOUND
 
 _CLIENT = Client("worker")
@@ -233,9 +233,9 @@ class CallLog:
     def __init__(self, tool: Tool) -> None:
         self._name = tool.name
         self._entries: list[dict[str, Any]] = []
-        if tool.deprecated is not None:
-            self._add(tool.deprecated, "warning", "deprecation")
-        self._repeated = None if tool.deprecated is None else f"{tool.name} is deprecated: {tool.deprecated}"
+        notice, self._repeated = deprecation(tool)
+        if notice is not None:
+            self._add(notice, "warning", "deprecation")
 
     def receive(self, method: str, params: dict[str, Any]) -> None:
         """Add a log message or a progress message. Progress without a message is dropped."""
