@@ -6,7 +6,6 @@ command line asks for.
 
 from __future__ import annotations
 
-import errno
 import logging
 import os
 import select
@@ -15,8 +14,8 @@ import threading
 import warnings
 from collections.abc import Mapping
 from contextlib import suppress
+from io import TextIOWrapper
 from pathlib import Path
-from threading import Lock
 from time import monotonic
 from typing import Any
 
@@ -59,7 +58,7 @@ def set_up_logging(config: HostConfig, verbose: int, *, serving: bool = False, s
     handler.setFormatter(JsonFormatter() if as_json else MessageFormatter() if is_plain else TextFormatter())
     redact_logs([handler])
     logging.basicConfig(level=level, handlers=[handler])
-    if as_json and not isinstance(handler, FileHandler):
+    if as_json and not isinstance(handler, LogFile):
         output.send_messages_to(_say_in_log)
     if serving:
         _log_what_python_prints()
@@ -93,28 +92,35 @@ def _handler(config: HostConfig, file: object) -> logging.Handler:
     elsewhere = config.source(FILE_KEY).kind in ("environment", "command line")
     path = (config.working_directory if elsewhere else config.directory) / Path(file).expanduser()
     try:
-        return FileHandler(LineFile(path))
+        return LogFile(path)
     except OSError as error:
         message = f"{path} cannot be written: {error.strerror or error}; choose another file"
         raise ConfigError([config.problem(message, FILE_KEY)]) from error
 
 
-class FileHandler(logging.Handler):
-    """Writes records to a file. A record that cannot be written is dropped, and the first loss is reported on stderr.
+class LogFile(logging.FileHandler):
+    """Appends records to a file. New files have mode 0600. Several processes may share one file.
+
+    If the file is moved or removed, for example by logrotate, it is created again. A record that cannot be written is
+    dropped, and the first loss is reported on stderr.
 
     Args:
-        file: the file.
+        path: the path of the file.
+
+    Raises:
+        OSError: the file cannot be opened.
     """
 
-    def __init__(self, file: LineFile) -> None:
-        super().__init__()
-        self._file = file
+    def __init__(self, path: Path) -> None:
+        super().__init__(path)
         self._failing = False
 
     def emit(self, record: logging.LogRecord) -> None:
         """Write a record."""
         try:
-            self._file.write(self.format(record).encode("utf-8", "backslashreplace"))
+            stream = self._current()
+            stream.write(f"{self.format(record)}\n")
+            stream.flush()
             self._failing = False
         except OSError as error:
             if not self._failing:
@@ -123,10 +129,23 @@ class FileHandler(logging.Handler):
         except Exception:  # noqa: BLE001 - whatever a record holds, logging stops nothing
             self.handleError(record)
 
-    def close(self) -> None:
-        """Close the file."""
-        self._file.close()
-        super().close()
+    def _current(self) -> TextIOWrapper:
+        """Return the open file. Open it again if its path no longer refers to it."""
+        stream = self.stream or self._open()
+        with suppress(FileNotFoundError, ValueError):  # its last record was lost, and it closed
+            if os.path.samestat(os.stat(self.baseFilename), os.fstat(stream.fileno())):
+                self.stream = stream
+                return stream
+        stream.close()
+        self.stream = self._open()
+        return self.stream
+
+    def _open(self) -> TextIOWrapper:
+        return open(self.baseFilename, "a", encoding="utf-8", errors="backslashreplace", opener=_open_privately)
+
+
+def _open_privately(path: str, flags: int) -> int:
+    return os.open(path, flags | getattr(os, "O_NONBLOCK", 0), 0o600)  # a pipe without reader must not block
 
 
 def _log_what_python_prints() -> None:
@@ -237,65 +256,3 @@ def _write_in_time(data: bytes, until: float) -> bool:
 def _told(count: int) -> logging.LogRecord:
     message = "%d log records were dropped because standard error was not read"
     return logging.LogRecord("pegboard.cli", logging.WARNING, __file__, 0, message, (count,), None)
-
-
-class LineFile:
-    """Appends lines to a file, each with one write. New files have mode 0600.
-
-    If the file is moved or removed, for example by logrotate, it is created again. Several processes may share one
-    file.
-
-    Args:
-        path: the path of the file.
-
-    Raises:
-        OSError: the file cannot be opened.
-    """
-
-    def __init__(self, path: Path) -> None:
-        self._path = path
-        self._lock = Lock()
-        self._torn = False
-        self._descriptor = self._open()
-
-    def write(self, line: bytes) -> None:
-        """Append a line. May be called from any thread.
-
-        Args:
-            line: the line without a line break.
-
-        Raises:
-            OSError: the line was not written, or only in part. The next call starts on a new line.
-        """
-        with self._lock:
-            self._follow()
-            data = b"%b%b\n" % (b"\n" if self._torn else b"", line)
-            written = os.write(self._descriptor, data)
-            self._torn = written < len(data)
-            if self._torn:
-                raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
-
-    def close(self) -> None:
-        """Close the file."""
-        with self._lock:
-            if self._descriptor >= 0:
-                os.close(self._descriptor)
-                self._descriptor = -1
-
-    def _open(self) -> int:
-        # a pipe without reader must not block
-        flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0)
-        return os.open(self._path, flags, 0o600)
-
-    def _follow(self) -> None:
-        """Open the file again if its path no longer refers to the open file."""
-        try:
-            if self._descriptor >= 0 and os.path.samestat(os.stat(self._path), os.fstat(self._descriptor)):
-                return
-        except FileNotFoundError:
-            pass
-        descriptor = self._open()
-        if self._descriptor >= 0:
-            os.close(self._descriptor)
-        self._descriptor = descriptor
-        self._torn = False
