@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from pegboard.config.files import without_waiting
+from pegboard.config.files import others_can_change, without_waiting
 
 STATE_VARIABLE = "PEGBOARD_STATE_DIR"
 
@@ -30,6 +30,8 @@ class StateFiles:
     Args:
         environ: the variables that select the directory, such as `os.environ`.
     """
+
+    others_can_change = staticmethod(others_can_change)
 
     def __init__(self, environ: Mapping[str, str]) -> None:
         self._environ = environ

@@ -1,4 +1,4 @@
-"""Files that contain secrets: their replacement, and the users who can read or change them."""
+"""Files that contain secrets: their replacement, and whether other users can read them."""
 
 from __future__ import annotations
 
@@ -46,25 +46,3 @@ def replace_file(path: Path, content: bytes, *, like: Path | None = None) -> Non
     except BaseException:
         os.unlink(temporary)
         raise
-
-
-def others_can_change(path: Path, status: os.stat_result) -> str | None:
-    """Return the reason why other users of this machine can change a file. Return None if no other user can.
-
-    The file's group may have write access. In a sticky folder such as /tmp, users cannot replace other users' files.
-
-    Args:
-        path: the file. For a link, the folder of the link and the folder of its target are checked.
-        status: the status of the open file.
-    """
-    if os.name != "posix":
-        return None
-    if status.st_uid not in (0, os.geteuid()):
-        return "it belongs to another user"
-    if status.st_mode & stat.S_IWOTH:
-        return "other users can write it"
-    for folder in dict.fromkeys((Path(os.path.abspath(path)).parent, Path(os.path.realpath(path)).parent)):
-        mode = folder.stat().st_mode
-        if mode & stat.S_IWOTH and not mode & stat.S_ISVTX:
-            return f"other users can write its folder {folder}"
-    return None

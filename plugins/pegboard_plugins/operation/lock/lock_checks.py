@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from pegboard.plugin import CommandContext, Finding
+from pegboard.plugin import CommandContext, Finding, StateFiles
 from pegboard.terminal import same_name
 from pegboard_plugins.operation.lock.catalogue_lock import LockFileError
 from pegboard_plugins.operation.lock.lock_files import LOCK_FILE_NAME, lock_path, read_lock
-from pegboard_plugins.support.secret_files import others_can_change
 
 
 def check_lock_file(command: CommandContext) -> Iterator[Finding]:
@@ -16,7 +15,7 @@ def check_lock_file(command: CommandContext) -> Iterator[Finding]:
     directory = command.host.config.trusted_directory
     if directory is None or not (file := lock_path(directory)).is_file():
         return
-    if risk := others_can_change(file, file.stat()):
+    if risk := StateFiles.others_can_change(file, file.stat()):
         fix = "look for changes in it, then change its owner or permissions"
         yield Finding("error", f"{file} is refused because {risk}", fix)
 

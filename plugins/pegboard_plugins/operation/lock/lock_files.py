@@ -11,6 +11,7 @@ from typing import Any, TypeVar
 
 from pydantic_core import from_json
 
+from pegboard.plugin import StateFiles
 from pegboard_plugins.operation.lock.catalogue_lock import (
     CANONICAL_FORM,
     LOCK_FORMAT,
@@ -19,7 +20,6 @@ from pegboard_plugins.operation.lock.catalogue_lock import (
     LockedOwner,
     LockFileError,
 )
-from pegboard_plugins.support.secret_files import others_can_change
 
 LOCK_FILE_NAME = "pegboard.lock"
 MAX_LOCK_BYTES = 64 * 1024 * 1024
@@ -74,7 +74,7 @@ def _data(path: Path) -> bytes:
             status = os.fstat(file.fileno())
             if not stat.S_ISREG(status.st_mode):
                 raise OSError(errno.EINVAL, "it is not a regular file")
-            data, risk = file.read(MAX_LOCK_BYTES + 1), others_can_change(path, status)
+            data, risk = file.read(MAX_LOCK_BYTES + 1), StateFiles.others_can_change(path, status)
     except OSError as error:
         raise LockFileError(f"{path} cannot be read: {error.strerror}") from None
     if risk is not None:

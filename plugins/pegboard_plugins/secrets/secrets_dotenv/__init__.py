@@ -16,8 +16,7 @@ from typing import Annotated
 from pydantic import ValidationInfo, field_validator
 
 from pegboard import PluginConfig
-from pegboard.plugin import Plugin, PluginContext, SecretStore, WidensAccess, WritableSecretStore, hookimpl
-from pegboard_plugins.support.secret_files import others_can_change
+from pegboard.plugin import Plugin, PluginContext, SecretStore, StateFiles, WidensAccess, WritableSecretStore, hookimpl
 
 logger = logging.getLogger("pegboard.plugins.secrets_dotenv")
 
@@ -121,7 +120,7 @@ class DotenvStore(WritableSecretStore):
         if path is None:
             raise ValueError("the .env belongs beside a configuration file: name one with --config")
         text = _text_of(path) if path.exists() else ""
-        risk = others_can_change(path, path.stat()) if path.exists() else None
+        risk = StateFiles.others_can_change(path, path.stat()) if path.exists() else None
         if risk and not self._named:
             raise ValueError(f"{path}: {risk}: change its owner or permissions")
         line = "" if value is None else f"{name}={_quoted(value)}\n"
@@ -156,7 +155,7 @@ class DotenvStore(WritableSecretStore):
         if not path.is_file():  # a folder or a pipe
             return {}
         with path.open(encoding="utf-8") as file:
-            risk = others_can_change(path, os.fstat(file.fileno()))
+            risk = StateFiles.others_can_change(path, os.fstat(file.fileno()))
             if risk and not self._named:
                 advice = "Change its owner or permissions, or name it in [plugins.secrets_dotenv] file"
                 logger.warning("%s is not used: %s. %s", path, risk, advice)
