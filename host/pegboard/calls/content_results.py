@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Mapping
-from typing import Any
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Any, TypeVar
 
 from pydantic_core import from_json
 
@@ -22,7 +22,8 @@ from pegboard.errors import (
 )
 from pegboard.types.callers import EMPTY
 from pegboard.types.calls import Call, InputRequired, PromptResult, RawResult, ResourceResult
-from pegboard.wire.codec import encode, with_base64
+
+Sent = TypeVar("Sent", PromptResult, ResourceResult)
 
 
 async def awaited(running: Awaitable[Any], uri: str | None = None) -> Any:
@@ -51,20 +52,28 @@ def unsendable(what: str, error: Exception) -> FatalToolError:
     return FatalToolError("It failed unexpectedly.", f"{what} returned a value that cannot be sent: {error}")
 
 
-def check_result_size(name: str, limit: int, result: ResourceResult | PromptResult | RawResult, kind: str) -> None:
-    """Check the size of a result.
+def sendable(returned: Any, bound: ServedItem, kind: str, convert: Callable[[Any], Sent]) -> Sent | RawResult:
+    """Return the result of a resource or prompt in a form that can be sent.
 
     Args:
-        name: the name of the resource or prompt, for the log.
-        limit: the size limit in bytes; 0 for no limit.
-        result: the result.
+        returned: the value that its function returned.
+        bound: the resource or prompt.
         kind: "resource" or "prompt".
+        convert: converts a value that is no `RawResult`.
 
     Raises:
-        FatalToolError: the result exceeds the limit.
+        FatalToolError: the value cannot be sent, or exceeds the size limit.
     """
-    if exceeds(limit, getattr(result, "value", result), name):
-        raise FatalToolError(f"The {kind} is too large: it has more than {limit:,} bytes.")
+    if type(returned) is RawResult:
+        result: Sent | RawResult = returned
+    else:
+        try:
+            result = convert(returned)
+        except (ContentError, TypeError) as error:
+            raise unsendable(f"a {kind}", error) from error
+    if exceeds(bound.max_result_bytes, getattr(result, "value", result), bound.name):
+        raise FatalToolError(f"The {kind} is too large: it has more than {bound.max_result_bytes:,} bytes.")
+    return result
 
 
 # --- Prompts
@@ -86,15 +95,7 @@ async def get_prompt(bound: ServedItem, call: Call, runtime: Runtime) -> PromptR
     returned = await awaited(running)
     if type(returned) is InputRequired:
         return returned
-    if type(returned) is RawResult:
-        check_result_size(bound.name, bound.max_result_bytes, returned, "prompt")
-        return returned
-    try:
-        result = prompt_result(returned, bound.item.description)
-    except ContentError as error:
-        raise unsendable("a prompt", error) from error
-    check_result_size(bound.name, bound.max_result_bytes, result, "prompt")
-    return result
+    return sendable(returned, bound, "prompt", lambda value: prompt_result(value, bound.item.description))
 
 
 def _read(arguments: Mapping[str, Any], parsed: frozenset[str]) -> dict[str, Any]:
@@ -139,15 +140,7 @@ async def read_resource(
         return returned
     if returned is None:
         raise not_found(uri)
-    if type(returned) is RawResult:
-        check_result_size(bound.name, bound.max_result_bytes, returned, "resource")
-        return returned
-    try:
-        result = resource_result(returned, uri, bound.item.mime_type, lambda value: encode(with_base64(value)).decode())
-    except (ContentError, TypeError) as error:
-        raise unsendable("a resource", error) from error
-    check_result_size(bound.name, bound.max_result_bytes, result, "resource")
-    return result
+    return sendable(returned, bound, "resource", lambda value: resource_result(value, uri, bound.item.mime_type))
 
 
 def not_found(uri: str, why: str = "") -> NotFoundError:

@@ -19,7 +19,7 @@ from pegboard.content.rules import (
 from pegboard.errors import ToolOutputError
 from pegboard.types.calls import PromptMessage, PromptResult, RawResult, ResourceContents, ResourceResult, ToolResult
 from pegboard.types.content import AudioContent, Content, EmbeddedResource, ImageContent, TextContent
-from pegboard.wire.codec import encode, json_value
+from pegboard.wire.codec import encode, json_value, with_base64
 
 
 def tool_result(value: object, plain: Callable[[Any], Any], *, is_free: bool) -> ToolResult | None:
@@ -123,17 +123,16 @@ def _message(item: object) -> PromptMessage:
     return item if isinstance(item.content, str) else item._replace(content=checked(item.content))
 
 
-def resource_result(value: object, uri: str, mime_type: str | None, as_json: Callable[[Any], str]) -> ResourceResult:
+def resource_result(value: object, uri: str, mime_type: str | None) -> ResourceResult:
     """Convert the result of a resource's function to resource contents.
 
     Args:
         value: the value that the function returned.
         uri: the URI that was read.
         mime_type: the declared media type.
-        as_json: converts values other than strings and bytes to JSON. Its exceptions are not handled here.
 
     Raises:
-        ContentError: the contents are invalid.
+        ContentError, TypeError: the contents are invalid, or the value is not JSON.
     """
     if isinstance(value, ResourceResult):
         check_meta(value.meta)
@@ -153,7 +152,9 @@ def resource_result(value: object, uri: str, mime_type: str | None, as_json: Cal
         raise ContentError("an iterator may be endless; return a list")
     if isinstance(value, list | tuple) and any(isinstance(part, ResourceContents) for part in value):
         return ResourceResult(tuple(_part(part, uri, mime_type) for part in value))
-    return ResourceResult((ResourceContents(uri, as_json(value), mime_type or "application/json"),))
+    return ResourceResult(
+        (ResourceContents(uri, encode(with_base64(value)).decode(), mime_type or "application/json"),)
+    )
 
 
 def _part(part: object, uri: str, mime_type: str | None) -> ResourceContents:

@@ -146,7 +146,7 @@ def of_prompt(value: Any) -> PromptResult:
 
 
 def of_resource(value: Any) -> ResourceResult:
-    return resource_result(value, "x:y", None, lambda _: "JSON")
+    return resource_result(value, "x:y", None)
 
 
 @pytest.mark.parametrize(
@@ -187,7 +187,7 @@ def test_the_result_of_a_prompt_becomes_messages(value: Any, messages: list[Prom
     [
         ("x", [ResourceContents("x:y", "x", "text/plain")]),
         (memoryview(b"x"), [ResourceContents("x:y", b"x", "application/octet-stream")]),
-        (["x"], [ResourceContents("x:y", "JSON", "application/json")]),
+        (["x"], [ResourceContents("x:y", '["x"]', "application/json")]),
         (ResourceContents("x:z", "z"), [ResourceContents("x:z", "z")]),
         (ResourceResult(("x",)), [ResourceContents("x:y", "x", "text/plain")]),  # type: ignore[arg-type]
     ],
