@@ -60,7 +60,7 @@ def host_from_options(
     watch: Callable[[list[str]], AbstractContextManager[object]] = nullcontext,
     hidden_text: bool = False,
 ) -> Host:
-    """Return a host that is not started, and set up logging. With `serving`, the log follows `[plugins.logging]`."""
+    """Return a host that is not started, and set up logging. With `serving`, the log is that of a server."""
     paths = [*options.file, *getattr(options, "paths", ())]
     folders = [str(path) for path in paths if path.is_dir()]
     if folders:

@@ -166,6 +166,8 @@ class PluginFacts(_Model):
             distributions.
         place: the place in this list. Plugins with lower numbers come first.
         mounts: True for the plugin that serves `Host(mount=...)`. Only of our distributions.
+        log: True for the plugin whose settings `format`, `file` and `access` are those of a server's log. Only of our
+            distributions.
         folders: the key of the plugin's section that takes the folders of toolkits on the command line.
         environment: environment variables, each with the key of the plugin's section that it sets, or a `Variable`.
         policies: the route policies of the plugin's authenticators. They stay closed if the plugin is configured but
@@ -177,6 +179,7 @@ class PluginFacts(_Model):
     default: bool | Literal["transports", "secret_stores"] = False
     place: int = 50
     mounts: bool = False
+    log: bool = False
     folders: str | None = None
     environment: Mapping[str, str | Variable] = {}
     policies: tuple[str, ...] = ()

@@ -99,9 +99,10 @@ def fact_problems(origins: Iterable[Origin]) -> Iterator[LoadProblem]:
                 for name in facts.environment
                 if name in _known_variables()
             ]
-            if facts.default or facts.mounts or facts.folders:
+            if facts.default or facts.mounts or facts.log or facts.folders:
                 problems.append(
-                    f"{FACTS_FILE} has `default`, `mounts` or `folders`, which only pegboard may have; remove them"
+                    f"{FACTS_FILE} has `default`, `mounts`, `log` or `folders`, which only pegboard may have; "
+                    "remove them"
                 )
         yield from (LoadProblem("find", text, origin, level="warning") for text in problems)
 

@@ -87,7 +87,10 @@ def test_an_installed_plugin_that_nobody_names_changes_nothing(tmp_path: Path, m
     [
         ("[acme", "is ignored: "),
         ("[acme]\npolicy = 1", "is ignored: policy: Extra inputs are not permitted"),
-        ("[acme]\ndefault = true", "`default`, `mounts` or `folders`, which only pegboard may have; remove them"),
+        (
+            "[acme]\ndefault = true",
+            "`default`, `mounts`, `log` or `folders`, which only pegboard may have",
+        ),
     ],
 )
 def test_an_invalid_file_is_reported_and_the_plugin_runs(

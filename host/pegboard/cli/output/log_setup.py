@@ -1,7 +1,7 @@
-"""The log of the process: to standard error or a file, as text or JSON, as `[plugins.logging]` configures.
+"""The log of the process: to standard error or a file, as text or JSON, as the section of a built-in plugin configures.
 
-Only servers use that section. Commands that a user runs log text to standard error: warnings and errors, or what the
-command line asks for.
+The facts of this plugin say `log`. Only servers use its section. Commands that a user runs log text to standard error:
+warnings and errors, or what the command line asks for.
 """
 
 from __future__ import annotations
@@ -20,8 +20,10 @@ from time import monotonic
 from typing import Any
 
 from pegboard.config import HostConfig
+from pegboard.config.problems import KeyPath
 from pegboard.config.references import resolve
 from pegboard.errors import ConfigError
+from pegboard.loading.plugin_facts import own_facts
 from pegboard.runtime.log_lines import JsonFormatter, MessageFormatter, TextFormatter
 from pegboard.secrets.redaction import redact_logs
 from pegboard.terminal import printing as output
@@ -33,8 +35,6 @@ logger = logging.getLogger("pegboard")
 ACCESS = "pegboard.access"
 """The logger of HTTP requests. Servers use it if its level is set."""
 
-FILE_KEY = ("plugins", "logging", "file")
-
 
 def set_up_logging(config: HostConfig, verbose: int, *, serving: bool = False, safe: bool = False) -> None:
     """Set up logging without secrets.
@@ -44,15 +44,15 @@ def set_up_logging(config: HostConfig, verbose: int, *, serving: bool = False, s
     Args:
         config: the configuration.
         verbose: how often `-v` was given.
-        serving: True for a server, which follows `[plugins.logging]` and every `[host] log_level`.
-        safe: True to ignore `[plugins.logging]`.
+        serving: True for a server, which follows the section of the log and every `[host] log_level`.
+        safe: True to ignore this section.
 
     Raises:
         ConfigError: the log file cannot be written.
     """
     level = {0: _level(config, serving=serving), 1: "INFO"}.get(verbose, "DEBUG")
-    settings = _settings(config) if serving and not safe else {}
-    handler = _handler(config, settings.get("file"))
+    plugin, settings = _settings(config) if serving and not safe else ("", {})
+    handler = _handler(config, ("plugins", plugin, "file"), settings.get("file"))
     as_json = settings.get("format") == "json"
     is_plain = not serving and not verbose
     handler.setFormatter(JsonFormatter() if as_json else MessageFormatter() if is_plain else TextFormatter())
@@ -79,23 +79,24 @@ def _level(config: HostConfig, *, serving: bool) -> str:
     return "WARNING" if is_for_servers and not serving else level
 
 
-def _settings(config: HostConfig) -> Mapping[str, Any]:
-    """Return the section. The plugin validates it when it loads."""
-    if config.disabled_plugins.match_plugin("logging", "pegboard"):
-        return {}
-    return dict(resolve(config.section("plugins", "logging")))
+def _settings(config: HostConfig) -> tuple[str, Mapping[str, Any]]:
+    """Return the plugin of the log, and its section. The plugin validates it when it loads."""
+    plugin = next((name for name, facts in own_facts().items() if facts.log), "")
+    if config.disabled_plugins.match_plugin(plugin, "pegboard"):
+        return plugin, {}
+    return plugin, dict(resolve(config.section("plugins", plugin)))
 
 
-def _handler(config: HostConfig, file: object) -> logging.Handler:
+def _handler(config: HostConfig, key: KeyPath, file: object) -> logging.Handler:
     if not isinstance(file, str) or not file:
         return LogHandler()
-    elsewhere = config.source(FILE_KEY).kind in ("environment", "command line")
+    elsewhere = config.source(key).kind in ("environment", "command line")
     path = (config.working_directory if elsewhere else config.directory) / Path(file).expanduser()
     try:
         return LogFile(path)
     except OSError as error:
         message = f"{path} cannot be written: {error.strerror or error}; choose another file"
-        raise ConfigError([config.problem(message, FILE_KEY)]) from error
+        raise ConfigError([config.problem(message, key)]) from error
 
 
 class LogFile(logging.FileHandler):
