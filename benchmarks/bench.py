@@ -65,7 +65,7 @@ class Bench:
         bursts: int = BURSTS,
         most: int | None = None,
     ) -> None:
-        """Measure contenders whose bursts take turns in each case, such as A B C A B C. Add the best value of each round.
+        """Measure contenders whose bursts take turns in each case, such as A B C A B C. Add the best of each round.
 
         Args:
             scenario: the scenario.
