@@ -4,27 +4,29 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from typing import Any
 
 from redis.asyncio import Redis
 from redis.asyncio.retry import Retry
 from redis.backoff import NoBackoff
-from redis.exceptions import RedisError
+from redis.exceptions import RedisError, ResponseError
 
 from pegboard.plugin import PluginError
 from pegboard_plugins.operation.redis.settings import RedisConfig
 
 LIMIT_SECONDS = 1.0
 """How long a command waits for its answer."""
+PAUSE_SECONDS = 0.5
+"""How long commands fail at once after the server could not be reached."""
 MIN_VERSION = (6, 2)
 
 logger = logging.getLogger("pegboard.redis")
 
 
-def client_of(config: RedisConfig, limit: float) -> Redis:
-    """Return a client of the server whose answers are waited for at most `limit` seconds."""
+def client_of(config: RedisConfig, limit: float | None) -> Redis:
+    """Return a client of the server whose answers are waited for at most `limit` seconds; None for no limit."""
     tls: dict[str, Any] = {"ssl_ca_certs": str(config.ca_file)} if config.ca_file is not None else {}
     return Redis.from_url(
         config.url,
@@ -47,8 +49,11 @@ class Connection:
 
     def __init__(self, client: Redis) -> None:
         self._client = client
+        self._pool = client.connection_pool
+        self._held: Any = self._pool.make_connection()  # type: ignore[no-untyped-call]  # the library says no type
         self._waiting: list[tuple[tuple[Any, ...], asyncio.Future[Any]]] = []
         self._sending: asyncio.Task[None] | None = None
+        self._away_until = 0.0
         self.problem = ""
 
     async def run(self, *command: Any) -> Any:
@@ -57,36 +62,53 @@ class Connection:
         Raises:
             ConnectionError: the server did not answer within a second, or rejected the command.
         """
-        answer = asyncio.get_running_loop().create_future()
+        loop = asyncio.get_running_loop()
+        if self.problem and loop.time() < self._away_until:
+            raise ConnectionError(self.problem)
+        answer = loop.create_future()
         self._waiting.append((command, answer))
         if self._sending is None:
             self._sending = asyncio.create_task(self._send())
-        try:
-            async with asyncio.timeout(LIMIT_SECONDS):
-                return await answer
-        except TimeoutError:
-            raise ConnectionError("Redis did not answer in time") from None
+        return await answer
 
     async def _send(self) -> None:
         try:
             while self._waiting:
                 batch, self._waiting = self._waiting, []
-                pipeline = self._client.pipeline(transaction=False)
-                for command, _ in batch:
-                    pipeline.execute_command(*command)
                 try:
-                    answers = await pipeline.execute(raise_on_error=False)
+                    async with asyncio.timeout(LIMIT_SECONDS):
+                        answers = await self._exchange([command for command, _ in batch])
                     self.problem = ""
                 except (RedisError, OSError) as error:
-                    self.problem = f"Redis cannot be reached: {error}"
+                    self.problem = f"Redis cannot be reached: {str(error) or 'it did not answer in time'}"
+                    self._away_until = asyncio.get_running_loop().time() + PAUSE_SECONDS
+                    batch += self._waiting  # they would wait for longer than the limit
+                    self._waiting = []
                     answers = [error] * len(batch)
                 for (_, waiting), answer in zip(batch, answers, strict=True):
                     _settle(waiting, answer)
         finally:
             self._sending = None
 
+    async def _exchange(self, commands: Sequence[tuple[Any, ...]]) -> list[Any]:
+        """Send commands in one packet, and return their answers; an error for a command that was rejected."""
+        try:
+            await self._pool.ensure_connection(self._held)
+            await self._held.send_packed_command(self._held.pack_commands(commands))
+            return [await self._answer(command[0]) for command in commands]
+        except BaseException:
+            await self._held.disconnect(nowait=True)  # later answers would be taken for those of other commands
+            raise
+
+    async def _answer(self, name: str) -> Any:
+        try:
+            return await self._client.parse_response(self._held, name)
+        except ResponseError as error:
+            return error
+
     async def close(self) -> None:
         """Close the connection."""
+        await self._held.disconnect()
         await self._client.aclose()
 
 
@@ -102,7 +124,7 @@ def _settle(waiting: asyncio.Future[Any], answer: Any) -> None:
 @asynccontextmanager
 async def connected(config: RedisConfig) -> AsyncIterator[Connection]:
     """Return a connection. It reaches the server with its first command, and again after each failure."""
-    connection = Connection(client_of(config, LIMIT_SECONDS))
+    connection = Connection(client_of(config, None))
     try:
         yield connection
     finally:

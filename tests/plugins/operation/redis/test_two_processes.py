@@ -228,6 +228,25 @@ async def ready(served: Served) -> Answer:
     return await served.request("GET", "/readyz")
 
 
+async def test_a_change_that_was_refused_does_not_replace_a_later_one(two: Two) -> None:
+    here, there = await two.open()
+    two.redis.process.send_signal(signal.SIGSTOP)
+    assert (await here.post(message("logging/setLevel", {"level": "error"}))).status == 503
+    two.redis.process.send_signal(signal.SIGCONT)
+    for _ in range(2):  # it runs what it has received, then the second command
+        two.redis.client.ping()
+
+    async def changed() -> bool:
+        return (await there.post(message("logging/setLevel", {"level": "debug"}))).status == 200
+
+    async def told() -> bool:
+        telling = call("asking_tell", {"notifications": [["notifications/message", {"level": "info", "data": "x"}]]})
+        return len((await here.post(telling)).messages) == 2
+
+    await until(changed)
+    await until(told)
+
+
 async def test_sessions_and_outcomes_survive_the_death_of_a_process(two: Two, site: Path) -> None:
     async with serve(site, two.redis) as third:
         here = await opened(third, capabilities=ABLE)

@@ -63,10 +63,10 @@ class ChangedFields:
             self._sending, self.changes = self.changes, {}
         return self._sending
 
-    def end_write(self, *, stored: bool) -> None:
-        """Forget the changes that were stored. Keep those that could not be stored for the next write."""
+    def end_write(self, *, forget: bool) -> None:
+        """Forget the changes that were sent, or keep them for the next write."""
         with CHANGE:
-            if not stored:
+            if not forget:
                 self.changes = {**self._sending, **self.changes}
             self._sending = {}
         self.writes += 1

@@ -39,6 +39,7 @@ from pegboard_plugins.support.refusal_log import RefusalLog, fingerprint
 
 if TYPE_CHECKING:
     from pegboard_plugins.protocols.mcp.change_broadcaster import ChangeBroadcaster
+    from pegboard_plugins.protocols.mcp.http.session_call import SessionCall
     from pegboard_plugins.protocols.mcp.settings import McpConfig
 
 USE_INTERVAL_SECONDS = 1.0
@@ -47,7 +48,8 @@ SETTLE_DELAY_SECONDS = 0.05
 """How long an idle session keeps its object."""
 SHARED_SECONDS = 15.0
 """Both times with a shared store, which is on the network. Other processes tell the changes of the session."""
-
+RETRY_SECONDS = 1.0
+"""How long a session that others have changed waits before it is read again, if the store cannot be reached."""
 MAX_READS = 3
 """How often a session is read again because an own write ended meanwhile."""
 
@@ -290,18 +292,26 @@ class HttpSessions:
             return False
         return asyncio.get_running_loop().time() - session.used_at >= self._use_seconds
 
-    async def settle(self, session: HttpSession) -> None:
-        """Store the changes, and mark the session as used. Drop the session object if unused."""
+    async def settle(self, session: HttpSession, call: SessionCall | None = None) -> None:
+        """Store the changes, and mark the session as used. Drop the session object if unused.
+
+        Args:
+            session: the session.
+            call: the call that ends with this, if one does.
+
+        Raises:
+            StoreAwayError: the changes cannot be stored.
+        """
         await in_task()
         was_storing = session.fields.storing.locked()
         async with session.fields.storing:
             if _is_closed(session) or self._live.get(session.id) is not session:
                 return
             if session.fields.unsaved or not was_storing:  # else another request has just stored it
-                await self._put(session)
+                await self._put(session, call)
         self._drop_unused(session)
 
-    async def _put(self, session: HttpSession) -> None:
+    async def _put(self, session: HttpSession, call: SessionCall | None) -> None:
         changes = session.fields.begin_write()
         session.used_at = asyncio.get_running_loop().time()
         is_stored = False
@@ -316,7 +326,9 @@ class HttpSessions:
                 raise
             return  # it is marked as used later
         finally:
-            session.fields.end_write(stored=is_stored)
+            # another process may replace what was refused, so it is stored later only if a call here waits for it
+            is_awaited = not self._store.shared or any(other is not call for other in session.running.values())
+            session.fields.end_write(forget=is_stored or not is_awaited)
         if not is_kept:  # another process has deleted it, or nothing used it for too long
             self._end(session)
         elif any(not name.startswith("data/") for name in changes):
@@ -449,8 +461,13 @@ class HttpSessions:
             self.run(self._reload_quietly(session))
 
     async def _reload_quietly(self, session: HttpSession) -> None:
-        with suppress(ProtocolError):  # it has ended, or it is read when the store is back
-            await self._reload(session)
+        with suppress(ProtocolError):  # it has ended
+            while self._live.get(session.id) is session:
+                try:
+                    await self._reload(session)
+                    break
+                except StoreAwayError:
+                    await asyncio.sleep(RETRY_SECONDS)
 
     def _receive_resumption(self, message: dict[str, Any], sender: int) -> None:
         if message["reader"] not in self._sent_away:  # else it is asked for again

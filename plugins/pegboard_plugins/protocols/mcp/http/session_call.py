@@ -99,7 +99,7 @@ class SessionCall:
         try:
             response = await answer()
             if self._session.fields.unsaved:
-                await self._sessions.settle(self._session)  # the client may rely on it
+                await self._sessions.settle(self._session, self)  # the client may rely on it
             self._end(response)
         except StoreAwayError as error:  # what the call wrote is not stored
             away = protocol_error_response(error, self.request_id)
