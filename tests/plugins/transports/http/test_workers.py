@@ -11,12 +11,16 @@ import socket
 import sys
 from collections.abc import AsyncIterator, Sequence
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 import pytest_asyncio
 
 from pegboard_plugins.transports.http import workers
+from pegboard_plugins.transports.http.settings import HttpConfig
+from pegboard_plugins.transports.http.workers import supervisor
+from pegboard_plugins.transports.http.workers.listening import open_sockets
 from tests.protocol.http.test_service import MANAGER
 from tests.support.http import Line, Served, http_config
 from tests.support.http_mcp import ask, call, opened, send
@@ -143,6 +147,19 @@ async def test_the_first_process_imports_no_toolkit_and_has_one_thread(served: S
     assert threads_of(served.pid) == 1
 
 
+async def test_the_first_process_imports_no_other_plugin(tmp_path: Path) -> None:
+    names = "*sorted(name for name in sys.modules if name.startswith('pegboard_plugins.'))"
+    code = f"import atexit, os, sys; atexit.register(lambda: print('imported', os.getpid(), {names}, file=sys.stderr))"
+    code += "; from pegboard.cli import main; sys.exit(main())"
+    command = (sys.executable, "-c", code, "serve", str(tmp_path / "tools.py"), "--workers", "2")
+    async with with_workers(tmp_path, command=command) as served:
+        served.signal(signal.SIGTERM)
+        assert await served.wait() == 0
+    (printed,) = re.findall(rf"imported {served.pid} (.*)", served.stderr)
+    own = ("pegboard_plugins.transports", "pegboard_plugins.support")
+    assert [name for name in printed.split() if not name.startswith(own)] == []
+
+
 async def test_a_killed_worker_is_replaced_and_the_other_one_goes_on(served: Served) -> None:
     """Connections that arrive meanwhile wait for the new process: none is reset."""
     killed, other = sorted(pids_of(served.pid))
@@ -247,13 +264,31 @@ async def test_the_server_ends_with_the_code_of_the_first_of_five_failures(tmp_p
         assert "5 workers have ended within 1000 s, the first with exit code 7" in served.stderr
 
 
+async def test_each_failure_doubles_the_delay_until_the_next_start(tmp_path: Path) -> None:
+    starting: Any = supervisor.Supervisor([[]], None, str(tmp_path))  # type: ignore[arg-type]  # nothing is recorded
+    ended = SimpleNamespace(number=1, pid=1, code=1)
+    assert [starting._delay_after(ended) for _ in range(4)] == [0.1, 0.2, 0.4, 0.8]
+
+
+@pytest.mark.parametrize(("platform", "own_sockets"), [("linux", 3), ("darwin", 1)])
+async def test_workers_have_own_sockets_only_where_the_system_distributes_connections(
+    monkeypatch: pytest.MonkeyPatch, platform: str, own_sockets: int
+) -> None:
+    monkeypatch.setattr(sys, "platform", platform)
+    with open_sockets(HttpConfig(port=0), 3) as groups:
+        opened = [group[0] for group in groups]
+        assert len(opened) == 3
+        assert len({each.fileno() for each in opened}) == own_sockets
+        assert len({each.getsockname() for each in opened}) == 1
+
+
 STATELESS = '[plugins.mcp]\nsessions = "off"\n'
 
 
 @pytest.mark.parametrize(
     ("http", "more", "texts"),
     [
-        ("workers = 2", "", ['sessions = "sealed"', '"off"', "--workers 1"]),
+        ("workers = 2", "", ['state = "redis"', 'sessions = "sealed"', '"off"', "--workers 1"]),
         ("workers = 2", STATELESS, ["state_keys"]),
     ],
     ids=["sessions in memory", "no keys"],
