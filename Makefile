@@ -22,7 +22,7 @@ BIN := .venv/bin
 CHECKS ?= test installs
 
 .DEFAULT_GOAL := install
-.PHONY: help install serve demo quick test interpreters without lowest newest check conformance format site build installs release rehearsal porting peers toolkits messages bench results regressions signatures soak edits kills lock clean
+.PHONY: help install serve demo quick test interpreters without lowest newest check conformance format site build installs release rehearsal porting peers toolkits messages bench results regressions signatures soak edits scale kills lock clean
 
 help:  ## list the targets
 	@sed -n 's/^\([a-z]*\):.*## /make \1: /p' Makefile
@@ -66,8 +66,8 @@ check: install  ## lint, format, strict types; the exported requirements are the
 	$(BIN)/mypy
 	$(BIN)/python -m tools.requirements --check
 
-conformance: install  ## the official conformance suite against pegboard serve; needs npm
-	$(BIN)/python -m tests.conformance.run
+conformance: install  ## the official conformance suite against pegboard serve; needs npm; ON=redis, proxy, workers: with shared state
+	$(BIN)/python -m tests.conformance.run $(if $(ON),--on $(ON))
 
 format: install  ## mend format and what lint can mend by itself
 	$(BIN)/ruff check --fix-only
@@ -126,6 +126,9 @@ soak: install  ## load the server for an hour and check that it keeps its level
 
 edits: install  ## edit a toolkit 50 times while 20 clients call it; fails if a call fails or memory grows
 	$(BIN)/python -m benchmarks.edits_under_load
+
+scale: install  ## disturb four processes on one Redis behind a proxy for ten minutes; fails at a lost session or a wrong answer
+	@$(BIN)/python -m tests.plugins.operation.redis.scale --seconds $(or $(DURATION),600)
 
 kills: install  ## kill servers of tasks 50 times; fails if a task does not end, or has two effects
 	@$(BIN)/python -m tests.plugins.protocols.tasks.kills

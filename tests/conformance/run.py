@@ -4,6 +4,7 @@
     python -m tests.conformance.run --spec-version 2026-07-28 --scenario tools-list
     python -m tests.conformance.run --url http://127.0.0.1:3001/mcp          another server
     python -m tests.conformance.run --mounted                                through a host that mounts the server
+    python -m tests.conformance.run --on proxy                               two processes that share Redis, by turns
 
 Exit codes: 0 exactly the failures that `expected.yml` lists; 1 other failures, or fewer; 2 the suite or the server does
 not run.
@@ -12,20 +13,26 @@ not run.
 from __future__ import annotations
 
 import argparse
+import os
 import shutil
 import sys
 import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager, nullcontext
+from contextlib import ExitStack, contextmanager, nullcontext
 from pathlib import Path
+from urllib.parse import urlsplit
 
 from tests.conformance.suite import EXTENSIONS, Suite, installed_suite
 from tests.conformance.verdict import EXPECTED, Verdict, judge, read_expected
 from tests.support.asgi_servers import HOST_SCRIPT, SERVERS, serve_command
 from tests.support.distributions import make_distribution
+from tests.support.redis_server import RedisServer
 from tests.support.serving import serving as served
 from tests.support.wire import PEGBOARD, client_environment
+from tools.install import ROOT
 
+KINDS = ("memory", "redis", "proxy", "workers")
+"""Where sessions are: in one process; in Redis; in Redis with two processes behind a proxy; with two workers."""
 REVISIONS = ("2025-03-26", "2025-06-18", "2025-11-25", "2026-07-28", *EXTENSIONS)
 """The revisions, and the extensions."""
 KITS = sorted(Path(__file__).parent.glob("*_kit.py"))
@@ -37,15 +44,17 @@ poll_after_seconds = 0.25
 retry_ms = 100
 """
 """The server ends streams of long calls early, so that the suite resumes them."""
+SHARED = '[host]\nstate = "redis"\nstate_keys = ["0123456789abcdef0123456789abcdef"]\n'
 
 
 @contextmanager
-def serving(folder: Path, asgi: str | None = None) -> Iterator[str]:
+def serving(folder: Path, asgi: str | None = None, on: str = "memory") -> Iterator[str]:
     """Run a host with the toolkits of this folder. Yield the URL of its endpoint.
 
     Args:
         folder: the working directory.
         asgi: the ASGI server that serves the host; None for the installed command `pegboard serve`.
+        on: where sessions are, and how many processes serve, as in `KINDS`.
     """
     site = folder / "site"
     names = [kit.stem.removesuffix("_kit") for kit in KITS]
@@ -53,18 +62,32 @@ def serving(folder: Path, asgi: str | None = None) -> Iterator[str]:
     modules = {kit.name: kit.read_text(encoding="utf-8") for kit in KITS}
     make_distribution(site, "conformance-kit", "1.0", entry_points, modules)
     shutil.copytree(Path(__file__).parent / "skills", site / "skills")
-    (folder / "hostconfig.toml").write_text(CONFIG, encoding="utf-8")
     if asgi is not None:
         command = serve_command(asgi, f"{HOST_SCRIPT.stem}:alone")
         (site / HOST_SCRIPT.name).write_text(HOST_SCRIPT.read_text(encoding="utf-8"), encoding="utf-8")
     else:
-        command = _serve(names)
-    with served(command, folder, client_environment(folder, {"PYTHONPATH": str(site)})) as server:
-        yield server.url
-    assert "Traceback" not in server.stderr, server.stderr
+        command = _serve(names, 2 if on == "workers" else 1)
+    with ExitStack() as stack:
+        shared = "" if on == "memory" else SHARED + stack.enter_context(RedisServer()).config
+        (folder / "hostconfig.toml").write_text(shared + CONFIG, encoding="utf-8")
+        environment = client_environment(folder, {"PYTHONPATH": str(site)})
+        count = 2 if on == "proxy" else 1
+        servers = [stack.enter_context(served(command, folder, environment)) for _ in range(count)]
+        yield stack.enter_context(_proxied([server.url for server in servers])) if count > 1 else servers[0].url
+    for server in servers:
+        assert "Traceback" not in server.stderr, server.stderr
 
 
-def _serve(names: list[str]) -> list[str]:
+@contextmanager
+def _proxied(urls: list[str]) -> Iterator[str]:
+    """Run a proxy of servers with the same path. Yield its URL."""
+    parts = [urlsplit(url) for url in urls]
+    command = [sys.executable, "-m", "tests.support.round_robin", *(part.netloc for part in parts)]
+    with served(command, ROOT, os.environ) as proxy:
+        yield proxy.url + parts[0].path
+
+
+def _serve(names: list[str], workers: int) -> list[str]:
     return [
         str(PEGBOARD),
         "serve",
@@ -73,6 +96,7 @@ def _serve(names: list[str]) -> list[str]:
         "--strict",
         "--only",
         ",".join(names),
+        *(["--workers", str(workers)] if workers > 1 else []),
     ]
 
 
@@ -121,6 +145,9 @@ def main(arguments: list[str]) -> int:
     parser.add_argument("--url", help="test a running server instead of starting one")
     parser.add_argument("--asgi", choices=SERVERS, help="serve the host with this ASGI server")
     parser.add_argument("--mounted", action="store_true", help="test a host that mounts the server")
+    parser.add_argument(
+        "--on", choices=KINDS, default="memory", help="where sessions are, and how many processes serve"
+    )
     parser.add_argument("--output", type=Path, metavar="DIR", help="keep the results of the suite in this folder")
     options = parser.parse_args(arguments)
     try:
@@ -135,7 +162,7 @@ def main(arguments: list[str]) -> int:
 
 def _all(suite: Suite, options: argparse.Namespace, folder: Path) -> bool:
     good = True
-    start = mounting(folder) if options.mounted else serving(folder, options.asgi)
+    start = mounting(folder) if options.mounted else serving(folder, options.asgi, options.on)
     with nullcontext(options.url) if options.url else start as url:
         for revision in options.spec_version or REVISIONS:
             results = (options.output or folder / "results").resolve() / revision
