@@ -4,18 +4,27 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
 import re
+import shlex
 import shutil
+import socket
 import subprocess
 import sys
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 
 import pytest
+import yaml
 
 from pegboard.config.models import HostSection
 from tests.support.environments import executable, run, uv
 from tests.support.http import Served
+from tests.support.http_mcp import Session, message, opening
+from tests.support.oidc import free_port
 from tests.support.pool import make_fixture_site
+from tests.support.redis_server import needs_redis, server_program
 from tests.support.wire import PEGBOARD
 from tools.install import ROOT, UV_REQUIREMENT
 from tools.requirements import neutral, pins_of_lock
@@ -40,12 +49,16 @@ def test_the_units_are_valid(tmp_path: Path) -> None:
         ("compose.yaml", r"stop_grace_period: (\d+)s"),
         ("kubernetes.yaml", r"terminationGracePeriodSeconds: (\d+)"),
         ("systemd/pegboard.service", r"TimeoutStopSec=(\d+)"),
+        ("scale/compose.yaml", r"stop_grace_period: (\d+)s"),
+        ("scale/kubernetes.yaml", r"terminationGracePeriodSeconds: (\d+)"),
     ],
 )
 def test_running_calls_may_finish(file: str, pattern: str) -> None:
     (seconds,) = re.findall(pattern, (DEPLOY / file).read_text())
     drains = re.findall(r'DRAIN_SECONDS.*\n +value: "(\d+)"', (DEPLOY / file).read_text())
-    assert len(drains) == (file == "kubernetes.yaml")
+    if file.startswith("scale/"):
+        drains += re.findall(r"drain_seconds = (\d+)", (DEPLOY / "scale/hostconfig.toml").read_text())
+    assert len(drains) == (file == "kubernetes.yaml" or file.startswith("scale/"))
     assert int(seconds) > HostSection().grace_seconds + sum(map(int, drains))
 
 
@@ -84,13 +97,20 @@ def test_the_container_is_installed_from_the_lock(tmp_path: Path) -> None:
     assert "toolkit-math @" in freeze
 
 
+@asynccontextmanager
+async def container(site: Path, config: str, environ: Mapping[str, str]) -> AsyncIterator[Served]:
+    """Run the server of a container, whose log is JSON."""
+    async with Served(make_fixture_site(site), config, env=environ, ready=False) as served:
+        served.url = (await served.wait_for_stderr(r"serves .* at (http:[^\"]+)"))[1]
+        yield served
+
+
 @pytest.mark.asyncio(loop_scope="session")
 async def test_the_container_s_server_answers_its_probes_and_requires_a_token(tmp_path: Path) -> None:
     config = (DEPLOY / "hostconfig.toml").read_text().replace("port = 8000", "port = 0")
     probes = re.findall(r"path: (/\S+)", (DEPLOY / "kubernetes.yaml").read_text())
     (check,) = re.findall(r"HEALTHCHECK .*\\\n +CMD (\[.*\])", (DEPLOY / "Containerfile").read_text())
-    async with Served(make_fixture_site(tmp_path), config, env={"DOOR_TOKEN": TOKEN}, ready=False) as served:
-        served.url = (await served.wait_for_stderr(r"serves .* at (http:[^\"]+)"))[1]
+    async with container(tmp_path, config, {"DOOR_TOKEN": TOKEN}) as served:
         assert [(await served.request("GET", path)).status for path in probes] == [200] * 3
         assert (await served.request("POST", "/mcp")).status == 401
         bearer, named = ("Authorization", f"Bearer {TOKEN}"), ("Host", "tools.example.com")
@@ -102,3 +122,48 @@ async def test_the_container_s_server_answers_its_probes_and_requires_a_token(tm
                 sys.executable, "-c", code.replace("8000", str(port)), stderr=asyncio.subprocess.DEVNULL
             )
             assert (await process.wait() == 0) is healthy
+
+
+def redis_script(file: str) -> tuple[str, set[str]]:
+    """Return the shell script that starts the server of an example, and the variables of its pegboard processes."""
+    documents = list(yaml.safe_load_all((DEPLOY / "scale" / file).read_text()))
+    if file == "compose.yaml":
+        services = documents[0]["services"]
+        return shlex.split(services["redis"]["command"])[2].replace("$$", "$"), {*services["pegboard"]["environment"]}
+    templates = {each["metadata"]["name"]: each["spec"]["template"] for each in documents if "template" in each["spec"]}
+    containers = {name: template["spec"]["containers"][0] for name, template in templates.items()}
+    return containers["redis"]["args"][0], {variable["name"] for variable in containers["pegboard"]["env"]}
+
+
+@needs_redis
+@pytest.mark.needs("redis")
+@pytest.mark.asyncio(loop_scope="session")
+@pytest.mark.parametrize("file", ["compose.yaml", "kubernetes.yaml"])
+async def test_replicas_share_sessions(tmp_path: Path, file: str) -> None:
+    script, variables = redis_script(file)
+    config, port = (DEPLOY / "scale/hostconfig.toml").read_text(), free_port()
+    assert {*re.findall(r'env = "(\w+)"', config)} <= variables
+    environ = dict.fromkeys(variables & {"DOOR_TOKEN", "STATE_KEY", "REDIS_PASSWORD"}, TOKEN)
+    (tmp_path / "valkey-server").symlink_to(str(server_program()))
+    path = {"PATH": f"{tmp_path}:{os.defpath}"}
+    options = f"--port {port} --dir {tmp_path}"
+    redis = await asyncio.create_subprocess_exec("sh", "-c", f"{script} {options}", env=environ | path)
+    config = config.replace("port = 8000", "port = 0").replace("redis:6379", f"127.0.0.1:{port}")
+    fields = [("Authorization", f"Bearer {TOKEN}"), ("Host", "tools.example.com")]
+    try:
+        while not is_listening(port):
+            assert redis.returncode is None, script
+        async with container(tmp_path, config, environ) as first, container(tmp_path, config, environ) as second:
+            session = Session(first)
+            opened = await session.post(opening(), *fields)
+            session.id, session.served = opened.answer.get("Mcp-Session-Id") or "", second
+            assert (await session.post(message("ping"), *fields)).result == {}
+    finally:
+        redis.terminate()
+        await redis.wait()
+
+
+def is_listening(port: int) -> bool:
+    with suppress(OSError), socket.create_connection(("127.0.0.1", port)):
+        return True
+    return False
