@@ -65,6 +65,11 @@ class Process:
     ) -> None:
         self.stop()
 
+    @property
+    def pid(self) -> int:
+        """Its process id."""
+        return self._process.pid
+
     def cpu_seconds(self) -> float:
         """Return the CPU time so far: user and system time of all threads."""
         return time.clock_gettime(self._clock)
