@@ -32,7 +32,10 @@ from tests.support.wire import PEGBOARD, client_environment
 from tools.install import ROOT
 
 KINDS = ("memory", "redis", "proxy", "workers")
-"""Where sessions are: in one process; in Redis; in Redis with two processes behind a proxy; with two workers."""
+"""Sessions in memory; in Redis; there with two processes behind a proxy, by turns; there with two workers.
+
+Before workers the proxy makes each request a connection of its own, which the system gives to one of them.
+"""
 REVISIONS = ("2025-03-26", "2025-06-18", "2025-11-25", "2026-07-28", *EXTENSIONS)
 """The revisions, and the extensions."""
 KITS = sorted(Path(__file__).parent.glob("*_kit.py"))
@@ -73,14 +76,15 @@ def serving(folder: Path, asgi: str | None = None, on: str = "memory") -> Iterat
         environment = client_environment(folder, {"PYTHONPATH": str(site)})
         count = 2 if on == "proxy" else 1
         servers = [stack.enter_context(served(command, folder, environment)) for _ in range(count)]
-        yield stack.enter_context(_proxied([server.url for server in servers])) if count > 1 else servers[0].url
+        urls = [server.url for server in servers]
+        yield stack.enter_context(_proxied(urls)) if on in ("proxy", "workers") else urls[0]
     for server in servers:
         assert "Traceback" not in server.stderr, server.stderr
 
 
 @contextmanager
 def _proxied(urls: list[str]) -> Iterator[str]:
-    """Run a proxy of servers with the same path. Yield its URL."""
+    """Run a proxy of servers with the same path, which sends each request to the next one. Yield its URL."""
     parts = [urlsplit(url) for url in urls]
     command = [sys.executable, "-m", "tests.support.round_robin", *(part.netloc for part in parts)]
     with served(command, ROOT, os.environ) as proxy:

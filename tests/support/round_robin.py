@@ -1,4 +1,4 @@
-"""A proxy that sends each connection to the next server, and to the one after it if a server refuses.
+"""A proxy that sends each request to the next server, and to the one after it if a server refuses.
 
 python -m tests.support.round_robin 127.0.0.1:8001 127.0.0.1:8002
 """
@@ -6,16 +6,18 @@ python -m tests.support.round_robin 127.0.0.1:8001 127.0.0.1:8002
 from __future__ import annotations
 
 import asyncio
+import re
 import signal
 import sys
 from collections.abc import Sequence
 from typing import Self
 
 Address = tuple[str, int]
+CONNECTION = re.compile(rb"(?i)\r\nconnection: [^\r]*")
 
 
 class RoundRobin:
-    """A proxy on a free port of loopback: `async with RoundRobin(addresses) as proxy`.
+    """A proxy on a free port of loopback: `async with RoundRobin(addresses) as proxy`. A connection has one request.
 
     Attributes:
         addresses: the servers, which may change at any time.
@@ -52,7 +54,7 @@ class RoundRobin:
         both = {writer, *([streams[1]] if streams else [])}
         self._writers |= both
         if streams:
-            ways = [asyncio.create_task(_copy(*way)) for way in ((reader, streams[1]), (streams[0], writer))]
+            ways = [asyncio.create_task(way) for way in (_ask(reader, streams[1]), _copy(streams[0], writer))]
             await asyncio.wait(ways, return_when=asyncio.FIRST_COMPLETED)
             for task in ways:
                 task.cancel()
@@ -75,6 +77,16 @@ class RoundRobin:
             except OSError:
                 continue
         return None, None
+
+
+async def _ask(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    """Forward a request, after whose response the server closes the connection."""
+    try:
+        head = await reader.readuntil(b"\r\n\r\n")
+    except (EOFError, ConnectionError):
+        return
+    writer.write(CONNECTION.sub(b"", head).replace(b"\r\n", b"\r\nConnection: close\r\n", 1))
+    await _copy(reader, writer)
 
 
 async def _copy(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:

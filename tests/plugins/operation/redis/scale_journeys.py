@@ -159,6 +159,7 @@ class Traveller:
         self.news = asyncio.Condition()
         self.heard: set[str] = set()
         self.began = 0.0
+        self._streams: list[Streaming] = []
         self._listening: asyncio.Task[None] | None = None
 
     async def travel(self, pause: float) -> None:
@@ -180,6 +181,8 @@ class Traveller:
                 self.cluster.counts[name] += 1
         except Exception as error:  # noqa: BLE001 - the run goes on, and fails at its end
             self.cluster.fault(name, error)
+        while self._streams:
+            self._streams.pop().abort()
 
     async def open(self) -> None:
         """Open a session and a stream for changes."""
@@ -207,11 +210,16 @@ class Traveller:
         return text_of((await self.post(call(f"scale_{tool}", arguments)))[0].last)
 
     async def begin(self, request: dict[str, Any]) -> Streaming:
-        """Post a request whose response is a stream."""
-        return await self._stream("POST", self.session.fields(), request)
+        """Post a request whose response is a stream, until the end of the present journey."""
+        self._streams.append(await self._stream("POST", self.session.fields(), request))
+        return self._streams[-1]
 
     async def resume(self, last: str | None) -> Streaming:
-        """Open the stream for changes, or resume a stream after an event."""
+        """Resume a stream after an event, until the end of the present journey."""
+        self._streams.append(await self._listen_after(last))
+        return self._streams[-1]
+
+    async def _listen_after(self, last: str | None) -> Streaming:
         own = [field for field in self.session.fields() if field not in JSON_FIELDS]
         resumed = [] if last is None else [("Last-Event-ID", last)]
         return await self._stream("GET", [*own, ("Accept", "text/event-stream"), *resumed])
@@ -248,10 +256,13 @@ class Traveller:
         while True:
             try:
                 with self.cluster.surviving():
-                    stream = await self.resume(last)
-                    while (received := await stream.next()) is not None:
-                        last = _last_id(stream, last)
-                        await self._hear(received)
+                    stream = await self._listen_after(last)
+                    try:
+                        while (received := await stream.next()) is not None:
+                            last = _last_id(stream, last)
+                            await self._hear(received)
+                    finally:
+                        stream.abort()
             except Exception as error:  # noqa: BLE001 - the run goes on, and fails at its end
                 self.cluster.fault("the stream for changes", error)
             await asyncio.sleep(RETRY_SECONDS)
