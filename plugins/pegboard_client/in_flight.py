@@ -16,6 +16,8 @@ from pegboard_client.time_limits import TimeLimits
 Message: TypeAlias = dict[str, Any]
 TakeProgress: TypeAlias = Callable[[Message], None]
 """Receives the parameters of each progress notification."""
+Notified: TypeAlias = Callable[[str, Message], object]
+"""Receives the method and the parameters of a notification."""
 
 
 class InFlight:
@@ -36,7 +38,8 @@ class InFlight:
 
     Attributes:
         response: receives the response if it arrives on a shared stream.
-        acknowledged: called when the server acknowledges a subscription.
+        notified: receives the method and the parameters of the acknowledgement of a subscription, and of its changes of
+            tasks.
         due: the time at which the request ends without a response, on the clock of the event loop.
         clock: the context that ends the wait.
         may_log_in: False if the request fails when the server requires a login.
@@ -47,13 +50,13 @@ class InFlight:
         "_limits",
         "_pauses",
         "_seconds",
-        "acknowledged",
         "ask",
         "clock",
         "due",
         "id",
         "may_log_in",
         "method",
+        "notified",
         "params",
         "progress",
         "response",
@@ -83,7 +86,7 @@ class InFlight:
         self._limits = limits
         self._pauses = 0
         self.may_log_in = True
-        self.acknowledged: Callable[[], object] | None = None
+        self.notified: Notified | None = None
         self.due = min(now + seconds, self._ends)
         self.clock = asyncio.timeout(None)
 

@@ -14,6 +14,9 @@ from pegboard_client.addresses import ClientLimits
 from pegboard_client.asked import CAPABILITY_OF, Asked, QuestionHandler
 from pegboard_client.in_flight import InFlight, Message
 
+ACKNOWLEDGED = "notifications/subscriptions/acknowledged"
+_OF_REQUESTS = (ACKNOWLEDGED, "notifications/tasks")
+"""The notifications for the request that has subscribed to them."""
 _SUBSCRIPTION_ID = "io.modelcontextprotocol/subscriptionId"
 
 logger = logging.getLogger("pegboard.client")
@@ -94,8 +97,8 @@ class Incoming:
             if task is not None:
                 task.cancel()
                 return
-        if method == "notifications/subscriptions/acknowledged":
-            self._take_acknowledgement(params)
+        if method in _OF_REQUESTS and (flight := self._subscribed(params)) is not None and flight.notified is not None:
+            flight.notified(method, params)
             return
         if self._on_notification is not None:
             try:
@@ -157,12 +160,11 @@ class Incoming:
         except Exception:
             logger.exception("the handler of progress failed")
 
-    def _take_acknowledgement(self, params: Message) -> None:
+    def _subscribed(self, params: Message) -> InFlight | None:
+        """Return the request that has subscribed to a notification."""
         meta = params.get("_meta")
         request_id = meta.get(_SUBSCRIPTION_ID) if isinstance(meta, dict) else None
-        flight = self.in_flight.get(request_id) if type(request_id) is int else None
-        if flight is not None and flight.acknowledged is not None:
-            flight.acknowledged()
+        return self.in_flight.get(request_id) if type(request_id) is int else None
 
     def _take_request(self, request_id: Any, method: str, params: Message, respond: Respond, flight: Any) -> None:
         if not isinstance(request_id, int | str):

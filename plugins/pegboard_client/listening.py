@@ -114,7 +114,7 @@ class Listening:
             flight = self._connection.open_ended_flight("subscriptions/listen", {"notifications": wanted})
             heard = asyncio.get_running_loop().create_future()
             flight.may_log_in = not acknowledged.done()
-            flight.acknowledged = _acknowledge(heard, acknowledged, self._connection.report_changes)
+            flight.notified = _acknowledge(heard, acknowledged, self._connection.report_changes)
             try:
                 await self._connection.send(flight)
             except MCPError as error:
@@ -141,10 +141,10 @@ def _give_up(acknowledged: asyncio.Future[None]) -> None:
 
 def _acknowledge(
     heard: asyncio.Future[None], acknowledged: asyncio.Future[None], missed: Callable[[], Any]
-) -> Callable[[], None]:
+) -> Callable[..., None]:
     """Return a function that notes an acknowledgement. After a reconnect, notifications may have been lost."""
 
-    def acknowledge() -> None:
+    def acknowledge(*_: object) -> None:
         if not heard.done():
             heard.set_result(None)
             if acknowledged.done():

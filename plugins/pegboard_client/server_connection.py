@@ -25,7 +25,7 @@ from pegboard_client.handshake import (
     selected_revision,
     stateless_meta,
 )
-from pegboard_client.in_flight import InFlight, Message, TakeProgress, result_in
+from pegboard_client.in_flight import InFlight, Message, Notified, TakeProgress, result_in
 from pegboard_client.incoming import Incoming
 from pegboard_client.listening import LIST_CHANGES
 from pegboard_client.server_description import ServerDescription, description_in
@@ -172,9 +172,9 @@ class ServerConnection:
             ask,
         )
 
-    def open_ended_flight(self, method: str, params: Message) -> InFlight:
+    def open_ended_flight(self, method: str, params: Message, options: RequestOptions | None = None) -> InFlight:
         """Return a request without a time limit."""
-        params = {**params, "_meta": self._meta({})}
+        params = {**params, "_meta": self._meta(options or {})}
         return InFlight(next(self._ids), method, params, inf, inf, self._time_limits)
 
     async def send(self, flight: InFlight) -> Message:
@@ -350,6 +350,23 @@ class ServerConnection:
             cursor = {"cursor": page["nextCursor"]}
 
     # --- changes ---
+
+    async def listen_to_task(self, options: RequestOptions, task_id: str, notified: Notified) -> None:
+        """Subscribe to a task, until the server ends the subscription (2026-07-28).
+
+        Args:
+            options: the options of the request.
+            task_id: the id of the task.
+            notified: receives the acknowledgement and the states of the task.
+
+        Raises:
+            ProtocolError, TransportError: the server refused the subscription, or the connection was lost.
+        """
+        wanted = {"notifications": {"taskIds": [task_id]}}
+        flight = self.open_ended_flight("subscriptions/listen", wanted, options)
+        flight.may_log_in = False
+        flight.notified = notified
+        await self.send(flight)
 
     async def listen(self) -> bool:
         """Wait until the standalone stream of a session is open. Return False if the server has refused it."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping, Sequence
-from functools import cache
+from functools import cache, partial
 from types import TracebackType
 from typing import Any, Self, Unpack
 
@@ -190,6 +190,8 @@ class Client:
     ) -> Message:
         """Wait for a task, and answer its questions. Return the CallToolResult.
 
+        The client subscribes to the task, or polls if the server does not offer this.
+
         Raises:
             ProtocolError, TransportError, ServerTimeoutError, TaskCancelledError: as for `call_as_task`.
         """
@@ -198,7 +200,10 @@ class Client:
         async def exchange(method: str, params: Message) -> Message:
             return await self._connection.exchange(method, params, more)
 
-        return await finished(task_id, exchange, lambda questions: self._answers(questions, options.get("ask")), watch)
+        async def answers(questions: Message) -> Message:
+            return await self._answers(questions, options.get("ask"))
+
+        return await finished(task_id, exchange, partial(self._connection.listen_to_task, more), answers, watch)
 
     async def cancel_task(self, task_id: str, /, **options: Unpack[RequestOptions]) -> None:
         """Ask the server to cancel a task.
