@@ -9,14 +9,13 @@ import asyncio
 import os
 from collections.abc import AsyncIterator, Coroutine, Iterable, Mapping
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
-from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Any
 
 from pydantic import Field, SecretStr
 
 from pegboard import PluginConfig, RetryableToolError
 from pegboard.plugin import (
     Extension,
-    Lifespan,
     Method,
     Middleware,
     Plugin,
@@ -29,6 +28,7 @@ from pegboard.plugin import (
     Store,
     StoreName,
     Subscription,
+    ToolDefinition,
     Topic,
     around,
     hookimpl,
@@ -67,22 +67,6 @@ class TasksConfig(PluginConfig):
     max_per_caller: int = Field(default=1000, ge=1)
 
 
-class TaskTool(NamedTuple):
-    """A tool that runs as a task.
-
-    Attributes:
-        is_required: True if it refuses clients without tasks.
-        asks: the names of the questions before the task.
-        is_repeatable: True if it may run twice.
-        scopes: the scopes that its callers need.
-    """
-
-    is_required: bool
-    asks: frozenset[str]
-    is_repeatable: bool
-    scopes: tuple[str, ...]
-
-
 class TasksPlugin(Plugin):
     """Runs tools with `task=` as tasks of clients that have the extension."""
 
@@ -90,7 +74,7 @@ class TasksPlugin(Plugin):
 
     def __init__(self, config: TasksConfig) -> None:
         super().__init__(config)
-        self.tools: dict[str, TaskTool] = {}
+        self.tools: dict[str, ToolDefinition] = {}
         self._watchers: dict[str, set[Watcher]] = {}
         self._opening: asyncio.Task[RunningTasks] | None = None
         self._running: RunningTasks | None = None
@@ -122,19 +106,13 @@ class TasksPlugin(Plugin):
         if definition is None or definition.task is None:
             self.tools.pop(item.name, None)
             return None
-        hints = item.annotations
-        is_repeatable = hints is not None and hints.idempotent is True
-        asks = frozenset(definition.task_asks)
-        self.tools[item.name] = TaskTool(definition.task == "required", asks, is_repeatable, definition.scopes)
+        self.tools[item.name] = definition._replace(annotations=item.annotations)
         return {}
 
     @hookimpl
-    def lifespan(self, context: PluginContext) -> Lifespan:
-        """Recover the tasks of ended processes once this process serves, and end the legs of this process."""
-        return self._run(context)
-
     @asynccontextmanager
-    async def _run(self, context: PluginContext) -> AsyncIterator[None]:
+    async def lifespan(self, context: PluginContext) -> AsyncIterator[None]:
+        """Recover the tasks of ended processes once this process serves, and end the legs of this process."""
         self._context = context
         self._keep(self._serve())
         try:
@@ -194,14 +172,15 @@ class TasksPlugin(Plugin):
 
     def _is_repeatable(self, task: Task) -> bool:
         tool = self.tools.get(task.params["name"])
-        return tool is not None and tool.is_repeatable
+        hints = None if tool is None else tool.annotations
+        return hints is not None and hints.idempotent is True
 
     # --- tools
 
     async def list_tools(self, call: Call, call_next: CallNext) -> Outcome:
         """Leave out tools that require tasks from the lists of sessions."""
         outcome = await call_next(call)
-        required = {name for name, tool in self.tools.items() if tool.is_required}
+        required = {name for name, tool in self.tools.items() if tool.task == "required"}
         is_session = "" < call.client.revision < FIRST_REVISION
         if not (is_session and required and isinstance(outcome, Listing)):
             return outcome
@@ -308,13 +287,13 @@ class TaskCreation(Middleware):
         tool = self._plugin.tools[call.params["name"]]
         has_tasks = call.round is not None and call.client.extension(TASKS_EXTENSION) is not None
         if not has_tasks:
-            if tool.is_required and call.client.revision:
+            if tool.task == "required" and call.client.revision:
                 raise _needs_tasks()
             return await call_next(call)
         if not call.allows(tool.scopes):
             return await call_next(call)  # which refuses it
         answered = {*call.round.answers, *call.round.given} if call.round is not None else set()
-        return await (self._plugin.create(call) if tool.asks <= answered else call_next(call))
+        return await (self._plugin.create(call) if answered.issuperset(tool.task_asks) else call_next(call))
 
 
 def _needs_tasks() -> ProtocolError:
