@@ -59,6 +59,14 @@ class Authenticator(ABC):
         """
         return None
 
+    async def admits(self, caller: Caller) -> bool:
+        """Return False if the rights of a caller have ended, because a login was revoked or the settings have changed.
+
+        A plugin asks before it runs a call that no request brings, such as a task after a crash. Return True for
+        callers of other authenticators, and if only the expiry in `caller` limits the rights.
+        """
+        return True
+
     def complete(self, response: Response) -> Response:
         """Add to the challenge of a response with status 401 or 403, from a route or another authenticator."""
         return response

@@ -117,6 +117,12 @@ class StaticBearer(Authenticator):
         token = self._scheme.token(request)
         return None if isinstance(token, Response) else self._find(token)
 
+    async def admits(self, caller: Caller) -> bool:
+        """Return False if no token has the subject of a caller of tokens, or all its scopes."""
+        known = [entry for _, entry in self._known if entry.subject == caller.subject]
+        is_other = caller.trusted or caller.issuer is not None
+        return is_other or any(caller.scopes <= entry.scopes for entry in known)
+
     def _find(self, token: str) -> Caller | None:
         """Return the caller of a token. The comparison takes constant time."""
         digest, found = self._scheme.digest(token), None

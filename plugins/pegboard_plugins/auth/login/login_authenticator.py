@@ -95,6 +95,16 @@ class LoginAuthenticator(Authenticator):
         entry = None if isinstance(token, Response) else self._known.get(self._scheme.digest(token))
         return entry.caller if entry is not None and entry.until > time() else None
 
+    async def admits(self, caller: Caller) -> bool:
+        """Return False if the login of a caller has ended, or the settings no longer allow the person or the scopes."""
+        config = self._config
+        if caller.issuer != config.issuer:
+            return True
+        person = (caller.subject, caller.client_id)
+        logins = await self._grants.find(lambda grant: (grant.person.subject, grant.client) == person)
+        allowed = [config.granted(login.scopes, login.person) for login in logins if config.admits(login.person)]
+        return any(caller.scopes.issubset(scopes) for scopes in allowed)
+
     async def _caller(self, token: str) -> Caller | None:
         """Return the caller of a valid token whose login has not ended, and whose person the settings still allow.
 

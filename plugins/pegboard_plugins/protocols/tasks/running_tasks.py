@@ -90,6 +90,7 @@ class RunningTasks:
     ) -> None:
         self.store = store
         self._dispatch = context.dispatch
+        self._authenticators = context.authenticators
         self._logger: Logger = context.logger
         self._is_repeatable = is_repeatable
         self._poll_ms = poll_ms
@@ -234,13 +235,21 @@ class RunningTasks:
 
     async def _recover(self, stored: StoredTask) -> None:
         task = stored.task
-        expiry = task.caller.expires_at
         if not self._is_repeatable(task):
             await self._replace(stored, _interrupted(task, UNKNOWN_OUTCOME))
-        elif expiry is not None and expiry <= time():
+        elif not await self._admits(task.caller):
             await self._replace(stored, _interrupted(task, LOG_IN_AGAIN))
         elif (own := await self._replace(stored, task)) is not None:
             self.begin(own, Call("tools/call", caller=task.caller, client=task.client))
+
+    async def _admits(self, caller: Caller) -> bool:
+        """Return True if a leg without a request has the rights of a caller."""
+        try:
+            admitted = [await authenticator.admits(caller) for authenticator in self._authenticators()]
+        except Exception:
+            self._logger.exception("the rights of the caller of a task cannot be checked")
+            return False
+        return all(admitted) and (caller.expires_at is None or caller.expires_at > time())
 
     async def stop(self) -> None:
         """End all legs, because the host stops. The next process repeats the tasks that may be repeated."""

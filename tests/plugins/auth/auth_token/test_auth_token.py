@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
-from pegboard.types import Caller, Request, Response
+from pegboard.types import LOCAL, Caller, Request, Response
 from pegboard_plugins.auth.auth_token import AuthTokenConfig, StaticBearer
 from tests.plugins.auth.auth_token.conftest import ADA, ADA_HOME, BEN, serve
 from tests.support.fields import Fields
@@ -82,6 +82,21 @@ async def test_every_token_is_compared_as_a_digest_in_steady_time(monkeypatch: p
         assert isinstance(caller, Response) if subject is None else caller == Caller(subject)
         assert len(seen) == 2
         assert {len(part) for pair in seen for part in pair} == {32}
+
+
+@pytest.mark.parametrize(
+    ("caller", "admitted"),
+    [
+        (Caller("ben", scopes=frozenset({"work"})), True),
+        (Caller("ben", scopes=frozenset({"other"})), False),
+        (Caller("ada"), False),
+        (Caller("ada", issuer="https://issuer.example"), True),
+        (LOCAL, True),
+    ],
+)
+async def test_a_caller_without_a_token_any_more_is_not_admitted(caller: Caller, admitted: bool) -> None:
+    config = AuthTokenConfig.model_validate({"callers": {"ben": {"token": BEN, "scopes": ["work"]}}})
+    assert await StaticBearer(config).admits(caller) is admitted
 
 
 @pytest.mark.parametrize(

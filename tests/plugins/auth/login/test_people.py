@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from pegboard.types import Caller
 from tests.plugins.auth.login.front import Front
 from tests.plugins.auth.login.identity_server import IdentityServer
 from tests.support.http import Line
@@ -67,6 +68,17 @@ async def test_the_operator_lists_and_ends_logins(provider: IdentityServer, stat
         code, _, errors = await people(state, "--end", row["id"])
         assert code == 1
         assert "there is no login of" in errors
+
+
+async def test_the_rights_of_a_caller_end_with_the_login(provider: IdentityServer, state: Path) -> None:
+    async with Front(provider.url) as front:
+        await front.tokens(client := await front.client())
+        (authenticator,) = front.host.assembly.authenticators
+        caller = Caller("7", scopes=frozenset({"work"}), client_id=client, issuer=front.url)
+        for changes, admitted in (({}, True), ({"scopes": {"other"}}, False), ({"issuer": "https://other"}, True)):
+            assert await authenticator.admits(caller._replace(**changes)) is admitted
+        assert (await people(state, "--end", "ann@example.com"))[0] == 0
+        assert not await authenticator.admits(caller)
 
 
 async def test_the_streams_of_a_login_end_with_it(

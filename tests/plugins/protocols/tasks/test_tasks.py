@@ -26,8 +26,10 @@ from pegboard.types import (
     RawResult,
     Round,
 )
+from pegboard_plugins.auth.auth_token import AuthTokenPlugin
 from pegboard_plugins.operation.rate_limit import RateLimitPlugin
 from pegboard_plugins.protocols.tasks import TASKS_EXTENSION, TasksPlugin
+from pegboard_plugins.protocols.tasks.running_tasks import LOG_IN_AGAIN
 from tests.host.hosting import make_host, until
 
 pytestmark = pytest.mark.asyncio
@@ -153,10 +155,10 @@ async def created(host: Host, tool: str, caller: Caller = ANN, /, **arguments: A
     return str(task["taskId"])
 
 
-async def reached(host: Host, task_id: str, *statuses: str) -> dict[str, Any]:
+async def reached(host: Host, task_id: str, *statuses: str, caller: Caller = ANN) -> dict[str, Any]:
     async with asyncio.timeout(10):
         while True:
-            task: dict[str, Any] = await result(host, "tasks/get", taskId=task_id)
+            task: dict[str, Any] = await result(host, "tasks/get", caller, taskId=task_id)
             if task["status"] in statuses:
                 return task
             await asyncio.sleep(0)
@@ -348,7 +350,7 @@ async def test_the_tasks_of_a_killed_process_end_or_run_again(tmp_path: Path, mo
             async with serving(**key) as second:
                 unknown = await reached(second, ids[0], "failed")
                 assert unknown["statusMessage"] == unknown["error"]["message"] == "interrupted: the outcome is unknown"
-                assert (await reached(second, ids[2], "failed"))["statusMessage"] == "interrupted: log in again"
+                assert (await reached(second, ids[2], "failed"))["statusMessage"] == LOG_IN_AGAIN
                 assert (await reached(second, ids[4], "failed"))["statusMessage"] == "interrupted: token required"
                 await until(lambda: effects.count("twice") == 2)
                 Gate.event.set()
@@ -363,6 +365,19 @@ async def test_the_tasks_of_a_killed_process_end_or_run_again(tmp_path: Path, mo
     files = await asyncio.to_thread(lambda: b"".join(path.read_bytes() for path in tmp_path.iterdir()))
     assert files
     assert SECRET.encode() not in files
+
+
+async def test_a_task_whose_caller_is_not_admitted_any_more_does_not_run_again() -> None:
+    callers = {"ann": {"token": "ann-0123456789abcdefghijklmnopqrstuvwxyz"}}
+    settings = {"plugins": {"tested": {}, "tokens": {"callers": callers}}}
+    plugins = {"tested": TasksPlugin, "tokens": AuthTokenPlugin}
+    async with make_host(kit, plugins=plugins, config=settings) as host:
+        ids = [await created(host, "repeat", Caller(name), name=name) for name in ("ann", "bob")]
+        await until(lambda: len(effects) == 2)
+    async with make_host(kit, plugins=plugins, config=settings) as host:
+        assert (await reached(host, ids[1], "failed", caller=Caller("bob")))["statusMessage"] == LOG_IN_AGAIN
+        await until(lambda: effects.count("ann") == 2)
+    assert effects.count("bob") == 1
 
 
 async def test_a_stopped_host_says_that_the_outcome_is_unknown() -> None:
