@@ -153,6 +153,17 @@ class RunningCommand(CommandContext):
         except MCPError as error:
             say(f"warning: the servers cannot be connected: {error}")
 
+    def running_server(self) -> tuple[str, str]:
+        """Return the URL of a running server with the same configuration, and the operator token."""
+        from pegboard.cli.reloads.running_hosts import running_hosts
+        from pegboard.routing.operator_token import operator_token
+
+        file = str(load_config(self.options).file or "")
+        for record in running_hosts(os.environ):
+            if record["config"] == file and record.get("url"):
+                return record["url"], operator_token(os.environ)
+        raise ServerError("no `pegboard serve` with this configuration is running: start it first, or add --url URL")
+
     def running_workers(self) -> RunningWorkers:
         """Return the context in which `pegboard reload` finds this process in the place of its workers."""
         from pegboard.cli.reloads.running_hosts import WorkerRecords

@@ -156,6 +156,15 @@ class CommandContext:
         """
         raise _not_run()
 
+    def running_server(self) -> tuple[str, str]:
+        """Return the URL of a running `pegboard serve` with the same configuration file, and the operator token.
+
+        Raises:
+            ServerError: none runs.
+            ConfigError: the configuration is invalid or not trusted.
+        """
+        raise _not_run()
+
     def running_workers(self) -> "RunningWorkers":
         """Return the context in which `pegboard reload` finds this process in the place of its workers."""
         raise _not_run()

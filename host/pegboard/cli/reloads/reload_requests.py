@@ -34,8 +34,11 @@ class ReloadRequests:
     Args:
         host: the started host.
         read_config: reads the configuration again.
-        announced: True to let `pegboard reload` and `pegboard plugins` find this host.
+        announced: True to let other commands, such as `pegboard reload`, find this host.
         manager: the service manager, which learns of the end of each reload.
+
+    Attributes:
+        record: by which other commands find this host.
     """
 
     def __init__(
@@ -47,7 +50,7 @@ class ReloadRequests:
         manager: ServiceManager | None = None,
     ) -> None:
         self._manager = manager
-        self._environ = os.environ if announced else None
+        self.record = RunningHost(host, os.environ if announced else None)
         self._host = host
         self._read_config = read_config
         self._requested = asyncio.Event()
@@ -61,8 +64,8 @@ class ReloadRequests:
 
     async def run_until(self, ends: Sequence[asyncio.Future[Any]]) -> None:
         """Reload at each request until one of the futures is done."""
-        with RunningHost(self._host, self._environ) as record:
-            reloading = asyncio.create_task(self._reload_on_request(record))
+        with self.record:
+            reloading = asyncio.create_task(self._reload_on_request())
             self._watch()
             try:
                 await asyncio.wait([*ends], return_when=asyncio.FIRST_COMPLETED)
@@ -72,7 +75,7 @@ class ReloadRequests:
                     task.cancel()
                 await asyncio.wait(tasks)
 
-    async def _reload_on_request(self, record: RunningHost) -> None:
+    async def _reload_on_request(self) -> None:
         while True:
             await self._requested.wait()
             self._requested.clear()
@@ -82,7 +85,7 @@ class ReloadRequests:
                 say("nothing has changed")
             for result in results:
                 say(str(result), level=20 if result.is_applied else 40)
-            record.write(results)
+            self.record.write(results)
             if self._manager is not None:
                 self._manager.reloaded()
             if any(result.is_applied for result in results):

@@ -1,4 +1,4 @@
-"""Records of running hosts in the state directory, for `pegboard reload` and `pegboard plugins`.
+"""Records of running hosts in the state directory, by which other commands find them.
 
 A host holds the lock of its record while it runs, so that the record of a process that has crashed is recognized.
 """
@@ -89,11 +89,15 @@ class RunningHost(_RunningProcess, AbstractContextManager["RunningHost"]):
     Args:
         host: the started host.
         environ: the environment variables; None to write no record.
+
+    Attributes:
+        url: the URL of the MCP endpoint; "" if no URL leads to it.
     """
 
     def __init__(self, host: Host, environ: Mapping[str, str] | None) -> None:
         super().__init__(environ)
         self._host = host
+        self.url = ""
 
     def __enter__(self) -> Self:
         super().__enter__()
@@ -106,6 +110,7 @@ class RunningHost(_RunningProcess, AbstractContextManager["RunningHost"]):
             "prefix": sys.prefix,
             "version": own_version(),
             "config": str(self._host.config.file or ""),
+            "url": self.url,
             "installed": [
                 choice.origin[:5] for choice in self._host.report.choices if choice.origin.entry_point is not None
             ],

@@ -109,10 +109,10 @@ def serve(host: Host, read_config: Callable[[], HostConfig] | None = None) -> in
     if not host.config.host.transports:
         raise ConfigError([NO_TRANSPORT])
     manager = service_manager(os.environ)
-    host.for_transports.on_opened = partial(_announce, host, _admit_operator(host), manager)
+    reloads = _reload_requests(host, read_config, manager)
+    host.for_transports.on_opened = partial(_announce, host, _admit_operator(host), manager, reloads)
     # standard streams gain nothing from uvloop, and its import delays the start
     loop = None if "stdio" in host.config.host.transports else _fast_loop()
-    reloads = _reload_requests(host, read_config, manager)
     return _run(host, host.config.host.grace_seconds, loop=loop, manager=manager, reloads=reloads)
 
 
@@ -137,15 +137,23 @@ def _fast_loop() -> LoopFactory | None:
 
 
 def _announce(
-    host: Host, token_file: str | None, manager: ServiceManager | None, address: str, tools: Sequence[str]
+    host: Host,
+    token_file: str | None,
+    manager: ServiceManager | None,
+    reloads: ReloadRequests | None,
+    address: str,
+    tools: Sequence[str],
 ) -> None:
-    """Print the address of the host, its toolkits and the next step."""
+    """Print the address of the host, its toolkits and the next step. Let other commands find the address."""
     is_url = address.startswith(("http://", "https://"))
     is_http = is_url or (address.startswith("unix:") and "http" in host.config.host.transports)
     endpoint = endpoint_of(host.assembly.routes) if is_http else ""
     url = f"{address}{endpoint}" if is_url else address
     name = f"{host.identity.name} {host.identity.version}"
     served = f"serves {_served_tools(host, tools)} at {url}"
+    if reloads is not None and is_url and endpoint:
+        reloads.record.url = url
+        reloads.record.write(None)
     if manager is not None:
         manager.ready(served)
     if this_worker() is not None:

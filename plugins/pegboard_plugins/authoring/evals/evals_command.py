@@ -70,7 +70,7 @@ def _exists(options: Namespace) -> bool:
 def _tools(command: CommandContext) -> Tools:
     """Return the tools of the server with `--url` or `--stdio`, else those of the host with its mounted servers."""
     if command.options.url or command.options.stdio:
-        lists = use_server(command.options, lambda client: lists_of(client, "tools"))
+        lists = use_server(command, lambda client: lists_of(client, "tools"))
         return [shown_tool(tool) for tool in lists.get("tools", [])], {}
     missing = [finding.message for finding in command.missing_items(command.host).values() if finding.level == "error"]
     if missing:

@@ -49,7 +49,7 @@ T = TypeVar("T")
 
 def list_server(command: CommandContext) -> int:
     """List the tools, prompts, resources and resource templates of the server."""
-    lists = use_server(command.options, lists_of)
+    lists = use_server(command, lists_of)
     if command.options.json:
         print_json(lists)
     else:
@@ -63,7 +63,7 @@ def show_item(command: CommandContext) -> int:
     async def find(client: Client) -> tuple[str, Item]:
         return found_in(await lists_of(client), command.options.tool, _ALL)
 
-    kind, item = use_server(command.options, find)
+    kind, item = use_server(command, find)
     if command.options.json:
         print_json(item)
     else:
@@ -72,7 +72,10 @@ def show_item(command: CommandContext) -> int:
 
 
 def call_item(command: CommandContext) -> int:
-    """Call a tool, get a prompt, or read a resource, and print the result."""
+    """Call a tool, get a prompt, or read a resource, and print the result.
+
+    A task goes on after the command, so without an address it is one of the running server of the configuration.
+    """
     options = command.options
     arguments = parse_arguments(options.arguments)
     task = WatchedTask()
@@ -92,7 +95,7 @@ def call_item(command: CommandContext) -> int:
         return kind, item, await call_named(client, (kind, item), options.tool, arguments, progress)
 
     try:
-        kind, item, result = use_server(options, call)
+        kind, item, result = use_server(command, call)
     except KeyboardInterrupt:
         if task.id:
             say(f"the task goes on; to wait for it, add to the command: --resume {task.id}")
@@ -129,19 +132,24 @@ class WatchedTask:
 # --- the connection
 
 
-def use_server(options: Namespace, use: Callable[[Client], Awaitable[T]]) -> T:
+def use_server(command: CommandContext, use: Callable[[Client], Awaitable[T]]) -> T:
     """Connect to the server, and return the result of a function.
 
     Raises:
         MCPError: the server cannot be reached, requires a login, or responds with an error.
     """
+    options = command.options
     check_server_options(options)
+    url, headers = options.url, dict(options.header)
+    if not (url or options.stdio):
+        url, token = command.running_server()
+        headers["Authorization"] = f"Bearer {token}"
     heard: deque[str] = deque(maxlen=STDERR_LINES)
 
     async def connected() -> T:
         gc.enable()
         asks = is_interactive()
-        address = _address(options, heard)
+        address = _address(options, url, headers, heard)
         capabilities = Terminal.capabilities if asks else {}
         ask = ask_at_terminal(address.label) if asks else None
         slow = asyncio.get_running_loop().call_later(_QUIET_SECONDS, _tell_of_slow, address.label)
@@ -170,7 +178,7 @@ def _tell_of_slow(label: str) -> None:
         say(f"waiting for the first response of {label}; stop with Ctrl-C")
 
 
-def _address(options: Namespace, heard: deque[str]) -> Endpoint | Program:
+def _address(options: Namespace, url: str, headers: Mapping[str, str], heard: deque[str]) -> Endpoint | Program:
     if options.stdio:
 
         def hear(line: str) -> None:
@@ -180,11 +188,10 @@ def _address(options: Namespace, heard: deque[str]) -> Endpoint | Program:
                 heard.append(line)
 
         return Program(options.stdio[0], options.stdio[1:], stderr=hear)
-    headers = dict(options.header)
     if any(name.lower() == "authorization" for name in headers):
-        return Endpoint(options.url, headers)
+        return Endpoint(url, headers)
     auth = OAuth(_open_page if options.login else None, client_name="pegboard", store=LoginStore(os.environ))
-    return Endpoint(options.url, headers, auth)
+    return Endpoint(url, headers, auth)
 
 
 async def _open_page(url: str) -> None:

@@ -15,8 +15,10 @@ def check_server_options(options: argparse.Namespace) -> None:
         UsageError: an option has no effect, or there are two servers.
     """
     of_url = {"--header": options.header, "--login": options.login}
-    of_url |= {f"--{name}": vars(options).get(name) for name in ("task", "resume")}  # options of `call` only
+    of_task = {f"--{name}": vars(options).get(name) for name in ("task", "resume")}  # options of `call` only
     unused = [] if options.url else [f"{name} has no effect without --url" for name, value in of_url.items() if value]
+    if options.stdio:
+        unused += [f"{name} has no effect with --stdio" for name, value in of_task.items() if value]
     if options.url and options.stdio:
         unused = ["argument --stdio: not allowed with argument --url"]
     if options.url or options.stdio:

@@ -13,6 +13,7 @@ import pytest
 
 from pegboard.errors import ProtocolError
 from pegboard_client import TaskCancelledError
+from tests.host.hosting import until
 from tests.plugins.protocols.tasks.kills import ANSWER, CONFIG, server
 from tests.support.distributions import make_distribution
 from tests.support.typist import heed_interrupts
@@ -86,8 +87,15 @@ async def test_the_operator_and_clients_see_the_same_tasks(tmp_path: Path) -> No
         assert [states[0]["status"], states[-1]["status"]] == ["working", "completed"]
         with pytest.raises(ProtocolError, match="broken"):
             await client.call_as_task("jobs_fail")
+        holding = asyncio.create_task(client.call_as_task("jobs_hold", watch=states.append))
+        await until(lambda: states[-1].get("statusMessage") == "half is done")
+        await client.cancel_task(states[-1]["taskId"])
+        with pytest.raises(TaskCancelledError):
+            await holding
 
-        shown = await command(tmp_path, "call", "jobs_hold", "--task", "--url", url)
+        by_url = await command(tmp_path, "call", "jobs_fail", "--task", "--url", url)
+        assert b"broken" in (await by_url.communicate())[1]
+        shown = await command(tmp_path, "call", "jobs_hold", "--task", "--config", "hostconfig.toml")
         assert shown.stderr is not None
         try:
             begun = (await shown.stderr.readline()).decode()
@@ -102,8 +110,8 @@ async def test_the_operator_and_clients_see_the_same_tasks(tmp_path: Path) -> No
         assert f"--resume {task_id}" in rest.decode()
 
         listed = await output(tmp_path, "tasks", "list")
-        assert {row["status"] for row in listed} == {"working", "completed", "failed"}
+        assert {row["status"] for row in listed} == {"working", "completed", "failed", "cancelled"}
         assert (await output(tmp_path, "tasks", "show", task_id[:8]))["message"] == "half is done"
         assert (await output(tmp_path, "tasks", "cancel", task_id))["status"] == "cancelled"
-        with pytest.raises(TaskCancelledError):
-            await client.task(task_id)
+        resumed = await command(tmp_path, "call", "jobs_hold", "--resume", task_id, "--config", "hostconfig.toml")
+        assert f"{task_id} was cancelled" in (await resumed.communicate())[1].decode()

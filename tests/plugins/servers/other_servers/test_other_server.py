@@ -246,6 +246,18 @@ def test_a_server_that_cannot_be_reached_is_named(options: list[str], code: int,
     assert "Traceback" not in done.err
 
 
+@pytest.mark.parametrize(
+    ("options", "code", "message"),
+    [
+        (["--task"], 1, "no `pegboard serve` with this configuration is running: start it first, or add --url URL"),
+        (["--resume", "1", "--stdio", "a"], 2, "--resume has no effect with --stdio"),
+    ],
+)
+def test_a_task_needs_a_server_that_goes_on(options: list[str], code: int, message: str, bare: Command) -> None:
+    done = bare("call", "some_tool", *options)
+    assert (done.code, done.out, message in done.err) == (code, "", True), done.err
+
+
 async def test_a_web_page_is_not_a_server(bare: Command) -> None:
     async with scripted_http(lambda _: whole(200, b"<p>hello", "Content-Type: text/html")) as (url, _):
         done = await asyncio.to_thread(bare, "list", "--url", url)
