@@ -66,7 +66,7 @@ check: install  ## lint, format, strict types; the exported requirements are the
 	$(BIN)/mypy
 	$(BIN)/python -m tools.requirements --check
 
-conformance: install  ## the official conformance suite against pegboard serve; needs npm; ON=redis, proxy, workers: with shared state
+conformance: install  ## the official conformance suite against pegboard serve; needs npm; ON=memory, redis, proxy, workers: with other stores
 	$(BIN)/python -m tests.conformance.run $(if $(ON),--on $(ON))
 
 format: install  ## mend format and what lint can mend by itself
@@ -130,8 +130,8 @@ edits: install  ## edit a toolkit 50 times while 20 clients call it; fails if a 
 scale: install  ## disturb four processes on one Redis behind a proxy for ten minutes; fails at a lost session or a wrong answer
 	@$(BIN)/python -m tests.plugins.operation.redis.scale --seconds $(or $(DURATION),600)
 
-kills: install  ## kill servers of tasks 50 times; fails if a task does not end, or has two effects
-	@$(BIN)/python -m tests.plugins.protocols.tasks.kills
+kills: install  ## kill servers of tasks 50 times with each store, or make kills KILLS=1000 STORE=sqlite; checks ends and effects
+	@$(BIN)/python -m tests.plugins.protocols.tasks.kills --kills $(or $(KILLS),50) $(if $(STORE),--store $(STORE))
 
 lock:  ## renew uv.lock and requirements-dev.txt after a change of dependencies
 	@"$(PYTHON)" -m tools.requirements

@@ -31,8 +31,9 @@ from tests.support.serving import serving as served
 from tests.support.wire import PEGBOARD, client_environment
 from tools.install import ROOT
 
-KINDS = ("memory", "redis", "proxy", "workers")
-"""Sessions in memory; in Redis; there with two processes behind a proxy, by turns; there with two workers.
+KINDS = ("sqlite", "memory", "redis", "proxy", "workers")
+"""Sessions in memory and tasks in SQLite, as by default; both in memory; both in Redis; there with two processes behind a
+proxy, by turns; there with two workers.
 
 Before workers the proxy makes each request a connection of its own, which the system gives to one of them.
 """
@@ -51,7 +52,7 @@ SHARED = '[host]\nstate = "redis"\nstate_keys = ["0123456789abcdef0123456789abcd
 
 
 @contextmanager
-def serving(folder: Path, asgi: str | None = None, on: str = "memory") -> Iterator[str]:
+def serving(folder: Path, asgi: str | None = None, on: str = "sqlite") -> Iterator[str]:
     """Run a host with the toolkits of this folder. Yield the URL of its endpoint.
 
     Args:
@@ -71,7 +72,9 @@ def serving(folder: Path, asgi: str | None = None, on: str = "memory") -> Iterat
     else:
         command = _serve(names, 2 if on == "workers" else 1)
     with ExitStack() as stack:
-        shared = "" if on == "memory" else SHARED + stack.enter_context(RedisServer()).config
+        shared = SHARED + stack.enter_context(RedisServer()).config if on not in ("sqlite", "memory") else ""
+        if on == "memory":
+            shared = '[plugins.tasks]\nstore = "memory"\n'
         (folder / "hostconfig.toml").write_text(shared + CONFIG, encoding="utf-8")
         environment = client_environment(folder, {"PYTHONPATH": str(site)})
         count = 2 if on == "proxy" else 1
@@ -150,7 +153,7 @@ def main(arguments: list[str]) -> int:
     parser.add_argument("--asgi", choices=SERVERS, help="serve the host with this ASGI server")
     parser.add_argument("--mounted", action="store_true", help="test a host that mounts the server")
     parser.add_argument(
-        "--on", choices=KINDS, default="memory", help="where sessions are, and how many processes serve"
+        "--on", choices=KINDS, default="sqlite", help="where sessions and tasks are, and how many processes serve"
     )
     parser.add_argument("--output", type=Path, metavar="DIR", help="keep the results of the suite in this folder")
     options = parser.parse_args(arguments)

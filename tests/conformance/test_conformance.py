@@ -9,6 +9,7 @@ import pytest
 from tests.conformance.run import REVISIONS, conform, serving
 from tests.conformance.suite import Suite, installed_suite
 from tests.conformance.verdict import EXPECTED, read_expected
+from tests.support.redis_server import needs_redis
 
 pytestmark = pytest.mark.timeout(600)
 
@@ -24,6 +25,24 @@ def suite() -> Suite:
 )
 def test_only_expected_scenarios_fail(asgi: str | None, revision: str, suite: Suite, tmp_path: Path) -> None:
     with serving(tmp_path, asgi) as url:
+        verdict = conform(suite, url, revision, tmp_path / "results")
+    assert verdict.good, verdict.complaints()
+    assert verdict.passed
+
+
+@pytest.mark.parametrize(
+    ("on", "revision"),
+    [
+        ("memory", "tasks"),
+        pytest.param("redis", "tasks", marks=[needs_redis, pytest.mark.needs("redis")]),
+        *(
+            pytest.param("proxy", revision, marks=[needs_redis, pytest.mark.needs("redis")])
+            for revision in ("tasks", "2025-11-25", "2026-07-28")
+        ),
+    ],
+)
+def test_no_more_scenarios_fail_with_other_stores(on: str, revision: str, suite: Suite, tmp_path: Path) -> None:
+    with serving(tmp_path, on=on) as url:
         verdict = conform(suite, url, revision, tmp_path / "results")
     assert verdict.good, verdict.complaints()
     assert verdict.passed

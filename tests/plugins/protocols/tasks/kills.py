@@ -1,8 +1,9 @@
 """Servers of tasks that are killed at random moments. This process counts the effects of their tools.
 
-    python -m tests.plugins.protocols.tasks.kills --kills 50 --tasks 200
+    python -m tests.plugins.protocols.tasks.kills --kills 50 --store redis
 
-Each task must end, a task that may not be repeated has at most one effect, and an acknowledged answer counts.
+Each task must end, a task that may not be repeated has at most one effect, and an acknowledged answer or end counts.
+Tasks in memory end with their process: another process does not know them, and repeats none.
 """
 
 from __future__ import annotations
@@ -16,13 +17,14 @@ import sys
 import tempfile
 from collections import Counter
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager, suppress
+from contextlib import asynccontextmanager, nullcontext, suppress
 from pathlib import Path
 from typing import Any
 
 from pegboard import MCPError
 from pegboard_client import Client, TaskCancelledError
 from tests.support.distributions import make_distribution
+from tests.support.redis_server import RedisServer
 from tests.support.wire import PEGBOARD, client_environment
 
 KIT = """
@@ -64,8 +66,11 @@ async def ask(context: Context, port: int, name: str) -> str:
     return name
 """
 CONFIG = "[plugins.http]\nport = 0\n[plugins.tasks]\npoll_ms = 50\n"
+REDIS = '[host]\nstate = "redis"\nstate_keys = ["0123456789abcdef0123456789abcdef"]\n'
+STORES = ("memory", "sqlite", "redis")
 TOOLS = ("jobs_once", "jobs_again", "jobs_ask")
 INTERRUPTED = "interrupted: the outcome is unknown"
+UNKNOWN = "There is no such task: it is unknown, or has expired."
 ANSWER = {"action": "accept", "content": {"value": True}}
 CAPABILITIES: Any = {"extensions": {"io.modelcontextprotocol/tasks": {}}, "elicitation": {"form": {}}}
 MAX_LIFE_SECONDS = 0.5
@@ -105,9 +110,14 @@ async def server(folder: Path) -> AsyncIterator[tuple[str, Client]]:
             assert line, text
             text += line
         async with Client(match[1], capabilities={"elicitation": {"form": {}}}, timeout=30) as client:
-            yield match[1], client
+            try:
+                yield match[1], client
+            finally:
+                process.kill()
+                await process.wait()
     finally:
-        process.kill()
+        with suppress(ProcessLookupError):
+            process.kill()
         await process.wait()
 
 
@@ -118,10 +128,10 @@ class Load:
         self._port = port
         self.created: dict[str, str] = {}
         self.answered: set[str] = set()
-        self.cancelled: set[str] = set()
+        self.ended: dict[str, str] = {}
 
     async def create(self, client: Client, name: str) -> None:
-        """Create a task, answer it if it asks, or cancel it."""
+        """Create a task, answer it if it asks, and wait for it or cancel it."""
         tool = random.choice(TOOLS)
         with suppress(MCPError):
             task = await client.exchange(
@@ -129,12 +139,16 @@ class Load:
                 {"name": tool, "arguments": {"port": self._port, "name": name}},
                 capabilities=CAPABILITIES,
             )
-            self.created[task["taskId"]] = f"{tool}/{name}"
+            task_id = task["taskId"]
+            self.created[task_id] = f"{tool}/{name}"
             if tool == "jobs_ask":
-                await self.answer(client, task["taskId"])
+                await self.answer(client, task_id)
             elif random.random() < 0.2:
-                await client.cancel_task(task["taskId"])
-                self.cancelled.add(task["taskId"])
+                await client.cancel_task(task_id)
+                self.ended[task_id] = "cancelled"
+            else:
+                await client.task(task_id)
+                self.ended[task_id] = "completed"
 
     async def answer(self, client: Client, task_id: str) -> None:
         """Wait until a task asks, and answer it."""
@@ -163,40 +177,48 @@ class Load:
         assert not (asked and task_id in self.answered), f"{task_id} asked again after an acknowledged answer"
         return "completed"
 
+    def check(self, task_id: str, ending: str, count: int, *, is_lasting: bool) -> None:
+        """Check how a task has ended, and the number of its effects."""
+        name, known = self.created[task_id], self.ended.get(task_id)
+        assert ending in ({"completed", "cancelled", INTERRUPTED} if is_lasting else {UNKNOWN}), f"{name}: {ending}"
+        assert known in (None, ending) or not is_lasting, f"{name} had {known}: {ending}"
+        assert count <= 1 or (is_lasting and name.startswith("jobs_again")), f"{name} had {count} effects"
+        assert count or "completed" not in (known, ending), f"{name} completed without its effect"
 
-async def run(kills: int, tasks: int, folder: Path) -> Counter[str]:
+
+async def run(kills: int, tasks: int, folder: Path, store: str = "sqlite") -> Counter[str]:
     """Kill servers, and check how all tasks end. Return the number of each ending."""
     make_distribution(folder, "jobs-kit", "1.0", {"pegboard.toolkits": {"jobs": "jobs_kit:kit"}}, {"jobs_kit.py": KIT})
-    (folder / "hostconfig.toml").write_text(CONFIG, encoding="utf-8")
     effects = Effects(folder / "effects")
     endings: Counter[str] = Counter()
-    async with await asyncio.start_server(effects.count, "127.0.0.1", 0) as counting:
-        load = Load(counting.sockets[0].getsockname()[1])
-        for kill in range(kills):
+    with RedisServer() if store == "redis" else nullcontext() as redis:
+        more = 'store = "memory"\n' if store == "memory" else "" if redis is None else REDIS + redis.config
+        (folder / "hostconfig.toml").write_text(CONFIG + more, encoding="utf-8")
+        async with await asyncio.start_server(effects.count, "127.0.0.1", 0) as counting:
+            load = Load(counting.sockets[0].getsockname()[1])
+            for kill in range(kills):
+                share = -(-(tasks - len(load.created)) // (kills - kill))  # some of the former were not created
+                async with server(folder) as (_, client):
+                    creations = [asyncio.create_task(load.create(client, f"{kill}-{task}")) for task in range(share)]
+                    await asyncio.sleep(random.uniform(0, MAX_LIFE_SECONDS))
+                for creation in creations:
+                    creation.cancel()
+                await asyncio.gather(*creations, return_exceptions=True)
             async with server(folder) as (_, client):
-                share = [asyncio.create_task(load.create(client, f"{kill}-{task}")) for task in range(tasks // kills)]
-                await asyncio.wait(share, timeout=random.uniform(0.05, MAX_LIFE_SECONDS))
-            for creation in share:
-                creation.cancel()
-            await asyncio.gather(*share, return_exceptions=True)
-        async with server(folder) as (_, client):
-            for task_id, name in load.created.items():
-                ending = await load.ending(client, task_id)
-                assert ending in {"completed", "cancelled", INTERRUPTED}, f"{name}: {ending}"
-                assert task_id not in load.cancelled or ending == "cancelled", f"{name} was cancelled: {ending}"
-                tool, _, effect = name.partition("/")
-                count = effects.counts[effect]
-                assert tool == "jobs_again" or count <= 1, f"{name} had {count} effects"
-                assert count or ending != "completed", f"{name} completed without its effect"
-                endings[ending] += 1
+                for task_id, name in load.created.items():
+                    ending = await load.ending(client, task_id)
+                    load.check(task_id, ending, effects.counts[name.partition("/")[2]], is_lasting=store != "memory")
+                    endings[ending] += 1
     return endings
 
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description="Kill servers of tasks at random moments.")
     parser.add_argument("--kills", type=int, default=50)
-    parser.add_argument("--tasks", type=int, default=200)
+    parser.add_argument("--tasks", type=int, help="four for each kill, when left out")
+    parser.add_argument("--store", choices=STORES, action="append", help="all, when left out")
     chosen = parser.parse_args()
-    with tempfile.TemporaryDirectory() as temporary:
-        counted = asyncio.run(run(chosen.kills, chosen.tasks, Path(temporary)))
-    sys.stdout.write(f"{chosen.kills} kills: {dict(counted)}\n")
+    for place in chosen.store or STORES:
+        with tempfile.TemporaryDirectory() as temporary:
+            counted = asyncio.run(run(chosen.kills, chosen.tasks or 4 * chosen.kills, Path(temporary), place))
+        sys.stdout.write(f"{chosen.kills} kills with {place}: {dict(counted)}\n")

@@ -80,7 +80,7 @@ async def test_any_process_cancels_answers_and_notifies(tmp_path: Path) -> None:
             await status(listening, "cancelled")
             async with asyncio.timeout(20):
                 while not left.exists():  # the function runs in the first process
-                    await here.result("ping", {})
+                    await here.result("tools/list", {})
             answers = {"go_on": {"action": "accept", "content": {"value": True}}}
             await here.result("tasks/update", {"taskId": asking, "inputResponses": answers})
             assert (await status(listening, "completed"))["result"]["content"][0]["text"] == "True"
