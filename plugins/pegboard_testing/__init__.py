@@ -15,6 +15,7 @@ _HOMES = {
     ".contracts.route_contract": "RouteContract",
     ".contracts.auth_contracts": "AuthProviderContract TokenSourceContract",
     ".contracts.authenticator_contract": "AuthenticatorContract http_request",
+    ".contracts.bus_contract": "BusContract",
     ".contracts.command_contract": "CommandContract",
     ".contracts.contract": "Contract rule",
     ".contracts.secret_store_contract": "SecretStoreContract WritableSecretStoreContract",

@@ -29,6 +29,9 @@ from pegboard_testing.contracts.authenticator_contract import (
     AuthenticatorContract,
     http_request,
 )
+from pegboard_testing.contracts.bus_contract import (
+    BusContract,
+)
 from pegboard_testing.contracts.command_contract import (
     CommandContract,
 )
@@ -86,6 +89,7 @@ __all__ = [
     "Asked",
     "AuthProviderContract",
     "AuthenticatorContract",
+    "BusContract",
     "CallError",
     "CallResult",
     "CommandContract",

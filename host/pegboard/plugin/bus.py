@@ -1,6 +1,7 @@
 """The contract for messages between the processes that share state."""
 
 from collections.abc import Callable
+from functools import partial
 from typing import TypeAlias
 
 Handler: TypeAlias = Callable[[bytes, int], None]
@@ -50,14 +51,18 @@ class Bus:
             self.deliver(topic, body, self.number)
         return to in (None, self.number)
 
-    def listen(self, topic: str, handler: Handler) -> None:
+    def listen(self, topic: str, handler: Handler) -> Callable[[], None]:
         """Call a function for each message of a topic, with its body and the number of the sender.
+
+        A plugin that may be reloaded calls the returned function at the end of its lifespan: it ends this.
 
         The function runs on the event loop and must not block. Messages of one sender arrive in order. A plugin ignores
         messages of a later version of itself. The topic "" announces that messages may be lost since the last one, or
         that `number` has changed: forget what others may have changed.
         """
-        self._handlers.setdefault(topic, []).append(handler)
+        handlers = self._handlers.setdefault(topic, [])
+        handlers.append(handler)
+        return partial(handlers.remove, handler)
 
     def deliver(self, topic: str, body: bytes, sender: int) -> None:
         """Call the functions of a topic. Subclasses call this for each message."""

@@ -57,11 +57,11 @@ class HostBus(Bus):
             return await super().send(topic, body, to)
         return await self._carrier.send(topic, body if self._sealer is None else self._sealer.seal(body, topic), to)
 
-    def listen(self, topic: str, handler: Handler) -> None:
+    def listen(self, topic: str, handler: Handler) -> Callable[[], None]:
         """Call a function for each message of a topic."""
         if self._carrier is not None and topic not in self._handlers:
             self._carrier.listen(topic, partial(self._receive, topic))
-        super().listen(topic, handler)
+        return super().listen(topic, handler)
 
     def _receive(self, topic: str, body: bytes, sender: int) -> None:
         try:

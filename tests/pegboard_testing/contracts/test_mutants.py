@@ -11,6 +11,7 @@ import pytest
 import pegboard_testing as testing
 from tests.pegboard_testing.contracts import (
     test_auth_contracts,
+    test_bus_contract,
     test_call_contracts,
     test_error_adapter_contract,
     test_http_contracts,
@@ -21,6 +22,7 @@ from tests.pegboard_testing.contracts.faulty import Mutants, broken
 
 MUTANTS: list[Mutants] = [
     *test_auth_contracts.MUTANTS,
+    *test_bus_contract.MUTANTS,
     *test_call_contracts.MUTANTS,
     *test_error_adapter_contract.MUTANTS,
     *test_http_contracts.MUTANTS,

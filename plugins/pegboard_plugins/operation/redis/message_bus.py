@@ -107,6 +107,8 @@ class RedisBus(Bus):
 
     async def send(self, topic: str, body: bytes, to: int | None = None) -> bool:
         """Add a message to the stream of all, or to the inbox of a process that lives."""
+        if to == self._number:
+            return await super().send(topic, body, to)
         message = (KEPT_MESSAGES, topic, body, self._number)
         if to is None:
             return bool(await self._connection.run("EVAL", _TELL_ALL, 2, self._stream, self._places, *message))
