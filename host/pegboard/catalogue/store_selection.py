@@ -13,7 +13,7 @@ from pegboard.loading.plugins import SECTION_OF_KIND, LoadedPlugin
 from pegboard.names import nearest
 from pegboard.plugin.bus import Bus
 from pegboard.plugin.origin import Origin
-from pegboard.plugin.stores import Store
+from pegboard.plugin.stores import RecordStore, Store
 
 StoreKey: TypeAlias = tuple[type[Any], str]
 """The contract and the name of a store."""
@@ -51,13 +51,16 @@ def select_stores(
     selected: dict[StoreKey, OfferedStore] = {}
     problems: list[ConfigProblem] = []
     state = config.host.state
-    if state is not None and (bus := offered.get((Bus, state))) is not None:
-        selected[Bus, state] = bus
-    elif state is not None and not fall_back:
-        problems.append(_unknown(config, ("host", "state"), (Bus, state), offered, absent))
+    if state is not None:
+        own = ((contract, state) for contract in (Bus, RecordStore))
+        selected.update({key: offered[key] for key in own if key in offered})
+        if (Bus, state) not in offered and not fall_back:
+            problems.append(_unknown(config, ("host", "state"), (Bus, state), offered, absent))
     for path, key, default in (setting for plugin in plugins for setting in _settings(plugin)):
         store = offered.get(key)
         if store is None and (fall_back or key[1] == state):
+            if default is None:
+                continue
             store = offered.get((key[0], default))  # the plugin of the state may offer some stores only
         if store is None:
             problems.append(_unknown(config, path, key, offered, absent))

@@ -52,6 +52,7 @@ class HostForProtocols:
     Attributes:
         operator: the token whose bearer is the operator; None without one.
         observation: the record of sessions; None if no plugin observes the host.
+        stores: the open stores. A command enters it around its use of stores: its end closes them.
     """
 
     def __init__(
@@ -64,7 +65,7 @@ class HostForProtocols:
     ) -> None:
         self.identity = identity
         self._catalogue = catalogue
-        self._stores = stores
+        self.stores = stores
         self._bus = bus
         self.operator: OperatorToken | None = None
         self.observation: Observation | None = None
@@ -104,19 +105,19 @@ class HostForProtocols:
 
     async def open_stores(self) -> None:
         """Open the selected stores, and let the bus among them carry messages."""
-        await self._stores.open_all(self._catalogue.assembly.stores)
+        await self.stores.open_all(self._catalogue.assembly.stores)
         await self._open_bus()
 
     async def _open_bus(self) -> None:
         for contract, name in self._catalogue.assembly.stores:
             if contract is Bus:
-                self._bus.carry_by(await self.store(Bus, name), self._stores.sealer)
+                self._bus.carry_by(await self.store(Bus, name), self.stores.sealer)
 
     async def store(self, contract: type[Any], name: str) -> Any:
         """Return a selected store. The bus tells a store of records which processes live, so it is opened before."""
         if contract is RecordStore:
             await self._open_bus()
-        return await self._stores.get(self._catalogue.assembly.stores, (contract, name))
+        return await self.stores.get(self._catalogue.assembly.stores, (contract, name))
 
 
 class HostForTransports:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import hmac
 import os
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from typing import Any
 
 from cryptography.exceptions import InvalidTag
@@ -16,11 +17,13 @@ from cryptography.hazmat.primitives.hashes import SHA256
 from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 
 from pegboard.plugin.sessions import EventStore, SessionStore
+from pegboard.plugin.stores import Record, RecordStore
+from pegboard.wire.codec import decode, encode
 
 NONCE_BYTES = 12
 KEY_BYTES = 32
 NAME_BYTES = 2
-"""The size of the length of a field's name, before the name in its sealed value."""
+"""The size of the length of a name, before the name in its sealed value."""
 
 
 class StateSealer:
@@ -62,6 +65,8 @@ class StateSealer:
         """Return a store whose values are sealed. A store of another contract is returned unchanged."""
         if isinstance(store, SessionStore):
             return SealedSessions(store, self)
+        if isinstance(store, RecordStore):
+            return SealedRecords(store, self)
         return SealedEvents(store, self) if isinstance(store, EventStore) else store
 
 
@@ -113,6 +118,72 @@ class SealedSessions(SessionStore):
         whole = self._sealer.open(sealed, key + digest)
         end = NAME_BYTES + int.from_bytes(whole[:NAME_BYTES], "big")
         return whole[NAME_BYTES:end].decode(), whole[end:]
+
+
+class SealedRecords(RecordStore):
+    """A store whose records are sealed. It sees their kinds, states, processes, numbers and expiry."""
+
+    def __init__(self, store: RecordStore, sealer: StateSealer) -> None:
+        self._store = store
+        self._sealer = sealer
+        store.on_ended = lambda: self.on_ended and self.on_ended()
+
+    @property
+    def process(self) -> str:  # type: ignore[override]  # a suspended process gets another number
+        """The name of this process in the store."""
+        return self._store.process
+
+    async def create(self, record: Record) -> bool:
+        """Store a sealed record."""
+        return await self._store.create(self._sealed(record))
+
+    async def get(self, record_id: str) -> Record | None:
+        """Return a record. A record that was sealed with other keys is unknown."""
+        record = await self._store.get(self._key(record_id))
+        return next(iter(self._opened([] if record is None else [record])), None)
+
+    async def transition(self, expected: Record, new: Record) -> bool:
+        """Replace a sealed record."""
+        sealed = self._sealed(new._replace(id=expected.id, owner=expected.owner))
+        return await self._store.transition(sealed._replace(number=expected.number), sealed)
+
+    async def delete(self, record_id: str) -> bool:
+        """Remove a record."""
+        return await self._store.delete(self._key(record_id))
+
+    async def count(self, owner: str) -> int:
+        """Return the number of records of an owner."""
+        return await self._store.count(self._sealer.digest(owner))
+
+    async def find(self, kind: str) -> Sequence[Record]:
+        """Return the records of a kind."""
+        return self._opened(await self._store.find(kind))
+
+    async def orphans(self, kind: str) -> Sequence[Record]:
+        """Return the records of a kind whose process has ended."""
+        return self._opened(await self._store.orphans(kind))
+
+    async def expire(self) -> None:
+        """Free the space of the records that have expired."""
+        await self._store.expire()
+
+    def _key(self, record_id: str) -> str:
+        return f"{record_id.partition('/')[0]}/{self._sealer.digest(record_id)}"
+
+    def _sealed(self, record: Record) -> Record:
+        key, index = self._key(record.id), encode([record.id, record.owner])
+        whole = len(index).to_bytes(NAME_BYTES, "big") + index + record.content
+        return record._replace(id=key, owner=self._sealer.digest(record.owner), content=self._sealer.seal(whole, key))
+
+    def _opened(self, records: Sequence[Record]) -> list[Record]:
+        opened: list[Record] = []
+        for record in records:
+            with suppress(ValueError):
+                whole = self._sealer.open(record.content, record.id)
+                end = NAME_BYTES + int.from_bytes(whole[:NAME_BYTES], "big")
+                record_id, owner = decode(whole[NAME_BYTES:end])
+                opened.append(record._replace(id=record_id, owner=owner, content=whole[end:]))
+        return opened
 
 
 class SealedEvents(EventStore):

@@ -13,11 +13,22 @@ from pydantic import SecretStr
 
 from pegboard import Host, PluginConfig
 from pegboard.errors import ConfigError
-from pegboard.plugin import Bus, Plugin, PluginContext, SessionStore, SharedKeys, Store, StoreName, hookimpl
+from pegboard.plugin import (
+    Bus,
+    Plugin,
+    PluginContext,
+    RecordStore,
+    SessionStore,
+    SharedKeys,
+    Store,
+    StoreName,
+    hookimpl,
+)
 from pegboard.runtime.host_bus import ChangeRelay, HostBus
-from pegboard.runtime.sealed_state import SealedSessions, StateSealer
+from pegboard.runtime.sealed_state import SealedRecords, SealedSessions, StateSealer
 from pegboard.types import Change
-from pegboard_testing import SessionStoreContract
+from pegboard_plugins.support.memory_records import MemoryRecordStore
+from pegboard_testing import RecordStoreContract, SessionStoreContract, new_record
 from tests.support import kept
 
 OLD, NEW = "o" * 32, "n" * 32
@@ -56,6 +67,25 @@ async def test_a_field_that_was_moved_to_another_session_is_not_opened(tmp_path:
     stolen: Mapping[str, Any] = await files.get(sealer.digest("a")) or {}
     await files.update(sealer.digest("b"), stolen)
     assert await store.get("b") is None
+
+
+class TestSealedRecords(RecordStoreContract):
+    def make(self) -> RecordStore:
+        return SealedRecords(MemoryRecordStore(), StateSealer([NEW]))
+
+
+async def test_a_store_of_records_sees_kinds_and_digests() -> None:
+    records = MemoryRecordStore()
+    await SealedRecords(records, StateSealer([OLD])).create(new_record("secret", owner="ann"))
+    both = SealedRecords(records, StateSealer([NEW, OLD]))
+    stored = await both.get("kind/secret")
+    assert stored is not None
+    assert await both.transition(stored, stored._replace(content=b"tea")) is True
+    assert [record.content for record in await both.find("kind")] == [b"tea"]
+    assert await SealedRecords(records, StateSealer([NEW])).get("kind/secret") is None
+    ((record_id, record),) = records._records.items()
+    assert not [text for text in ("secret", "ann", "tea") if text in repr(record)]
+    assert record_id.startswith("kind/")
 
 
 class PairedBus(Bus):

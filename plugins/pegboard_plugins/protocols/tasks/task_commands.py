@@ -57,8 +57,8 @@ def _use(command: CommandContext, use: Callable[[TaskStore], Awaitable[T]]) -> T
         raise MCPError('tasks are in the memory of the process that serves: set [plugins.tasks] store = "sqlite"')
 
     async def run() -> T:
-        _, offered = command.host.assembly.stores[RecordStore, settings.store]
-        async with offered.open() as records:
+        async with command.host.for_protocols.stores:
+            records = await command.host.for_protocols.store(RecordStore, settings.store)
             return await use(TaskStore(records, Sealer(keys_of(settings), settings.ttl_seconds)))
 
     return asyncio.run(run())
