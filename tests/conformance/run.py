@@ -32,8 +32,8 @@ from tests.support.wire import PEGBOARD, client_environment
 from tools.install import ROOT
 
 KINDS = ("sqlite", "memory", "redis", "proxy", "workers")
-"""Sessions in memory and tasks in SQLite, as by default; both in memory; both in Redis; there with two processes behind a
-proxy, by turns; there with two workers.
+"""Sessions in memory and tasks in SQLite, as by default; both in memory; both in Redis; there with two processes behind
+a proxy, by turns; there with two workers.
 
 Before workers the proxy makes each request a connection of its own, which the system gives to one of them.
 """
