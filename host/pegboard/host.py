@@ -29,13 +29,14 @@ from pegboard.loading.plugins import LoadedPlugin, LoadProblem, LoadReport, log_
 from pegboard.middleware.time_limit import MiddlewareTime
 from pegboard.plugin.base import Catalogue, PluginContext
 from pegboard.plugin.origin import PROGRAM
+from pegboard.plugin.stores import RecordStore
 from pegboard.plugin.transports import Connection
 from pegboard.routing.operator_token import OperatorToken
 from pegboard.runtime.dispatcher import Dispatcher
 from pegboard.runtime.host_bus import ChangeRelay, HostBus
 from pegboard.runtime.host_contexts import HostForProtocols, HostForTransports
 from pegboard.runtime.lifespans import Entered, LateLifespans, leave_all, observe, start_plugins
-from pegboard.runtime.open_stores import OpenStores
+from pegboard.runtime.open_stores import OpenStores, UsedKeys
 from pegboard.runtime.served_catalogue import ServedCatalogue
 from pegboard.runtime.supervisor import chosen_transports, run_all
 from pegboard.secrets.redaction import Redactor
@@ -129,9 +130,13 @@ class Host:
     def _new_runtime(self) -> Runtime:
         host = self.config.host
         threads = Threads(host.threads)
-        access = HostAccess(self.dispatch, self.emit, threads.step, self._entered, {}, {})
+        access = HostAccess(self.dispatch, self.emit, threads.step, self._entered, {}, {}, self._used_keys().use)
         time = MiddlewareTime(lambda: self.config.host.tool_timeout)
         return Runtime(threads, Deadlines(), access, time, host.token_seconds)
+
+    def _used_keys(self) -> UsedKeys:
+        state, workers = self.config.host.state, self.config.worker[1]
+        return UsedKeys(None if state is None else lambda: self.for_protocols.store(RecordStore, state), workers)
 
     async def _store(self, contract: type[Any], name: str, closing: Callable[[], Awaitable[None]]) -> Any:
         """Return a store for a plugin, and call `closing` before the stores close."""

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Generic
 
 from pegboard.context.progress import SENT, Progress
 from pegboard.context.requirements import all_metadata, authorization_of, metadata_of, secret_of, secrets_of, user_of
-from pegboard.errors import InteractionError
+from pegboard.errors import InteractionError, RetryableToolError
 from pegboard.types.callers import Authorization, Caller, Client
 from pegboard.types.calls import FIRST_ROUND, Call, OnProgress
 from pegboard.types.http import Headers
@@ -339,6 +339,28 @@ class Context(Generic[ConfigT, StateT]):
 
             self._steps = rounds_of(self) or Rounds(FIRST_ROUND)
         return await self._steps.once(key, step, self._call.path)
+
+    async def once_only(self, key: str) -> bool:
+        """Return True for the first caller that uses a key, and False for later ones, at any process of the state.
+
+        A client can repeat a call with the same answers (2026-07-28, basic/patterns/mrtr). A function that must not act
+        twice uses a key after its last question, and acts only if this returns True.
+
+        Args:
+            key: the key, such as the number of an order. Each toolkit has its own keys. The use is remembered for
+                `[plugins.mcp] state_seconds`.
+
+        Raises:
+            RetryableToolError: the shared state cannot be reached.
+            InteractionError: the function runs without a host, or several workers share no state.
+        """
+        if self._host is None:
+            raise InteractionError("This tool uses its host, but runs without a host.")
+        seconds = (self._call.rounds or self._call.round or FIRST_ROUND).seconds
+        try:
+            return await self._host.use_key(f"{self._bound.owner.name}/{key}", seconds)
+        except ConnectionError as error:
+            raise RetryableToolError("The state of this server cannot be reached. Try again later.") from error
 
     # --- the host ---
 

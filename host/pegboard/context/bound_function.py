@@ -63,6 +63,7 @@ class HostAccess(NamedTuple):
         entered: the lifespans that the host leaves in reverse order when it stops, each with its name for the log.
         values: the values of dependencies that live as long as the host, by function.
         overrides: the functions that a test puts in the place of the functions of dependencies.
+        use_key: uses a key for a number of seconds. Returns False if it was used before.
     """
 
     dispatch: Dispatch
@@ -71,3 +72,4 @@ class HostAccess(NamedTuple):
     entered: list[tuple[str, Lifespan]]
     values: dict[Callable[..., Any], Any]
     overrides: dict[Callable[..., Any], Callable[..., Any]]
+    use_key: Callable[[str, float], Awaitable[bool]]

@@ -45,6 +45,9 @@ class Rounds:
             asked before is used only if the author named the question. A stored answer is never replaced.
         task: the task of the call, or None if the call cannot ask in rounds.
         max_bytes: the size limit of the results of all steps, in bytes of JSON.
+
+    Attributes:
+        seconds: how long the protocol accepts the state of a round.
     """
 
     def __init__(
@@ -52,6 +55,7 @@ class Rounds:
     ) -> None:
         self._max_bytes = max_bytes
         self._number = before.number
+        self.seconds = before.seconds
         self._asked = dict(before.asked)
         self._given = before.given
         self._answers = {key: before.given[key] for key in before.asked if key in before.given} | dict(before.answers)

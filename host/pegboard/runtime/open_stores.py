@@ -1,24 +1,32 @@
-"""The open stores of a host. Each store is opened once and closed when the host stops."""
+"""The open stores of a host, and the keys that can be used once. Each store is opened once and closed at the end."""
 
 from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from contextlib import AbstractAsyncContextManager
 from functools import cached_property
+from hashlib import sha256
+from time import time
 from typing import TYPE_CHECKING, Any
 
 from pegboard.catalogue.store_selection import OfferedStore, StoreKey, Stores
-from pegboard.errors import PluginError
+from pegboard.errors import InteractionError, PluginError
 from pegboard.messages.error_fields import describe_error
 from pegboard.plugin.sessions import SessionStore
-from pegboard.plugin.stores import RecordStore
+from pegboard.plugin.stores import Record, RecordStore
 from pegboard.runtime.store_claim import StoreClaim
 from pegboard.secrets.redaction import redacted
 
 if TYPE_CHECKING:
     from pegboard.runtime.sealed_state import StateSealer
+
+_UNSHARED = (
+    "This tool cannot prevent that it acts twice. Its operator must fix that.",
+    "once_only needs a store that all workers share: set [host] state, or serve with --workers 1",
+)
+
 
 logger = logging.getLogger("pegboard")
 
@@ -146,6 +154,45 @@ class OpenStores(AbstractAsyncContextManager["OpenStores"]):
                 keeper.cancel()
         if self._keepers:
             await asyncio.wait(tuple(self._keepers))
+
+
+class UsedKeys:
+    """The keys that were used, in the shared state or in the memory of this process.
+
+    Args:
+        open_store: opens the store of the shared state; None without shared state.
+        workers: the number of processes that serve together.
+    """
+
+    def __init__(self, open_store: Callable[[], Awaitable[RecordStore]] | None, workers: int) -> None:
+        self._open_store = open_store
+        self._workers = workers
+        self._ends: dict[str, float] = {}
+
+    async def use(self, key: str, seconds: float) -> bool:
+        """Use a key. Return False if it was used before.
+
+        Args:
+            key: the key.
+            seconds: how long the use is remembered.
+
+        Raises:
+            ConnectionError: the shared state cannot be reached.
+            InteractionError: the processes share no state.
+        """
+        name = sha256(key.encode("utf-8", "surrogatepass")).hexdigest()
+        now = time()
+        if self._open_store is not None:
+            store = await self._open_store()
+            return await store.create(Record(id=f"once/{name}", content=b"", expires_at=now + seconds))
+        if self._workers > 1:
+            raise InteractionError(*_UNSHARED)
+        while self._ends and next(iter(self._ends.values())) <= now:
+            del self._ends[next(iter(self._ends))]
+        if self._ends.get(name, now) > now:
+            return False
+        self._ends[name] = now + seconds
+        return True
 
 
 def _inherited(store: object, contract: type[Any]) -> list[str]:

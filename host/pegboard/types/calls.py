@@ -62,6 +62,7 @@ class Round(NamedTuple):
         answers: the client's answers in earlier rounds, by the question's key.
         results: the results of finished steps, by their key.
         given: the client's answers in this round, by the question's key.
+        seconds: how long the protocol accepts this state, again and again.
     """
 
     number: int = 0
@@ -69,6 +70,7 @@ class Round(NamedTuple):
     answers: Mapping[str, Any] = EMPTY
     results: Mapping[str, Any] = EMPTY
     given: Mapping[str, Any] = EMPTY
+    seconds: float = 600
 
 
 FIRST_ROUND = Round()

@@ -17,7 +17,6 @@ if TYPE_CHECKING:
 INPUT_REQUIRED_METHODS = frozenset(("tools/call", "prompts/get", "resources/read"))
 """The methods whose result may require input."""
 
-_FIRST_ROUND = Round()
 MAX_STATE_BYTES = 1024 * 1024
 """The largest state that the server sends to a client."""
 
@@ -33,6 +32,7 @@ class RoundTrips:
     def __init__(self, keys: Sequence[str], seconds: float) -> None:
         self._keys = keys
         self._seconds = seconds
+        self._first = Round(seconds=seconds)
         self._made: Sealer | None = None
 
     @property
@@ -52,7 +52,7 @@ class RoundTrips:
         if method not in INPUT_REQUIRED_METHODS:
             return None
         if "requestState" not in params and "inputResponses" not in params:
-            return _FIRST_ROUND
+            return self._first
         return self._resumed(method, params, caller)
 
     def _resumed(self, method: str, params: Mapping[str, Any], caller: Caller) -> Round:
@@ -60,7 +60,7 @@ class RoundTrips:
         if type(responses) is not dict or not all(type(answer) is dict for answer in responses.values()):
             raise ProtocolError(INVALID_PARAMS, "params.inputResponses must be an object of objects")
         if "requestState" not in params:
-            return Round(given=responses)
+            return self._first._replace(given=responses)
         state = params["requestState"]
         if type(state) is not str:
             raise ProtocolError(INVALID_PARAMS, "params.requestState must be a string")
@@ -68,7 +68,7 @@ class RoundTrips:
             number, questions, answers, results = self._sealer.open(state, _bound_to(method, params, caller))
         except ValueError as error:
             raise ProtocolError(INVALID_PARAMS, f"params.requestState is invalid: {error}") from None
-        return Round(number=number, asked=questions, answers=answers, results=results, given=responses)
+        return Round(number, questions, answers, results, responses, self._seconds)
 
     def result(self, call: Call, outcome: InputRequired) -> Mapping[str, Any]:
         """Return the `InputRequiredResult`, without the members that all results have.

@@ -156,7 +156,7 @@ class TaskStore:
             dict(task.questions),
             task.message,
             dict(task.ending),
-            [part if isinstance(part, int) else dict(part) for part in task.round],
+            [dict(part) if isinstance(part, Mapping) else part for part in task.round],
         ]
         token = self._sealer.seal(state, [KIND, task.id]).removeprefix(STATE_VERSION)
         content = urlsafe_b64decode(token + "==")  # a quarter smaller
