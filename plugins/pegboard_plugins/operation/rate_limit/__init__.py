@@ -1,21 +1,22 @@
 """Rate limits for each caller and tool, and for completions: token buckets in bounded memory.
 
-A refusal says when to try again. Each process has its own limits.
+A refusal says when to try again. Processes that share state share their limits.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable
 from fnmatch import fnmatchcase
-from functools import lru_cache
+from functools import lru_cache, partial
+from hashlib import sha256
 from math import ceil
 from time import monotonic
-from typing import NamedTuple
+from typing import Annotated, NamedTuple
 
 from pydantic import Field
 
 from pegboard import PluginConfig, RetryableToolError
-from pegboard.plugin import Middleware, Plugin, ProtocolError, hookimpl
+from pegboard.plugin import Middleware, Plugin, PluginContext, ProtocolError, RecordStore, StoreName, hookimpl
 from pegboard.types import Call
 from pegboard_plugins.support.jsonrpc import INTERNAL_ERROR
 
@@ -25,6 +26,7 @@ _MAX_EXAMINED_BUCKETS = 8
 """The number of oldest buckets that are examined to find a full one to drop."""
 _MAX_NAME_CHARACTERS = 64
 """The maximum length of a tool's name. Longer names exist for no tool and share a bucket."""
+_DIGEST_BYTES = 16
 _LOOPBACK = frozenset(("127.0.0.1", "::1"))
 
 
@@ -50,6 +52,8 @@ class RateLimitConfig(PluginConfig):
             the user. `burst` is 1 by default.
         local: limit the operator too, and callers without a token from loopback addresses. These include clients of a
             proxy on this machine that hides their addresses.
+        store: the store in which processes share the limits, named by the plugin that provides it; None for limits of
+            each process. The default is `[host] state`.
     """
 
     calls_per_minute: float = Field(6000, gt=0)
@@ -59,6 +63,7 @@ class RateLimitConfig(PluginConfig):
     completion_burst: int = Field(600, ge=1)
     services: ToolLimit | None = None
     local: bool = False
+    store: Annotated[str | None, StoreName(RecordStore)] = None
 
 
 class Rate(NamedTuple):
@@ -79,9 +84,14 @@ class RateLimitPlugin(Plugin):
     Config = RateLimitConfig
 
     @hookimpl
-    def register_middleware(self) -> Iterable[Middleware]:
+    def register_middleware(self, context: PluginContext) -> Iterable[Middleware]:
         """Return middleware for tool calls and completions."""
-        return [RateLimit(self.config)]
+        if self.config.store is None:
+            return [RateLimit(self.config)]
+        from pegboard_plugins.operation.rate_limit.shared_limits import SharedBuckets, SharedRateLimit
+
+        buckets = SharedBuckets(partial(context.store, RecordStore, self.config.store))
+        return [SharedRateLimit(CountedCalls(self.config), buckets)]
 
 
 class TooManyCallsError(RetryableToolError):
@@ -90,15 +100,14 @@ class TooManyCallsError(RetryableToolError):
     default_status = 429
 
 
-class RateLimit(Middleware):
-    """Middleware that refuses calls beyond the limits.
+class CountedCalls:
+    """The buckets of calls.
 
     Args:
         config: the limits.
-        clock: a monotonic clock in seconds.
     """
 
-    def __init__(self, config: RateLimitConfig, clock: Callable[[], float] = monotonic) -> None:
+    def __init__(self, config: RateLimitConfig) -> None:
         self._local = config.local
         self._tools = {pattern: _rate(limit.calls_per_minute, limit.burst) for pattern, limit in config.tools.items()}
         self._others = _rate(config.calls_per_minute, config.burst)
@@ -106,18 +115,18 @@ class RateLimit(Middleware):
         services = config.services
         self._services = None if services is None else _rate(services.calls_per_minute, services.burst)
         self._rate_of = lru_cache(1024)(self._find_rate)
-        self._buckets = Buckets(clock)
 
-    def check(self, call: Call) -> None:
-        """Count a tool call or a request for completion, or refuse it."""
+    def bucket(self, call: Call) -> tuple[Hashable, Rate] | None:
+        """Return the key and the limit of the bucket of a call; None for a call that is not counted."""
         if call.method == "tools/call":
-            if not call.runs_task and self._is_counted(call):  # a task was counted when it was created
-                self._check_tool(call)
-        elif call.method == "completion/complete" and self._is_counted(call):
-            wait = self._take(call, None, self._completions)
-            if wait:
-                data = {"retryAfterMs": ceil(wait * 1000)}
-                raise ProtocolError(INTERNAL_ERROR, "Too many requests for completion", data)
+            if call.runs_task or not self._is_counted(call):  # a task was counted when it was created
+                return None
+            name = call.params.get("name")
+            if not isinstance(name, str) or len(name) > _MAX_NAME_CHARACTERS:
+                name = ""
+            return self._of(call, name, self._rate_of(name))
+        is_completion = call.method == "completion/complete" and self._is_counted(call)
+        return self._of(call, None, self._completions) if is_completion else None
 
     def _is_counted(self, call: Call) -> bool:
         """Return True if calls of this caller are counted."""
@@ -126,24 +135,51 @@ class RateLimit(Middleware):
             return False
         return self._local or not (caller.trusted or (call.peer in _LOOPBACK and not caller.is_known))
 
-    def _check_tool(self, call: Call) -> None:
-        name = call.params.get("name")
-        if not isinstance(name, str) or len(name) > _MAX_NAME_CHARACTERS:
-            name = ""
-        wait = self._take(call, name, self._rate_of(name))
-        if wait:
-            seconds = ceil(wait)
-            raise TooManyCallsError(
-                f"Too many calls of this tool. Try again in {seconds} second{'s' if seconds > 1 else ''}.",
-                retry_after_ms=ceil(wait * 1000),
-            )
-
-    def _take(self, call: Call, name: str | None, rate: Rate) -> float:
+    def _of(self, call: Call, name: str | None, rate: Rate) -> tuple[Hashable, Rate]:
         services = self._services
-        return self._buckets.take(_bucket_key(call, name), services if services and _is_service(call) else rate)
+        return _bucket_key(call, name), services if services and _is_service(call) else rate
 
     def _find_rate(self, name: str) -> Rate:
         return next((rate for pattern, rate in self._tools.items() if fnmatchcase(name, pattern)), self._others)
+
+
+class RateLimit(Middleware):
+    """Middleware that refuses calls beyond the limits of this process.
+
+    Args:
+        config: the limits.
+        clock: a monotonic clock in seconds.
+    """
+
+    def __init__(self, config: RateLimitConfig, clock: Callable[[], float] = monotonic) -> None:
+        self._counted = CountedCalls(config)
+        self._buckets = Buckets(clock)
+
+    def check(self, call: Call) -> None:
+        """Count a tool call or a request for completion, or refuse it."""
+        if (bucket := self._counted.bucket(call)) is not None:
+            refuse(call, self._buckets.take(*bucket))
+
+
+def refuse(call: Call, wait: float) -> None:
+    """Refuse a call that must wait.
+
+    Args:
+        call: the call.
+        wait: the seconds until a token is available; 0 if it has one.
+
+    Raises:
+        TooManyCallsError, ProtocolError: it must wait.
+    """
+    if not wait:
+        return
+    if call.method != "tools/call":
+        raise ProtocolError(INTERNAL_ERROR, "Too many requests for completion", {"retryAfterMs": ceil(wait * 1000)})
+    seconds = ceil(wait)
+    raise TooManyCallsError(
+        f"Too many calls of this tool. Try again in {seconds} second{'s' if seconds > 1 else ''}.",
+        retry_after_ms=ceil(wait * 1000),
+    )
 
 
 class Buckets:
@@ -201,5 +237,6 @@ def _bucket_key(call: Call, name: str | None) -> Hashable:
     caller, supplied = call.caller, call.supplied
     program = caller.client_id if caller.subject is None else None
     user = None if supplied is None else supplied.user_id
-    # a hash, because names may be long and thousands are kept
-    return caller.issuer, caller.subject, program, user and hash(user), name
+    # a digest, because names may be long and thousands are kept
+    digest = user and sha256(user.encode("utf-8", "surrogatepass")).digest()[:_DIGEST_BYTES]
+    return caller.issuer, caller.subject, program, digest, name
