@@ -7,10 +7,10 @@ identity provider. This module only describes the plugin.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, ClassVar
 
-from pegboard.plugin import Authenticator, Plugin, Route, hookimpl
+from pegboard.plugin import Authenticator, Plugin, PluginContext, RecordStore, Route, hookimpl
 from pegboard_plugins.auth.login.settings import LoginConfig
 
 if TYPE_CHECKING:
@@ -33,22 +33,25 @@ class LoginPlugin(Plugin):
 
         return LoginSigner(self.config)
 
-    @cached_property
-    def _grants(self) -> GrantStore:
+    def _grants(self, context: PluginContext) -> GrantStore:
         from pegboard_plugins.auth.login.grant_store import GrantStore
 
-        return GrantStore(self.config.database)
+        if self.config.store is None:
+            return GrantStore(self.config.database)
+        from pegboard_plugins.auth.login.shared_grants import SharedGrants
+
+        return SharedGrants(partial(context.store, RecordStore, self.config.store))
 
     @hookimpl
-    def register_authenticators(self) -> Iterable[Authenticator]:
+    def register_authenticators(self, context: PluginContext) -> Iterable[Authenticator]:
         """Return the authenticator for the access tokens."""
         from pegboard_plugins.auth.login.login_authenticator import LoginAuthenticator
 
-        return [LoginAuthenticator(self.config, self._signer, self._grants)]
+        return [LoginAuthenticator(self.config, self._signer, self._grants(context))]
 
     @hookimpl
-    def register_routes(self) -> Iterable[Route]:
+    def register_routes(self, context: PluginContext) -> Iterable[Route]:
         """Return the routes of the authorization server, and those of the metadata."""
         from pegboard_plugins.auth.login.login_routes import login_routes
 
-        return login_routes(self.config, self._signer, self._grants)
+        return login_routes(self.config, self._signer, self._grants(context))

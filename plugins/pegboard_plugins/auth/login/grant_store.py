@@ -91,7 +91,7 @@ class GrantStore:
     async def add(self, grant: LoginGrant) -> str:
         """Keep a grant until its code expires, and return its id. Remove the grants that have expired."""
         grant_id, now = token_urlsafe(16), time()
-        content = encode([*grant[:5], grant.person._asdict()]).decode()
+        content = content_of(grant).decode()
 
         def insert(file: sqlite3.Connection) -> None:
             file.execute("DELETE FROM grants WHERE expires_at < ?", (now,))
@@ -104,13 +104,13 @@ class GrantStore:
         """Return a grant that has not expired, or None."""
         query = "SELECT * FROM grants WHERE id = ? AND expires_at >= ?"
         row = await self._in_thread(lambda file: file.execute(query, (str(grant_id), time())).fetchone())
-        return None if row is None else _grant(*row)
+        return None if row is None else _of_row(*row)
 
     async def find(self, matches: Callable[[LoginGrant], bool]) -> list[LoginGrant]:
         """Return the grants that match and have not expired, and whose code was used."""
         query = "SELECT * FROM grants WHERE number > 0 AND expires_at >= ? ORDER BY expires_at"
         rows = await self._in_thread(lambda file: file.execute(query, (time(),)).fetchall())
-        return [grant for grant in (_grant(*row) for row in rows) if matches(grant)]
+        return [grant for grant in (_of_row(*row) for row in rows) if matches(grant)]
 
     async def advance(self, grant: LoginGrant, expires_at: float) -> bool:
         """Use up the valid token of a grant. Return False if another request has used it."""
@@ -146,10 +146,20 @@ class GrantStore:
         return directory / "login.db"
 
 
-def _grant(grant_id: str, number: int, expires_at: float, content: str) -> LoginGrant:
-    client, client_name, redirect_uri, challenge, scopes, person = decode(content.encode())
+def content_of(grant: LoginGrant) -> bytes:
+    """Return what is kept of a grant beside its id, its number and its end."""
+    return encode([*grant[:5], grant.person._asdict()])
+
+
+def grant_of(grant_id: str, number: int, expires_at: float, content: bytes) -> LoginGrant:
+    """Return the grant that was kept."""
+    client, client_name, redirect_uri, challenge, scopes, person = decode(content)
     owner = Person(**{**person, "groups": tuple(person["groups"])})
     return LoginGrant(client, client_name, redirect_uri, challenge, tuple(scopes), owner, grant_id, number, expires_at)
+
+
+def _of_row(grant_id: str, number: int, expires_at: float, content: str) -> LoginGrant:
+    return grant_of(grant_id, number, expires_at, content.encode())
 
 
 @contextmanager

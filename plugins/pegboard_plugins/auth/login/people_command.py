@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import asyncio
-from typing import Any
+from collections.abc import Awaitable, Callable
+from typing import Any, TypeVar
 
 from pegboard import ToolRuntimeError
-from pegboard.plugin import CommandContext, encode
+from pegboard.plugin import CommandContext, RecordStore, encode
 from pegboard_plugins.auth.login.grant_store import GrantStore, LoginGrant
+from pegboard_plugins.auth.login.shared_grants import SharedGrants
+
+T = TypeVar("T")
 
 
 class NoSuchLoginError(ToolRuntimeError):
@@ -17,19 +21,32 @@ class NoSuchLoginError(ToolRuntimeError):
 def run_people(command: CommandContext) -> int:
     """Print the logins, or end some of them."""
     options, settings = command.options, command.settings
-    grants = GrantStore(settings.database)
     if options.end is not None:
-        count = asyncio.run(_ended(grants, options.end))
+        count = _use(command, lambda grants: _ended(grants, options.end))
         seconds = settings.checked_seconds
         logins = "1 login has" if count == 1 else f"{count} logins have"
         ended = {"ended": count, "refused_within_seconds": seconds}
         text = f"{logins} ended. Access tokens are refused within {seconds:.0f} seconds."
         command.print(encode(ended).decode() if options.json else text)
         return 0
-    rows = [_row(grant) for grant in asyncio.run(grants.find(lambda grant: True))]
+    rows = [_row(grant) for grant in _use(command, lambda grants: grants.find(lambda grant: True))]
     text = "\n".join(map(_line, rows)) or "Nobody is logged in."
     command.print(encode(rows).decode() if options.json else text)
     return 0
+
+
+def _use(command: CommandContext, use: Callable[[GrantStore], Awaitable[T]]) -> T:
+    settings = command.settings
+
+    async def run() -> T:
+        if settings.store is None:
+            return await use(GrantStore(settings.database))
+        host = command.new_host()
+        host.load()
+        async with host.for_protocols.stores:
+            return await use(SharedGrants(lambda closing: host.for_protocols.store(RecordStore, settings.store)))
+
+    return asyncio.run(run())
 
 
 async def _ended(grants: GrantStore, who: str) -> int:

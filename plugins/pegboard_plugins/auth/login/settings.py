@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 from pydantic import AfterValidator, Field, SecretStr, StringConstraints, field_validator, model_validator
 
 from pegboard import PluginConfig
-from pegboard.plugin import SharedKeys, WidensAccess
+from pegboard.plugin import RecordStore, SharedKeys, StoreName, WidensAccess
 from pegboard_client import names_this_machine
 from pegboard_plugins.support.bearer import Scopes
 from pegboard_plugins.support.secret_strength import is_weak_secret
@@ -144,6 +144,8 @@ class LoginConfig(PluginConfig):
         keys: the secrets that sign tokens. The first signs, all verify. Processes that serve the same resource need the
             same keys. The default is `[host] state_keys`, else a key in the state directory.
         database: the file of the logins; by default `login.db` in the state directory.
+        store: the store of the logins in the place of this file, named by the plugin that provides it, for several
+            machines. The default is `[host] state`.
         access_seconds: the lifetime of access tokens.
         login_seconds: the time after which a person must log in again.
         checked_seconds: the maximum time for which an access token is accepted after its login was revoked.
@@ -162,6 +164,7 @@ class LoginConfig(PluginConfig):
     scope_groups: Mapping[str, tuple[str, ...]] = {}
     keys: Annotated[tuple[SecretStr, ...], SharedKeys()] = ()
     database: Name | None = None
+    store: Annotated[str | None, StoreName(RecordStore)] = None
     access_seconds: float = Field(600, ge=30, le=3600)
     login_seconds: float = Field(7 * 24 * 3600, ge=60, allow_inf_nan=False)
     checked_seconds: float = Field(30, ge=0, le=600)
@@ -183,6 +186,8 @@ class LoginConfig(PluginConfig):
             raise ValueError("GitHub does not prove addresses: set user names in allowed_users, or allowed_groups")
         if any(is_weak_secret(key.get_secret_value()) for key in self.keys):
             raise ValueError("a key is weak: use the output of `openssl rand -hex 32`")
+        if self.store is not None and not self.keys:
+            raise ValueError("the pages of a login may reach other processes: set keys, the same for all of them")
         return self
 
     @property
