@@ -7,11 +7,12 @@ then the browser goes to the provider, and only this browser can end the login.
 from __future__ import annotations
 
 import logging
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from hmac import compare_digest
 from http.cookies import CookieError, SimpleCookie
 from secrets import token_urlsafe
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 from urllib.parse import parse_qsl
 
 from pegboard.plugin import ProtocolContext, Route, encode
@@ -48,6 +49,17 @@ MAX_FORM_FIELDS = 10
 NOT_PROVED = "This browser has not proved that it belongs to the user of the login. Open its link"
 MAX_BROWSERS = 10_000
 """The limit of browsers that log in at the issuer. The oldest are forgotten first."""
+MAX_PROCESSES = 5
+"""The limit of other processes that are asked for the login of a browser."""
+COOKIE = "pegboard-vault-"
+"""The beginning of the name of a cookie. The id of its login follows."""
+_PROCESS = re.compile(rf"{COOKIE}([0-9]{{1,16}})\.")
+HAS_ENDED = 404, "This login has ended. Start it again"
+WAITS_NOT = 400, "This page belongs to no login that waits"
+
+Page: TypeAlias = Callable[[Request], Awaitable[Response | None]]
+"""Returns the response to a request; None if no login of this process belongs to it."""
+Elsewhere: TypeAlias = Callable[[Request, Iterable[int]], Awaitable[Response | None]]
 
 
 class _Browser(NamedTuple):
@@ -71,7 +83,12 @@ class CallerPages:
 
     Args:
         settings: the section `[plugins.vault.callers]`.
+
+    Attributes:
+        elsewhere: returns the pages of logins that other processes began; None without other processes.
     """
+
+    elsewhere: Elsewhere | None = None
 
     def __init__(self, settings: CallerSettings) -> None:
         self._settings = settings
@@ -81,29 +98,48 @@ class CallerPages:
         self._flows: dict[str, LoginFlow] = {}
         self._browsers: dict[str, _Browser] = {}
         """The browsers that log in at the issuer, by the state of the request."""
+        self._pages: Mapping[str, Page] = {
+            OPEN: self._open,
+            IDENTIFY: self._identify,
+            AGREE: self._agree,
+            CALLBACK: self._receive,
+            DOCUMENT: self._describe,
+        }
         self._identified: dict[str, set[str]] = {}
         """The cookies of browsers that belong to the caller, by the id of the login."""
 
     def routes(self) -> Sequence[Route]:
         """Return the routes."""
-        handlers = {
-            OPEN: ("GET", self._open),
-            IDENTIFY: ("GET", self._identify),
-            AGREE: ("POST", self._agree),
-            CALLBACK: ("GET", self._receive),
-            DOCUMENT: ("GET", self._describe),
-        }
         return [
-            Route(method=method, path=path, handler=own_page(self._url, handler), auth="public", anonymous=True)
-            for path, (method, handler) in handlers.items()
+            Route(
+                method="POST" if path == AGREE else "GET",
+                path=path,
+                handler=own_page(self._url, self._answer),
+                auth="public",
+                anonymous=True,
+            )
+            for path in self._pages
         ]
+
+    async def _answer(self, request: Request, host: ProtocolContext) -> Response:
+        """Return the page of a login, wherever it was begun."""
+        page = await self.own(request)
+        if page is None and self.elsewhere is not None:
+            named = f"{COOKIE}{request.query.get('id', '')} {request.headers.get('Cookie') or ''}"
+            numbers = dict.fromkeys(map(int, _PROCESS.findall(named)))
+            page = await self.elsewhere(request, list(numbers)[:MAX_PROCESSES])
+        return page or message_page(*(HAS_ENDED if request.path in (OPEN, AGREE) else WAITS_NOT))
+
+    async def own(self, request: Request) -> Response | None:
+        """Return the page of a login that this process began; None for any other."""
+        return await self._pages[request.path](request)
 
     @property
     def client_metadata_url(self) -> str:
         """The URL of the client id metadata document; "" without https, which such documents require."""
         return self._url + DOCUMENT if self._is_secure else ""
 
-    async def _describe(self, request: Request, host: ProtocolContext) -> Response:
+    async def _describe(self, request: Request) -> Response:
         """Return the client id metadata document of this host."""
         document = {
             "client_id": self._url + DOCUMENT,
@@ -137,10 +173,12 @@ class CallerPages:
         """End all pages."""
         self._flows.clear()
 
-    async def _open(self, request: Request, host: ProtocolContext) -> Response:
+    async def _open(self, request: Request) -> Response | None:
         flow = self._flows.get(request.query.get("id", ""))
-        if flow is None or not flow.is_shown or flow.response.done():
-            return message_page(404, "This login has ended. Start it again")
+        if flow is None:
+            return None
+        if not flow.is_shown or flow.response.done():
+            return message_page(*HAS_ENDED)
         try:
             browser = await self._request_identity(flow)
         except LoginFailedError as error:
@@ -152,10 +190,10 @@ class CallerPages:
         cookie = f"{self._cookie(flow)}={browser.secret}; Path=/; HttpOnly; SameSite=Lax{secure}"
         return _redirect(browser.request.url, {"Set-Cookie": cookie})
 
-    async def _identify(self, request: Request, host: ProtocolContext) -> Response:
+    async def _identify(self, request: Request) -> Response | None:
         browser = self._browsers.get(request.query.get("state", ""))
         if browser is None:
-            return message_page(400, "This page belongs to no login that waits")
+            return None
         flow = browser.flow
         if not compare_digest(self._secret(request, flow), browser.secret.encode()):
             return message_page(403, "This login was started in another browser. Open its link in this browser")
@@ -172,13 +210,13 @@ class CallerPages:
                 403, "Another user has started this login. Close this page, and tell the sender of the link"
             )
         if self._flows.get(flow.id) is not flow:
-            return message_page(404, "This login has ended. Start it again")
+            return message_page(*HAS_ENDED)
         self._identified.setdefault(flow.id, set()).add(browser.secret)
         if flow.must_agree and flow.terms is not None:
             return terms_page(flow.terms, flow.id, AGREE, flow.page)
         return _redirect(flow.page, {})
 
-    async def _agree(self, request: Request, host: ProtocolContext) -> Response:
+    async def _agree(self, request: Request) -> Response | None:
         """Receive the answer to the terms of a login, from a browser of its caller."""
         try:
             pairs = parse_qsl(request.body.decode("ascii"), keep_blank_values=True, max_num_fields=MAX_FORM_FIELDS)
@@ -186,8 +224,10 @@ class CallerPages:
             pairs = []
         fields = dict(pairs)
         flow = self._flows.get(fields.pop("id", ""))
-        if flow is None or flow.response.done():
-            return message_page(404, "This login has ended. Start it again")
+        if flow is None:
+            return None
+        if flow.response.done():
+            return message_page(*HAS_ENDED)
         if not self._is_identified(request, flow):
             return message_page(403, NOT_PROVED)
         if fields.pop("answer", "") != "allow":
@@ -199,10 +239,12 @@ class CallerPages:
         flow.response.set_result(fields)
         return await outcome_page(flow)
 
-    async def _receive(self, request: Request, host: ProtocolContext) -> Response:
+    async def _receive(self, request: Request) -> Response | None:
         flow = self._with_state(request.query.get("state", ""))
-        if flow is None or flow.must_agree or flow.response.done():
-            return message_page(400, "This page belongs to no login that waits")
+        if flow is None:
+            return None
+        if flow.must_agree or flow.response.done():
+            return message_page(*WAITS_NOT)
         if not self._is_identified(request, flow):
             return message_page(403, NOT_PROVED)
         flow.response.set_result(dict(request.query))
@@ -265,7 +307,7 @@ class CallerPages:
         return self._url.startswith("https:")
 
     def _cookie(self, flow: LoginFlow) -> str:
-        return f"{'__Host-' if self._is_secure else ''}pegboard-vault-{flow.id}"
+        return f"{'__Host-' if self._is_secure else ''}{COOKIE}{flow.id}"
 
     def _secret(self, request: Request, flow: LoginFlow) -> bytes:
         """Return the cookie of a browser for a login."""

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import Callable, Iterable, Mapping
+from abc import ABC, abstractmethod
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from hashlib import sha256
 from time import time
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from pegboard.plugin import StateFiles, encode
 from pegboard_client import LoginFailedError
@@ -24,17 +26,14 @@ _UNREPORTED = frozenset(("offline_access", "openid"))
 T = TypeVar("T")
 
 
-class KeptTokens:
-    """The tokens of all owners.
+class KeptTokens(ABC):
+    """The tokens of all owners, and their logins at MCP servers. Any method may raise `VaultError`.
 
     Args:
-        open_store: opens the file. It may block.
         clients: the registrations at providers, by name.
     """
 
-    def __init__(self, open_store: Callable[[], VaultStore], clients: Mapping[str, ProviderClient]) -> None:
-        self._open_store = open_store
-        self._store: VaultStore | None = None
+    def __init__(self, clients: Mapping[str, ProviderClient]) -> None:
         self._clients = clients
         self._renewals: dict[TokenKey, asyncio.Task[VaultToken | None]] = {}
 
@@ -50,21 +49,41 @@ class KeptTokens:
             token = await self._renewed(key)
         return token if token is not None and covers(token, scopes) else None
 
+    @abstractmethod
     async def load(self, key: TokenKey) -> VaultToken | None:
-        """Return a token from the file, even if it has expired. Return None if there is none."""
-        return await self.in_thread(lambda store: store.load(key))
+        """Return a token, even if it has expired. Return None if there is none."""
 
+    @abstractmethod
     async def save(self, key: TokenKey, token: VaultToken) -> None:
         """Keep a token."""
-        await self.in_thread(lambda store: store.save(key, token))
 
+    @abstractmethod
+    async def replace(self, key: TokenKey, earlier: VaultToken, token: VaultToken) -> bool:
+        """Replace a token, unless it is no longer the earlier token. Return False then."""
+
+    @abstractmethod
     async def remove(self, key: TokenKey) -> None:
         """Forget a token."""
-        await self.in_thread(lambda store: store.remove(key))
 
+    @abstractmethod
     async def keys(self) -> list[TokenKey]:
         """Return the owners and providers of all tokens."""
-        return await self.in_thread(VaultStore.keys)
+
+    @abstractmethod
+    async def load_login(self, row: str) -> Mapping[str, Any] | None:
+        """Return a login at an MCP server, or None if there is none that a key decrypts."""
+
+    @abstractmethod
+    async def save_login(self, row: str, login: Mapping[str, Any] | None) -> None:
+        """Replace a login at an MCP server. None removes it."""
+
+    @abstractmethod
+    async def logins(self) -> list[str]:
+        """Return the names of all logins at MCP servers, and of what belongs to them."""
+
+    @abstractmethod
+    def lock(self, name: str) -> AbstractAsyncContextManager[bool]:
+        """Hold a lock during a block. Yield False, without waiting, if another process holds it."""
 
     async def _renewed(self, key: TokenKey) -> VaultToken | None:
         """Renew a token. Cancelling a call does not cancel the renewal: the provider may have replaced the token."""
@@ -82,7 +101,7 @@ class KeptTokens:
     async def _renew(self, key: TokenKey) -> VaultToken | None:
         name = f"vault-{sha256(encode(list(key))).hexdigest()[:32]}"
         while True:
-            with StateFiles(os.environ).lock(name) as is_ours:
+            async with self.lock(name) as is_ours:
                 token = await self.load(key)
                 if token is None or not _has_expired(token):
                     return token  # another process has renewed or removed it
@@ -93,39 +112,26 @@ class KeptTokens:
     async def _use_refresh_token(self, key: TokenKey, token: VaultToken) -> VaultToken | None:
         if token.refresh_token is None:
             return None
-        if not await self._replace(key, token, token):  # raises if the store cannot be written
+        if not await self.replace(key, token, token):  # raises if the store cannot be written
             return await self.load(key)
         try:
             fresh = await self._clients[key.provider].refresh(token)
         except ProviderRefusedError as error:
             if error.code not in REFUSED_REFRESH:
                 raise
-            await self._replace(key, token, token._replace(refresh_token=None))
+            await self.replace(key, token, token._replace(refresh_token=None))
             return None
-        if await self._replace(key, token, fresh):
+        if await self.replace(key, token, fresh):
             return fresh
         later = await self.load(key)
         if later is None:  # the owner has logged out
             await self.revoke(key, fresh)
         return later
 
-    async def _replace(self, key: TokenKey, earlier: VaultToken, token: VaultToken) -> bool:
-        return await self.in_thread(lambda store: store.replace(key, earlier, token))
-
     async def close(self) -> None:
         """Wait for renewals that run: their providers may already have replaced the refresh tokens."""
         if self._renewals:
             await asyncio.wait(self._renewals.values(), timeout=MAX_CLOSE_SECONDS)
-
-    async def in_thread(self, use: Callable[[VaultStore], T]) -> T:
-        """Use the file, which is opened first if necessary."""
-
-        def run() -> T:
-            if self._store is None:
-                self._store = self._open_store()
-            return use(self._store)
-
-        return await asyncio.to_thread(run)
 
     async def revoke(self, key: TokenKey, token: VaultToken) -> str:
         """Revoke a token at its provider. Return the reason why the provider may still accept a part of it, or "".
@@ -148,6 +154,68 @@ class KeptTokens:
             return str(error).removesuffix(".")
         rest = f"{client.facts.title} revoked the access token, and may keep the refresh token"
         return rest if leaves_refresh_token else ""
+
+
+class FileTokens(KeptTokens):
+    """The tokens and logins in one file, which the processes of one machine may use.
+
+    Args:
+        open_store: opens the file. It may block.
+        clients: the registrations at providers, by name.
+    """
+
+    def __init__(self, open_store: Callable[[], VaultStore], clients: Mapping[str, ProviderClient]) -> None:
+        super().__init__(clients)
+        self._open_store = open_store
+        self._store: VaultStore | None = None
+
+    async def load(self, key: TokenKey) -> VaultToken | None:
+        """Return a token from the file."""
+        return await self._in_thread(lambda store: store.load(key))
+
+    async def save(self, key: TokenKey, token: VaultToken) -> None:
+        """Keep a token. It is on the disk when this method returns."""
+        await self._in_thread(lambda store: store.save(key, token))
+
+    async def replace(self, key: TokenKey, earlier: VaultToken, token: VaultToken) -> bool:
+        """Replace a token, unless it is no longer the earlier token."""
+        return await self._in_thread(lambda store: store.replace(key, earlier, token))
+
+    async def remove(self, key: TokenKey) -> None:
+        """Forget a token."""
+        await self._in_thread(lambda store: store.remove(key))
+
+    async def keys(self) -> list[TokenKey]:
+        """Return the owners and providers of all tokens."""
+        return await self._in_thread(VaultStore.keys)
+
+    async def load_login(self, row: str) -> Mapping[str, Any] | None:
+        """Return a login at an MCP server."""
+        return await self._in_thread(lambda store: store.load_login(row))
+
+    async def save_login(self, row: str, login: Mapping[str, Any] | None) -> None:
+        """Replace a login at an MCP server. It is on the disk when this method returns."""
+        await self._in_thread(lambda store: store.save_login(row, login))
+
+    async def logins(self) -> list[str]:
+        """Return the names of all logins at MCP servers."""
+        return await self._in_thread(VaultStore.logins)
+
+    @asynccontextmanager
+    async def lock(self, name: str) -> AsyncIterator[bool]:
+        """Hold the lock of a file during a block."""
+        with StateFiles(os.environ).lock(name) as is_ours:
+            yield is_ours
+
+    async def _in_thread(self, use: Callable[[VaultStore], T]) -> T:
+        """Use the file, which is opened first if necessary."""
+
+        def run() -> T:
+            if self._store is None:
+                self._store = self._open_store()
+            return use(self._store)
+
+        return await asyncio.to_thread(run)
 
 
 def covers(token: VaultToken, scopes: Iterable[str]) -> bool:

@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from typing import Any, TypeVar
 
 from pegboard import ToolRuntimeError
-from pegboard.plugin import CommandContext, encode
+from pegboard.plugin import CommandContext, RecordStore, encode
 from pegboard.terminal import UsageError
 from pegboard_client import LoginFailedError
 from pegboard_plugins.auth.vault.login_flows import LoginFlows, login_flows
@@ -142,16 +142,27 @@ async def _accounts(flows: LoginFlows) -> list[dict[str, Any]]:
 
 def _with_flows(command: CommandContext, use: Callable[[LoginFlows], Awaitable[T]]) -> T:
     async def run() -> T:
-        flows = login_flows(command.settings)
-        try:
-            return await use(flows)
-        finally:
-            await flows.close()
+        settings = command.settings
+        if settings.store is None:
+            return await _closed(login_flows(settings), use)
+        host = command.new_host()
+        host.load()
+        async with host.for_protocols.stores:
+            open_store = host.for_protocols.store
+            return await _closed(login_flows(settings, lambda closing: open_store(RecordStore, settings.store)), use)
 
     try:
         return asyncio.run(run())
     except LoginFailedError as error:
         raise LoginCommandError(f"the login failed: {error}") from None
+
+
+async def _closed(flows: LoginFlows, use: Callable[[LoginFlows], Awaitable[T]]) -> T:
+    """Use logins, and close them."""
+    try:
+        return await use(flows)
+    finally:
+        await flows.close()
 
 
 def _row(key: TokenKey, token: VaultToken) -> dict[str, Any]:

@@ -15,19 +15,21 @@ from typing import TYPE_CHECKING
 from weakref import WeakValueDictionary
 
 from pegboard import AuthorizationRequiredError, MCPError
-from pegboard.plugin import LoginPage, StateFiles
+from pegboard.plugin import Bus, LoginPage, StateFiles
 from pegboard.types import Caller, Response
 from pegboard_client import PAGE_HEADERS, LoginFailedError, message_page
-from pegboard_plugins.auth.vault.kept_tokens import KeptTokens, covers
+from pegboard_plugins.auth.vault.kept_tokens import FileTokens, KeptTokens, covers
 from pegboard_plugins.auth.vault.provider_client import ProviderClient, ProviderRefusedError
 from pegboard_plugins.auth.vault.settings import VaultConfig
 from pegboard_plugins.auth.vault.vault_keys import vault_keys
-from pegboard_plugins.auth.vault.vault_store import TokenKey, VaultError, VaultStore, VaultToken
+from pegboard_plugins.auth.vault.vault_store import TokenKey, VaultCipher, VaultError, VaultStore, VaultToken
 from pegboard_plugins.support.login_questions import PendingLogin
 
 if TYPE_CHECKING:
     from pegboard_plugins.auth.vault.caller_pages import CallerPages
     from pegboard_plugins.auth.vault.loopback_pages import LoopbackPages
+    from pegboard_plugins.auth.vault.shared_flows import SharedFlows
+    from pegboard_plugins.auth.vault.shared_tokens import OpenStore
 
 logger = logging.getLogger("pegboard.plugins.vault")
 
@@ -51,9 +53,10 @@ class LoginFlow(LoginPage):
         title: the name of the provider for the person.
         scopes: the scopes to request.
         seconds: the time for which a call waits for the login; None for the time of the vault.
+        number: the number of this process.
 
     Attributes:
-        id: an id that nobody can guess.
+        id: an id that nobody can guess. It begins with the number of the process that began the login.
         ends_at: the time of `time.monotonic` at which it ends.
         url: the page to open.
         user_code: the code to enter there; "" for none.
@@ -67,13 +70,15 @@ class LoginFlow(LoginPage):
         done: the outcome for the person.
     """
 
-    def __init__(self, key: TokenKey, title: str, scopes: Sequence[str] = (), seconds: float | None = None) -> None:
+    def __init__(
+        self, key: TokenKey, title: str, scopes: Sequence[str] = (), seconds: float | None = None, number: int = 0
+    ) -> None:
         loop = asyncio.get_running_loop()
         self.key = key
         self.title = title
         self.scopes = tuple(scopes)
         self.seconds = seconds
-        self.id = token_urlsafe(16)
+        self.id = f"{number}.{token_urlsafe(16)}"
         self.ends_at = monotonic() + MAX_LOGIN_SECONDS
         self.url = ""
         self.user_code = ""
@@ -142,6 +147,17 @@ class LoginFlows:
         self._flows: dict[str, LoginFlow] = {}
         self._pages: dict[str, LoopbackPages] = {}
         self._starting: WeakValueDictionary[TokenKey, asyncio.Lock] = WeakValueDictionary()
+        self._shared: SharedFlows | None = None
+
+    def share(self, bus: Bus) -> None:
+        """Let other processes find and finish the logins of this process, from now on."""
+        from pegboard_plugins.auth.vault.shared_flows import SharedFlows  # most hosts are one process
+
+        self._shared = SharedFlows(bus, self._flows, self.caller_pages)
+
+    @property
+    def _number(self) -> int:
+        return 0 if self._shared is None else self._shared.number
 
     def owner(self, caller: Caller) -> tuple[str, str] | None:
         """Return the issuer and the subject of a caller in the vault, or None."""
@@ -190,13 +206,13 @@ class LoginFlows:
             client = self.clients[key.provider]
             earlier = await self.tokens.load(key)
             wanted = client.wanted([*(earlier.scopes if earlier else ()), *scopes])
-            flow = LoginFlow(key, client.facts.title, wanted)
+            flow = LoginFlow(key, client.facts.title, wanted, number=self._number)
             is_on_device = client.settings.device if device is None else device
             if is_on_device and not key.issuer:  # a device login does not prove who the caller is
                 await self._start_on_device(flow, client)
             else:
                 await self._start_in_browser(flow, client)
-            self._flows[flow.id] = flow
+            await self._add(flow)
             return flow
 
     async def begin(
@@ -206,7 +222,7 @@ class LoginFlows:
         async with self._starting.setdefault(key, asyncio.Lock()):
             flow = next((waiting for waiting in self._flows.values() if waiting.key == key), None)
             if flow is None:
-                flow = await self._begin(LoginFlow(key, title, seconds=seconds), log_in)
+                flow = await self._begin(LoginFlow(key, title, (), seconds, self._number), log_in)
         try:
             async with asyncio.timeout(seconds):
                 await flow.shown.wait()
@@ -225,10 +241,15 @@ class LoginFlows:
             await log_in(flow)
             return f"You are logged in at {flow.title}"
 
-        self._flows[flow.id] = flow
         flow.task = asyncio.create_task(self._run(flow, finish, pages))
         flow.done.add_done_callback(lambda _: flow.shown.set())
+        await self._add(flow)
         return flow
+
+    async def _add(self, flow: LoginFlow) -> None:
+        self._flows[flow.id] = flow
+        if self._shared is not None:
+            await self._shared.tell_waiting(flow)
 
     async def _start_in_browser(self, flow: LoginFlow, client: ProviderClient) -> None:
         pages = self._pages_for(flow, client.settings.redirect_uri)
@@ -305,9 +326,17 @@ class LoginFlows:
             if not flow.done.cancelled():
                 flow.done.exception()  # a call may no longer wait for it
             self._flows.pop(flow.id, None)
+            await self._tell_end(flow)
             if pages is not None:
                 await asyncio.sleep(0)  # the last page is sent first
                 await pages.remove(flow)
+
+    async def _tell_end(self, flow: LoginFlow) -> None:
+        if self._shared is None or flow.done.cancelled():
+            return
+        error = flow.done.exception()
+        outcome = flow.done.result() if error is None else ""
+        await self._shared.tell_ended(flow.id, outcome, "" if error is None else str(error))
 
     async def close(self) -> None:
         """End all logins that are not completed."""
@@ -320,11 +349,18 @@ class LoginFlows:
         self._flows.clear()
         for pages in self._pages.values():
             await pages.close()
+        if self._shared is not None:
+            self._shared.close()
         await self.tokens.close()
 
 
-def login_flows(config: VaultConfig) -> LoginFlows:
-    """Return the logins for the settings. The file of tokens is opened at its first use."""
+def login_flows(config: VaultConfig, open_records: OpenStore | None = None) -> LoginFlows:
+    """Return the logins for the settings. The file or the store of tokens is opened at its first use.
+
+    Args:
+        config: the settings.
+        open_records: opens the store that the settings name, with the function that is called before it closes.
+    """
 
     def open_store() -> VaultStore:
         try:
@@ -340,7 +376,12 @@ def login_flows(config: VaultConfig) -> LoginFlows:
         return store
 
     clients = {name: ProviderClient(name, settings) for name, settings in config.providers.items()}
-    tokens, callers = KeptTokens(open_store, clients), config.callers
+    callers = config.callers
+    tokens: KeptTokens = FileTokens(open_store, clients)
+    if config.store is not None and open_records is not None:
+        from pegboard_plugins.auth.vault.shared_tokens import SharedTokens
+
+        tokens = SharedTokens(open_records, VaultCipher([key.get_secret_value() for key in config.state_keys]), clients)
     if callers is None:
         return LoginFlows(clients, tokens)
     from pegboard_plugins.auth.vault.caller_pages import CallerPages

@@ -3,24 +3,23 @@
 from __future__ import annotations
 
 import asyncio
-import os
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from hashlib import sha256
 from typing import Any
 
-from pegboard.plugin import LoginPage, LoginStore, StateFiles, decode, encode
+from pegboard.plugin import LoginPage, LoginStore, decode, encode
 from pegboard.types import Caller
 from pegboard_plugins.auth.vault.kept_tokens import LOCK_POLL_SECONDS
 from pegboard_plugins.auth.vault.login_flows import OPERATOR, LoginFlows
-from pegboard_plugins.auth.vault.vault_store import TokenKey, VaultStore
+from pegboard_plugins.auth.vault.vault_store import TokenKey
 
 
 class ServerLogins(LoginStore):
-    """The logins of one owner in the file of the vault.
+    """The logins of one owner in the vault.
 
     Args:
-        flows: the logins that wait, and the file.
+        flows: the logins that wait, and the vault.
         owner: the issuer and the subject of the owner. Both are "" for the operator.
     """
 
@@ -40,7 +39,7 @@ class ServerLogins(LoginStore):
 
     async def owners(self, server: str) -> Sequence[Caller]:
         """Return the callers from the network that have a login at a server."""
-        rows = [decode(name.encode()) for name in await self._tokens.in_thread(VaultStore.logins) if name[0] == "["]
+        rows = [decode(name.encode()) for name in await self._tokens.logins() if name[0] == "["]
         return [Caller(subject, issuer=issuer) for issuer, subject, name in rows if name == server]
 
     async def begin(
@@ -52,11 +51,11 @@ class ServerLogins(LoginStore):
 
     async def load(self, server: str) -> Mapping[str, Any] | None:
         """Return the login at a server."""
-        return await self._tokens.in_thread(lambda store: store.load_login(self._row(server)))
+        return await self._tokens.load_login(self._row(server))
 
     async def save(self, server: str, login: Mapping[str, Any] | None) -> None:
-        """Replace the login at a server. It is on the disk when this method returns."""
-        await self._tokens.in_thread(lambda store: store.save_login(self._row(server), login))
+        """Replace the login at a server. It survives a crash when this method returns."""
+        await self._tokens.save_login(self._row(server), login)
 
     def _row(self, server: str) -> str:
         """Return the name of a row. No URL begins with the bracket of a caller's rows."""
@@ -67,7 +66,7 @@ class ServerLogins(LoginStore):
         """Wait until no other process or task renews the login at a server."""
         name = f"vault-{sha256(self._row(server).encode()).hexdigest()[:32]}"
         while True:
-            with StateFiles(os.environ).lock(name) as is_ours:
+            async with self._tokens.lock(name) as is_ours:
                 if is_ours:
                     yield
                     return

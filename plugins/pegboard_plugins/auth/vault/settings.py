@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 from pydantic import Field, SecretStr, field_validator, model_validator
 
 from pegboard import PluginConfig
-from pegboard.plugin import WidensAccess
+from pegboard.plugin import RecordStore, SharedKeys, StoreName, WidensAccess
 from pegboard_plugins.auth.vault.named_providers import NAMED_PROVIDERS
 from pegboard_plugins.support.bearer import checked_scopes
 from pegboard_plugins.support.login_questions import DEFAULT_WAIT_SECONDS, MAX_WAIT_SECONDS
@@ -171,6 +171,10 @@ class VaultConfig(PluginConfig):
         callers: the login of callers from the network; without it they receive neither tokens nor links.
         wait_seconds: the time for which a call waits for a login. Then the client must repeat the call.
         keyring: True to keep the key in the keyring of the operating system. It needs the library `keyring`.
+        store: the store of tokens in the place of a file, named by the plugin that provides it, for several machines.
+            The default is `[host] state`.
+        state_keys: the keys that encrypt tokens in this store. The first encrypts, all decrypt. The default is
+            `[host] state_keys`.
     """
 
     providers: Annotated[
@@ -181,6 +185,8 @@ class VaultConfig(PluginConfig):
     callers: Annotated[CallerSettings | None, WidensAccess("gives tools the tokens of callers from the network")] = None
     wait_seconds: float = Field(DEFAULT_WAIT_SECONDS, gt=0, le=MAX_WAIT_SECONDS)
     keyring: bool = False
+    store: Annotated[str | None, StoreName(RecordStore)] = None
+    state_keys: Annotated[tuple[SecretStr, ...], SharedKeys()] = ()
 
     @field_validator("providers")
     @classmethod
@@ -202,7 +208,7 @@ class VaultConfig(PluginConfig):
                 )
         return providers
 
-    @field_validator("keys")
+    @field_validator("keys", "state_keys")
     @classmethod
     def _are_strong(cls, keys: tuple[SecretStr, ...]) -> tuple[SecretStr, ...]:
         if any(is_weak_secret(key.get_secret_value()) for key in keys):
@@ -213,4 +219,6 @@ class VaultConfig(PluginConfig):
     def _check(self) -> Self:
         if self.keys and self.keyring:
             raise ValueError("keys and keyring are both set: remove one of them")
+        if self.store is not None and not self.state_keys:
+            raise ValueError("a login may reach other processes: set state_keys, the same for all of them")
         return self

@@ -73,6 +73,29 @@ class VaultError(ToolRuntimeError):
     """The vault cannot be read."""
 
 
+class VaultCipher:
+    """Encrypts and decrypts rows.
+
+    Args:
+        keys: secrets. The first encrypts, all decrypt.
+    """
+
+    def __init__(self, keys: Sequence[str]) -> None:
+        self._ciphers = [AESGCM(_derived(key.encode())) for key in keys]
+
+    def seal(self, key: Sequence[str], fields: Any) -> bytes:
+        """Encrypt a JSON value, which can only be opened with the same `key`."""
+        nonce = secrets.token_bytes(NONCE_BYTES)
+        return nonce + self._ciphers[0].encrypt(nonce, encode(fields), encode(list(key)))
+
+    def open(self, key: Sequence[str], sealed: bytes) -> Any:
+        """Return the value of a row, or None if no key decrypts it."""
+        for cipher in self._ciphers:
+            with suppress(InvalidTag, TypeError, ValueError):  # not this key, or not a row of this host
+                return decode(cipher.decrypt(sealed[:NONCE_BYTES], sealed[NONCE_BYTES:], encode(list(key))))
+        return None
+
+
 class VaultStore:
     """The file. Every method is one transaction, and may run in any thread.
 
@@ -83,7 +106,7 @@ class VaultStore:
 
     def __init__(self, path: Path, keys: Sequence[str]) -> None:
         self._path = path
-        self._ciphers = [AESGCM(_derived(key.encode())) for key in keys]
+        self._cipher = VaultCipher(keys)
 
     def load(self, key: TokenKey) -> VaultToken | None:
         """Return a token, or None if there is none.
@@ -126,7 +149,7 @@ class VaultStore:
         """
         with self._file() as file:
             row = file.execute("SELECT sealed FROM server_logins WHERE server = ?", (server,)).fetchone()
-        login = None if row is None else self._opened([server], row[0])
+        login: Mapping[str, Any] | None = None if row is None else self._cipher.open([server], row[0])
         if row is not None and login is None:
             logger.warning("the login at %s is damaged or encrypted with another key; it is not used", server)
         return login
@@ -137,7 +160,7 @@ class VaultStore:
             if login is None:
                 file.execute("DELETE FROM server_logins WHERE server = ?", (server,))
             else:
-                sealed = self._sealed([server], login)
+                sealed = self._cipher.seal([server], login)
                 file.execute("INSERT OR REPLACE INTO server_logins VALUES (?, ?)", (server, sealed))
 
     def logins(self) -> list[str]:
@@ -154,10 +177,10 @@ class VaultStore:
             for *key, sealed in file.execute("SELECT issuer, subject, provider, sealed FROM tokens").fetchall():
                 own = TokenKey(*key)
                 with suppress(VaultError):
-                    self._write(file, own, self._opened_token(own, sealed))
+                    self._write(file, own, token_of(own, self._cipher.open(own, sealed)))
             for server, sealed in file.execute("SELECT server, sealed FROM server_logins").fetchall():
-                if (login := self._opened([server], sealed)) is not None:
-                    new = self._sealed([server], login)
+                if (login := self._cipher.open([server], sealed)) is not None:
+                    new = self._cipher.seal([server], login)
                     file.execute("INSERT OR REPLACE INTO server_logins VALUES (?, ?)", (server, new))
 
     @contextmanager
@@ -186,32 +209,25 @@ class VaultStore:
         row = file.execute(
             "SELECT sealed FROM tokens WHERE issuer = ? AND subject = ? AND provider = ?", key
         ).fetchone()
-        return None if row is None else self._opened_token(key, row[0])
+        return None if row is None else token_of(key, self._cipher.open(key, row[0]))
 
     def _write(self, file: sqlite3.Connection, key: TokenKey, token: VaultToken) -> None:
-        file.execute("INSERT OR REPLACE INTO tokens VALUES (?, ?, ?, ?)", (*key, self._sealed(key, token._asdict())))
+        sealed = self._cipher.seal(key, token._asdict())
+        file.execute("INSERT OR REPLACE INTO tokens VALUES (?, ?, ?, ?)", (*key, sealed))
 
-    def _sealed(self, key: Sequence[str], fields: Mapping[str, Any]) -> bytes:
-        nonce = secrets.token_bytes(NONCE_BYTES)
-        return nonce + self._ciphers[0].encrypt(nonce, encode(fields), encode(list(key)))
 
-    def _opened(self, key: Sequence[str], sealed: bytes) -> dict[str, Any] | None:
-        """Return the content of a row, or None if no key decrypts it."""
-        for cipher in self._ciphers:
-            try:
-                fields = decode(cipher.decrypt(sealed[:NONCE_BYTES], sealed[NONCE_BYTES:], encode(list(key))))
-            except (InvalidTag, TypeError, ValueError):  # not this key, or not a row of this host
-                continue
-            return fields if isinstance(fields, dict) else None
-        return None
+def token_of(key: TokenKey, fields: Mapping[str, Any] | None) -> VaultToken:
+    """Return the token with the fields of a row.
 
-    def _opened_token(self, key: TokenKey, sealed: bytes) -> VaultToken:
-        if (fields := self._opened(key, sealed)) is not None:
-            return VaultToken(**{**fields, "scopes": tuple(fields["scopes"])})
+    Raises:
+        VaultError: there are none, because no key decrypts the row.
+    """
+    if fields is None:
         raise VaultError(
             f"the token of {key.provider} is damaged or encrypted with another key: add that key to "
             f"[plugins.vault] keys, or log in again after `pegboard logout {key.provider}`"
         )
+    return VaultToken(**{**fields, "scopes": tuple(fields["scopes"])})
 
 
 def check_mode(path: Path) -> None:

@@ -69,6 +69,7 @@ class CallerLogin:
         self._auth: OAuth = oauth(config, own, None)
         self._agreement: Agreement | None = None
         self._earlier: Mapping[str, str] = {}
+        self._refused: Mapping[str, str] = {}
         self._challenge: Mapping[str, str] = {}
         self._vain: list[float] = []
         self._started_name = ""
@@ -93,12 +94,16 @@ class CallerLogin:
     async def challenged(self, url: str, status: int, headers: Mapping[str, str]) -> bool:
         """Renew the token, or use one of a new login. Return False if the caller must log in, or agree."""
         self._challenge = headers
+        self._refused = self._earlier if carried.get() else {}
         if self._config.user_key is not None:
             return False
         if carried.get():
-            return await self._auth.challenged(url, status, headers)
+            is_renewed = await self._auth.challenged(url, status, headers)
+            self._refused = await self._fields(url)
+            return is_renewed
         await self._auth.reload(url)
-        return bool(await self.headers(url))
+        self._refused = await self.headers(url)
+        return bool(self._refused)
 
     async def _fields(self, url: str) -> Mapping[str, str]:
         """Return the header with the token or the key as the store has it now; none without both."""
@@ -137,6 +142,16 @@ class CallerLogin:
     async def _load_agreement(self) -> None:
         saved = (await self._own.load(agreements_at(self._place)) or {}).get(self._program)
         self._agreement = None if saved is None else Agreement(saved["issuer"], frozenset(saved["scopes"]))
+
+    async def is_new(self) -> bool:
+        """Return True if another process has logged in since the server refused a request. Connect again then."""
+        await self._auth.reload(self._url)
+        fields = await self._fields(self._url)
+        if not fields or fields == self._refused or not await self._may_use():
+            return False
+        self._refused = fields
+        self._on_login()
+        return True
 
     # --- logins
 

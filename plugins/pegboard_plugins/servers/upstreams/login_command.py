@@ -57,7 +57,7 @@ def run_server_logout(command: CommandContext) -> int:
 async def _log_out(command: CommandContext, config: ServerConfig, subject: str | None) -> bool:
     url = config.url or ""
     place = canonical(url)
-    async with _offered(command).open() as store:
+    async with command.host.for_protocols.stores, _offered(command).open() as store:
         owners = [(None, store)] if subject is None else await caller_logins(config, store)
         own = next((own for account, own in owners if account == subject), None)
         if own is None or await own.load(place) is None:
@@ -95,7 +95,7 @@ async def _log_in(command: CommandContext, config: ServerConfig) -> dict[str, An
 
             await asyncio.to_thread(webbrowser.open, url)
 
-    async with _offered(command).open() as store:
+    async with command.host.for_protocols.stores, _offered(command).open() as store:
         redirect = PastedRedirect(config.redirect_uri or "")
         login = NewLogin(oauth(config, store, open_page, redirect=redirect, scopes=options.scopes))
         try:

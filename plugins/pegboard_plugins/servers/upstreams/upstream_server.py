@@ -33,6 +33,7 @@ from pegboard_plugins.servers.upstreams.user_links import ConnectionKey, UserLin
 
 if TYPE_CHECKING:
     from pegboard_client import Client, Endpoint, HttpAuth, Program
+    from pegboard_plugins.servers.upstreams.caller_login import CallerLogin
     from pegboard_plugins.servers.upstreams.in_process_server import InProcessServer
 
 Sent = TypeVar("Sent")
@@ -277,7 +278,7 @@ class UpstreamServer:
             if user.login.started is not None and user.link.connected is None:
                 raise user.login.waiting(user.login.started)
             try:
-                result = await self._send(user.link, send, repeatable, context.caller)
+                result = await self._send_logged_in(user, user.login, send, repeatable, context.caller)
             except AuthorizationRequiredError as error:
                 if error.url is not None:
                     raise  # this call is part of another use of the connection
@@ -286,6 +287,22 @@ class UpstreamServer:
             await self.callers.note(key, user, needed=False)
             user.login.succeeded()
             return result
+
+    async def _send_logged_in(
+        self,
+        user: UserLink,
+        login: CallerLogin,
+        send: Callable[[Client], Awaitable[Sent]],
+        repeatable: bool,
+        caller: Caller,
+    ) -> Sent:
+        """Send the requests of one call, and again if another process has logged in since the server refused them."""
+        try:
+            return await self._send(user.link, send, repeatable, caller)
+        except AuthorizationRequiredError as error:
+            if error.url is not None or not await login.is_new():
+                raise
+        return await self._send(user.link, send, repeatable, caller)
 
     def meta(self, context: Context[Any]) -> dict[str, Any]:
         """Return the members of `_meta` for each request that a call sends to the server.
@@ -346,7 +363,7 @@ class UpstreamServer:
         if call.caller.is_known and not call.caller.service:
             await self._token(call)
             user = self._users.get(self.callers.key(call.caller, call.client))
-            if user is not None and user.needs_login and user.login is not None:
+            if user is not None and user.needs_login and user.login is not None and not await user.login.is_new():
                 raise await user.login.required(AuthorizationRequiredError(self.name))
         if self._link is not None and (error := self._link.failure) is not None:
             raise not_connected(self.name, error, self.config.auth, self.login)

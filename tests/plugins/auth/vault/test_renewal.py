@@ -13,7 +13,7 @@ import pytest
 
 from pegboard_client import LoginFailedError
 from pegboard_plugins.auth.vault.login_flows import LoginFlows
-from pegboard_plugins.auth.vault.vault_store import VaultError, VaultStore, VaultToken
+from pegboard_plugins.auth.vault.vault_store import VaultCipher, VaultError, VaultToken
 from tests.host.hosting import WAIT
 from tests.plugins.auth.vault.conftest import KEY, logins
 from tests.support.provider_server import ProviderServer
@@ -135,7 +135,7 @@ async def test_a_vault_that_cannot_be_written_does_not_use_the_refresh_token(mon
             raise sqlite3.OperationalError("database or disk is full")
 
         with monkeypatch.context() as full:
-            full.setattr(VaultStore, "_sealed", fail)
+            full.setattr(VaultCipher, "seal", fail)
             with pytest.raises(VaultError, match="disk is full"):
                 await flows.tokens.fresh(KEY)
         assert provider.forms == []
