@@ -19,9 +19,9 @@ from pegboard.plugin import (
     hookimpl,
 )
 from pegboard.types import Inventory, ItemKind
-from pegboard_plugins.operation.lock.catalogue_lock import CatalogueLock
-from pegboard_plugins.operation.lock.lock_files import LOCK_FILE_NAME, read_lock
 from pegboard_plugins.operation.lock.verification import unlocked_reason
+from pegboard_plugins.support.catalogue_lock import CatalogueLock
+from pegboard_plugins.support.lock_files import LOCK_FILE_NAME, read_lock
 
 if TYPE_CHECKING:
     from pegboard_plugins.operation.lock.lazy_start import LazyStart

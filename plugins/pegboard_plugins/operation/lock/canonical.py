@@ -13,7 +13,7 @@ from typing import Any
 from pydantic_core import from_json, to_json
 
 from pegboard.plugin import encode
-from pegboard_plugins.operation.lock.catalogue_lock import CANONICAL_FORM
+from pegboard_plugins.support.catalogue_lock import CANONICAL_FORM
 
 _PREFIX = f"pegboard definition {CANONICAL_FORM}\n".encode()
 """The first bytes of every digested text. They separate the digests of this version from all others."""

@@ -7,9 +7,9 @@ from collections.abc import Iterator, Mapping
 from difflib import unified_diff
 from typing import Any, Literal, NamedTuple
 
-from pegboard_plugins.operation.lock.catalogue_lock import LOCKED_KINDS, CatalogueLock, LockedDefinition, LockedOwner
-from pegboard_plugins.operation.lock.member_paths import MemberPath, member_path
 from pegboard_plugins.operation.lock.visible_text import visible
+from pegboard_plugins.support.catalogue_lock import LOCKED_KINDS, CatalogueLock, LockedDefinition, LockedOwner
+from pegboard_plugins.support.member_paths import MemberPath, member_path
 
 _NO_OWNER = LockedOwner()
 _NOTHING = CatalogueLock({})

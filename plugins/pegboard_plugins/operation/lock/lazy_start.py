@@ -21,8 +21,8 @@ from pegboard.plugin import (
     ToolkitLoader,
 )
 from pegboard.types import Call, CallNext, Inventory, ItemKind, Outcome
-from pegboard_plugins.operation.lock.catalogue_lock import CatalogueLock
 from pegboard_plugins.operation.lock.locked_toolkit import locked_toolkit, reason_to_import
+from pegboard_plugins.support.catalogue_lock import CatalogueLock
 from pegboard_plugins.support.jsonrpc import INVALID_PARAMS
 
 logger = logging.getLogger("pegboard.plugins.lock")

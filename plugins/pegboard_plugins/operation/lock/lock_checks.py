@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 from pegboard.plugin import CommandContext, Finding, StateFiles
 from pegboard.terminal import same_name
-from pegboard_plugins.operation.lock.catalogue_lock import LockFileError
-from pegboard_plugins.operation.lock.lock_files import LOCK_FILE_NAME, lock_path, read_lock
+from pegboard_plugins.support.catalogue_lock import LockFileError
+from pegboard_plugins.support.lock_files import LOCK_FILE_NAME, lock_path, read_lock
 
 
 def check_lock_file(command: CommandContext) -> Iterator[Finding]:

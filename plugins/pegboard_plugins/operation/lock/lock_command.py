@@ -20,23 +20,24 @@ from pegboard.plugin import CheckedDefinition, CommandContext, Finding
 from pegboard.terminal import agreed, diverted, is_interactive, print_json, print_lines, say
 from pegboard.types import ItemKind
 from pegboard_plugins.operation.lock.canonical import digest_of
-from pegboard_plugins.operation.lock.catalogue_lock import (
+from pegboard_plugins.operation.lock.definition_objects import definition_object
+from pegboard_plugins.operation.lock.differences import Difference, lock_differences
+from pegboard_plugins.operation.lock.lock_text import (
+    lock_text,
+    locked_definition,
+    with_former_definitions,
+    write_lock,
+    wrong_digests,
+)
+from pegboard_plugins.operation.lock.refused_definitions import with_hidden_text
+from pegboard_plugins.support.catalogue_lock import (
     LOCKED_KINDS,
     CatalogueLock,
     LockedDefinition,
     LockedOwner,
     LockFileError,
 )
-from pegboard_plugins.operation.lock.definition_objects import definition_object
-from pegboard_plugins.operation.lock.differences import Difference, lock_differences
-from pegboard_plugins.operation.lock.lock_files import LOCK_FILE_NAME, RESTORE, lock_path, read_lock, write_lock
-from pegboard_plugins.operation.lock.lock_text import (
-    lock_text,
-    locked_definition,
-    with_former_definitions,
-    wrong_digests,
-)
-from pegboard_plugins.operation.lock.refused_definitions import with_hidden_text
+from pegboard_plugins.support.lock_files import LOCK_FILE_NAME, RESTORE, lock_path, read_lock
 from pegboard_plugins.support.suite_files import suites_that_name
 
 _MARKS = {"added": "+", "removed": "-", "changed": "~", "renamed": "~", "unavailable": "?"}

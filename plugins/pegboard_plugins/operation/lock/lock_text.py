@@ -1,21 +1,24 @@
-"""The text of a lock file."""
+"""The text of a lock file, and its writing."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
+from pathlib import Path
 from typing import Any
 
 from pegboard_plugins.operation.lock.canonical import as_received, digest_of
-from pegboard_plugins.operation.lock.catalogue_lock import (
+from pegboard_plugins.operation.lock.visible_text import with_hidden_escaped
+from pegboard_plugins.support.catalogue_lock import (
     CANONICAL_FORM,
     LOCK_FORMAT,
     LOCKED_KINDS,
     CatalogueLock,
     LockedDefinition,
     LockedOwner,
+    LockFileError,
 )
-from pegboard_plugins.operation.lock.visible_text import with_hidden_escaped
+from pegboard_plugins.support.secret_files import replace_file
 
 
 def locked_definition(definition: Mapping[str, Any]) -> LockedDefinition:
@@ -69,3 +72,15 @@ def _owner_tree(owner: LockedOwner) -> dict[str, Any]:
         if items := owner.items(kind):
             tree[kind] = {name: items[name]._asdict() for name in sorted(items)}
     return tree
+
+
+def write_lock(lock: CatalogueLock, path: Path, configuration: Path | None) -> None:
+    """Write a lock. A new file gets the permissions and the owner of the configuration file.
+
+    Raises:
+        LockFileError: the file cannot be written.
+    """
+    try:
+        replace_file(path, lock_text(lock), like=None if path.exists() else configuration)
+    except OSError as error:
+        raise LockFileError(f"{path} cannot be written: {error.strerror}") from error

@@ -16,9 +16,9 @@ from pegboard.plugin import (
     ToolDefinition,
 )
 from pegboard_plugins.operation.lock.canonical import digest_of
-from pegboard_plugins.operation.lock.catalogue_lock import CatalogueLock, LockedDefinition, LockedOwner
 from pegboard_plugins.operation.lock.definition_objects import HOST_MEMBERS, host_options
 from pegboard_plugins.operation.lock.verification import unlocked_reason
+from pegboard_plugins.support.catalogue_lock import CatalogueLock, LockedDefinition, LockedOwner
 
 _VERSION = "pegboard/version"
 _TAGS = "pegboard/tags"

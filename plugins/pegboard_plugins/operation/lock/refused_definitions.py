@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from pegboard.plugin import text_problems
-from pegboard_plugins.operation.lock.catalogue_lock import LOCKED_KINDS, CatalogueLock, LockedDefinition, LockedOwner
+from pegboard_plugins.support.catalogue_lock import LOCKED_KINDS, CatalogueLock, LockedDefinition, LockedOwner
 
 
 def with_hidden_text(lock: CatalogueLock) -> CatalogueLock:

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from pegboard.plugin import CheckedDefinition, encode
-from pegboard_plugins.operation.lock.catalogue_lock import CatalogueLock
 from pegboard_plugins.operation.lock.definition_objects import definition_object
+from pegboard_plugins.support.catalogue_lock import CatalogueLock
 
 _FIX = "`pegboard lock --update` shows the difference and accepts it"
 
@@ -29,7 +29,7 @@ def unlocked_reason(lock: CatalogueLock, checked: CheckedDefinition) -> str | No
     if not _is_same(definition, locked.definition):
         from pegboard_plugins.operation.lock.canonical import digest_of
         from pegboard_plugins.operation.lock.definition_difference import definition_difference
-        from pegboard_plugins.operation.lock.lock_files import RESTORE
+        from pegboard_plugins.support.lock_files import RESTORE
 
         if digest_of(locked.definition) != locked.digest:
             return f"its digest in pegboard.lock does not match its definition there; {RESTORE}"

@@ -24,7 +24,8 @@ from pegboard.types import Call, Change
 from pegboard_plugins.operation.lock import lazy_start
 from pegboard_plugins.operation.lock.lazy_start import LateLoadError
 from pegboard_plugins.operation.lock.lock_command import lock_of
-from pegboard_plugins.operation.lock.lock_files import LOCK_FILE_NAME, write_lock
+from pegboard_plugins.operation.lock.lock_text import write_lock
+from pegboard_plugins.support.lock_files import LOCK_FILE_NAME
 from tests.host.hosting import call, failure, until, value
 from tests.plugins.servers.upstreams.mounted_hosts import far_client
 from tests.support.distributions import make_distribution

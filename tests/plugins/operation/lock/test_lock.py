@@ -18,10 +18,11 @@ from pegboard.loading.discovery import defaults
 from pegboard.plugin import PromptDefinition, ProtocolError, ResourceDefinition, ToolDefinition
 from pegboard.types import Call, ToolkitInfo
 from pegboard_client import Client
-from pegboard_plugins.operation.lock import lock_files
-from pegboard_plugins.operation.lock.catalogue_lock import LOCK_FORMAT
 from pegboard_plugins.operation.lock.lock_command import lock_of
-from pegboard_plugins.operation.lock.lock_files import LOCK_FILE_NAME, write_lock
+from pegboard_plugins.operation.lock.lock_text import write_lock
+from pegboard_plugins.support import lock_files
+from pegboard_plugins.support.catalogue_lock import LOCK_FORMAT
+from pegboard_plugins.support.lock_files import LOCK_FILE_NAME
 from tests.host.hosting import plugin_of, until
 from tests.plugins.servers.upstreams.mounted_hosts import far_client
 

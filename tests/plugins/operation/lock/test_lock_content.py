@@ -7,9 +7,9 @@ from typing import Any
 
 from pegboard import Context, PluginConfig, Toolkit
 from pegboard_plugins.operation.lock.canonical import digest_of
-from pegboard_plugins.operation.lock.catalogue_lock import CatalogueLock, LockedOwner
 from pegboard_plugins.operation.lock.lock_command import lock_of
 from pegboard_plugins.operation.lock.lock_text import lock_text
+from pegboard_plugins.support.catalogue_lock import CatalogueLock, LockedOwner
 from tests.host.hosting import make_host
 
 

@@ -12,17 +12,17 @@ import pytest
 from pegboard.plugin.definition_checks import CheckedDefinition
 from pegboard.types.catalogue import Tool
 from pegboard_plugins.operation.lock.canonical import canonical_json, digest_of
-from pegboard_plugins.operation.lock.catalogue_lock import CatalogueLock, LockedOwner, LockFileError
 from pegboard_plugins.operation.lock.differences import Difference, lock_differences
-from pegboard_plugins.operation.lock.lock_files import parse_lock
 from pegboard_plugins.operation.lock.lock_text import (
     lock_text,
     locked_definition,
     with_former_definitions,
     wrong_digests,
 )
-from pegboard_plugins.operation.lock.member_paths import member_path
 from pegboard_plugins.operation.lock.verification import unlocked_reason
+from pegboard_plugins.support.catalogue_lock import CatalogueLock, LockedOwner, LockFileError
+from pegboard_plugins.support.lock_files import parse_lock
+from pegboard_plugins.support.member_paths import member_path
 
 SCHEMA: dict[str, Any] = {
     "type": "object",

@@ -1,4 +1,4 @@
-"""Reading and writing of `pegboard.lock`, which is beside the configuration file."""
+"""Reading of `pegboard.lock`, which is beside the configuration file."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 from pydantic_core import from_json
 
 from pegboard.plugin import StateFiles
-from pegboard_plugins.operation.lock.catalogue_lock import (
+from pegboard_plugins.support.catalogue_lock import (
     CANONICAL_FORM,
     LOCK_FORMAT,
     CatalogueLock,
@@ -87,21 +87,6 @@ def _without_waiting(path: str, flags: int) -> int:
     return os.open(path, flags | getattr(os, "O_NONBLOCK", 0))
 
 
-def write_lock(lock: CatalogueLock, path: Path, configuration: Path | None) -> None:
-    """Write a lock. A new file gets the permissions and the owner of the configuration file.
-
-    Raises:
-        LockFileError: the file cannot be written.
-    """
-    from pegboard_plugins.operation.lock.lock_text import lock_text  # only one command writes
-    from pegboard_plugins.support.secret_files import replace_file
-
-    try:
-        replace_file(path, lock_text(lock), like=None if path.exists() else configuration)
-    except OSError as error:
-        raise LockFileError(f"{path} cannot be written: {error.strerror}") from error
-
-
 # --- Reading of the text of a lock file.
 
 Read = TypeVar("Read")
@@ -142,7 +127,7 @@ def parse_lock(data: bytes) -> CatalogueLock:
     try:
         return CatalogueLock(_member(tree, "owners", _owners), _member(tree, "host_digest", _text, ""))
     except _DamageError as damage:
-        from pegboard_plugins.operation.lock.member_paths import member_path
+        from pegboard_plugins.support.member_paths import member_path
 
         raise LockFileError(f"is damaged: {member_path(damage.path)} {damage.problem}") from None
 
