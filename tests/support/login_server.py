@@ -97,7 +97,7 @@ class LoginServer(LoopbackServer):
             return web.Response(status=403, headers={"WWW-Authenticate": self.refusal})
         results: dict[str, dict[str, Any]] = {
             "server/discover": {"supportedVersions": ["2026-07-28"], "capabilities": {"tools": {}}},
-            "tools/list": {"tools": [{"name": "cup", "inputSchema": {"type": "object"}}]},
+            "tools/list": {"tools": [{"name": "cup", "title": "", "inputSchema": {"type": "object"}}]},
             "tools/call": {"content": [{"type": "text", "text": "full"}]},
         }
         if message["method"] not in results:

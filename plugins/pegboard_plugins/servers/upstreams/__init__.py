@@ -43,7 +43,7 @@ class UpstreamsPlugin(Plugin):
     def unavailable(self) -> Iterable[str]:
         """Return the servers whose items are not served yet."""
         servers = () if self._mounted is None else self._mounted.servers
-        return [server.name for server in servers if not server.has_lists]
+        return [server.name for server in servers if not server.memory.are_served]
 
     async def missing_items(self, name: str | None, progress: Callable[[str], None] | None) -> Mapping[str, Finding]:
         """Wait until each server has connected or failed, and return the servers whose items are missing."""

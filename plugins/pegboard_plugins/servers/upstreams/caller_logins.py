@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Hashable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -13,7 +13,7 @@ from pegboard.types import Client as CallingClient
 from pegboard_plugins.servers.upstreams.caller_login import CallerLogin
 from pegboard_plugins.servers.upstreams.host_login import CALLERS_ADVICE
 from pegboard_plugins.servers.upstreams.questions import QuestionRules
-from pegboard_plugins.servers.upstreams.served_items import ServedItems
+from pegboard_plugins.servers.upstreams.served_items import ACCEPTED, ServedItems
 from pegboard_plugins.servers.upstreams.settings import ServerConfig
 from pegboard_plugins.servers.upstreams.user_links import ConnectionKey, UserKey, UserLink, UserLinks
 
@@ -84,12 +84,21 @@ class CallerLogins:
         if user.needs_login:
             await self._items.begin(key)
 
-    def offers(self, caller: Caller) -> bool:
+    def holders(self, caller: Caller) -> Sequence[Hashable]:
+        """Return the keys of the lists that a caller sees: of the own connections, or else the accepted lists."""
+        own = self.users.keys_of(self.user(caller))
+        return own if not self._config.callers_log_in or any(map(self._items.lists_any, own)) else (ACCEPTED,)
+
+    def needs_login(self, caller: Caller) -> bool:
         """Return True if a caller must log in before the connection lists anything."""
         if not self._config.callers_log_in or caller.service:
             return False
         entries = [(key, self.users.get(key)) for key in self.users.keys_of(self.user(caller))]
         return any(user is not None and user.needs_login and not self._items.lists_any(key) for key, user in entries)
+
+    def offers(self, caller: Caller) -> bool:
+        """Return True if a caller must log in, and sees no accepted tool that would start the login."""
+        return self.needs_login(caller) and not self._items.shown_to(ACCEPTED)
 
     async def tools(self, context: Context[Any]) -> list[str]:
         """Return the names of the tools that the connection for a call lists, when they are served."""
@@ -123,5 +132,5 @@ def login_tool(server: UpstreamServer) -> ToolDefinition:
         log_in,
         name=login_name(server),
         description=f"Log in at {server.name}. It requires a login, and lists its tools afterwards.",
-        toolkit=ToolkitInfo(server.name, prefix=False),
+        toolkit=ToolkitInfo(login_name(server), prefix=False),  # the lock compares the server's own definitions alone
     )

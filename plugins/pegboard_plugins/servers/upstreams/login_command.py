@@ -31,9 +31,9 @@ def run_server_login(command: CommandContext) -> int:
         wrong = "--device" if options.device else options.provider
         raise UsageError(f"{wrong} has no effect with --server", program="pegboard login")
     config = _server(command, options.server)
-    if not config.logs_in:
+    if config.user_key is not None or not (config.logs_in or config.callers_log_in):
         raise MCPError(
-            f'the host needs no login at {options.server!r}: a login requires a url, identity = "host", and no '
+            f"the host needs no login at {options.server!r}: a login requires a url, no auth, and no "
             f"Authorization among the headers of [plugins.upstreams.servers.{options.server}]"
         )
     row = asyncio.run(_log_in(command, config))

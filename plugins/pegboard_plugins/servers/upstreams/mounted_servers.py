@@ -103,11 +103,11 @@ class MountedServers:
         lost = [server.lost if confirm else None for server in servers]  # a server may end while others are awaited
         reasons = [waiting[server.name].result() or later for server, later in zip(servers, lost, strict=True)]
         for server, reason in zip(servers, reasons, strict=True):
-            if reason is not None:
+            if reason is not None and server.config.identity == "host":
                 await server.memory.drop()  # no connection confirms its definitions
         return {
             server.name: Finding(
-                "warning" if server.config.optional else "error",
+                "warning" if server.config.optional or server.config.identity == "user" else "error",
                 f"the server {server.name!r} is not available: {reason}",
             )
             for server, reason in zip(servers, reasons, strict=True)
@@ -166,7 +166,7 @@ class MountedServers:
     @asynccontextmanager
     async def _connections(self) -> AsyncIterator[None]:
         for server in self.servers:
-            server.memory.recall()
+            server.recall()
         starting = asyncio.get_running_loop().create_task(self._start())
         try:
             await asyncio.gather(*(_require(server) for server in self.servers if server.config.start == "required"))

@@ -1,4 +1,4 @@
-"""The remembered lists of a server while the host runs. They are served until a connection confirms them."""
+"""The remembered or accepted lists of a server while the host runs, served until a connection confirms them."""
 
 from __future__ import annotations
 
@@ -11,26 +11,29 @@ from pegboard_plugins.servers.upstreams.upstream_lists import ListReader, Upstre
 
 
 class RecalledLists:
-    """The lists that a server had at its last connection.
+    """The lists that a server had at its last connection, or else those that the operator has accepted.
 
     Args:
         name: the name of the server.
         file: the file of the lists; None to remember nothing.
+        accepted: returns the accepted lists, or None.
         reader: checks the items of the file.
-        publish: serves the lists.
+        publish: serves the lists. Its second argument is True for accepted lists.
         forget: stops serving them.
         logger: the log of the plugin.
 
     Attributes:
-        are_served: True if the lists of an earlier connection, or of this one, are served.
+        are_served: True if the lists of a connection or accepted lists are served, or if no connection for all
+            callers confirms them.
     """
 
     def __init__(
         self,
         name: str,
         file: RememberedLists | None,
+        accepted: Callable[[ListReader], UpstreamLists | None],
         reader: ListReader,
-        publish: Callable[[UpstreamLists], Awaitable[None]],
+        publish: Callable[[UpstreamLists, bool], Awaitable[None]],
         forget: Callable[[], Awaitable[None]],
         logger: Logger,
     ) -> None:
@@ -38,6 +41,7 @@ class RecalledLists:
         self._is_confirmed = False
         self._name = name
         self._file = file
+        self._accepted = accepted
         self._reader = reader
         self._publish = publish
         self._forget = forget
@@ -46,19 +50,19 @@ class RecalledLists:
         self._writing: asyncio.Task[None] | None = None
 
     def recall(self) -> None:
-        """Serve the lists of an earlier connection in the background, if there are any."""
-        if self._file is not None:
-            self._recalling = asyncio.get_running_loop().create_task(self._recall(self._file))
+        """Serve the lists in the background, if there are any."""
+        self._recalling = asyncio.get_running_loop().create_task(self._recall())
 
-    async def _recall(self, file: RememberedLists) -> None:
-        lists = await asyncio.to_thread(file.read, self._reader)
+    async def _recall(self) -> None:
+        remembered = None if self._file is None else await asyncio.to_thread(self._file.read, self._reader)
+        lists = await asyncio.to_thread(self._accepted, self._reader) if remembered is None else remembered
         if lists is not None:
-            await self._publish(lists)
+            await self._publish(lists, remembered is None)
             self.are_served = True
 
     @property
     def is_unconfirmed(self) -> bool:
-        """True if the served lists are those of an earlier connection."""
+        """True if no connection of this host has confirmed the served lists."""
         return self.are_served and not self._is_confirmed
 
     @property

@@ -26,6 +26,8 @@ LISTED_AS: Mapping[RawKind, ItemKind] = {
     "prompts": "prompts",
 }
 
+ACCEPTED = "accepted"
+"""The key of the lists that the operator has accepted. They are served only where no connection lists an item."""
 MAX_NAMED_ITEMS = 5
 """The maximum number of items that a line in the log names."""
 MAX_NAMED_CHARACTERS = 100
@@ -136,9 +138,10 @@ class ServedItems:
         async with self._changing:
             before = self._listed.pop(holder, None)
             if now is not None:
-                self._listed[holder] = {key: self._shared(key, raw) for key, raw in now.items()}
+                now = self._listed[holder] = {key: self._shared(key, raw) for key, raw in now.items()}
                 self._arrange(holder, now)
-            await self._change(before or {}, now or {}, is_first=before is None)
+            is_first = before is None or holder == ACCEPTED
+            await self._change(before or {}, now or {}, is_first=is_first)
             self._report_changes(before or {}, now or {})
 
     def _report_changes(self, before: Items, now: Items) -> None:
@@ -154,7 +157,7 @@ class ServedItems:
 
     def _arrange(self, holder: Hashable, items: Items) -> None:
         """Give items their positions: those in the server's list, if this connection alone lists items."""
-        is_only = self._listed.keys() == {holder}
+        is_only = self._listed.keys() <= {holder, ACCEPTED}
         for kind in LISTED_AS:
             keys = [key for key in items if key.kind == kind]
             free = 1 + max((place for key, place in self._places.items() if key.kind == kind), default=-1)
@@ -164,9 +167,11 @@ class ServedItems:
             self._places.update(zip(keys, places, strict=True))
 
     def _shared(self, key: ItemKey, raw: RawItem) -> RawItem:
-        """Return the served definition if an item equals it, so that users share the memory."""
+        """Return the served definition if clients see no difference to an item, so that users share the memory."""
         served = self._served.get(key)
-        return served.raw if served is not None and served.raw == raw else raw
+        if served is None or (served.raw != raw and _with_values(served.raw) != _with_values(raw)):
+            return raw
+        return served.raw
 
     async def _change(self, before: Items, now: Items, *, is_first: bool) -> None:
         """Apply the difference to the catalogue, in a thread because lists may be long."""
@@ -193,12 +198,13 @@ class ServedItems:
         """Return the definition to serve: the served definition while a connection lists it, else the first listed."""
         served = self._served.get(key)
         first = None
+        accepted = self._listed.get(ACCEPTED, {})
         for items in self._listed.values():
-            if (raw := items.get(key)) is not None:
+            if items is not accepted and (raw := items.get(key)) is not None:
                 if served is None or raw == served.raw:
                     return raw
                 first = raw if first is None else first
-        return first
+        return accepted.get(key) if first is None else first
 
     # --- the catalogue
 
@@ -285,6 +291,11 @@ class ServedItems:
                 self._logger.error("%s: %s cannot be removed: %s", self._server, kind, error)
         for key in removed:
             self._register(key, None)
+
+
+def _with_values(raw: RawItem) -> RawItem:
+    """Return the members of an object that have a value. `pegboard.lock` has no others."""
+    return {name: member for name, member in raw.items() if member not in (None, "", [], {})}
 
 
 def _expected_name(definition: MountedDefinition) -> str:

@@ -54,6 +54,7 @@ class UpstreamRequests(Middleware):
         self._host_id = host_id
         self._servers = servers
         self._of_users = [server for server in servers if server.config.identity == "user"]
+        self._private_owners = {name for server in self._of_users for name in (server.name, login_name(server))}
         self._unsettled = servers
         self._seconds = seconds
         self._on_serving = on_serving
@@ -71,12 +72,13 @@ class UpstreamRequests(Middleware):
         if call.method in LISTING_METHODS and any(map(_is_private, self._servers)):
             return True
         if self._unsettled and call.method in USE_METHODS and self._is_known(call):
-            return False  # the item is served to all callers, also without these servers
+            # the item is served to all callers, also without these servers, but perhaps not to this call yet
+            return any(server.memory.is_recalling for server in self._servers)
         for server in self._unsettled:
             if not server.is_settled(call, self._seconds):
                 return True
         self._unsettled = self._of_users  # a connection for all callers is waited for only once
-        return any(not server.is_connected or server.callers.offers(call.caller) for server in self._servers)
+        return any(not server.is_connected or server.callers.needs_login(call.caller) for server in self._servers)
 
     async def on_request(self, call: Call, call_next: CallNext) -> Outcome:
         """Refuse loops. Let lists, and calls of items that are not known yet, wait for servers."""
@@ -115,10 +117,13 @@ class UpstreamRequests(Middleware):
             leads_back = await asyncio.gather(*(server.leads_back(via) for server in self._servers))
             hidden += [server for server, leads in zip(self._servers, leads_back, strict=True) if leads]
         listing = await call_next(call)
-        if not (hidden or private) or not isinstance(listing, Listing):
+        unmet = [server for server in self._servers if server.callers.needs_login(call.caller)]
+        if not (hidden or private or unmet) or not isinstance(listing, Listing):
             return listing
         kind: ItemKind = "resources" if listing.kind == "templates" else listing.kind
         items = [item for item in listing.items if not any(server.items.has(kind, _name(item)) for server in hidden)]
+        for server in unmet:
+            items = [_marked(item, server) if server.items.has(kind, _name(item)) else item for item in items]
         return Listing(listing.kind, tuple(items), listing.next_cursor, private=True)
 
     def _as_unconfirmed(self, outcome: Outcome) -> Outcome:
@@ -158,12 +163,17 @@ class UpstreamRequests(Middleware):
         name = call.params.get("uri" if is_read else "name")
         items: Mapping[str, ListedItem] = getattr(self._inventory, kind)
         names = self._inventory.answering(name) if is_read and isinstance(name, str) and name not in items else (name,)
-        of_users = {server.name for server in self._of_users}
         return any(
-            candidate in items and items[candidate].owner not in of_users
+            candidate in items and items[candidate].owner not in self._private_owners
             for candidate in names
             if isinstance(candidate, str)
         )
+
+
+def _marked(item: ListedItem, server: UpstreamServer) -> ListedItem:
+    """Return an item that names the login which it requires, as tools of the host do."""
+    required = {"authorization": {"id": server.name, "scopes": []}}
+    return item._replace(meta={**(item.meta or {}), "pegboard/requirements": required})
 
 
 def _is_private(server: UpstreamServer) -> bool:
@@ -187,7 +197,7 @@ class UserItems(Gate):
     _inventory: Inventory
 
     def __init__(self, plugin: str, servers: Sequence[UpstreamServer]) -> None:
-        self._owners = {plugin, *(server.name for server in servers)}
+        self._owners = {plugin, *(server.name for server in servers), *map(login_name, servers)}
         self._servers = servers
 
     def assembled(self, inventory: Inventory) -> Iterable[str]:
@@ -211,5 +221,5 @@ class UserItems(Gate):
 
     def view(self, call: Call) -> Hashable:
         """Return the caller with the client program, and the state of the lists."""
-        states = [(server.items.version, server.callers.offers(call.caller)) for server in self._servers]
+        states = [(server.items.version, server.callers.needs_login(call.caller)) for server in self._servers]
         return call.caller.identity, call.caller.client_id, tuple(states)

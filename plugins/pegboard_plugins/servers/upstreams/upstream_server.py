@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from pegboard import AuthorizationRequiredError, Context, ErrorKind, MCPError, NotFoundError
 from pegboard.plugin import PluginContext, decode
-from pegboard.types import AuthProvider, Call, Caller, ItemKind, ToolAuthorization
+from pegboard.types import LOCAL, AuthProvider, Call, Caller, ItemKind, ToolAuthorization
 from pegboard.types import Client as CallingClient
+from pegboard_plugins.servers.upstreams.accepted_lists import accepted_lists
 from pegboard_plugins.servers.upstreams.caller_logins import CallerLogins
 from pegboard_plugins.servers.upstreams.hops import LOOP, VIA, next_hop
 from pegboard_plugins.servers.upstreams.host_login import ONE_CLIENT, OTHER_ADVICE, HostLogin
@@ -23,7 +24,7 @@ from pegboard_plugins.servers.upstreams.mounted import Mounted
 from pegboard_plugins.servers.upstreams.questions import QuestionRules
 from pegboard_plugins.servers.upstreams.recalled_lists import RecalledLists
 from pegboard_plugins.servers.upstreams.remembered_lists import RememberedLists
-from pegboard_plugins.servers.upstreams.served_items import FindOwner, ServedItems
+from pegboard_plugins.servers.upstreams.served_items import ACCEPTED, FindOwner, ServedItems
 from pegboard_plugins.servers.upstreams.server_address import UserToken, server_address
 from pegboard_plugins.servers.upstreams.server_log import ServerLog
 from pegboard_plugins.servers.upstreams.settings import ServerConfig, UpstreamsConfig
@@ -114,20 +115,29 @@ class UpstreamServer:
         file: RememberedLists | None = None
         if self._link is not None and config.object is None and settings.forget_days:
             file = RememberedLists(name, config, self._folder, settings.forget_days)
-        forget = partial(self.items.forget, HOST)
-        self.memory = RecalledLists(name, file, self._make_reader(name), self._publish_recalled, forget, context.logger)
+        owner = f"plugin:{context.name}/{name}"
+        accepted = partial(accepted_lists, owner, name, config, context.directory)
+        self.memory = RecalledLists(
+            name, file, accepted, self._make_reader(name), self._publish_recalled, self._forget, context.logger
+        )
+        if self._link is None:
+            self.memory.confirm(None)  # no connection for all callers will
         self._idle = IdleTime(config.idle_limit, self._sleep)
 
     # --- life
 
-    async def _publish_recalled(self, lists: UpstreamLists) -> None:
-        await self._serving()
-        await self.items.publish(HOST, lists)
+    def recall(self) -> None:
+        """Serve remembered or accepted definitions in the background, if there are any."""
+        if self._in_process is None and (self._link is not None or self.config.callers_log_in):
+            self.memory.recall()
 
-    @property
-    def has_lists(self) -> bool:
-        """False if no definitions are served yet, of this connection for all callers or of an earlier one."""
-        return self._link is None or self.memory.are_served
+    async def _publish_recalled(self, lists: UpstreamLists, are_accepted: bool) -> None:
+        await self._serving()
+        await self.items.publish(ACCEPTED if are_accepted else HOST, lists)
+
+    async def _forget(self) -> None:
+        for holder in (HOST, ACCEPTED):
+            await self.items.forget(holder)
 
     def start(self) -> None:
         """Connect in the background, if the server has one connection for all callers.
@@ -149,7 +159,7 @@ class UpstreamServer:
     def is_settled(self, call: Call, seconds: float) -> bool:
         """Return False if the lists for a call should wait for a connection, for at most `seconds` after its start."""
         if self._link is not None:
-            return not self.memory.is_recalling and (self.has_lists or self._link.is_settled(seconds))
+            return not self.memory.is_recalling and (self.memory.are_served or self._link.is_settled(seconds))
         if call.caller.service or not call.caller.is_known:
             return True
         user = self._users.get(self.callers.key(call.caller, call.client))
@@ -161,7 +171,7 @@ class UpstreamServer:
         Do not wait for a connection if definitions are remembered.
         """
         if (link := self._link_for(call.client)) is not None:
-            if not self.has_lists:
+            if not self.memory.are_served:
                 await link.settle()
             return
         try:
@@ -191,6 +201,14 @@ class UpstreamServer:
         failure = None if self._link is None else self._link.failure
         return None if failure is None else failure.reason
 
+    @property
+    def _lost_for_operator(self) -> str | None:
+        """The reason why the operator's own connection is not open; None if it is open, or cannot be opened."""
+        user = self._users.get(self.callers.key(LOCAL, CallingClient()))
+        if user is not None and user.needs_login:
+            return f"it requires a login; run `pegboard login --server {self.name}`"
+        return None if user is None or user.link.failure is None else user.link.failure.reason
+
     async def missing(self, seconds: float, *, confirm: bool) -> str | None:
         """Connect and read the lists within a time. Return the reason why items are missing; None if none are.
 
@@ -199,13 +217,15 @@ class UpstreamServer:
             confirm: False if remembered definitions are sufficient.
         """
         await self.memory.wait()
-        if self._link is None or (self.has_lists and not confirm):
+        if self.memory.are_served and not confirm:
             return None
         try:
             async with asyncio.timeout(seconds):
-                await self._link.settle()
+                await (self.settle(Call("tools/list", caller=LOCAL)) if self._link is None else self._link.settle())
         except TimeoutError:
             return f"it has not connected within {seconds:g} seconds"
+        if self._link is None:
+            return self._lost_for_operator
         return next(iter(self._link.reader.failed.values()), self.lost)
 
     async def leads_back(self, via: tuple[str, ...]) -> bool:
@@ -378,7 +398,7 @@ class UpstreamServer:
             return True  # a service acts for all users, and names one with each call
         if not caller.is_known:
             return False
-        return any(self.items.sees(key, kind, shown) for key in self._users.keys_of(self.callers.user(caller)))
+        return any(self.items.sees(holder, kind, shown) for holder in self.callers.holders(caller))
 
     # --- connections
 
@@ -437,6 +457,8 @@ class UpstreamServer:
         await self.items.publish(holder, lists)
         if self._link is not None:
             self._idle.begin()
+            if self.items.lists_any(ACCEPTED):
+                await self.items.forget(ACCEPTED)
             self.memory.confirm(None if self._link.reader.failed else lists)
 
     def _pass_on(self, client: Client, method: str, params: dict[str, Any]) -> None:

@@ -74,7 +74,7 @@ def served_host(
     sections += section("plugins.upstreams.servers.cups", {"identity": "user", **mounted}) + more
     config = http_config(f'host = "127.0.0.1"\nport = {port}', more=sections)
     (tmp_path / "hostconfig.toml").write_text(config, "utf-8")  # for commands
-    return Served(tmp_path, config, env={"PEGBOARD_STATE_DIR": str(tmp_path / "state")})
+    return Served(tmp_path, config, env={"PEGBOARD_STATE_DIR": str(tmp_path / "state")}, cwd=tmp_path)
 
 
 @asynccontextmanager
@@ -339,26 +339,68 @@ async def test_the_operator_sees_and_ends_logins_of_callers(tmp_path: Path, monk
         assert await network.link("ann")  # the agreement for the first program has ended with the login
 
 
-@pytest.mark.parametrize("revision", ["2025-11-25", "2026-07-28"])
-async def test_a_client_opens_the_page_and_the_call_then_runs(tmp_path: Path, revision: str) -> None:
+REVISIONS = ("2025-11-25", "2026-07-28")
+
+
+@asynccontextmanager
+async def opening_client(network: Network, person: Person, revision: str) -> AsyncIterator[tuple[Client, list[str]]]:
+    """Return a client of the user ann that opens pages, and these pages."""
     pages: list[str] = []
-    async with LoginServer() as server, hosting(tmp_path, {"url": server.url}) as network, Person() as person:
 
-        async def ask(question: Asked) -> Mapping[str, Any]:
-            pages.append(question.params["url"])
-            await person.open(pages[-1])
-            return {"action": "accept"}
+    async def ask(question: Asked) -> Mapping[str, Any]:
+        pages.append(question.params["url"])
+        await person.open(pages[-1])
+        return {"action": "accept"}
 
-        proof = {"Authorization": f"Bearer {network.issuer.token(sub='ann')}"}
-        capabilities: Mapping[str, Any] = {"elicitation": {"url": {}}}
-        endpoint = Endpoint(network.served.url, headers=proof)
-        async with Client(endpoint, revision=revision, ask=ask, capabilities=capabilities) as client:
-            assert [tool["name"] for tool in await client.tools()] == ["cups_login"]
-            done = await client.call("cups_login", {})
-            assert done["content"][0]["text"] == "You are logged in at cups. Its tools: cups_cup."
-            assert [tool["name"] for tool in await client.tools()] == ["cups_cup"]
-            assert (await client.call("cups_cup", {}))["content"][0]["text"] == "full"
+    endpoint = Endpoint(network.served.url, headers={"Authorization": f"Bearer {network.issuer.token(sub='ann')}"})
+    capabilities: Mapping[str, Any] = {"elicitation": {"url": {}}}
+    async with Client(endpoint, revision=revision, ask=ask, capabilities=capabilities) as client:
+        yield client, pages
+
+
+@pytest.mark.parametrize("revision", REVISIONS)
+async def test_a_client_opens_the_page_and_the_call_then_runs(tmp_path: Path, revision: str) -> None:
+    async with (
+        LoginServer() as server,
+        hosting(tmp_path, {"url": server.url}) as network,
+        Person() as person,
+        opening_client(network, person, revision) as (client, pages),
+    ):
+        assert [tool["name"] for tool in await client.tools()] == ["cups_login"]
+        done = await client.call("cups_login", {})
+        assert done["content"][0]["text"] == "You are logged in at cups. Its tools: cups_cup."
+        assert [tool["name"] for tool in await client.tools()] == ["cups_cup"]
+        assert (await client.call("cups_cup", {}))["content"][0]["text"] == "full"
         assert len(pages) == 1
+
+
+@pytest.mark.needs("lock")
+@pytest.mark.parametrize("section_of_lock", ["", "[plugins.lock]\n"])
+@pytest.mark.parametrize("revision", REVISIONS)
+async def test_accepted_tools_are_listed_before_a_login_and_start_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, revision: str, section_of_lock: str
+) -> None:
+    monkeypatch.setenv("PEGBOARD_STATE_DIR", str(tmp_path / "state"))
+    async with LoginServer() as server, LoginIssuer() as issuer, Person() as person:
+        served = served_host(tmp_path, issuer.url, {"url": server.url}, more=section_of_lock)
+        unknown = await pegboard(tmp_path, "lock")
+        assert "it requires a login; run `pegboard login --server cups`" in unknown[2]
+        (tmp_path / "pegboard.lock").unlink()
+        assert (await pegboard(tmp_path, "login", "--server", "cups", person=person))[0] == 0
+        locked = await pegboard(tmp_path, "lock")
+        assert (locked[0], "2 tools" in locked[1]) == (0, True), locked
+        server.accepted = "token-2"
+        async with served:
+            network = Network(served, issuer)
+            async with opening_client(network, person, revision) as (client, pages):
+                (tool,) = await client.tools()
+                assert tool["name"] == "cups_cup"
+                assert tool["_meta"]["pegboard/requirements"]["authorization"]["id"] == "cups"
+                assert (await client.call("cups_cup", {}))["content"][0]["text"] == "full"
+                assert ["_meta" in tool for tool in await client.tools()] == [False]
+                assert len(pages) == 1
+            assert await network.link("bob")
+            assert await network.tools("bob") == ["cups_cup"]
 
 
 LYING: Sequence[tuple[dict[str, Any], str]] = (

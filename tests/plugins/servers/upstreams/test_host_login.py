@@ -110,7 +110,7 @@ async def test_a_login_that_is_not_safe_ends_with_its_reason(
     [
         ("", "", "cups", "enables the plugin that adds it"),
         (VAULT, "", "mugs", "add [plugins.upstreams.servers.mugs] with its url; mounted servers: cups"),
-        (VAULT, 'identity = "user"', "cups", "the host needs no login at 'cups'"),
+        (VAULT, 'identity = "user"\nauth = "acme"', "cups", "the host needs no login at 'cups'"),
         (VAULT, 'client_id = "by-hand"', "cups", "client_id requires issuer"),
         (VAULT, 'client_id = "by-hand"\nissuer = "https://other.example.com"', "cups", "registered at https://other"),
     ],

@@ -15,6 +15,7 @@ import pytest
 
 from pegboard_plugins.servers.upstreams import link, remembered_lists
 from pegboard_plugins.servers.upstreams.idle_time import IdleTime
+from pegboard_plugins.servers.upstreams.mounted import wire_form
 from pegboard_plugins.servers.upstreams.recalled_lists import RecalledLists
 from pegboard_plugins.servers.upstreams.remembered_lists import RememberedLists
 from tests.host.hosting import until
@@ -49,6 +50,29 @@ async def test_the_second_start_lists_at_once_and_a_call_waits(revision: str, tm
             assert (page["ttlMs"], page["cacheScope"], later["ttlMs"] > 5000) == (5000, "private", True)
     assert stat.S_IMODE(server.memory.stat().st_mode) == 0o600
     assert b"canary" not in server.memory.read_bytes()
+
+
+@pytest.mark.needs("lock")
+@pytest.mark.parametrize("arguments", [(), ("--locked",)], ids=" ".join)
+async def test_the_first_start_lists_accepted_definitions_and_a_call_waits(
+    arguments: tuple[str, ...], tmp_path: Path
+) -> None:
+    """A name that was changed for clients does not show the name at the server, so it is listed later."""
+    server = Gated(tmp_path, tools("word", "env", "a.b"), env={"WORD": "canary"})
+    async with server.command("lock") as process:
+        assert await process.wait() == 0
+    server.memory.unlink()
+    server.close()
+    heard: asyncio.Queue[str] = asyncio.Queue()
+    async with server.hosted(*arguments, on_notification=lambda method, _: heard.put_nowait(method)) as client:
+        await client.listen()
+        page = await client.request("tools/list")
+        assert ([listed["name"] for listed in page["tools"]], page["ttlMs"]) == (["one_env", "one_word"], 5000)
+        waiting = asyncio.create_task(client.call("one_env", {"name": "WORD"}))
+        await server.open()
+        assert (await waiting)["content"][0]["text"] == "canary"
+        while await names(client) != ["one_word", "one_env", wire_form("one_a.b")]:
+            assert await heard.get() == CHANGED
 
 
 async def test_a_difference_is_announced_when_the_server_has_connected(tmp_path: Path) -> None:
