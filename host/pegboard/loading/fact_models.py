@@ -46,6 +46,7 @@ class Argument(_Model):
 
     Attributes:
         name: the name of a positional argument, or an option such as `--port`.
+        aliases: other names of an option, such as `-p`.
         help: its meaning. The help of an option with a `key` also names the key.
         metavar: the word for its value in the help.
         type: the form of its value. "names" are separated by commas. Shells complete a "path", "tool" and "plugin". A
@@ -65,6 +66,7 @@ class Argument(_Model):
     """
 
     name: Annotated[str, Field(pattern=r"^(--)?[a-z][a-z0-9_-]*$")]
+    aliases: tuple[Annotated[str, Field(pattern=r"^(-[a-zA-Z]|--[a-z][a-z0-9-]*)$")], ...] = ()
     help: str
     metavar: str | None = None
     type: ValueType = "text"
@@ -86,8 +88,9 @@ class Argument(_Model):
 
     @model_validator(mode="after")
     def _check_form(self) -> Argument:
-        if not self.name.startswith("--") and (self.repeated or self.value is not None or self.key or self.run):
-            raise ValueError(f"{self.name} is no option: it has no `value`, `repeated`, `key` or `run`")
+        of_option = self.aliases or self.repeated or self.value is not None or self.key or self.run
+        if of_option and not self.name.startswith("--"):
+            raise ValueError(f"{self.name} is no option: it has no `aliases`, `value`, `repeated`, `key` or `run`")
         return self
 
 

@@ -14,9 +14,10 @@ from tests.support.distributions import make_distribution
 FACTS = """
 [acme.commands.serve]
 options = [
-  { name = "--acme-size", key = "size", metavar = "SIZE", type = "integer", help = "the size of the shelf" },
+  { name = "--acme-size", aliases = ["-s", "--wide"], key = "size", metavar = "SIZE", type = "integer", help = "size" },
   { name = "--acme-fast", key = "speed", value = "fast", help = "hurry" },
   { name = "--port", key = "port", help = "another port" },
+  { name = "--acme-narrow", aliases = ["--wide"], key = "narrow", help = "not the size" },
 ]
 """
 
@@ -37,10 +38,11 @@ def test_options_of_a_named_plugin_set_its_keys(config: Path, capsys: pytest.Cap
     options = vars(parse([*command, "--acme-size", "9", "--acme-fast", "--port", "80"]))
     assert (options["plugins.acme.size"], options["plugins.acme.speed"]) == (9, "fast")
     assert (options["plugins.http.port"], "plugins.acme.port" in options) == (80, False)
+    assert [vars(parse([*command, name, "7"]))["plugins.acme.size"] for name in ("-s", "--wide")] == [7, 7]
     with pytest.raises(SystemExit):
         parse([*command, "--help"])
     assert "--acme-size SIZE" in (shown := capsys.readouterr().out)
-    assert "the size of the shelf ([plugins.acme] size)" in shown
+    assert "size ([plugins.acme] size)" in shown
 
 
 def test_options_of_a_plugin_that_nobody_names_are_unknown(config: Path) -> None:

@@ -56,7 +56,7 @@ def add_arguments(parser: ArgumentParser, arguments: Iterable[tuple[str, Argumen
         reading = _reading(argument, plugin)
         if parsed and argument.is_alternative:
             reading["default"] = SUPPRESS
-        groups[argument.group].add_argument(argument.name, **reading)
+        groups[argument.group].add_argument(*argument.aliases, argument.name, **reading)
 
 
 def _reading(argument: Argument, plugin: str) -> dict[str, Any]:

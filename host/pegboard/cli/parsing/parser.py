@@ -220,11 +220,14 @@ def build_parser(commands: Iterable[DeclaredCommand], added: Iterable[AddedOptio
     subparsers = _subparsers(parser, required=False)
     for command in commands:
         leaf = _add(subparsers, command, command.name, command.facts, shared)
-        new: dict[str, AddedOption] = {}
+        new: list[AddedOption] = []
+        taken = set(leaf.option_strings())
         for option in added:
-            if option.argument.name not in leaf.option_strings():
-                new.setdefault(option.argument.name, option)
-        add_arguments(leaf, new.values(), parsed=True)
+            names = {option.argument.name, *option.argument.aliases}
+            if not names & taken:
+                taken |= names
+                new.append(option)
+        add_arguments(leaf, new, parsed=True)
     return parser
 
 
