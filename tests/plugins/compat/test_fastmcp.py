@@ -38,6 +38,7 @@ from tests.support.asgi import lifespan as asgi_lifespan
 from tests.support.asgi import send
 from tests.support.environments import built_wheels, executable, make_environment
 from tests.support.http_mcp import call, mirrored, modern
+from tests.support.issuer import RESOURCE, Issuer
 
 REVISIONS = ["2025-11-25", "2026-07-28"]
 
@@ -441,6 +442,35 @@ async def test_functions_read_the_request_and_what_the_token_says() -> None:
     assert get_access_token() is None
     with pytest.raises(RuntimeError, match="no HTTP request"):
         get_http_request()
+
+
+@pytest.mark.needs("resource_server")
+async def test_the_claims_of_a_token_are_those_that_fastmcp_returns() -> None:
+    """They are those of FastMCP 4.1.6, without `iat` and `jti`."""
+    server = FastMCP("Door")
+
+    @server.tool
+    def who() -> dict[str, Any]:
+        token = get_access_token()
+        assert token is not None
+        return token.model_dump()
+
+    async with Issuer() as issuer:
+        guard = {"resource": RESOURCE, "authorization_servers": [{"issuer": issuer.url}]}
+        more: dict[str, Any] = {"email": "ann@example.com", "client_id": None, "azp": "desk", "jti": "7"}
+        claims = issuer.claims(**more)
+        config = {"plugins": {"resource_server": guard}}
+        async with Host(config, toolkits={"door": server}, selection=Selection(autoload=False)) as host:
+            request = modern(call("who"))
+            fields = [*mirrored(request), ("Authorization", f"Bearer {issuer.token(**more)}")]
+            answer = await send(host.asgi(), "POST", "/mcp", fields, json.dumps(request).encode()).answer()
+    token = json.loads(answer.body)["result"]["structuredContent"]
+    assert (token["client_id"], token["subject"], token["scopes"]) == ("desk", "ann", ["other", "work"])
+    assert token["expires_at"] == claims["exp"]
+    assert token["claims"] == {
+        **{name: value for name, value in claims.items() if name not in ("iat", "jti")},
+        "scope": "other work",
+    }
 
 
 @pytest.mark.parametrize(

@@ -64,13 +64,19 @@ def get_access_token() -> AccessToken | None:
     caller = None if context is None else context.auth_info
     if caller is None:
         return None
+    scopes = sorted(caller.scopes)
+    end = None if caller.expires_at is None else int(caller.expires_at)
+    extra = caller.extra or {}
+    client = None if caller.client_id == extra.get("azp") else caller.client_id
+    claims = {"iss": caller.issuer, "sub": caller.subject, "aud": caller.resource, "exp": end, "client_id": client}
+    claims["scope"] = " ".join(scopes) or None
     return AccessToken(
-        client_id=caller.client_id or "",
-        scopes=sorted(caller.scopes),
-        expires_at=None if caller.expires_at is None else int(caller.expires_at),
+        client_id=caller.client_id or caller.subject or "unknown",
+        scopes=scopes,
+        expires_at=end,
         resource=caller.resource,
         subject=caller.subject,
-        claims={**({"sub": caller.subject} if caller.subject else {}), **(caller.extra or {})},
+        claims={**{name: value for name, value in claims.items() if value is not None}, **extra},
     )
 
 
