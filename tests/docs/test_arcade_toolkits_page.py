@@ -53,8 +53,9 @@ def test_the_numbers_of_commands_are_those_of_the_blocks() -> None:
     [first] = re.findall(r"(\w+) commands lead to the first answer", PAGE.words)
     [of_readme] = re.findall(r"(\w+) commands lead from `pip install arcade-math`", Page("README.md").words)
     [github] = re.findall(r"`arcade-github` needs (\w+) commands", PAGE.words)
+    [github_of_readme] = re.findall(r"(\w+) from `pip install arcade-github`", Page("README.md").words)
     assert count[first] == count[of_readme] == len(commands("first"))
-    assert count[github] == len(commands("github"))
+    assert count[github] == count[github_of_readme] == len(commands("github"))
 
 
 def test_the_overrides_are_those_of_the_comparison() -> None:
