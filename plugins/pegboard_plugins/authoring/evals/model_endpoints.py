@@ -19,6 +19,7 @@ KEYS = {"openai": "OPENAI_API_KEY", "anthropic": "ANTHROPIC_API_KEY"}
 MAX_ATTEMPTS = 5
 MAX_WAIT_SECONDS = 60.0
 MAX_TOKENS = 4096
+MAX_ANSWER_BYTES = 8 * 1024 * 1024
 _REQUEST_SECONDS = 180
 _TRY_AGAIN = frozenset((408, 409, 429, 500, 502, 503, 504, 529))
 
@@ -109,7 +110,12 @@ async def _answer(session: ClientSession, pace: Pace, model: Model, body: Mappin
         headers = ({} if model.key is None else {"x-api-key": model.key}) | {"anthropic-version": "2023-06-01"}
     url, limit = f"{model.address.rstrip('/')}/{path}", ClientTimeout(_REQUEST_SECONDS)
     async with session.post(url, json=body, headers=headers, timeout=limit, allow_redirects=False) as response:
-        text = await response.text()
+        content = bytearray()
+        async for chunk in response.content.iter_chunked(65_536):
+            content += chunk
+            if len(content) > MAX_ANSWER_BYTES:
+                raise UnansweredError(f"{model}: the answer has more than {MAX_ANSWER_BYTES:,} bytes")
+        text = content.decode("utf-8", "replace")
         if response.status in _TRY_AGAIN:
             wait = response.headers.get("Retry-After", "")
             pace.delay(float(wait) if re.fullmatch(r"\d+(\.\d+)?", wait) else 1.0)

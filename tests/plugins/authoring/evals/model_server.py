@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from threading import Barrier, Lock, Thread
 from typing import Any
 
 Step = Any
-"""A list of calls, or the number of a status, or "garbage", "cut" or "invalid arguments"."""
+"""A list of calls, or the number of a status, or "garbage", "cut", "endless" or "invalid arguments"."""
 
 
 class ModelServer(ThreadingHTTPServer):
@@ -65,6 +65,12 @@ class Handler(BaseHTTPRequestHandler):
             self.send_header("Content-Length", "1000")
             self.end_headers()
             self.wfile.write(b'{"choices": [')
+        elif step == "endless":
+            self.send_response(200)
+            self.end_headers()
+            with suppress(ConnectionError):
+                while True:
+                    self.wfile.write(b" " * 1_000_000)
         elif isinstance(step, int):
             self.answer(step, {"error": {"message": f"no, {self.headers.get('Authorization')}"}}, {"Retry-After": "0"})
         elif step == "garbage":

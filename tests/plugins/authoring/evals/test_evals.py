@@ -57,6 +57,7 @@ def evals(pegboard: Command, server: ModelServer, *arguments: str, form: str = "
         pytest.param(["cut", echo("a")], "passed", 1, id="cut, then an answer"),
         pytest.param([529], "error", None, id="always busy"),
         pytest.param([401], "error", None, id="refused"),
+        pytest.param(["endless"], "error", None, id="endless"),
     ],
 )
 def test_an_answer_is_scored(form: str, steps: list[Step], state: str, score: float | None, pegboard: Command) -> None:
