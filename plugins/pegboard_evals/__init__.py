@@ -12,10 +12,12 @@ _HOMES = {
         MAX_NAME_CHARACTERS ActualCall EvalCase EvalRubric EvaluationResult NamedExpectedToolCall compare_tool_name
         plain_name
     """,
+    ".servers": "load_arcade_mcp_gateway_async load_from_stdio_async load_mcp_remote_async",
     ".suites": """
-        AnyExpectedToolCall EvalSuite ExpectedMCPToolCall ExpectedToolCall MCPToolDefinition SuiteFunction ToolCatalog
-        shown_tool tool_eval with_defaults
+        AnyExpectedToolCall ComparativeCaseBuilder EvalSuite ExpectedMCPToolCall ExpectedToolCall SuiteFunction
+        tool_eval
     """,
+    ".tools": "MCPToolDefinition ToolCatalog shown_tool with_defaults",
 }
 """The public names, by the module that defines them."""
 

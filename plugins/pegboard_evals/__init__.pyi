@@ -17,16 +17,24 @@ from pegboard_evals.scoring import (
     compare_tool_name,
     plain_name,
 )
+from pegboard_evals.servers import (
+    load_arcade_mcp_gateway_async,
+    load_from_stdio_async,
+    load_mcp_remote_async,
+)
 from pegboard_evals.suites import (
     AnyExpectedToolCall,
+    ComparativeCaseBuilder,
     EvalSuite,
     ExpectedMCPToolCall,
     ExpectedToolCall,
-    MCPToolDefinition,
     SuiteFunction,
+    tool_eval,
+)
+from pegboard_evals.tools import (
+    MCPToolDefinition,
     ToolCatalog,
     shown_tool,
-    tool_eval,
     with_defaults,
 )
 from pegboard_evals.weights import (
@@ -41,6 +49,7 @@ __all__ = [
     "ActualCall",
     "AnyExpectedToolCall",
     "BinaryCritic",
+    "ComparativeCaseBuilder",
     "Critic",
     "DatetimeCritic",
     "EvalCase",
@@ -62,6 +71,9 @@ __all__ = [
     "Weight",
     "WeightError",
     "compare_tool_name",
+    "load_arcade_mcp_gateway_async",
+    "load_from_stdio_async",
+    "load_mcp_remote_async",
     "plain_name",
     "shown_tool",
     "tool_eval",

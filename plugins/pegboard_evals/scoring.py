@@ -88,6 +88,7 @@ class EvalCase:
         critics: the critics of arguments, at most one for each name.
         additional_messages: messages before the last one, in the form of chat completions.
         rubric: the rules by which the case passes.
+        track: the track whose tools the model gets; "" for those of the suite.
 
     Raises:
         WeightError: a weight is below 0.
@@ -100,10 +101,20 @@ class EvalCase:
     critics: list[Critic] | None = None
     additional_messages: list[dict[str, Any]] = field(default_factory=list)
     rubric: EvalRubric = field(default_factory=EvalRubric)
+    track: str = ""
 
     def __post_init__(self) -> None:
         self.critics = self.critics or []
         validate_and_normalize_critic_weights(self.critics)
+
+    @property
+    def messages(self) -> list[dict[str, Any]]:
+        """All messages, in the form of chat completions."""
+        return [
+            {"role": "system", "content": self.system_message},
+            *self.additional_messages,
+            {"role": "user", "content": self.user_message},
+        ]
 
     def evaluate(self, actual_tool_calls: Sequence[ActualCall]) -> EvaluationResult:
         """Return the score of tool calls. Expected and actual calls are paired so that the score is the greatest."""

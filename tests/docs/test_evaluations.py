@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +27,7 @@ def test_a_suite_grows_from_captured_calls_to_a_failing_run(tmp_path: Path, monk
         read: [[["files_read", {"path": "README.md"}]]],
         search: [[["files_search", {"pattern": "the licence", "path": "docs"}]]],
         find: [[["files_list", {}]]],
+        "Which files mention the word licence?": [[["grep", {}]]],
     }
     with model_server(scripts) as server:
 
@@ -35,6 +38,8 @@ def test_a_suite_grows_from_captured_calls_to_a_failing_run(tmp_path: Path, monk
         assert run("messages.txt", "--capture", "eval_files.py").code == 0
         assert run("--min-score", "1").code == 0  # the calls of the model are expected, also the wrong one
         suite.write_text(corrected, "utf-8")
+        monkeypatch.setenv("PATH", f"{Path(sys.executable).parent}:{os.environ['PATH']}")
+        assert run("tracks.py").out.splitlines()[-1].split() == ["mean", "0.000", "1.000"]
         done = run("--answers", "answers.jsonl", "--output", "before.json", "--min-score", "0.9")
     assert [line.split()[0] for line in done.out.splitlines()[1:]] == ["failed", "passed", "passed", "passed"]
     assert done.code == 1

@@ -46,7 +46,7 @@ def suite(**options: Any) -> EvalSuite:
 def test_expected_calls_get_the_names_and_defaults_of_their_tools() -> None:
     mixed = suite()
     mixed.add_case("a", "add", [ExpectedToolCall(add, {"a": 1}), (add, {"a": 4}), ExpectedMCPToolCall("Kit.Add")])
-    assert mixed.bind(SERVED, FUNCTIONS) == SERVED
+    assert mixed.bind(SERVED, FUNCTIONS) == {"": SERVED}
     assert [(call.name, call.args) for call in mixed.cases[0].expected_tool_calls] == [
         ("kit_add", {"a": 1, "b": 2, "c": 3}),
         ("kit_add", {"a": 4, "b": 2, "c": 3}),
@@ -77,8 +77,26 @@ def test_a_catalogue_limits_the_tools(by_module: bool) -> None:
     else:
         catalog.add_tool(add, "kit")
     limited = suite(catalog=catalog)
-    names = [tool["name"] for tool in limited.bind([*SERVED, {"name": "far"}], FUNCTIONS)]
+    limited.add_case("a", "add")
+    names = [tool["name"] for tool in limited.bind([*SERVED, {"name": "far"}], FUNCTIONS)[""]]
     assert names == (["kit_add", "kit_other"] if by_module else ["kit_add"])
+
+
+def test_a_case_for_tracks_has_the_tools_and_expectations_of_each() -> None:
+    catalog = ToolCatalog()
+    catalog.add_tool(add)
+    compared = suite().add_tool_definitions([{"name": "far"}], track="A").add_tool_catalog(catalog, track="B")
+    expected = [ExpectedMCPToolCall("far")], [ExpectedToolCall(add, {"a": 1})]
+    compared.add_comparative_case("sum", "add").for_track("A", expected[0]).for_track("B", expected[1])
+    compared.extend_case("more", "add again")
+    offered = compared.bind(SERVED, FUNCTIONS)
+    assert [(case.name, [tool["name"] for tool in offered[case.track]]) for case in compared.cases] == [
+        ("sum [A]", ["far"]),
+        ("sum [B]", ["kit_add"]),
+        ("more", ["kit_add"]),
+    ]
+    assert [case.expected_tool_calls[0].name for case in compared.cases] == ["far", "kit_add", "kit_add"]
+    assert compared.get_tracks() == ["A", "B"]
 
 
 def test_a_critic_of_an_author_scores() -> None:
@@ -101,6 +119,15 @@ def ambiguous() -> None:
     suite().add_case("a", "add", [], [BinaryCritic("a", 1), BinaryCritic("a", 1)])
 
 
+def without_tools(*tracks: str) -> None:
+    own = suite().add_tool_definitions([{"name": "far"}], track="A")
+    case = own.add_comparative_case("sum", "add")
+    for track in tracks:
+        case.for_track(track, [])
+    own.add_case("a", "add")
+    own.bind([], {})
+
+
 @pytest.mark.parametrize(
     ("mistake", "kind", "message"),
     [
@@ -110,7 +137,10 @@ def ambiguous() -> None:
         (ambiguous, ValueError, "several critics of a"),
         (lambda: suite().extend_case("a", "b"), ValueError, "no case to extend"),
         (lambda: suite().add_tool_definitions([{"name": "a"}, {"name": "a"}]), ValueError, "not 'a'"),
-        (lambda: suite().bind([], {}), EvalError, "finds no tools"),
+        (lambda: without_tools("A"), EvalError, "the suite 'suite' has no tools"),
+        (without_tools, EvalError, "'sum' has no track"),
+        (lambda: without_tools("B"), ValueError, "the track 'B' has no tools; the tracks are A"),
+        (lambda: without_tools("A", "A"), ValueError, "the track 'A' has the case 'sum'"),
     ],
 )
 def test_a_mistake_is_refused(mistake: Callable[[], Any], kind: type[Exception], message: str) -> None:

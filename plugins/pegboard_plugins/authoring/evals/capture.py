@@ -39,9 +39,12 @@ def captured_suite(jobs: Sequence[Job], answers: Mapping[Key, Answer], *, contex
     parts: list[str] = []
     for number, suite in enumerate(dict.fromkeys(job.suite for job in first), 1):
         own = [job for job in first if job.suite == suite and answers[job.key].error is None]
+        tracks = {job.case.track: job.tools for job in own if job.case.track}
         system = own[0].case.system_message if own else ""
         head = _HEAD if not parts else "\n\n" + _HEAD[_HEAD.index("@tool_eval") :]
         parts.append(head.format(model=str(first[0].model), function=f"suite_{number}", name=suite, system=system))
+        for track, tools in tracks.items():
+            parts.append(f"    suite.add_tool_definitions({_shown(tools)}, track={track!r})\n")
         parts += [_case(job, answers[job.key], context=context) for job in own]
         parts.append("    return suite\n")
     return "".join(parts)
@@ -52,7 +55,9 @@ def _case(job: Job, answer: Answer, *, context: bool) -> str:
     fields = dict.fromkeys(field for _, arguments in answer.calls for field in arguments)
     weight = round(1 / len(fields), 3) if fields else 0
     case = job.case
-    more = {"system_message": case.system_message, "additional_messages": case.additional_messages} if context else {}
+    more: dict[str, Any] = {"track": case.track} if case.track else {}
+    if context:
+        more |= {"system_message": case.system_message, "additional_messages": case.additional_messages}
     return _CASE.format(
         name=case.name,
         message=case.user_message,

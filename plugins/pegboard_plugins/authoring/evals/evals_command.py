@@ -28,11 +28,14 @@ from pegboard_plugins.authoring.evals.report import (
     rendered,
     summary,
     table,
+    track_table,
 )
 from pegboard_plugins.authoring.evals.suite_files import load_suites
 from pegboard_plugins.servers.other_servers.other_server import use_server
 from pegboard_plugins.servers.other_servers.server_items import lists_of
 
+Offered = Mapping[str, Mapping[str, Sequence[MCPToolDefinition]]]
+"""The tools that the model gets, by suite and track."""
 Tools = tuple[list[MCPToolDefinition], Mapping[str, Callable[..., Any]]]
 """The tools of the command, and the functions of those that are Python functions."""
 EvalsOutput: TypeAlias = ReportOutput | ComparisonOutput
@@ -56,7 +59,7 @@ def run_evals(command: CommandContext) -> int:
     answers = dict(known) if options.replay else _asked(options, jobs, known)
     if options.capture:
         return _capture(options, jobs, answers)
-    report = make_report(jobs, answers, options.pass_rule)
+    report = make_report(jobs, answers, options.pass_rule, context=options.include_context)
     _print(options, report, offered)
     return 1 if report["error"] or _is_below(options, report) else 0
 
@@ -81,39 +84,35 @@ def _tools(command: CommandContext) -> Tools:
     return [*map(shown_tool, shown)], functions
 
 
-def _new_jobs(
-    command: CommandContext, suites: Sequence[EvalSuite], offered: Mapping[str, list[MCPToolDefinition]]
-) -> Iterator[Job]:
+def _new_jobs(command: CommandContext, suites: Sequence[EvalSuite], offered: Offered) -> Iterator[Job]:
     for model in _models(command):
         for suite in suites:
             for case in suite.cases:
                 for run in range(int(command.options.runs)):
-                    yield Job(suite.name, case, offered[suite.name], model, run)
+                    yield Job(suite.name, case, offered[suite.name][case.track], model, run)
 
 
-def _replayed(
-    suites: Sequence[EvalSuite], offered: Mapping[str, list[MCPToolDefinition]], known: Mapping[Key, Answer]
-) -> Iterator[Job]:
+def _replayed(suites: Sequence[EvalSuite], offered: Offered, known: Mapping[Key, Answer]) -> Iterator[Job]:
     """Yield the runs that a file of answers has. Each case must have one."""
     for suite in suites:
         for case in suite.cases:
             keys = sorted(key for key in known if key[1:3] == (suite.name, case.name))
             if not keys:
                 raise MCPError(f"the file has no answer for the case {case.name!r}: run it with --answers FILE first")
-            yield from (Job(suite.name, case, offered[suite.name], model, run) for model, _, _, run in keys)
+            tools = offered[suite.name][case.track]
+            yield from (Job(suite.name, case, tools, model, run) for model, _, _, run in keys)
 
 
 def _models(command: CommandContext) -> Iterator[Model]:
     options = command.options
     if not options.model:
         raise UsageError("name a model, such as --model openai:NAME, or --replay FILE", program="pegboard evals")
-    for model in options.model:
-        form, _, name = model.partition(":")
+    for form, names in (model.split(":", 1) for model in options.model):
         secret = options.key or (None if options.endpoint else KEYS[form])
         key = command.host.assembly.secrets.get(secret) if secret else None
         if secret and not key:
             raise MCPError(command.host.assembly.secrets.missing(secret))
-        yield Model(form, name, options.endpoint or ADDRESSES[form], key)
+        yield from (Model(form, name, options.endpoint or ADDRESSES[form], key) for name in names.split(","))
 
 
 def _asked(options: Namespace, jobs: Sequence[Job], known: Mapping[Key, Answer]) -> dict[Key, Answer]:
@@ -124,20 +123,23 @@ def _asked(options: Namespace, jobs: Sequence[Job], known: Mapping[Key, Answer])
 # --- output
 
 
-def _print(options: Namespace, report: Report, offered: Mapping[str, list[MCPToolDefinition]]) -> None:
-    for file in options.output:
-        text = rendered(report, Path(file).suffix[1:], only_failed=options.only_failed)
-        Path(file).write_text(text, "utf-8")
+def _print(options: Namespace, report: Report, offered: Offered) -> None:
+    for file in map(Path, options.output):
+        for ending in [file.suffix] if file.suffix else [".txt", ".md", ".html", ".json"]:
+            text = rendered(report, ending[1:], only_failed=options.only_failed)
+            file.with_suffix(ending).write_text(text, "utf-8")
     if options.json:
         print_json(ReportOutput(**report, ok=not (report["error"] or _is_below(options, report))))
         return
     cases = misses_first(report, only_failed=options.only_failed)
     print_table([*table(cases)])
+    if tracks := track_table(report):
+        print_table(tracks)
     for case in cases:
         if options.details or case["state"] == "error":
             print_lines(["", case["case"], *(f"  {line}" for line in details(case))])
         if options.suggest and case["state"] != "passed":
-            print_lines(suggestions(case, offered[case["suite"]]))
+            print_lines(suggestions(case, offered[case["suite"]][case["track"]]))
     say(summary(report))
     if _is_below(options, report):
         say(f"the score is below {options.min_score}: --details shows the misses, --suggest the words to change")
@@ -192,7 +194,9 @@ def checked_argument(pattern: str, form: str, text: str) -> str:
 count_argument = partial(checked_argument, r"[1-9]\d*", "a whole number from 1")
 model_argument = partial(checked_argument, r"(openai|anthropic):.+", "a model: write openai:NAME or anthropic:NAME")
 output_argument = partial(
-    checked_argument, r".+\.(txt|md|html|json)", "a report: end it with .txt, .md, .html or .json"
+    checked_argument,
+    r"(.*/)?[^/.]+|.+\.(txt|md|html|json)",
+    "a report: end it with .txt, .md, .html or .json, or without an ending to write all",
 )
 rule_argument = partial(checked_argument, "last|mean|majority", "a rule: write last, mean or majority")
 score_argument = partial(checked_argument, r"0|1(\.0+)?|0?\.\d+", "a score from 0 to 1")

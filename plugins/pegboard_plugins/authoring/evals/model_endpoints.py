@@ -139,11 +139,7 @@ def _function(tool: MCPToolDefinition, schema: str) -> dict[str, Any]:
 def _completion(model: Model, case: EvalCase, tools: Sequence[MCPToolDefinition], seed: int | None) -> dict[str, Any]:
     return {
         "model": model.name,
-        "messages": [
-            {"role": "system", "content": case.system_message},
-            *case.additional_messages,
-            {"role": "user", "content": case.user_message},
-        ],
+        "messages": case.messages,
         "tools": [{"type": "function", "function": _function(tool, "parameters")} for tool in tools],
         "tool_choice": "auto",
         **({} if seed is None else {"seed": seed}),
@@ -167,7 +163,7 @@ def _arguments(value: Any) -> dict[str, Any]:
 
 def _messages(model: Model, case: EvalCase, tools: Sequence[MCPToolDefinition], seed: int | None) -> dict[str, Any]:
     turns: list[dict[str, Any]] = []
-    for message in [*case.additional_messages, {"role": "user", "content": case.user_message}]:
+    for message in case.messages[1:]:
         role, blocks = _blocks(message)
         if turns and turns[-1]["role"] == role:
             turns[-1]["content"] += blocks

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from html import escape
 from statistics import mean, pstdev
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, TypeAlias, cast
 
 from typing_extensions import TypedDict
 
@@ -35,6 +35,9 @@ class Comparison(TypedDict):
     actual: Any
 
 
+COMPARED = tuple(Comparison.__annotations__)
+
+
 class RunRow(TypedDict):
     """The calls of a model in one run of a case, and their score from 0 to 1."""
 
@@ -45,11 +48,16 @@ class RunRow(TypedDict):
 
 
 class CaseRow(TypedDict):
-    """One case for one model. The score is the mean over its runs; None if every run failed with an error."""
+    """One case for one model. The score is the mean over its runs; None if every run failed with an error.
+
+    `track` is "" for a case without tracks. `context` has the messages before the last one with `--include-context`.
+    """
 
     model: str
     suite: str
     case: str
+    track: str
+    context: list[dict[str, Any]]
     message: str
     state: State
     score: float | None
@@ -77,12 +85,12 @@ class ReportOutput(Report):
     ok: bool
 
 
-def make_report(jobs: Sequence[Job], answers: Mapping[Key, Answer], rule: str) -> Report:
+def make_report(jobs: Sequence[Job], answers: Mapping[Key, Answer], rule: str, *, context: bool = False) -> Report:
     """Return the report about the answers to requests. docs/evaluations.md describes its members."""
     groups: dict[tuple[str, str, str], list[Job]] = {}
     for job in jobs:
         groups.setdefault(job.key[:3], []).append(job)
-    cases = [_case_row(runs, [answers[job.key] for job in runs], rule) for runs in groups.values()]
+    cases = [_case_row(runs, [answers[job.key] for job in runs], rule, context=context) for runs in groups.values()]
     states = Counter(case["state"] for case in cases)
     scores = [case["score"] for case in cases if case["score"] is not None]
     return Report(
@@ -96,7 +104,7 @@ def make_report(jobs: Sequence[Job], answers: Mapping[Key, Answer], rule: str) -
     )
 
 
-def _case_row(jobs: Sequence[Job], answers: Sequence[Answer], rule: str) -> CaseRow:
+def _case_row(jobs: Sequence[Job], answers: Sequence[Answer], rule: str, *, context: bool) -> CaseRow:
     case = jobs[0].case
     called = [[with_defaults(call, jobs[0].tools) for call in answer.calls] for answer in answers if not answer.error]
     results = [(case.evaluate(calls), calls) for calls in called]
@@ -106,6 +114,8 @@ def _case_row(jobs: Sequence[Job], answers: Sequence[Answer], rule: str) -> Case
         "model": str(jobs[0].model),
         "suite": jobs[0].suite,
         "case": case.name,
+        "track": case.track,
+        "context": case.messages[:-1] if context else [],
         "message": case.user_message,
         "state": state,
         "score": mean(scores) if scores else None,
@@ -117,22 +127,11 @@ def _case_row(jobs: Sequence[Job], answers: Sequence[Answer], rule: str) -> Case
                 "score": result.score,
                 "calls": [{"name": name, "args": arguments} for name, arguments in calls],
                 "reason": result.failure_reason,
-                "comparisons": [_comparison(item) for item in result.results],
+                "comparisons": [cast(Comparison, {name: item[name] for name in COMPARED}) for item in result.results],
             }
             for result, calls in results
         ],
     }
-
-
-def _comparison(item: Mapping[str, Any]) -> Comparison:
-    return Comparison(
-        field=item["field"],
-        match=item["match"],
-        score=item["score"],
-        weight=item["weight"],
-        expected=item["expected"],
-        actual=item["actual"],
-    )
 
 
 def _state(results: Sequence[EvaluationResult], rule: str, case: EvalCase) -> State:
@@ -166,6 +165,28 @@ def table(cases: Iterable[CaseRow]) -> Iterator[tuple[str, ...]]:
         yield case["state"], _score_text(case), case["model"], case["suite"], case["case"]
 
 
+def track_table(report: Report) -> list[tuple[str, ...]]:
+    """Return the rows of a table with a column for each track, and the mean of each; no rows without tracks."""
+    rows: dict[tuple[str, ...], dict[str, CaseRow]] = {}
+    for case in report["cases"]:
+        if track := case["track"]:
+            name = case["case"].replace(f" [{track}]", "", 1)
+            rows.setdefault((case["model"], case["suite"], name), {})[track] = case
+    tracks = list(dict.fromkeys(track for row in rows.values() for track in row))
+    if not tracks:
+        return []
+    columns = [[row[track]["score"] for row in rows.values() if track in row] for track in tracks]
+    answered = [[score for score in column if score is not None] for column in columns]
+    return [
+        ("MODEL", "SUITE", "CASE", *tracks),
+        *(
+            (*place, *(f"{_score_text(row[track])} {row[track]['state']}" if track in row else "-" for track in tracks))
+            for place, row in rows.items()
+        ),
+        ("", "", "mean", *(f"{mean(scores):.3f}" if scores else "-" for scores in answered)),
+    ]
+
+
 def _score_text(case: CaseRow) -> str:
     if case["score"] is None:
         return "-"
@@ -174,6 +195,7 @@ def _score_text(case: CaseRow) -> str:
 
 def details(case: CaseRow) -> Iterator[str]:
     """Yield lines about the worst run of a case: the calls, the reason and each comparison."""
+    yield from (f"context: {_json(message)}" for message in case["context"])
     yield f"message: {case['message']}"
     yield from (f"error: {error}" for error in case["errors"])
     yield f"expected: {_calls_text(case['expected'])}"
@@ -215,22 +237,38 @@ def rendered(report: Report, form: str, *, only_failed: bool = False) -> str:
     if form == "json":
         return json.dumps(report, indent=2, ensure_ascii=False, default=str) + "\n"
     cases = misses_first(report, only_failed=only_failed)
+    tracks = track_table(report)
     if form == "html":
-        return _PAGE.format(summary=escape(summary(report)), cases="\n".join(map(_html_case, cases)))
-    rows = [*table(cases)]
-    lines = ["  ".join(row) for row in rows]
-    if form == "md":
-        rows.insert(1, ("---",) * len(rows[0]))
-        lines = ["# Evaluation", "", summary(report), "", *(f"| {' | '.join(map(_md_cell, row))} |" for row in rows)]
+        sections = "\n".join([_html_tracks(tracks), *map(_html_case, cases)])
+        return _PAGE.format(summary=escape(summary(report)), cases=sections)
+    is_markdown = form == "md"
+    lines = ["# Evaluation" if is_markdown else "EVALUATION", "", summary(report)]
+    for rows in filter(None, [[*table(cases)], tracks]):
+        lines += ["", *(_md_rows(rows) if is_markdown else map("  ".join, rows))]
     for case in cases:
-        heading = f"{'## ' if form == 'md' else ''}{case['case']} ({case['model']}): {case['state']}"
-        body = [f"    {line}" for text in details(case) for line in text.splitlines()]
-        lines += ["", heading, *([""] if form == "md" else []), *body]
-    return "\n".join([*lines, *([] if form == "md" else ["", summary(report)])]) + "\n"
+        lines += ["", f"{'## ' if is_markdown else ''}{case['case']} ({case['model']}): {case['state']}", ""]
+        lines += [f"    {line}" for text in details(case) for line in text.splitlines()]
+    return "\n".join(lines) + "\n"
+
+
+def _md_rows(rows: Sequence[tuple[str, ...]]) -> Iterator[str]:
+    for row in (rows[0], ("---",) * len(rows[0]), *rows[1:]):
+        yield f"| {' | '.join(map(_md_cell, row))} |"
 
 
 def _md_cell(text: str) -> str:
     return text.replace("|", "\\|")
+
+
+def _html_tracks(rows: Sequence[tuple[str, ...]]) -> str:
+    """Return the table with a column for each track, or "" without tracks."""
+    if not rows:
+        return ""
+    head, *body = [[escape(text) for text in row] for row in rows]
+    lines = [
+        "".join(f'<td data-name="{name}">{text}</td>' for name, text in zip(head, row, strict=True)) for row in body
+    ]
+    return f"<table><tr><th>{'</th><th>'.join(head)}</th></tr><tr>{'</tr><tr>'.join(lines)}</tr></table>"
 
 
 def _html_case(case: CaseRow) -> str:
@@ -243,7 +281,7 @@ def _html_case(case: CaseRow) -> str:
         for run in _worst(case)
         for item in _judged(run)
     ]
-    notes = [*case["errors"], *(run["reason"] for run in _worst(case) if run["reason"])]
+    notes = [*map(_json, case["context"]), *case["errors"], *(run["reason"] for run in _worst(case) if run["reason"])]
     called = [_calls_text(run["calls"]) for run in _worst(case)] or ["no answer"]
     head = "<tr><th>Argument</th><th>Expected</th><th>Actual</th><th>Score</th></tr>" if rows else ""
     return (

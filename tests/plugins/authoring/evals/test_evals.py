@@ -13,6 +13,7 @@ import pytest
 from pegboard_plugins.authoring.evals.model_endpoints import Pace
 from tests.plugins.authoring.evals.model_server import ModelServer, Step, model_server
 from tests.support.command_line import Command
+from tests.support.serving import serving
 
 KEY = "sk-canary-5c1d"
 SUITE = """
@@ -197,6 +198,67 @@ def test_a_second_suite_or_case_of_one_name_gets_a_number(pegboard: Command) -> 
         done = evals(pegboard, server, "--json")
     names = [(case["suite"], case["case"]) for case in done.data["cases"]]
     assert names == [("demo", "a"), ("demo", "a (2)"), ("demo (2)", "a"), ("demo (2)", "a (2)")]
+
+
+TRACKS = """
+import os
+from pegboard_evals import *
+
+@tool_eval()
+async def suite():
+    suite = EvalSuite("talk", "Call tools.")
+    await suite.add_mcp_stdio_server({command!r}, track="program")
+    await suite.add_mcp_server({url!r}, headers={{"Authorization": "Bearer {key}"}}, track="URL")
+    await suite.add_arcade_gateway("team", base_url={base!r}, arcade_api_key="{key}", track="gateway")
+    for word in "ab":
+        case = suite.add_comparative_case(word, f"say {{word}}")
+        for track in suite.get_tracks()[:3 if word == "a" else 2]:
+            case.for_track(track, [ExpectedMCPToolCall("far_echo", {{"text": word}})], [BinaryCritic("text", 1)])
+    return suite
+"""
+
+
+@pytest.mark.needs("auth_token")
+def test_tracks_with_the_tools_of_servers_are_compared(pegboard: Command) -> None:
+    pegboard.write(FAR, "far.py")
+    pegboard.configure(sections=f'[plugins.auth_token]\ntoken = "{KEY * 3}"\n[plugins.mcp]\npath = "/mcp/team"')
+    scripts: dict[str, list[Step]] = {"say a": [[["far_echo", {"text": "a"}]]], "say b": [echo("b")]}
+    line = pegboard.arguments("serve", "far.py", "--port", "0")
+    with model_server(scripts) as server, serving(line, pegboard.folder, pegboard.environment()) as far:
+        command = pegboard.arguments("stdio", "far.py")
+        text = TRACKS.format(command=command, url=far.url, base=far.url.removesuffix("/mcp/team"), key=KEY * 3)
+        pegboard.write(text, "eval_talk.py")
+        outputs = [word for form in ("md", "html") for word in ("-o", f"report.{form}")]
+        done = evals(pegboard, server, *outputs)
+        captured = evals(pegboard, server, "--capture", "eval_new.py")
+        pegboard.folder.joinpath("eval_talk.py").unlink()
+        again = evals(pegboard, server, "--json")
+    assert [tool["function"]["name"] for tool in server.requests[0][2]["tools"]] == ["far_echo"]
+    assert [line.split() for line in done.out.splitlines()[-3:]] == [
+        ["openai:m", "talk", "a", "1.000", "passed", "1.000", "passed", "1.000", "passed"],
+        ["openai:m", "talk", "b", "0.000", "failed", "0.000", "failed", "-"],
+        ["mean", "0.500", "0.500", "1.000"],
+    ]
+    assert "| openai:m | talk | b | 0.000 failed | 0.000 failed | - |" in (pegboard.folder / "report.md").read_text()
+    assert '<td data-name="gateway">1.000 passed</td>' in (pegboard.folder / "report.html").read_text()
+    assert (captured.code, again.data["passed"], {case["track"] for case in again.data["cases"]}) == (
+        0,
+        5,
+        {"program", "URL", "gateway"},
+    )
+
+
+def test_the_options_of_the_original_are_known(pegboard: Command) -> None:
+    write_suite(pegboard, "a")
+    with model_server({"say a": [echo("a"), []]}) as server:
+        line = "-p openai:m,n -n 2 -c 1 -o report -d -f --multi-run-pass-rule majority --include-context"
+        words = ("--endpoint", server.address, "--key", "MODEL_KEY", *line.split())
+        done = pegboard("evals", *words, env={"MODEL_KEY": KEY})
+    assert sorted(body["model"] for _, _, body in server.requests) == ["m", "m", "n", "n"]
+    assert [path.suffix for path in sorted(pegboard.folder.glob("report.*"))] == [".html", ".json", ".md", ".txt"]
+    assert 'context: {"role": "system", "content": "Call tools."}' in done.out
+    report = json.loads((pegboard.folder / "report.json").read_text("utf-8"))
+    assert [case["context"][0]["content"] for case in report["cases"]] == ["Call tools.", "Call tools."]
 
 
 def test_only_failed_leaves_out_the_others(pegboard: Command) -> None:
