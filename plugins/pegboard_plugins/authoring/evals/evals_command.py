@@ -134,6 +134,7 @@ def _print(options: Namespace, report: Report, offered: Offered) -> None:
     cases = misses_first(report, only_failed=options.only_failed)
     print_table([*table(cases)])
     if tracks := track_table(report):
+        print_lines([""])
         print_table(tracks)
     for case in cases:
         if options.details or case["state"] == "error":

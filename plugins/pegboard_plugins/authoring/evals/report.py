@@ -183,7 +183,7 @@ def track_table(report: Report) -> list[tuple[str, ...]]:
             (*place, *(f"{_score_text(row[track])} {row[track]['state']}" if track in row else "-" for track in tracks))
             for place, row in rows.items()
         ),
-        ("", "", "mean", *(f"{mean(scores):.3f}" if scores else "-" for scores in answered)),
+        ("mean", "", "", *(f"{mean(scores):.3f}" if scores else "-" for scores in answered)),
     ]
 
 
@@ -314,10 +314,11 @@ h3 {{ font-size: .85rem; margin: .4rem 0 .1rem; }} code {{ overflow-wrap: anywhe
 table {{ border-collapse: collapse; width: 100%; margin-top: .6rem; }}
 th, td {{ text-align: left; padding: .3rem .6rem; border-top: 1px solid var(--line); overflow-wrap: anywhere;
   vertical-align: top; }}
-td:last-child {{ white-space: nowrap; }}
+td[data-name="Score"] {{ white-space: nowrap; }}
 @media (max-width: 40rem) {{
   body {{ padding: .5rem; }} details {{ padding: .6rem; }} .calls {{ grid-template-columns: 1fr; gap: .2rem; }}
   tr:has(th + th) {{ display: none; }} tr, th, td {{ display: block; }} td {{ border: 0; padding: 0 .6rem; }}
+  td:first-child {{ border-top: 1px solid var(--line); }} td:empty {{ display: none; }}
   td::before {{ content: attr(data-name) ": "; opacity: .75; }}
 }}
 </style></head><body><h1>Evaluation</h1><p>{summary}</p>
