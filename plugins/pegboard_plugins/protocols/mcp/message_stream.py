@@ -53,6 +53,9 @@ CLEANUP_SECONDS = 0.5
 MAX_REQUESTS_IN_FLIGHT = 1000
 """The largest number of requests of one connection that run, or whose responses wait for the client."""
 
+MAX_UNREAD_RESPONSES = 100
+"""How many responses are sent before the next message is read only when the client has read most of them."""
+
 MAX_CAPACITY_WAIT_SECONDS = 5.0
 """How long reading waits for a request to end before the next request is rejected."""
 
@@ -93,6 +96,9 @@ class McpProtocol(StreamProtocol):
             async for message in messages:
                 if conversation.is_full:
                     await conversation.wait_for_room()
+                if conversation.sent >= MAX_UNREAD_RESPONSES:
+                    conversation.sent = 0
+                    await connection.drain()
                 conversation.receive(message)
             if connection.finishes:
                 await conversation.finish()
@@ -102,9 +108,14 @@ class McpProtocol(StreamProtocol):
 
 
 class StreamConnection:
-    """The state of one connection: its session, if any, and its requests in flight."""
+    """The state of one connection: its session, if any, and its requests in flight.
+
+    Attributes:
+        sent: the number of responses since the client was last waited for.
+    """
 
     def __init__(self, connection: Connection, service: McpService, max_batch: int, caller: Caller) -> None:
+        self.sent = 0
         self._peer = connection.peer
         self._caller = caller
         self._service = service
@@ -322,6 +333,7 @@ class StreamConnection:
 
     def _send(self, response: bytes | None) -> None:
         if response is not None:
+            self.sent += 1
             self._send_queue.send(response, keep=True)
 
     def _refuse(self, request_id: RequestId | None, code: int, message: str) -> None:
