@@ -39,11 +39,23 @@ from pegboard_testing.contracts.contract import (
     Contract,
     rule,
 )
+from pegboard_testing.contracts.definition_check_contract import (
+    DefinitionCheckContract,
+)
 from pegboard_testing.contracts.error_adapter_contract import (
     ErrorAdapterContract,
 )
+from pegboard_testing.contracts.method_contract import (
+    MethodContract,
+)
 from pegboard_testing.contracts.middleware_contract import (
     MiddlewareContract,
+)
+from pegboard_testing.contracts.observer_contract import (
+    ObserverContract,
+)
+from pegboard_testing.contracts.protocol_contract import (
+    StreamProtocolContract,
 )
 from pegboard_testing.contracts.record_contract import (
     RecordStoreContract,
@@ -94,12 +106,15 @@ __all__ = [
     "CallResult",
     "CommandContract",
     "Contract",
+    "DefinitionCheckContract",
     "ErrorAdapterContract",
     "EventStoreContract",
     "FarEnd",
     "Lines",
     "Logged",
+    "MethodContract",
     "MiddlewareContract",
+    "ObserverContract",
     "PlainClient",
     "PromptGiven",
     "ReadResult",
@@ -110,6 +125,7 @@ __all__ = [
     "SecretStoreContract",
     "SessionStoreContract",
     "SnapshotDiffers",
+    "StreamProtocolContract",
     "TestClient",
     "TokenSourceContract",
     "ToolFailed",

@@ -23,7 +23,7 @@ class SessionLog(Observer):
 
     def session_ended(self, session: SessionInfo, seconds: float) -> None:
         """Log the end of a session."""
-        busy = self._gauges["threads_busy"].read()[""]
+        busy = self._gauges["threads_busy"].read().get("", 0)  # a gauge that fails has no values
         logger.info("%s stayed %.0f s; %d threads are busy", session.client.name, seconds, busy)
 
 

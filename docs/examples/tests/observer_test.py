@@ -1,13 +1,18 @@
-"""A session of a host with the observer."""
+"""The rules of observers, and a session of a host with the observer."""
 
 import logging
 
 import pytest
 
-from docs.examples.plugins.observer import SessionLogPlugin
-from pegboard.plugin import SessionInfo
+from docs.examples.plugins.observer import SessionLog, SessionLogPlugin
+from pegboard.plugin import Observer, SessionInfo
 from pegboard.types import Client
-from pegboard_testing import connect
+from pegboard_testing import ObserverContract, connect
+
+
+class TestObserver(ObserverContract):
+    def make(self) -> Observer:
+        return SessionLog()
 
 
 async def test_sessions_are_logged(caplog: pytest.LogCaptureFixture) -> None:

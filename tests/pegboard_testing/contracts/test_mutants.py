@@ -15,6 +15,8 @@ from tests.pegboard_testing.contracts import (
     test_call_contracts,
     test_error_adapter_contract,
     test_http_contracts,
+    test_observing_contracts,
+    test_protocol_contracts,
     test_store_contracts,
     test_transport_contract,
 )
@@ -26,6 +28,8 @@ MUTANTS: list[Mutants] = [
     *test_call_contracts.MUTANTS,
     *test_error_adapter_contract.MUTANTS,
     *test_http_contracts.MUTANTS,
+    *test_observing_contracts.MUTANTS,
+    *test_protocol_contracts.MUTANTS,
     *test_store_contracts.MUTANTS,
     *test_transport_contract.MUTANTS,
 ]
