@@ -41,6 +41,12 @@ PLUGINS = {
         summary="clients reach the host another way, here by a Unix socket",
         settings='[host]\ntransports = ["NAME"]\n\n[plugins.NAME]\npath = "NAME.sock"',
     ),
+    "protocol": ProjectKind(
+        example="protocol",
+        word="words",
+        summary="a protocol other than MCP over sockets and pipes, here lines of text",
+        settings='[host]\ndisabled_plugins = ["mcp"]\n\n[plugins.NAME]',
+    ),
     "middleware": ProjectKind("middleware", "signature", "code around calls, here an entry in each result"),
     "authenticator": ProjectKind(
         example="authenticator",
@@ -72,6 +78,10 @@ PLUGINS = {
     ),
     "method": ProjectKind("method", "clock", "a method that MCP does not have, here `clock/now`"),
     "route": ProjectKind("route", "status", "an HTTP route of the host, here `GET /status`"),
+    "observer": ProjectKind("observer", "session_log", "telemetry of sessions and of gauges, here in the log"),
+    "definition-check": ProjectKind(
+        "definition_check", "read_only", "a rule for the items that the host serves, here that tools change nothing"
+    ),
     "command": ProjectKind("command", "greet", "a command of `pegboard`"),
 }
 """The kinds of plugins, by the name that users type."""
