@@ -79,7 +79,13 @@ class EventStore(ABC):
     The methods run on the event loop and may run concurrently. A store may remove old or large messages, starting with
     the oldest of a stream. It should keep a stream for some minutes after the last message. If the process ended during
     a call, the client reconnects during this time and then learns that the call was lost.
+
+    Attributes:
+        shared: True if several processes use the store at once. Protocols then keep the messages of running calls in
+            their process, and store for each call one message with its response and what its client may not have read.
     """
+
+    shared: bool = False
 
     @abstractmethod
     async def append(self, session_id: str, stream: str, number: int, message: bytes) -> None:

@@ -192,6 +192,7 @@ class SealedEvents(EventStore):
     def __init__(self, store: EventStore, sealer: StateSealer) -> None:
         self._store = store
         self._sealer = sealer
+        self.shared = store.shared
 
     async def append(self, session_id: str, stream: str, number: int, message: bytes) -> None:
         """Store a sealed message."""

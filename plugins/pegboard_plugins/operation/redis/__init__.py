@@ -7,7 +7,17 @@ from contextlib import asynccontextmanager
 from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
-from pegboard.plugin import Bus, Plugin, PluginContext, PluginError, RecordStore, SessionStore, Store, hookimpl
+from pegboard.plugin import (
+    Bus,
+    EventStore,
+    Plugin,
+    PluginContext,
+    PluginError,
+    RecordStore,
+    SessionStore,
+    Store,
+    hookimpl,
+)
 from pegboard_plugins.operation.redis.settings import RedisConfig
 
 if TYPE_CHECKING:
@@ -30,6 +40,7 @@ class RedisPlugin(Plugin):
         """Return the stores and the bus."""
         return [
             Store(contract=SessionStore, open=self._sessions),
+            Store(contract=EventStore, open=self._events),
             Store(contract=RecordStore, open=self._records),
             Store(contract=Bus, open=self._bus),
         ]
@@ -41,6 +52,14 @@ class RedisPlugin(Plugin):
 
         async with connected(self.config) as connection:
             yield RedisSessions(connection, self.config)
+
+    @asynccontextmanager
+    async def _events(self) -> AsyncIterator[EventStore]:
+        from pegboard_plugins.operation.redis.connection import connected
+        from pegboard_plugins.operation.redis.event_store import RedisEvents
+
+        async with connected(self.config) as connection:
+            yield RedisEvents(connection, self.config)
 
     @asynccontextmanager
     async def _records(self) -> AsyncIterator[RecordStore]:

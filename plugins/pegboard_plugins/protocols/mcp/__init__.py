@@ -120,10 +120,9 @@ class McpPlugin(Plugin):
 
     @asynccontextmanager
     async def _events(self) -> AsyncIterator[EventStore]:
-        from pegboard_plugins.protocols.mcp.http.memory_store import MemoryEventStore
+        from pegboard_plugins.protocols.mcp.http.memory_store import events_in_memory
 
-        config = self.config
-        yield MemoryEventStore(config.events_bytes, config.session_events_bytes, config.events_seconds)
+        yield events_in_memory(self.config)
 
     @hookimpl
     def register_routes(self, context: PluginContext) -> Iterable[Route]:
@@ -137,7 +136,7 @@ class McpPlugin(Plugin):
         endpoints |= {f"{bare}/{name}": profile for name, profile in self._profiles.items()}
         routes = []
         for start, profile in endpoints.items():
-            answer = McpEndpoint(self.config, self._round_trips, self._queues, profile, context.bus).answer
+            answer = McpEndpoint(self.config, self._round_trips, self._queues, profile, context).answer
             whole = Route("POST", start or "/", answer, anonymous=is_open, advice=_ADVICE)
             route = whole if profile is None else whole._replace(auth=profile.policy)
             paths = sorted({route.path, f"{start}/"})

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Awaitable
 from typing import TYPE_CHECKING, TypeAlias
 
-from pegboard.plugin import Bus, EventStore, ProtocolContext, SessionStore
+from pegboard.plugin import EventStore, PluginContext, ProtocolContext, SessionStore
 from pegboard.types import EventStream, Request, Response
 from pegboard_plugins.support.first_step import begin
 
@@ -31,9 +31,9 @@ class McpEndpoint:
         round_trips: RoundTrips,
         queues: WeakSet[Queues],
         profile: Profile | None,
-        bus: Bus,
+        context: PluginContext,
     ) -> None:
-        self._bus = bus
+        self._context = context
         self._config = config
         self._round_trips = round_trips
         self._queues = queues
@@ -60,7 +60,7 @@ class McpEndpoint:
         sessions = await self._sessions(host)
         if self._http is None:  # unless another request was faster
             self._http = StreamableHttp(
-                self._config, self._round_trips, self._queues, sessions, self._profile, self._bus
+                self._config, self._round_trips, self._queues, sessions, self._profile, self._context.bus
             )
         answer = self.answer(request, host)
         return answer if isinstance(answer, Response | EventStream) else await answer
@@ -78,9 +78,17 @@ class McpEndpoint:
 
             return SealedSessions(config, profile)
         from pegboard_plugins.protocols.mcp.http.http_sessions import HttpSessions
+        from pegboard_plugins.protocols.mcp.http.memory_store import events_in_memory
 
         store: SessionStore = await host.store(SessionStore, config.session_store)
         events: EventStore | None = None
+        shared: EventStore | None = None
         if config.events_bytes or config.event_store != "memory":
-            events = await host.store(EventStore, config.event_store)
-        return HttpSessions(store, events, config, profile, self._bus)
+            events = await self._context.store(EventStore, config.event_store, self._finish)
+            if events.shared:  # the messages of running calls stay in this process
+                shared, events = events, events_in_memory(config)
+        return HttpSessions(store, events, config, profile, self._context.bus, shared)
+
+    async def _finish(self) -> None:
+        if self._http is not None:
+            await self._http.sessions.finish()

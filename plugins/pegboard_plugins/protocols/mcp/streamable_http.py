@@ -60,7 +60,11 @@ if TYPE_CHECKING:
 
 
 class StreamableHttp:
-    """The handlers of one MCP endpoint: of the whole catalogue, or of a profile."""
+    """The handlers of one MCP endpoint: of the whole catalogue, or of a profile.
+
+    Attributes:
+        sessions: the sessions of the endpoint.
+    """
 
     def __init__(
         self,
@@ -75,7 +79,7 @@ class StreamableHttp:
         self._round_trips = round_trips
         self._queues = queues
         self._profile = profile
-        self._sessions = sessions
+        self.sessions = sessions
         self._session_endpoint = SessionEndpoint(sessions, config)
         self._mirrored = MirroredArguments()
         self._made: McpService | None = None
@@ -89,8 +93,8 @@ class StreamableHttp:
     def _service(self, host: ProtocolContext) -> McpService:
         if self._made is None or self._made.host is not host:
             self._made = McpService(host, self._config, self._round_trips, self._queues, "http", self._profile)
-            self._sessions.on_expired(host.session_ended)
-            self._sessions.end_with(host)
+            self.sessions.on_expired(host.session_ended)
+            self.sessions.end_with(host)
         return self._made
 
     def _refused(self, request: Request) -> Response | None:

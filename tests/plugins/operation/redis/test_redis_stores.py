@@ -11,14 +11,21 @@ import pytest
 import pytest_asyncio
 from pydantic import SecretStr
 
-from pegboard.plugin import Bus, PluginError, RecordStore, SessionStore
+from pegboard.plugin import Bus, EventStore, PluginError, RecordStore, SessionStore
 from pegboard_plugins.operation.redis import message_bus
 from pegboard_plugins.operation.redis.connection import Connection, check_server, client_of, connected
+from pegboard_plugins.operation.redis.event_store import RedisEvents
 from pegboard_plugins.operation.redis.message_bus import RedisBus
 from pegboard_plugins.operation.redis.record_store import RedisRecords
 from pegboard_plugins.operation.redis.session_store import RedisSessions
 from pegboard_plugins.operation.redis.settings import RedisConfig
-from pegboard_testing import BusContract, RecordStoreContract, SessionStoreContract, new_record
+from pegboard_testing import (
+    BusContract,
+    EventStoreContract,
+    RecordStoreContract,
+    SessionStoreContract,
+    new_record,
+)
 from tests.support.redis_server import PREFIX, RedisServer, needs_redis
 
 pytestmark = needs_redis
@@ -39,6 +46,20 @@ class TestRedisSessions(SessionStoreContract):
         return RedisSessions(self.connection, self.config)
 
     async def dispose(self, made: SessionStore) -> None:
+        await self.connection.close()
+
+
+class TestRedisEvents(EventStoreContract):
+    @pytest.fixture(autouse=True)
+    def _use(self, server: RedisServer) -> None:
+        server.client.flushdb()
+        self.config = config(server)
+
+    def make(self) -> EventStore:
+        self.connection = Connection(client_of(self.config, 1))
+        return RedisEvents(self.connection, self.config)
+
+    async def dispose(self, made: EventStore) -> None:
         await self.connection.close()
 
 

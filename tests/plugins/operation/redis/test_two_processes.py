@@ -48,8 +48,8 @@ def at(session: Session, served: Served) -> Session:
     return other
 
 
-def serve(site: Path, server: RedisServer) -> Served:
-    return Served(site, http_config(host=STATE, more=server.config))
+def serve(site: Path, server: RedisServer, host: str = STATE) -> Served:
+    return Served(site, http_config(host=host, more=server.config))
 
 
 @pytest.fixture(scope="module")
@@ -272,6 +272,40 @@ async def test_sessions_and_outcomes_survive_the_death_of_a_process(two: Two, si
     assert (lost["id"], lost["error"]["code"]) == ("lost", -32603)
     answer = {"jsonrpc": "2.0", "id": asking.first["id"], "result": {}}
     assert (await there.post(answer)).refused == (404, -32600)
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGKILL])
+async def test_what_a_client_has_not_read_outlives_the_process(two: Two, site: Path, number: int) -> None:
+    before = set(two.redis.client.keys(f"{PREFIX}events:*"))
+
+    async def left() -> bool:
+        await ready(two.second)
+        return set(two.redis.client.keys(f"{PREFIX}events:*")) > before
+
+    async with serve(site, two.redis, f"{STATE}\ngrace_seconds = 0.1") as third:
+        here = await opened(third)
+        descriptors = third.descriptors()
+        said = {"notifications": [SAY], "times": 3, "stay": True}
+        running = await here.begin(call("asking_tell", said, id="unread"))
+        running.abort()
+
+        async def closed() -> bool:
+            await ready(two.second)
+            return third.descriptors() <= descriptors
+
+        await until(closed)
+        assert not await left()
+        if number == signal.SIGKILL:
+            await here.post(call("asking_let_go"))
+            await until(left)
+        third.process.send_signal(number)
+        await third.wait()
+    last = running.events[-1].id
+    assert last is not None
+    two.redis.client.delete(f"{PREFIX}process:{last.rpartition('-')[2].partition('.')[0]}")  # as after 15 s
+    *logs, response = [received async for received in (await at(here, two.second).listen(last)).rest()]
+    assert [received["method"] for received in logs] == ["notifications/message"] * 2
+    assert (response["id"], "result" in response) == ("unread", number == signal.SIGKILL)
 
 
 async def test_sessions_wait_for_a_server_that_is_away(two: Two, site: Path) -> None:

@@ -190,7 +190,8 @@ class HttpSession(Session):
             number: the number of its next message.
             notify_all: begin with a notification of each list and subscribed resource, as changes may be lost.
         """
-        stream = SessionStream(self.id, self.retention, STANDALONE_STREAM_PREFIX, stream_id, number)
+        retention = self.retention._replace(shared=None)  # a new stream notifies of everything
+        stream = SessionStream(self.id, retention, STANDALONE_STREAM_PREFIX, stream_id, number)
         stream.on_left = self._lost
         former = self._standalone()
         if former and former[-1].reader is None:

@@ -50,6 +50,8 @@ SHARED_SECONDS = 15.0
 """Both times with a shared store, which is on the network. Other processes tell the changes of the session."""
 RETRY_SECONDS = 1.0
 """How long a session that others have changed waits before it is read again, if the store cannot be reached."""
+FINISH_SECONDS = 1.0
+"""How long the end of the host waits until responses are stored."""
 MAX_READS = 3
 """How often a session is read again because an own write ended meanwhile."""
 
@@ -67,6 +69,7 @@ class HttpSessions:
         config: the settings of the plugin.
         profile: the profile of the endpoint, "" for none. Ids of sessions name it, so that other endpoints refuse them.
         bus: the bus to the processes that share the store.
+        shared: the store in which these processes find the responses of streamed calls; None for no store.
 
     Attributes:
         request_ids: the ids of this process's requests to clients.
@@ -82,6 +85,7 @@ class HttpSessions:
         config: McpConfig,
         profile: str = "",
         bus: Bus | None = None,
+        shared: EventStore | None = None,
     ) -> None:
         self._profile = profile
         bus = bus or Bus()
@@ -106,7 +110,8 @@ class HttpSessions:
         self._store = store
         self._events = events
         self._config = config
-        self._plain = StreamRetention(events, number=lambda: bus.number)
+        self._shared_events = shared
+        self._plain = StreamRetention(events, number=lambda: bus.number, shared=shared)
         self._primed = self._plain._replace(retry_ms=config.retry_ms, poll_seconds=config.poll_after_seconds or None)
         self._live: dict[str, HttpSession] = {}
         self._idle: dict[str, tuple[HttpSession, bool]] = {}  # sessions to settle, and if they were used again since
@@ -138,6 +143,12 @@ class HttpSessions:
     def _cut_calls(self) -> None:
         for session in tuple(self._live.values()):
             session.cut_calls()
+
+    async def finish(self) -> None:
+        """Cut the calls that still run, and store what no client has read, before the stores close."""
+        self._cut_calls()
+        if self._tasks:
+            await asyncio.wait(self._tasks, timeout=FINISH_SECONDS)
 
     async def may_open(self, caller: Caller, peer: str) -> bool:
         """Return True if a caller may open another session. The limit does not apply to the operator."""
@@ -387,7 +398,10 @@ class HttpSessions:
 
     def run(self, work: Coroutine[Any, Any, None]) -> None:
         """Run work for a session in a new task."""
-        task = asyncio.create_task(work)
+        self.follow(asyncio.create_task(work))
+
+    def follow(self, task: asyncio.Task[None]) -> None:
+        """Keep a task, for which `finish` waits."""
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
 
@@ -401,8 +415,9 @@ class HttpSessions:
             with _reaching():
                 await self._store.remove(session.id)
             await self.tell("deleted", session=session.id)
-            if self._events is not None:
-                await self._events.forget(session.id)
+            for events in (self._events, self._shared_events):
+                if events is not None:
+                    await events.forget(session.id)
         finally:
             self._looked(session.id)
 
@@ -421,7 +436,11 @@ class HttpSessions:
         """Return the rest of a stream that another process has. Return None if that process has ended."""
         if not owner or owner == self._bus.number:
             return None
-        stream = RemoteStream(self._messages, session.id, owner, named, self._remote)
+
+        async def rest(event: EventId) -> SessionStreamReader | None:
+            return await rest_of_call(SessionStream(session.id, self._plain, "", event.stream), event.number)
+
+        stream = RemoteStream(self._messages, session.id, owner, named, self._remote, rest)
         with _reaching():
             return stream if await stream.begin() else None
 

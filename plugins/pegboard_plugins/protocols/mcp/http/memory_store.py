@@ -5,8 +5,12 @@ from __future__ import annotations
 import time
 from collections import Counter, OrderedDict
 from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING
 
 from pegboard.plugin import EventStore, SessionStore
+
+if TYPE_CHECKING:
+    from pegboard_plugins.protocols.mcp.settings import McpConfig
 
 _Session = tuple[str, Mapping[str, bytes], float]
 """The owner of a session, its fields, and the time of its last use."""
@@ -215,3 +219,8 @@ class MemoryEventStore(EventStore):
             if events.used >= oldest:
                 return
             self._drop(key)
+
+
+def events_in_memory(config: McpConfig) -> MemoryEventStore:
+    """Return a store of events with the limits of the settings."""
+    return MemoryEventStore(config.events_bytes, config.session_events_bytes, config.events_seconds)

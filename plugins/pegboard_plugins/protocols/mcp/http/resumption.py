@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import secrets
-from collections.abc import Awaitable
+from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Self
 
 from pegboard.types import ServerSentEvent
+from pegboard_plugins.protocols.mcp.http.error_responses import StoreAwayError
 from pegboard_plugins.protocols.mcp.http.session_stream import (
     REPEATABLE_STREAM_PREFIX,
     EventId,
@@ -55,7 +56,7 @@ async def _kept(stream: SessionStream, missed: Missed | None, number: int) -> Mi
 
 
 class RemoteStream:
-    """The rest of a call's stream that another process sends. It ends with an error if that process ends.
+    """The rest of a call's stream that another process sends, or has left if it ends.
 
     Args:
         messages: the messages between processes.
@@ -63,16 +64,24 @@ class RemoteStream:
         owner: the number of the other process.
         named: the last event that the client has read.
         waiting: the remote streams of this process, by their keys.
+        rest: returns what an ended process has left after an event, or an error.
     """
 
     def __init__(
-        self, messages: SessionMessages, session_id: str, owner: int, named: EventId, waiting: dict[str, RemoteStream]
+        self,
+        messages: SessionMessages,
+        session_id: str,
+        owner: int,
+        named: EventId,
+        waiting: dict[str, RemoteStream],
+        rest: Callable[[EventId], Awaitable[SessionStreamReader | None]],
     ) -> None:
         self._messages = messages
         self._session_id = session_id
         self._owner = owner
         self._named = named
         self._waiting = waiting
+        self._rest = rest
         self._key = secrets.token_urlsafe(8)
         self._events: asyncio.Queue[ServerSentEvent | None] = asyncio.Queue()
         waiting[self._key] = self
@@ -120,9 +129,11 @@ class RemoteStream:
 
     async def _check(self) -> None:
         """Ask again, because events may be lost. End the stream if the other process has ended."""
-        with suppress(ConnectionError):
+        with suppress(ConnectionError, StoreAwayError):
             if not await self._ask():
-                self._events.put_nowait(ServerSentEvent(lost_response(self._named.stream)))
+                if (rest := await self._rest(self._named)) is not None:
+                    async for event in rest:
+                        self._events.put_nowait(event)
                 self._events.put_nowait(None)
 
     async def aclose(self) -> None:

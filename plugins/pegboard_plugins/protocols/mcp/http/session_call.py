@@ -209,6 +209,8 @@ class SessionCall:
         if retention.store is not None and not session.closed:
             session.streams[stream.id] = stream
         stream.on_left = self._left
+        if retention.shared is not None and self._task is not None:
+            self._sessions.follow(self._task)
         cut = partial(cut_response, self.request_id)
         return EventStream(messages=stream.read(polled=True), headers=STREAM_HEADERS, cut=cut)
 

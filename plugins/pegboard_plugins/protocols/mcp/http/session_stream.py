@@ -15,6 +15,7 @@ from typing import NamedTuple, Self
 
 from pegboard.plugin import EventStore, decode, encode
 from pegboard.types import ServerSentEvent
+from pegboard_plugins.protocols.mcp.http.error_responses import StoreAwayError
 from pegboard_plugins.protocols.mcp.jsonrpc_messages import is_request_id
 from pegboard_plugins.protocols.mcp.message_queue import MessageQueue
 from pegboard_plugins.support.jsonrpc import RequestId
@@ -95,6 +96,8 @@ class StreamRetention(NamedTuple):
 
     Attributes:
         store: the store of the messages. Without a store, events have no ids.
+        shared: the store in which other processes find the response of a call, and what no client has read before it;
+            None for no other processes.
         retry_ms: how long a client waits before it resumes. None in revisions without this field. Their streams also
             do not begin with an event without data.
         poll_seconds: how long the stream of a call stays open before its client must resume it; None for no limit.
@@ -105,6 +108,7 @@ class StreamRetention(NamedTuple):
     retry_ms: int | None = None
     poll_seconds: float | None = None
     number: Callable[[], int] = int
+    shared: EventStore | None = None
 
 
 class SessionStream:
@@ -185,7 +189,19 @@ class SessionStream:
         async with self._lock:
             if number == self._number - 1:
                 return ()  # no message was missed
-            return await self.retention.store.after(self.session_id, self.id, number)
+            return await self._stored(number)
+
+    async def _stored(self, number: int) -> Missed | None:
+        """Return the stored messages after message `number`; those that another process has left, if it has ended."""
+        store, shared = self.retention.store, self.retention.shared
+        messages = None if store is None else await store.after(self.session_id, self.id, number)
+        if messages is not None or shared is None:
+            return messages
+        try:
+            left = await shared.after(self.session_id, self.id, -1)
+        except ConnectionError as error:
+            raise StoreAwayError from error
+        return left and [(place, text.encode()) for place, text in decode(left[0][1]) if place > number]
 
     async def is_answered(self, missed: Missed, number: int) -> bool:
         """Return True if an ended stream contained the response of its call.
@@ -194,8 +210,8 @@ class SessionStream:
             missed: the messages of the stream after `number`.
             number: the number of the last message that the client has read.
         """
-        if not missed and self.retention.store is not None:
-            missed = await self.retention.store.after(self.session_id, self.id, number - 1) or ()
+        if not missed:
+            missed = await self._stored(number - 1) or ()
         return bool(missed) and bool(missed[-1][1]) and "method" not in decode(missed[-1][1])
 
     def end_with(self, message: bytes) -> None:
@@ -236,14 +252,39 @@ class SessionStream:
         async with self._lock:
             if self.reader is not reader:
                 return None
-            message = self._queue.pop()
-            return None if message is None else await self.event(message)
+            number, message = self._number, self._queue.pop()
+            if message is None:
+                return None
+            event = await self.event(message)
+            await self._leave([(number, message)])
+            return event
 
     async def keep_rest(self) -> None:
         """Store unread messages for a client that resumes the stream."""
+        unread = []
         async with self._lock:
             while self.reader is None and (message := self._queue.pop()) is not None:
+                unread.append((self._number, message))
                 await self.event(message)
+            await self._leave(unread, is_read=False)
+
+    async def _leave(self, messages: Missed, *, is_read: bool = True) -> None:
+        """Leave the end of a call's stream to other processes.
+
+        Args:
+            messages: the last messages. Nothing is left if they do not end with the response.
+            is_read: False if nobody reads the stream, so that its client may not have read what was sent.
+        """
+        store, shared = self.retention.store, self.retention.shared
+        if store is None or shared is None or self.open or not (messages and self._queue.empty):
+            return
+        if not is_read:
+            messages = await store.after(self.session_id, self.id, -1) or messages
+        whole = encode([[number, message.decode()] for number, message in messages])
+        try:
+            await shared.append(self.session_id, self.id, 0, whole)
+        except Exception:
+            logger.exception("the event store failed: clients get this response from this process only")
 
     async def event(self, message: bytes) -> ServerSentEvent:
         """Return a message as the next event of the stream. The event has an id only if it could be stored."""
