@@ -1,7 +1,7 @@
 """Results that exceed their size limit: the client receives the beginning, and a link to the whole result.
 
 The results are kept in the memory of this process for a limited time. Only the caller of the tool can read them, in the
-same session.
+same session. Another process that shares the state asks this one for them.
 """
 
 from __future__ import annotations
@@ -10,22 +10,23 @@ import asyncio
 import secrets
 from collections import Counter, OrderedDict
 from collections.abc import Callable, Iterable
+from functools import partial
 from time import monotonic
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from pydantic import Field
 
-from pegboard import Context, PluginConfig, ResourceContents, ResourceLink, TextContent, ToolResult
+from pegboard import Context, NotFoundError, PluginConfig, ResourceContents, ResourceLink, TextContent, ToolResult
 from pegboard.errors import ResultTooLargeError
-from pegboard.plugin import Middleware, Plugin, ResourceDefinition, encode, hookimpl
+from pegboard.plugin import Middleware, Plugin, PluginContext, ResourceDefinition, ResultTooLargeError, encode, hookimpl
 from pegboard.types import Call, Caller, CallNext, Inventory, Outcome
+from pegboard_plugins.support.bus_requests import ID_BYTES, BusRequests
 
 URI = "pegboard://large-results/"
 """The beginning of the URI of a kept result. A random id follows."""
 TEMPLATE = URI + "{id}"
 """The URI template of all kept results."""
 FIRST_REVISION_WITH_LINKS = "2025-06-18"
-_ID_BYTES = 24
 
 
 class LargeResultsConfig(PluginConfig):
@@ -57,8 +58,10 @@ class LargeResultsPlugin(Plugin):
         self._kept = KeptResults(config)
 
     @hookimpl
-    def register_middleware(self) -> Iterable[Middleware]:
+    def register_middleware(self, context: PluginContext) -> Iterable[Middleware]:
         """Return middleware for tools."""
+        self._processes = BusRequests(context.bus, context.name, self._read_for_another)
+        self._kept.new_id = self._processes.new_id
         return [LargeResults(self.config, self._kept)]
 
     @hookimpl
@@ -67,9 +70,22 @@ class LargeResultsPlugin(Plugin):
         about = "A result of a tool that exceeded its size limit. Links in results of tools name such resources."
         return [ResourceDefinition(TEMPLATE, self._read, name="large_result", description=about, max_result=0)]
 
-    async def _read(self, id: str, context: Context) -> ResourceContents | None:
-        kept = self._kept.get(id, Owner.of(context.caller, context.session_id))
-        return kept and ResourceContents(URI + id, kept.result.text, kept.result.mime_type)
+    async def _read(self, id: str, context: Context) -> ResourceContents:
+        owner = Owner.of(context.caller, context.session_id)
+        kept = self._kept.get(id, owner)
+        result = None if kept is None else kept.result
+        if result is None and (response := await self._processes.ask(id, [id, owner])) is not None:
+            result = WholeResult(*response)
+        if result is None:
+            raise NotFoundError("The result is kept no longer. Call the tool again.")
+        return ResourceContents(URI + id, result.text, result.mime_type)
+
+    async def _read_for_another(self, request: Any) -> WholeResult | None:
+        """Return a result of this process for a caller of another one."""
+        key, (caller, scopes, session_id, peer) = request
+        owner = Owner(Caller(*caller)._replace(scopes=frozenset()), frozenset(scopes), session_id, peer)
+        kept = self._kept.get(key, owner)
+        return kept and kept.result
 
 
 class Owner(NamedTuple):
@@ -134,11 +150,15 @@ class KeptResults:
     Args:
         config: the limits.
         clock: returns the time in seconds.
+
+    Attributes:
+        new_id: returns an id that nobody can guess.
     """
 
     def __init__(self, config: LargeResultsConfig, clock: Callable[[], float] = monotonic) -> None:
         self._config = config
         self._clock = clock
+        self.new_id: Callable[[], str] = partial(secrets.token_urlsafe, ID_BYTES)
         self._kept: OrderedDict[str, Kept] = OrderedDict()
         self._bytes = 0
 
@@ -146,7 +166,7 @@ class KeptResults:
         """Keep a result, and return its id."""
         self._drop_expired()
         self._make_room(result.size)
-        key = secrets.token_urlsafe(_ID_BYTES)
+        key = self.new_id()
         self._kept[key] = Kept(result, owner, self._clock() + self._config.keep_seconds)
         self._bytes += result.size
         return key

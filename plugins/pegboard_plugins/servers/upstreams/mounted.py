@@ -8,7 +8,7 @@ from hashlib import sha256
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from pegboard import Completion, Context, ToolDefinitionError
-from pegboard.plugin import PromptDefinition, ProtocolError, ResourceDefinition, ToolDefinition
+from pegboard.plugin import Bus, PromptDefinition, ProtocolError, ResourceDefinition, ToolDefinition
 from pegboard.types import RawResult, ToolkitInfo
 from pegboard_plugins.servers.upstreams.resource_updates import ResourceUpdates
 from pegboard_plugins.servers.upstreams.server_log import RateLimit
@@ -53,11 +53,12 @@ class Mounted:
 
     Args:
         server: the server.
+        bus: the bus of the plugin.
     """
 
-    def __init__(self, server: UpstreamServer) -> None:
+    def __init__(self, server: UpstreamServer, bus: Bus) -> None:
         self._server = server
-        self._calls = UpstreamCalls(server)
+        self._calls = UpstreamCalls(server, bus)
         self._updates = ResourceUpdates(server)
         self._to_clients = RateLimit()
         self._toolkit = ToolkitInfo(server.name, prefix=False)

@@ -2,19 +2,23 @@
 
 A session server keeps its request open while it asks. A client of 2026-07-28 receives the question as the result of its
 call, and sends the answer with another request. Until then, the call to the server waits in
-this process. The time and the number of waiting calls are limited.
+this process. An answer that reaches another process is sent on to this one. The time and the number of waiting calls
+are limited.
 """
 
 from __future__ import annotations
 
 import asyncio
-import secrets
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any, NamedTuple, TypeAlias
 
-from pegboard import Context, RetryableToolError
+from pegboard import Context, MCPError, RetryableToolError
+from pegboard.plugin import Bus
+from pegboard.types import Caller
 from pegboard_client import Asked
+from pegboard_plugins.servers.upstreams.request_errors import error_members, error_of
 from pegboard_plugins.servers.upstreams.user_links import UserKey, user_of
+from pegboard_plugins.support.bus_requests import BusRequests
 
 MAX_PARKED_CALLS = 100
 """The maximum number of calls of one server that wait for answers."""
@@ -114,10 +118,16 @@ class ParkedCall:
 
 
 class ParkedCalls:
-    """The calls of one server that wait for answers."""
+    """The calls of one server that wait for answers.
 
-    def __init__(self) -> None:
+    Args:
+        bus: the bus to the processes at which the answers may arrive.
+        server: the name of the server.
+    """
+
+    def __init__(self, bus: Bus, server: str) -> None:
         self._waiting: dict[str, tuple[ParkedCall, asyncio.TimerHandle]] = {}
+        self._processes = BusRequests(bus, f"upstreams/{server}", self._resume_for_another)
 
     def __len__(self) -> int:
         return len(self._waiting)
@@ -131,19 +141,49 @@ class ParkedCalls:
         return await self._next(ParkedCall(context, exchange))
 
     async def resume(self, key: str, answers: Mapping[str, Any], context: Context[Any]) -> Parked | dict[str, Any]:
-        """Continue a request with answers. Return its result, or its next questions.
+        """Continue a request with answers, in the process in which it waits. Return its result, or its next questions.
 
         Raises:
             RetryableToolError: the call no longer waits, or too many calls wait for answers.
+            MCPError: the request failed.
         """
-        call, timer = self._waiting.get(key, (None, None))
-        if call is None or timer is None or call.owner != user_of(context):
-            raise RetryableToolError("The call no longer waits for this answer. Start the call again.")
-        del self._waiting[key]
-        timer.cancel()
-        call.context = context
+        user = user_of(context)
+        if key in self._waiting:
+            self._call(key, user).context = context
+            return await self._resume(key, answers, user)
+        response = await self._processes.ask(key, [key, dict(answers), user])
+        if response is None:
+            raise _no_longer_waiting()
+        if "error" in response:
+            raise error_of(response["error"])
+        return Parked(*response["parked"]) if "parked" in response else response["result"]
+
+    async def _resume_for_another(self, request: Any) -> dict[str, Any]:
+        """Continue a request of this process for another one. Its progress does not reach the client."""
+        key, answers, (caller, *rest) = request
+        user = UserKey(Caller(*caller)._replace(scopes=frozenset()), *rest)
+        try:
+            result = await self._resume(key, answers, user)
+        except MCPError as error:
+            return {"error": error_members(error)}
+        return {"parked": [*result]} if isinstance(result, Parked) else {"result": result}
+
+    async def _resume(self, key: str, answers: Mapping[str, Any], user: UserKey) -> Parked | dict[str, Any]:
+        call = self._call(key, user)
+        self._waiting.pop(key)[1].cancel()
         call.settle(answers)
         return await self._next(call)
+
+    def _call(self, key: str, user: UserKey) -> ParkedCall:
+        """Return a call that waits for answers of a user.
+
+        Raises:
+            RetryableToolError: there is none.
+        """
+        call, _ = self._waiting.get(key, (None, None))
+        if call is None or call.owner != user:
+            raise _no_longer_waiting()
+        return call
 
     async def _next(self, call: ParkedCall) -> Parked | dict[str, Any]:
         questions = await call.wait()
@@ -153,7 +193,7 @@ class ParkedCalls:
         if len(self._waiting) >= MAX_PARKED_CALLS or of_user >= MAX_PARKED_CALLS_PER_USER:
             call.cancel()
             raise RetryableToolError("Too many calls of this server wait for answers. Try again later.")
-        key = secrets.token_urlsafe(16)
+        key = self._processes.new_id()
         timer = asyncio.get_running_loop().call_later(MAX_PARKED_SECONDS, self._expire, key)
         self._waiting[key] = call, timer
         return Parked(key, questions)
@@ -168,3 +208,7 @@ class ParkedCalls:
             timer.cancel()
             call.cancel()
         self._waiting.clear()
+
+
+def _no_longer_waiting() -> RetryableToolError:
+    return RetryableToolError("The call no longer waits for this answer. Start the call again.")

@@ -5,7 +5,16 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from pegboard import ClientCapabilityError, Context, NotFoundError, UpstreamError
+from pegboard import (
+    ClientCapabilityError,
+    Context,
+    ErrorKind,
+    MCPError,
+    NotFoundError,
+    ToolExecutionError,
+    UpstreamError,
+)
+from pegboard.errors import ToolkitError
 from pegboard.plugin import ProtocolError, encode
 from pegboard_plugins.servers.upstreams.hops import LOOP
 from pegboard_plugins.servers.upstreams.questions import QuestionRules, declares
@@ -82,3 +91,25 @@ def _capability(data: Any) -> str:
         names.append(str(name)[:MAX_ERROR_CHARACTERS])
         required = required[name]
     return ".".join(names[:2])
+
+
+def error_members(error: MCPError) -> dict[str, Any]:
+    """Return an error as a JSON object, for another process."""
+    if isinstance(error, ToolkitError):
+        return error.to_payload()
+    code = error.code if isinstance(error, ProtocolError) else None
+    data = error.data if isinstance(error, ProtocolError | NotFoundError) else None
+    return {"message": error.message, "code": code, "data": data}
+
+
+def error_of(members: Mapping[str, Any]) -> MCPError:
+    """Return the error of another process."""
+    if "kind" in members:
+        error = ToolExecutionError(members["message"], members["developer_message"], extra=members["extra"])
+        error.kind = ErrorKind(members["kind"])
+        for name in ("can_retry", "additional_prompt_content", "retry_after_ms", "status_code"):
+            setattr(error, name, members[name])
+        return error
+    if members["code"] is None:
+        return NotFoundError(members["message"], data=members["data"])
+    return ProtocolError(members["code"], members["message"], members["data"])

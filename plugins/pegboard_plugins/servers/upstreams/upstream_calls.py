@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, TypeGuard
 from weakref import WeakKeyDictionary
 
 from pegboard import ClientError, Context, UpstreamError
-from pegboard.plugin import ProtocolError, text_problems
+from pegboard.plugin import Bus, ProtocolError, text_problems
 from pegboard_client import Asked, QuestionHandler
 from pegboard_plugins.servers.upstreams.parked_calls import Parked, ParkedCall, ParkedCalls
 from pegboard_plugins.servers.upstreams.questions import (
@@ -59,12 +59,13 @@ class UpstreamCalls:
 
     Args:
         server: the server.
+        bus: the bus of the plugin.
     """
 
-    def __init__(self, server: UpstreamServer) -> None:
+    def __init__(self, server: UpstreamServer, bus: Bus) -> None:
         self._server = server
         self._rules = server.rules
-        self._parked = ParkedCalls()
+        self._parked = ParkedCalls(bus, server.name)
         self._running: dict[Client, list[PresentContext]] = {}
         self._only_users: WeakKeyDictionary[Client, UserKey | None] = WeakKeyDictionary()
 

@@ -96,7 +96,7 @@ class UpstreamServer:
         self._authorization = UpstreamAuthorization(id=config.auth, scopes=config.auth_scopes) if config.auth else None
         self.login = HostLogin(name, config, context) if config.logs_in else None
         self.on_notification: Callable[[Client, str, dict[str, Any]], None] | None = None
-        self._mounted = Mounted(self)
+        self._mounted = Mounted(self, context.bus)
         self.items = ServedItems(name, context.catalogue, self._mounted.definition, context.logger, owner_of)
         self.callers = CallerLogins(name, config, settings.wait_seconds, self.rules, self.items)
         self._get_token = context.get_token

@@ -94,7 +94,7 @@ def mounting_host(revision: str, *kits: Toolkit, url: str = "", **config: Any) -
             }
             connection = Client(Endpoint(url), **options) if url else far_client(far, **options)
             async with far, connection as server.client:
-                mounted = Mounted(cast(Any, server))
+                mounted = Mounted(cast(Any, server), context.bus)
                 offered = server.client.server.capabilities
                 for kind in (kind for kind in sorted(ALL_KINDS) if kind.replace("templates", "resources") in offered):
                     for raw in await getattr(server.client, kind)():

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from pegboard import RetryableToolError
-from pegboard.plugin import ProtocolError
+from pegboard.plugin import Bus, ProtocolError
 from pegboard.types import Caller
 from pegboard_plugins.servers.upstreams import link, server_log, upstream_server
 from pegboard_plugins.servers.upstreams.hops import MAX_HOSTS, VIA, passed_hosts, refuse_loop
@@ -107,7 +107,7 @@ def test_log_messages_pass_without_meta_of_their_connection_and_at_a_limited_rat
     sent: list[Any] = []
     context = SimpleNamespace(name="tool", send_notification=lambda _, params: sent.append(params))
     server = SimpleNamespace(name="one", log=ServerLog("one", LOGGER), rules=None)
-    mounted = Mounted(server)  # type: ignore[arg-type]
+    mounted = Mounted(server, Bus())  # type: ignore[arg-type]
     mounted._calls._only_users[CLIENT] = UserKey(Caller("ann"))
     mounted._calls._running[CLIENT] = [lambda: context]  # type: ignore[list-item,return-value]
     for data in ("x", "dropped"):

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from pegboard import Context, Toolkit
-from pegboard.plugin import ProtocolError, TransportError
+from pegboard.plugin import Bus, ProtocolError, TransportError
 from pegboard.types import Caller
 from pegboard_plugins.protocols.worker.call_responses import CallResponses
 from pegboard_plugins.protocols.worker.settings import WorkerConfig
@@ -141,7 +141,7 @@ async def test_log_messages_reach_the_client_of_the_call(revision: str, far: str
 
 async def test_log_messages_of_a_connection_with_several_users_reach_no_client() -> None:
     server: Any = OneServer(ServerConfig(command="x"))
-    calls, running = UpstreamCalls(server), list[Any]()
+    calls, running = UpstreamCalls(server, Bus()), list[Any]()
 
     async def exchange(*_: Any, **__: Any) -> dict[str, Any]:
         running.append(calls.running(server.client))

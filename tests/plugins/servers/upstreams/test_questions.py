@@ -10,12 +10,23 @@ from typing import Any, cast
 import pytest
 import pytest_asyncio
 
-from pegboard import Context, RetryableToolError, Toolkit
-from pegboard.plugin import ProtocolError
+from pegboard import (
+    Context,
+    ErrorKind,
+    MCPError,
+    NetworkTransportError,
+    NotFoundError,
+    RetryableToolError,
+    ToolExecutionError,
+    Toolkit,
+    UpstreamError,
+)
+from pegboard.plugin import Bus, ProtocolError, decode, encode
 from pegboard.types import LOCAL, Caller
 from pegboard_client import Asked
 from pegboard_plugins.servers.upstreams import parked_calls
 from pegboard_plugins.servers.upstreams.questions import QuestionRules
+from pegboard_plugins.servers.upstreams.request_errors import error_members, error_of
 from pegboard_plugins.servers.upstreams.settings import ServerConfig
 from pegboard_testing import connect, decline
 from tests.host.hosting import until
@@ -173,7 +184,8 @@ async def test_waiting_calls_are_limited(limit: str, monkeypatch: pytest.MonkeyP
 )
 async def test_waiting_calls_belong_to_their_users(first: Any, second: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(parked_calls, "MAX_PARKED_CALLS_PER_USER", 1)
-    calls, ann, bob = parked_calls.ParkedCalls(), SimpleNamespace(**first), cast(Any, SimpleNamespace(**second))
+    calls = parked_calls.ParkedCalls(Bus(), "far")
+    ann, bob = SimpleNamespace(**first), cast(Any, SimpleNamespace(**second))
 
     async def exchange(call: Any) -> dict[str, Any]:
         return dict(await call.ask(Asked("q", {})))
@@ -236,7 +248,7 @@ async def test_only_open_questions_are_asked() -> None:
         return {"answers": await asyncio.gather(first, call.ask(Asked("second", {})))}
 
     context: Any = SimpleNamespace(caller=LOCAL)
-    calls = parked_calls.ParkedCalls()
+    calls = parked_calls.ParkedCalls(Bus(), "far")
     parked: Any = await calls.begin(context, exchange)
     assert [question["method"] for question in parked.questions.values()] == ["first"]
     more.set()
@@ -247,6 +259,23 @@ async def test_only_open_questions_are_asked() -> None:
         await calls.resume(parked.key, {}, cast(Any, SimpleNamespace(caller=Caller("eve"))))
     result = await calls.resume(parked.key, {key: {"b": 2} for key in parked.questions}, context)
     assert result == {"answers": [{"a": 1}, {"b": 2}]}
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        ProtocolError(-32042, "open a page", {"elicitations": []}),
+        NotFoundError("Resource not found", data={"uri": "x://a"}),
+        RetryableToolError("Too many", "why", "wait", 5, {"a": 1}),
+        UpstreamError("refused", "why", status_code=429),
+        NetworkTransportError("gone", kind=ErrorKind.NETWORK_TRANSPORT_RUNTIME_TIMEOUT, can_retry=True),
+    ],
+)
+def test_an_error_is_the_same_in_another_process(error: MCPError) -> None:
+    members = error_members(error)
+    other = error_of(decode(encode(members)))
+    assert error_members(other) == members
+    assert isinstance(other, ToolExecutionError if "kind" in members else type(error))
 
 
 @pytest.mark.parametrize(

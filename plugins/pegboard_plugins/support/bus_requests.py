@@ -1,0 +1,100 @@
+"""Requests to one of the processes that share state, and their responses, through the bus."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import secrets
+from collections.abc import Awaitable, Callable
+from contextlib import suppress
+from typing import Any
+
+from pegboard import RetryableToolError
+from pegboard.plugin import Bus, decode, encode
+
+PATIENCE_SECONDS = 10.0
+"""How long a request waits before it is sent again, which finds out if the other process has ended."""
+ID_BYTES = 24
+MAX_NUMBER_DIGITS = 19
+
+logger = logging.getLogger("pegboard")
+
+
+class BusRequests:
+    """The requests of one topic. They concern what one process keeps, under ids that name the process.
+
+    Args:
+        bus: the bus of the plugin.
+        topic: the topic.
+        answer: returns the response to a request of another process. Both are JSON values; None is no response.
+    """
+
+    def __init__(self, bus: Bus, topic: str, answer: Callable[[Any], Awaitable[Any]]) -> None:
+        self._bus = bus
+        self._topic = topic
+        self._answer = answer
+        self._waiting: dict[str, asyncio.Future[Any]] = {}
+        self._answering: dict[str, asyncio.Task[None]] = {}
+        bus.listen(topic, self._receive)
+
+    def new_id(self) -> str:
+        """Return an id that nobody can guess, with the number of this process."""
+        return f"{self._bus.number}-{secrets.token_urlsafe(ID_BYTES)}"
+
+    async def ask(self, name: str, request: Any) -> Any:
+        """Send a request to the process that an id names. Cancel it there if this task is cancelled.
+
+        Returns:
+            The response. None if the process has ended or has no response, and for an id of this process.
+
+        Raises:
+            RetryableToolError: the process cannot be reached now.
+        """
+        number = _number_in(name)
+        if number in (0, self._bus.number):
+            return None
+        key = secrets.token_urlsafe(ID_BYTES)
+        response = self._waiting[key] = asyncio.get_running_loop().create_future()
+        try:
+            while not response.done():
+                if not await self._bus.send(self._topic, encode({"key": key, "request": request}), number):
+                    return None
+                await asyncio.wait([response], timeout=PATIENCE_SECONDS)
+            return response.result()
+        except ConnectionError as error:
+            raise RetryableToolError("Another process cannot be reached now. Try again later.", str(error)) from None
+        except asyncio.CancelledError:
+            with suppress(ConnectionError):
+                await self._bus.send(self._topic, encode({"key": key}), number)
+            raise
+        finally:
+            del self._waiting[key]
+
+    def _receive(self, body: bytes, sender: int) -> None:
+        message = decode(body)
+        key = message["key"]
+        if "response" in message:
+            if (response := self._waiting.get(key)) is not None and not response.done():
+                response.set_result(message["response"])
+        elif "request" not in message:
+            if (answering := self._answering.get(key)) is not None:
+                answering.cancel()
+        elif key not in self._answering:  # else it is sent again
+            answering = asyncio.create_task(self._respond(key, message["request"], sender))
+            self._answering[key] = answering
+            answering.add_done_callback(lambda _: self._answering.pop(key))
+
+    async def _respond(self, key: str, request: Any, receiver: int) -> None:
+        response = None
+        try:
+            response = await self._answer(request)
+        except Exception:
+            logger.exception("a request of process %d failed", receiver)
+        with suppress(ConnectionError):  # it is sent again
+            await self._bus.send(self._topic, encode({"key": key, "response": response}), receiver)
+
+
+def _number_in(name: str) -> int:
+    """Return the number of the process in an id; 0 if there is none."""
+    number = name.partition("-")[0]
+    return int(number) if number.isdecimal() and len(number) <= MAX_NUMBER_DIGITS else 0
