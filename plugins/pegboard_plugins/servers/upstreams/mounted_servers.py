@@ -51,8 +51,7 @@ class MountedServers:
 
     def __init__(self, config: UpstreamsConfig, context: PluginContext) -> None:
         self._config = config
-        self._name = context.name
-        self._find_store = context.find_store
+        self._context = context
         self._admits_others = partial(admits_others, context)
         self._host_id = secrets.token_hex(8)
         self._serving = asyncio.Event()
@@ -65,7 +64,7 @@ class MountedServers:
         """Return the middleware that the servers need."""
         requests = UpstreamRequests(self._host_id, self.servers, self._config.first_list_seconds, self._serve)
         for_users = any(server.config.identity == "user" for server in self.servers)
-        return [requests, UserItems(self._name, self.servers)] if for_users else [requests]
+        return [requests, UserItems(self._context.name, self.servers)] if for_users else [requests]
 
     def login_tools(self) -> list[ToolDefinition]:
         """Return a tool for each server at which callers log in. Only callers who must log in see it."""
@@ -85,6 +84,18 @@ class MountedServers:
             if server.config.start == "eager":
                 await asyncio.sleep(START_PAUSE_SECONDS)
                 server.start()
+        await self._context.serving()
+        self._warn_of_state()
+
+    def _warn_of_state(self) -> None:
+        """Warn of servers whose state the other processes do not share."""
+        names = [server.name for server in self.servers if server.config.may_keep_state]
+        if names and (self._context.bus.number or self._context.worker[1] > 1):
+            self._context.logger.warning(
+                "each process has its own connections to %s: state that a server keeps for a user or a connection is "
+                "not shared; serve it in one process, or set stateless = true in its section if it keeps none",
+                ", ".join(names),
+            )
 
     def _owner_of(self, kind: ItemKind, shown: str) -> str | None:
         return next((server.name for server in self.servers if server.items.has(kind, shown)), None)
@@ -129,7 +140,7 @@ class MountedServers:
     async def logins(self) -> AsyncIterator[None]:
         """Open the store of logins for the servers, if a plugin offers one."""
         async with AsyncExitStack() as opened:
-            offered = self._find_store(LoginStore)
+            offered = self._context.find_store(LoginStore)
             store = None if offered is None else await opened.enter_async_context(offered.open())
             for server in self.servers:
                 server.callers.store = store

@@ -95,6 +95,8 @@ class ServerConfig(PluginConfig):
             are remembered, and else at the first request for a list. With `pegboard stdio`, "eager" connects at the
             first request for a list.
         optional: True if commands that need all tools only report that the server is not available.
+        stateless: True if the server keeps no state between calls, so that several processes may mount it. Each has
+            its own connections. Without it, processes that share state warn of the server.
     """
 
     object: Any = Field(None, repr=False)
@@ -128,6 +130,7 @@ class ServerConfig(PluginConfig):
     revision: Literal["2026-07-28", "2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05"] | None = None
     start: Literal["eager", "lazy", "required"] = "eager"
     optional: bool = False
+    stateless: bool = False
 
     @field_validator("url")
     @classmethod
@@ -259,6 +262,11 @@ class ServerConfig(PluginConfig):
         for key in ("client_secret", "issuer", "redirect_uri"):
             if getattr(self, key) is not None and self.client_id is None:
                 raise ValueError(f"{key} requires client_id: both belong to one registration")
+
+    @property
+    def may_keep_state(self) -> bool:
+        """True if calls may depend on earlier ones. A server of 2026-07-28 has no connections to keep state for."""
+        return not self.stateless and self.revision != "2026-07-28"
 
     @property
     def logs_in(self) -> bool:
