@@ -64,6 +64,27 @@ async def assert_idle(sessions: HttpSessions, session: HttpSession) -> None:
     assert not sessions._live
 
 
+async def test_fields_of_a_later_version_survive_an_update() -> None:
+    store = MemorySessionStore(10, 60)
+    sessions, session = await opened(store)
+    await store.update(session.id, {"later/x": b"1"})
+    session.changed_field("level", "error")
+    await sessions.release(session)
+    fields = await store.get(session.id) or {}
+    assert (fields["later/x"], fields["level"]) == (b"1", b"error")
+
+
+async def test_no_request_waits_until_its_session_is_marked_as_used() -> None:
+    """The store may be away, and the request may have waited for it already."""
+    sessions, session = await opened(Store())
+    session.open_standalone()
+    session.used_at -= 60
+    assert not sessions.let_go(session)
+    before = session.used_at
+    await asyncio.gather(*sessions._tasks)
+    assert session.used_at > before
+
+
 @pytest.mark.parametrize("json", [False, True], ids=["events", "both"])
 async def test_a_call_that_ends_in_the_turn_of_its_timer_is_answered(json: bool) -> None:
     sessions, session = await opened(MemorySessionStore(10, 60))

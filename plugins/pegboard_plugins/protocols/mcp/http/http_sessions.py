@@ -300,8 +300,9 @@ class HttpSessions:
             return True
         if session.idle:
             self._settle_later(session)
-            return False
-        return asyncio.get_running_loop().time() - session.used_at >= self._use_seconds
+        elif asyncio.get_running_loop().time() - session.used_at >= self._use_seconds:
+            self._settle_soon(session)  # no request waits until its session is marked as used
+        return False
 
     async def settle(self, session: HttpSession, call: SessionCall | None = None) -> None:
         """Store the changes, and mark the session as used. Drop the session object if unused.
