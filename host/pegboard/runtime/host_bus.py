@@ -15,6 +15,8 @@ from pegboard.wire.codec import decode, encode
 if TYPE_CHECKING:
     from pegboard.runtime.sealed_state import StateSealer
 
+VERSION = 1
+"""The version of all messages, their first byte. A process ignores messages of a later version."""
 CHANGED = "host/changed"
 """The topic of changes of resources."""
 GATHER_SECONDS = 0.05
@@ -32,7 +34,7 @@ class HostBus(Bus):
         super().__init__()
         self._carrier: Bus | None = None
         self._sealer: StateSealer | None = None
-        self._is_warned = False
+        self._warned: set[str] = set()
 
     def carry_by(self, carrier: Bus, sealer: StateSealer | None) -> None:
         """Send and receive by another bus, with sealed messages. A transport that is started again repeats this."""
@@ -55,7 +57,8 @@ class HostBus(Bus):
         """Send a message."""
         if self._carrier is None or to == self.number:
             return await super().send(topic, body, to)
-        return await self._carrier.send(topic, body if self._sealer is None else self._sealer.seal(body, topic), to)
+        whole = bytes([VERSION]) + body
+        return await self._carrier.send(topic, whole if self._sealer is None else self._sealer.seal(whole, topic), to)
 
     def listen(self, topic: str, handler: Handler) -> Callable[[], None]:
         """Call a function for each message of a topic."""
@@ -64,17 +67,28 @@ class HostBus(Bus):
         return super().listen(topic, handler)
 
     def _receive(self, topic: str, body: bytes, sender: int) -> None:
-        try:
-            opened = body if self._sealer is None or topic == MISSED else self._sealer.open(body, topic)
-        except ValueError:
-            if not self._is_warned:
-                logger.warning("ignored a message of process %d: it is not sealed with [host] state_keys", sender)
-            self._is_warned = True
+        message = body if topic == MISSED else self._opened(topic, body, sender)
+        if message is None:
             return
         try:
-            self.deliver(topic, opened, sender)
+            self.deliver(topic, message, sender)
         except Exception:
             logger.exception("a message of topic %r failed", topic)
+
+    def _opened(self, topic: str, body: bytes, sender: int) -> bytes | None:
+        """Return a message. Return None, and log it once, if it is not one of this version."""
+        try:
+            whole = body if self._sealer is None else self._sealer.open(body, topic)
+        except ValueError:
+            problem = "it is not sealed with [host] state_keys"
+        else:
+            if whole[0] <= VERSION:
+                return whole[1:]
+            problem = "it has a later version"
+        if problem not in self._warned:
+            self._warned.add(problem)
+            logger.warning("ignored a message of process %d: %s", sender, problem)
+        return None
 
 
 class ChangeRelay:

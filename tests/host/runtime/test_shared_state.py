@@ -24,7 +24,7 @@ from pegboard.plugin import (
     StoreName,
     hookimpl,
 )
-from pegboard.runtime.host_bus import ChangeRelay, HostBus
+from pegboard.runtime.host_bus import VERSION, ChangeRelay, HostBus
 from pegboard.runtime.sealed_state import SealedRecords, SealedSessions, StateSealer
 from pegboard.types import Change
 from pegboard_plugins.support.memory_records import MemoryRecordStore
@@ -119,10 +119,12 @@ async def test_messages_are_sealed_and_others_are_ignored(caplog: pytest.LogCapt
     ((topic, sealed, to),) = carrier.sent
     assert (topic, to, b"private" in sealed, bus.number) == ("a", 5, False, 7)
     carrier.deliver("a", sealed, 5)
-    for foreign_topic, foreign in (("b", sealed), ("a", b"forged"), ("a", b"")):
+    later = StateSealer([NEW]).seal(bytes([VERSION + 1]) + b"later", "a")
+    for foreign_topic, foreign in (("b", sealed), ("a", b"forged"), ("a", b""), ("a", later), ("a", later)):
         carrier.deliver(foreign_topic, foreign, 5)
     assert heard == [(b"own", 0), (b"private", 5)]
-    assert caplog.text.count("it is not sealed with [host] state_keys") == 1
+    for problem in ("it is not sealed with [host] state_keys", "it has a later version"):
+        assert caplog.text.count(problem) == 1
 
 
 async def test_changes_of_resources_are_told_together_and_again_after_a_failure() -> None:

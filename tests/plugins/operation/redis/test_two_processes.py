@@ -203,7 +203,7 @@ async def test_a_caller_cannot_resume_or_answer_in_the_session_of_another(two: T
 
 async def test_a_message_that_is_not_sealed_is_ignored(two: Two) -> None:
     here, there = await two.open()
-    body = json.dumps({"version": 1, "kind": "deleted", "session": here.id})
+    body = json.dumps({"kind": "deleted", "session": here.id})
     place = two.redis.client.incr(f"{PREFIX}bus-place")
     two.redis.client.xadd(f"{PREFIX}bus", {"t": "mcp/sessions/", "b": body, "s": "1"}, id=f"{place}-0")
     for served in (two.first, two.second):

@@ -1,4 +1,4 @@
-"""Messages between the processes that share the sessions of one endpoint."""
+"""Messages between the processes that share the sessions of one endpoint. Unknown members are ignored."""
 
 from __future__ import annotations
 
@@ -8,9 +8,6 @@ from typing import Any
 
 from pegboard.plugin import Bus, decode, encode
 from pegboard_plugins.support.first_step import in_task
-
-VERSION = 1
-"""The version of the messages. Unknown members are ignored, so that a new member needs no new version."""
 
 logger = logging.getLogger("pegboard.mcp")
 
@@ -40,12 +37,12 @@ class SessionMessages:
         if not self._bus.number:
             return to is None
         await in_task()
-        return await self._bus.send(self._topic, encode({"version": VERSION, "kind": kind, **members}), to)
+        return await self._bus.send(self._topic, encode({"kind": kind, **members}), to)
 
     def _receive(self, body: bytes, sender: int) -> None:
         message = decode(body)
         handler = self._handlers.get(message["kind"])
-        if message["version"] <= VERSION and handler is not None:
+        if handler is not None:
             handler(message, sender)
         elif not self._is_warned:
             self._is_warned = True
