@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from pegboard import Context, ImageContent, ResourceLink, ResourceResult, TextContent, Toolkit
+from pegboard.plugin import decode, encode
 from pegboard.types import ANONYMOUS, LOCAL, Call, Caller, Client, Failure
 from pegboard_plugins.operation.large_results import (
     KeptResults,
@@ -119,6 +120,10 @@ async def test_only_the_caller_reads_a_result_in_its_session(caller: Caller, ses
         assert isinstance(await read(host, uri[:-1], ALICE, "one"), Failure)
         other = (await called(host, "text", BOB, size=3000)).content[2].uri
         assert other != uri
+    plugin = LargeResultsPlugin(LargeResultsConfig())
+    key = plugin._kept.add(whole(10), Owner.of(ALICE, "one"))
+    request = decode(encode([key, Owner.of(caller, session)]))  # as from another process
+    assert (await plugin._read_for_another(request) == whole(10)) == is_read
 
 
 @pytest.mark.parametrize("revision", ["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25", "2026-07-28"])

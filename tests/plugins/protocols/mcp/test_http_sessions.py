@@ -21,6 +21,7 @@ from pegboard_plugins.protocols.mcp.http.memory_store import MemoryEventStore, M
 from pegboard_plugins.protocols.mcp.http.session_call import SessionCall
 from pegboard_plugins.protocols.mcp.http.session_stream import EventId
 from pegboard_plugins.protocols.mcp.settings import McpConfig
+from tests.host.hosting import until
 from tests.support import asgi
 from tests.support.http_mcp import JSON_FIELDS, call
 
@@ -110,9 +111,10 @@ async def test_a_call_that_ends_in_the_turn_of_its_timer_is_answered(json: bool)
 
 
 class LineBus(Bus):
-    """One of two processes. The line to the other may be down for some messages."""
+    """One of two processes. The line to the other may be down for some messages, or the other may have ended."""
 
     down = 0
+    is_alone = False
     number = 1
     other: Bus
 
@@ -120,18 +122,21 @@ class LineBus(Bus):
         if self.down:
             self.down -= 1
             raise ConnectionError
-        self.other.deliver(topic, body, self.number)
-        return True
+        if not self.is_alone:
+            self.other.deliver(topic, body, self.number)
+        return not self.is_alone
 
 
-async def test_a_stream_of_another_process_goes_on_after_an_outage(
-    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+@pytest.mark.parametrize("ends", [False, True])
+async def test_a_stream_of_another_process_goes_on_after_an_outage_and_after_its_end(
+    ends: bool, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     monkeypatch.setattr(resumption, "PATIENCE_SECONDS", 0.01)
     store, first, second = MemorySessionStore(10, 60), LineBus(), LineBus()
     first.other, second.other, second.number = second, first, 2
-    here = HttpSessions(store, MemoryEventStore(10**6, 10**6, 60), McpConfig(), bus=first)
-    there = HttpSessions(store, None, McpConfig(), bus=second)
+    own, other, shared = (MemoryEventStore(10**6, 10**6, 60) for _ in range(3))
+    here = HttpSessions(store, own, McpConfig(), bus=first, shared=shared)
+    there = HttpSessions(store, other, McpConfig(), bus=second, shared=shared)
     session = await here.open(Client(revision="2025-11-25"), LOCAL, NO_CHANGES)
     assert session is not None
     call, may_end = SessionCall(1, session, here), asyncio.Event()
@@ -147,8 +152,10 @@ async def test_a_stream_of_another_process_goes_on_after_an_outage(
     assert named is not None
     stream = await there.stream_of(first.number, session, named)
     assert stream is not None
-    first.down = 1
+    first.down = 10**6 if ends else 1
     may_end.set()
+    await until(lambda: bool(shared._kept))
+    second.is_alone = ends
     async with asyncio.timeout(20):
         assert [event.data async for event in stream] == [b"{}"]
     assert "later version" not in caplog.text

@@ -32,6 +32,7 @@ from pegboard_testing import connect, decline
 from tests.host.hosting import until
 from tests.plugins.servers.upstreams.mounted_hosts import mounting_host
 from tests.plugins.servers.upstreams.test_mounted import both, far
+from tests.plugins.support.test_bus_requests import Process
 from tests.support import asks_kit
 from tests.support.http import Served, http_config
 from tests.support.pool import make_site
@@ -198,6 +199,22 @@ async def test_waiting_calls_belong_to_their_users(first: Any, second: Any, monk
     assert await calls.begin(bob, exchange)
     assert await calls.resume(parked.key, {"question-1": {"a": 1}}, cast(Any, ann)) == {"a": 1}
     calls.close()
+
+
+async def test_a_waiting_call_belongs_to_its_user_at_every_process() -> None:
+    processes: dict[int, Process] = {}
+    here, there = (parked_calls.ParkedCalls(Process(number, processes), "far") for number in (3, 4))
+    ann, bob = (cast(Any, SimpleNamespace(caller=Caller(name, issuer="i"))) for name in ("ann", "bob"))
+
+    async def exchange(call: Any) -> dict[str, Any]:
+        await call.ask(Asked("q", {}))
+        raise ProtocolError(-32042, "open a page", {"elicitations": []})
+
+    parked: Any = await here.begin(ann, exchange)
+    with pytest.raises(ToolExecutionError, match="no longer waits"):
+        await there.resume(parked.key, {}, bob)
+    with pytest.raises(ProtocolError, match="open a page"):
+        await there.resume(parked.key, {"question-1": {}}, ann)
 
 
 async def test_log_messages_of_a_continued_call_reach_its_present_request() -> None:
