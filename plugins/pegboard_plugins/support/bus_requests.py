@@ -35,7 +35,7 @@ class BusRequests:
         self._answer = answer
         self._waiting: dict[str, asyncio.Future[Any]] = {}
         self._answering: dict[str, asyncio.Task[None]] = {}
-        bus.listen(topic, self._receive)
+        self._end = bus.listen(topic, self._receive)
 
     def new_id(self) -> str:
         """Return an id that nobody can guess, with the number of this process."""
@@ -69,6 +69,15 @@ class BusRequests:
             raise
         finally:
             del self._waiting[key]
+
+    def close(self) -> None:
+        """Answer no more requests, and give up those that wait."""
+        self._end()
+        for answering in self._answering.values():
+            answering.cancel()
+        for response in self._waiting.values():
+            if not response.done():
+                response.set_result(None)
 
     def _receive(self, body: bytes, sender: int) -> None:
         message = decode(body)

@@ -69,6 +69,17 @@ async def test_the_process_in_the_id_responds() -> None:
         assert await pair.ask(1, name) is None
 
 
+async def test_a_feature_that_was_loaded_again_answers_alone() -> None:
+    pair = Pair(lambda request: asyncio.get_running_loop().create_future())
+    asking = asyncio.ensure_future(pair.ask(1))
+    await asyncio.sleep(0)
+    pair.first.close()
+    assert await asking is None
+    pair.second.close()
+    pair.first, pair.second = (BusRequests(process, "t", repeat) for process in pair.processes.values())
+    assert await pair.ask(1) == [1]
+
+
 @pytest.mark.parametrize("loser", [3, 4], ids=["response", "request"])
 async def test_a_lost_message_is_sent_again(loser: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(bus_requests, "PATIENCE_SECONDS", 0.01)

@@ -9,7 +9,8 @@ from __future__ import annotations
 import asyncio
 import secrets
 from collections import Counter, OrderedDict
-from collections.abc import Callable, Iterable
+from collections.abc import AsyncIterator, Callable, Iterable
+from contextlib import asynccontextmanager
 from functools import partial
 from time import monotonic
 from typing import Any, NamedTuple
@@ -63,6 +64,15 @@ class LargeResultsPlugin(Plugin):
         self._processes = BusRequests(context.bus, context.name, self._read_for_another)
         self._kept.new_id = self._processes.new_id
         return [LargeResults(self.config, self._kept)]
+
+    @hookimpl
+    @asynccontextmanager
+    async def lifespan(self) -> AsyncIterator[None]:
+        """Answer other processes until the end."""
+        try:
+            yield
+        finally:
+            self._processes.close()
 
     @hookimpl
     def register_resources(self) -> Iterable[ResourceDefinition]:

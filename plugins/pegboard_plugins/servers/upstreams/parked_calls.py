@@ -204,6 +204,7 @@ class ParkedCalls:
 
     def close(self) -> None:
         """End all waiting calls."""
+        self._processes.close()
         for call, timer in self._waiting.values():
             timer.cancel()
             call.cancel()

@@ -9,9 +9,11 @@ from typing import Any
 import pytest
 import pytest_asyncio
 
-from tests.plugins.operation.redis.test_two_processes import STATE, Two, at, text
+from tests.docs.pages import Page
+from tests.plugins.operation.redis.test_two_processes import STATE, Two, at, text, until
 from tests.plugins.servers.upstreams.test_processes import toml
 from tests.support import asks_kit
+from tests.support.distributions import make_distribution
 from tests.support.http import Served, http_config
 from tests.support.http_mcp import ask, call, message, opened
 from tests.support.mcp_rounds import ABLE, CAPABILITIES
@@ -24,17 +26,20 @@ pytestmark = [needs_redis, pytest.mark.asyncio(loop_scope="session")]
 ARGUMENTS = ["stdio", "--file", asks_kit.__file__]
 FAR = toml("far", {"command": str(PEGBOARD), "args": ARGUMENTS, "revision": "2025-11-25", "prefix": False})
 FAR += "[plugins.upstreams]\nfirst_list_seconds = 60\n[plugins.large_results]\n"
+PAGE = Page("docs/scale.md")
 LINK = "pegboard://large-results/"
 
 
 def serve(site: Path, server: RedisServer, far: str = FAR) -> Served:
-    host = STATE.replace('plugins = ["asking"]', "max_result_bytes = 1000")
+    host = STATE.replace('plugins = ["asking"]', 'plugins = ["rooms"]\nmax_result_bytes = 1000')
     return Served(site, http_config(host=host, more=server.config + far))
 
 
 @pytest.fixture(scope="module")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return make_site(tmp_path_factory.mktemp("site"), FIXTURE)
+    site = make_site(tmp_path_factory.mktemp("site"), FIXTURE)
+    make_distribution(site, "rooms", "1", {"pegboard.plugins": {"rooms": "rooms:RoomsPlugin"}}, PAGE.files)
+    return site
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="session")
@@ -130,3 +135,15 @@ async def test_a_large_result_is_read_at_another_process_by_a_client_of_2026_07_
     end(two.redis, uri.removeprefix(LINK))
     lost = (await ask(two.second, reading(uri))).last["error"]
     assert (lost["code"], lost["message"]) == (-32602, "The result is kept no longer. Call the tool again.")
+
+
+async def test_the_example_adds_its_tools_at_run_time_in_all_processes(two: Two) -> None:
+    assert (await ask(two.first, call("open_room", {"name": "attic"}))).result
+
+    async def is_added() -> bool:
+        listed = (await ask(two.second, message("tools/list"))).result["tools"]
+        return "enter_attic" in {tool["name"] for tool in listed}
+
+    await until(is_added)
+    for served in (two.first, two.second):
+        assert text((await ask(served, call("enter_attic"))).last) == "You are in the attic."
