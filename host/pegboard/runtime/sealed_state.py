@@ -9,6 +9,7 @@ import hmac
 import os
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
+from functools import lru_cache
 from typing import Any
 
 from cryptography.exceptions import InvalidTag
@@ -32,15 +33,18 @@ class StateSealer:
     Args:
         keys: secrets. The first encrypts, all decrypt. The last one makes digests: rotate keys by adding new ones in
             front.
+
+    Attributes:
+        digest: returns the keyed digest of a text.
     """
 
     def __init__(self, keys: Sequence[str]) -> None:
         derived = [HKDF(SHA256(), 2 * KEY_BYTES, None, b"pegboard shared state").derive(key.encode()) for key in keys]
         self._ciphers = [AESGCM(key[:KEY_BYTES]) for key in derived]
         self._digest_key = derived[-1][KEY_BYTES:]
+        self.digest = lru_cache(maxsize=4096)(self._digest)
 
-    def digest(self, text: str) -> str:
-        """Return the keyed digest of a text."""
+    def _digest(self, text: str) -> str:
         return hmac.digest(self._digest_key, text.encode(), "sha256").hex()
 
     def seal(self, value: bytes, bound_to: str) -> bytes:
@@ -76,6 +80,7 @@ class SealedSessions(SessionStore):
     def __init__(self, store: SessionStore, sealer: StateSealer) -> None:
         self._store = store
         self._sealer = sealer
+        self._opened = lru_cache(maxsize=256)(self._open)  # most fields have not changed since the last call
         self.shared = store.shared
 
     async def create(self, session_id: str, owner: str, fields: Mapping[str, bytes]) -> bool:
@@ -110,11 +115,11 @@ class SealedSessions(SessionStore):
         sealed: dict[str, bytes | None] = {}
         for name, value in fields.items():
             digest, own = self._sealer.digest(key + name), name.encode()
-            whole = None if value is None else len(own).to_bytes(NAME_BYTES, "big") + own + value
-            sealed[digest] = None if whole is None else self._sealer.seal(whole, key + digest)
+            start = len(own).to_bytes(NAME_BYTES, "big") + own
+            sealed[digest] = None if value is None else self._sealer.seal(start + value, key + digest)
         return sealed
 
-    def _opened(self, key: str, digest: str, sealed: bytes) -> tuple[str, bytes]:
+    def _open(self, key: str, digest: str, sealed: bytes) -> tuple[str, bytes]:
         whole = self._sealer.open(sealed, key + digest)
         end = NAME_BYTES + int.from_bytes(whole[:NAME_BYTES], "big")
         return whole[NAME_BYTES:end].decode(), whole[end:]

@@ -89,6 +89,7 @@ class HttpSession(Session):
     __slots__ = (
         "_changes",
         "_on_idle",
+        "_used",
         "caller",
         "closed",
         "fields",
@@ -122,6 +123,7 @@ class HttpSession(Session):
         self.closed = False
         self._changes = changes
         self._on_idle = on_idle
+        self._used: Mapping[str, bytes] | None = None  # the fields of the store that its values are still equal to
 
     async def load(self) -> None:
         """Read the values of the session, if another process may have changed them."""
@@ -131,10 +133,14 @@ class HttpSession(Session):
     def changed_field(self, name: str, text: str | None) -> None:
         """Note that a field has changed. The session is stored before the current request is answered."""
         self.fields.changes[name] = text
+        self._used = None
 
     def use(self, fields: Mapping[str, bytes]) -> None:
         """Take the fields of the store, except for own changes that it does not have yet."""
+        if fields == self._used:
+            return
         with CHANGE:
+            self._used = None if self.fields.unsaved else fields
             texts = self.fields.over({name: field.decode() for name, field in fields.items()})
             self.level = texts.get("level", DEFAULT_LEVEL)
             self.subscriptions = frozenset(_named("uri/", texts))

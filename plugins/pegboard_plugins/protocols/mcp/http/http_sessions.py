@@ -5,8 +5,8 @@ from __future__ import annotations
 import asyncio
 import logging
 import secrets
-from collections.abc import Callable, Coroutine, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Coroutine, Mapping
+from contextlib import suppress
 from contextvars import Context
 from functools import lru_cache, partial
 from typing import TYPE_CHECKING, Any
@@ -154,7 +154,7 @@ class HttpSessions:
         """Return True if a caller may open another session. The limit does not apply to the operator."""
         if caller.trusted:
             return True
-        with _reaching():
+        with _REACHING:
             of_caller = await self._store.count(owner_of(caller, peer))
         return of_caller < self._config.max_sessions_per_caller
 
@@ -171,7 +171,7 @@ class HttpSessions:
         new_id = self._new_id(record)
         session_id = f"{self._profile}.{new_id}" if self._profile else new_id
         fields = {RECORD: encode_record(record)}
-        with _reaching():
+        with _REACHING:
             if not await self._store.create(session_id, owner_of(caller, peer), fields):
                 return None
         return self._hold(session_id, fields, changes)
@@ -229,7 +229,7 @@ class HttpSessions:
         self._stale.add(session_id)
         while session_id in self._stale:
             self._stale.discard(session_id)
-            with _reaching():
+            with _REACHING:
                 fields = await self._store.get(session_id)
         try:
             if fields is not None and session_id not in self._deleted:
@@ -275,7 +275,7 @@ class HttpSessions:
         fields: Mapping[str, bytes] | None = None
         for _ in range(MAX_READS):
             writes = session.fields.writes
-            with _reaching():
+            with _REACHING:
                 fields = await self._store.get(session.id)
             if writes == session.fields.writes:  # else the fields may be older than an own change
                 break
@@ -328,7 +328,7 @@ class HttpSessions:
         session.used_at = asyncio.get_running_loop().time()
         is_stored = False
         try:
-            with _reaching():
+            with _REACHING:
                 is_kept = await self._store.update(
                     session.id, {name: None if text is None else text.encode() for name, text in changes.items()}
                 )
@@ -413,7 +413,7 @@ class HttpSessions:
         self._looking[session.id] = self._looking.get(session.id, 0) + 1
         self._deleted.add(session.id)
         try:
-            with _reaching():
+            with _REACHING:
                 await self._store.remove(session.id)
             await self.tell("deleted", session=session.id)
             for events in (self._events, self._shared_events):
@@ -430,7 +430,7 @@ class HttpSessions:
         Raises:
             StoreAwayError: it could not be sent.
         """
-        with _reaching():
+        with _REACHING:
             return await self._messages.tell(kind, to, **members)
 
     async def stream_of(self, owner: int, session: HttpSession, named: EventId) -> RemoteStream | None:
@@ -442,7 +442,7 @@ class HttpSessions:
             return await rest_of_call(SessionStream(session.id, self._plain, "", event.stream), event.number)
 
         stream = RemoteStream(self._messages, session.id, owner, named, self._remote, rest)
-        with _reaching():
+        with _REACHING:
             return stream if await stream.begin() else None
 
     def _receive_answer(self, message: dict[str, Any], sender: int) -> None:
@@ -525,13 +525,19 @@ class HttpSessions:
             reader.stop()
 
 
-@contextmanager
-def _reaching() -> Iterator[None]:
-    """Tell that a store cannot be reached."""
-    try:
-        yield
-    except ConnectionError as error:
-        raise StoreAwayError from error
+class _Reaching:
+    """Tells that a store cannot be reached."""
+
+    def __enter__(self) -> None:
+        """Begin."""
+
+    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
+        """Replace an error of the connection."""
+        if isinstance(error, ConnectionError):
+            raise StoreAwayError from error
+
+
+_REACHING = _Reaching()
 
 
 def _log_foreign_session(session_id: str, owner: Caller, caller: Caller, peer: str) -> None:
