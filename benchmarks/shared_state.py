@@ -159,7 +159,11 @@ def measure_workers(folder: Path, rounds: int, calls: int) -> None:
     state = f'[plugins.mcp]\nsessions = "sealed"\n{KEYS}'
     times: dict[str, list[float]] = defaultdict(list)
     with serve(folder / "alone", state) as (alone, port), serve(folder / "both", state, "--workers", "2") as (both, at):
-        workers = [int(pid) for pid in Path(f"/proc/{both.pid}/task/{both.pid}/children").read_text("ascii").split()]
+        workers = _children(both.pid)
+        while len(workers) < 2:
+            time.sleep(START_SECONDS / 30)  # the second one starts when the first is ready, and takes as long
+            workers = _children(both.pid)
+        time.sleep(START_SECONDS / 10)
         shares: Counter[int] = Counter()
         for _ in range(rounds):
             times["one process"].append(_spent([alone.pid], port, calls)[alone.pid][0])
@@ -169,6 +173,10 @@ def measure_workers(folder: Path, rounds: int, calls: int) -> None:
     for name, spent_times in times.items():
         print(f"{name}: {statistics.median(spent_times):.0f} us")
     print("connections:", ", ".join(f"worker {number} {shares[number] / shares.total():.0%}" for number in shares))
+
+
+def _children(pid: int) -> list[int]:
+    return [int(child) for child in Path(f"/proc/{pid}/task/{pid}/children").read_text("ascii").split()]
 
 
 def _spent(pids: Sequence[int], port: int, calls: int) -> dict[int, tuple[float, int]]:

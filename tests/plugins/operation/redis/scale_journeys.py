@@ -160,6 +160,7 @@ class Traveller:
         self.heard: set[str] = set()
         self.began = 0.0
         self._streams: list[Streaming] = []
+        self.listens = asyncio.Event()  # the stream for changes was opened, and may be lost since
         self._listening: asyncio.Task[None] | None = None
 
     async def travel(self, pause: float) -> None:
@@ -258,6 +259,9 @@ class Traveller:
                 with self.cluster.surviving():
                     stream = await self._listen_after(last)
                     try:
+                        await stream.event()  # it has an id, so that the stream can be continued
+                        last = _last_id(stream, last)
+                        self.listens.set()
                         while (received := await stream.next()) is not None:
                             last = _last_id(stream, last)
                             await self._hear(received)
@@ -275,6 +279,7 @@ class Traveller:
 
     async def stop_listening(self) -> None:
         """End the stream for changes."""
+        self.listens.clear()
         if self._listening is not None:
             self._listening.cancel()
             await asyncio.wait([self._listening])
@@ -413,6 +418,7 @@ def _last_id(stream: Streaming, default: str | None) -> str | None:
 
 async def hear_change(traveller: Traveller) -> None:
     """Subscribe at one process, change at another one, and hear of it on the stream of any."""
+    await traveller.listens.wait()
     uri = f"scale://notes/{new_name('note')}"
     posted, _ = await traveller.post(message("resources/subscribe", {"uri": uri}))
     assert posted.result == {}
