@@ -14,7 +14,7 @@ from pegboard.plugin.base import Plugin
 from pegboard.plugin.methods import Extension, Method, NotificationHandler, Topic
 from pegboard.types.callers import Client
 from pegboard.types.calls import Call, MethodResult, Outcome
-from pegboard.wire.jsonrpc import INTERNAL_ERROR
+from pegboard.wire.meta_keys import INTERNAL_ERROR
 from pegboard_client.handshake import STATELESS
 from pegboard_testing.contracts.contract import Contract, rule
 from pegboard_testing.in_memory import connect

@@ -13,8 +13,8 @@ from docs.examples.tests.definition_check_test import READ, WRITE
 from pegboard.plugin import CheckedDefinition, DefinitionCheck, Observer
 from pegboard.types import Tool
 from pegboard_plugins.operation.lock import LockCheck
-from pegboard_plugins.operation.lock.catalogue_lock import CatalogueLock
 from pegboard_plugins.operation.prometheus.metrics_endpoint import HostState
+from pegboard_plugins.support.catalogue_lock import CatalogueLock
 from pegboard_testing import DefinitionCheckContract, ObserverContract
 from tests.pegboard_testing.contracts.faulty import Faults, Mutants, variant
 

@@ -19,7 +19,7 @@ from pydantic import Field
 
 from pegboard import Context, NotFoundError, PluginConfig, ResourceContents, ResourceLink, TextContent, ToolResult
 from pegboard.errors import ResultTooLargeError
-from pegboard.plugin import Middleware, Plugin, PluginContext, ResourceDefinition, ResultTooLargeError, encode, hookimpl
+from pegboard.plugin import Middleware, Plugin, PluginContext, ResourceDefinition, encode, hookimpl
 from pegboard.types import Call, Caller, CallNext, Inventory, Outcome
 from pegboard_plugins.support.bus_requests import ID_BYTES, BusRequests
 
