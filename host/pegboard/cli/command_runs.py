@@ -37,6 +37,7 @@ from pegboard.plugin.commands import (
     RequestedSecret,
     RunningWorkers,
 )
+from pegboard.routing.operator_token import operator_token
 from pegboard.secrets.redaction import Redactor
 from pegboard.terminal.printing import diverted, print_text, say
 
@@ -156,7 +157,6 @@ class RunningCommand(CommandContext):
     def running_server(self) -> tuple[str, str]:
         """Return the URL of a running server with the same configuration, and the operator token."""
         from pegboard.cli.reloads.running_hosts import running_hosts
-        from pegboard.routing.operator_token import operator_token
 
         file = str(load_config(self.options).file or "")
         for record in running_hosts(os.environ):

@@ -55,7 +55,7 @@ class Rounds:
     ) -> None:
         self._max_bytes = max_bytes
         self._number = before.number
-        self.seconds = before.seconds
+        self.seconds: float = before.seconds
         self._asked = dict(before.asked)
         self._given = before.given
         self._answers = {key: before.given[key] for key in before.asked if key in before.given} | dict(before.answers)
