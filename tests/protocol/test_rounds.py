@@ -297,7 +297,7 @@ def resumed(trips: RoundTrips, request: Call) -> Round | None:
 async def test_a_state_is_for_its_caller_alone_and_until_its_last_second(monkeypatch: pytest.MonkeyPatch) -> None:
     now = 1000.0
     monkeypatch.setattr(time, "time", lambda: now)
-    trips, round_before = RoundTrips([], 60), Round(1, {"q": "digest"})
+    trips, round_before = RoundTrips([], 60), Round(1, {"q": "digest"}, seconds=60)
     question = Question("elicitation/create", {"mode": "form", "message": "x"})
     state, subjects = "", (None, "", "bo", "ann")
     for subject in subjects:

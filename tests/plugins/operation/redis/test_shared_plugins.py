@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import signal
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -16,6 +17,7 @@ from pegboard_client import Client, Endpoint, OAuth
 from tests.plugins.auth.login.front import Front
 from tests.plugins.auth.login.identity_server import IdentityServer
 from tests.plugins.auth.vault import network_kit
+from tests.plugins.auth.vault.test_commands import pegboard
 from tests.plugins.operation.redis.test_two_processes import KEY
 from tests.support import pay_kit
 from tests.support.alternating_proxy import AlternatingProxy
@@ -45,6 +47,7 @@ def site(tmp_path: Path, server: RedisServer) -> Path:
 async def two(site: Path, server: RedisServer, more: str = "") -> AsyncIterator[tuple[Served, Served]]:
     """Start two processes with further sections. Each has a state directory of its own, as on two machines."""
     config = http_config(host=STATE, more=server.config + 'user = "pegboard"\npassword = "secret"\n' + more)
+    (site / "hostconfig.toml").write_text(config, "utf-8")  # for commands
     first, second = (Served(site, config, env={"PEGBOARD_STATE_DIR": str(site / name)}) for name in "ab")
     async with first, second:
         yield first, second
@@ -218,6 +221,8 @@ async def test_a_login_at_a_mounted_server_is_finished_by_another_process(site: 
         assert [await net.text(served, cup) for served in (first, second)] == ["full", "full"]
         assert len(cups.pages) == 1
         assert b"token-1" not in server.dump()
+        code, output, _ = await pegboard(site, "logout", "--server", "cups/ann", "--json")
+        assert (code, json.loads(output)["server"]) == (0, "cups/ann")
 
 
 # --- logins of people
@@ -245,6 +250,7 @@ async def people(site: Path, server: RedisServer) -> AsyncIterator[Desk]:
         login = {"resource": f"{proxy.url}/mcp", "everyone": True, "scopes": ["work"], "challenge_scopes": ["work"]}
         more = section("plugins.login", login)
         more += section("plugins.login.provider", {"issuer": provider.url, "client_id": "host", "client_secret": "s"})
+        more += section("plugins.vault", {})
         async with two(site, server, more) as processes, Desk(proxy.url) as desk:
             proxy.lead_to(*[served.port for served in processes])
             yield desk
@@ -259,6 +265,15 @@ async def test_people_log_in_at_any_process(site: Path, server: RedisServer) -> 
         for _ in "12":
             assert (await client.call("balance", {}))["isError"] is False
         assert b"ann@example.com" not in server.dump()
+
+
+async def test_commands_read_the_shared_state(site: Path, server: RedisServer) -> None:
+    async with people(site, server) as desk:
+        await desk.tokens(await desk.client())
+        outputs = [await pegboard(site, *names, "--json") for names in (["people"], ["logins"], ["tasks", "list"])]
+    assert [code for code, _, _ in outputs] == [0, 0, 0], outputs
+    people_in, *others = (json.loads(output) for _, output, _ in outputs)
+    assert ([row["person"] for row in people_in], others) == (["ann@example.com"], [[], []])
 
 
 async def test_a_refresh_token_is_used_once_at_any_process(site: Path, server: RedisServer) -> None:
