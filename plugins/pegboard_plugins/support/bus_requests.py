@@ -21,7 +21,7 @@ logger = logging.getLogger("pegboard")
 
 
 class BusRequests:
-    """The requests of one topic. They concern what one process keeps, under ids that name the process.
+    """The requests of one topic. They concern what one process keeps. Its ids may name the process.
 
     Args:
         bus: the bus of the plugin.
@@ -41,16 +41,15 @@ class BusRequests:
         """Return an id that nobody can guess, with the number of this process."""
         return f"{self._bus.number}-{secrets.token_urlsafe(ID_BYTES)}"
 
-    async def ask(self, name: str, request: Any) -> Any:
-        """Send a request to the process that an id names. Cancel it there if this task is cancelled.
+    async def ask(self, number: int, request: Any) -> Any:
+        """Send a request to a process. Cancel it there if this task is cancelled.
 
         Returns:
-            The response. None if the process has ended or has no response, and for an id of this process.
+            The response. None if the process has ended or has no response, and for this process.
 
         Raises:
             RetryableToolError: the process cannot be reached now.
         """
-        number = _number_in(name)
         if number in (0, self._bus.number):
             return None
         key = secrets.token_urlsafe(ID_BYTES)
@@ -103,7 +102,7 @@ class BusRequests:
             await self._bus.send(self._topic, encode({"key": key, "response": response}), receiver)
 
 
-def _number_in(name: str) -> int:
+def number_in(name: str) -> int:
     """Return the number of the process in an id; 0 if there is none."""
     number = name.partition("-")[0]
     return int(number) if number.isdecimal() and len(number) <= MAX_NUMBER_DIGITS else 0

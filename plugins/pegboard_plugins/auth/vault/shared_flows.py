@@ -8,12 +8,13 @@ from contextlib import suppress
 from time import monotonic
 from typing import TYPE_CHECKING, Any
 
+from pegboard import RetryableToolError
 from pegboard.plugin import Bus, decode, encode
 from pegboard.types import Request, Response, header_fields
 from pegboard_client import LoginFailedError, message_page
 from pegboard_plugins.auth.vault.login_flows import MAX_PAGE_SECONDS, LoginFlow
 from pegboard_plugins.auth.vault.vault_store import TokenKey
-from pegboard_plugins.support.bus_questions import BusQuestions
+from pegboard_plugins.support.bus_requests import BusRequests
 
 if TYPE_CHECKING:
     from pegboard_plugins.auth.vault.caller_pages import CallerPages
@@ -39,8 +40,8 @@ class SharedFlows:
         self._bus = bus
         self._flows = flows
         self._pages = pages
-        self._questions = BusQuestions(bus, PAGES, self._answer)
-        self._ends = [bus.listen(WAITING, self._add), bus.listen(ENDED, self._end), self._questions.close]
+        self._requests = BusRequests(bus, PAGES, self._answer)
+        self._ends = [bus.listen(WAITING, self._add), bus.listen(ENDED, self._end), self._requests.close]
         if pages is not None:
             pages.elsewhere = self.elsewhere
 
@@ -103,17 +104,18 @@ class SharedFlows:
             numbers: the processes that may have begun the login.
         """
         parts = [request.method, request.path, dict(request.query), request.headers.get("Cookie") or ""]
-        question = encode([VERSION, *parts, request.body.decode("latin-1")])
+        question = [VERSION, *parts, request.body.decode("latin-1")]
         for number in numbers:
             if number == self.number:
                 continue
             try:
-                answer = await self._questions.ask(number, question, _ANSWER_SECONDS)
-            except (ConnectionError, TimeoutError):
+                async with asyncio.timeout(_ANSWER_SECONDS):
+                    page = await self._requests.ask(number, question)
+            except (RetryableToolError, TimeoutError):
                 return message_page(503, "The login cannot be reached at present. Try again")
-            if answer is None:
+            if page is None:
                 await self._forget(number)
-            elif page := decode(answer):
+            elif page:
                 status, text, content_type, fields = page
                 return Response(status, text.encode("latin-1"), content_type, fields)
         return None
@@ -124,16 +126,16 @@ class SharedFlows:
             self._finish(flow_id, "", HAS_ENDED)
             await self.tell_ended(flow_id, "", HAS_ENDED)
 
-    async def _answer(self, question: bytes) -> bytes:
-        version, *parts = decode(question)
+    async def _answer(self, question: Any) -> list[Any]:
+        version, *parts = question
         page: Response | None = None
         if version == VERSION and self._pages is not None:
             method, path, query, cookie, form = parts
             request = Request(method, path, query, header_fields({"Cookie": cookie}), form.encode("latin-1"))
             page = await self._pages.own(request)
         if page is None:
-            return encode([])
-        return encode([page.status, page.body.decode("latin-1"), page.content_type, dict(page.headers)])
+            return []
+        return [page.status, page.body.decode("latin-1"), page.content_type, dict(page.headers)]
 
     def close(self) -> None:
         """Hear no more of other processes."""

@@ -21,7 +21,7 @@ from pegboard import Context, NotFoundError, PluginConfig, ResourceContents, Res
 from pegboard.errors import ResultTooLargeError
 from pegboard.plugin import Middleware, Plugin, PluginContext, ResourceDefinition, encode, hookimpl
 from pegboard.types import Call, Caller, CallNext, Inventory, Outcome
-from pegboard_plugins.support.bus_requests import ID_BYTES, BusRequests
+from pegboard_plugins.support.bus_requests import ID_BYTES, BusRequests, number_in
 
 URI = "pegboard://large-results/"
 """The beginning of the URI of a kept result. A random id follows."""
@@ -83,12 +83,11 @@ class LargeResultsPlugin(Plugin):
     async def _read(self, id: str, context: Context) -> ResourceContents:
         owner = Owner.of(context.caller, context.session_id)
         kept = self._kept.get(id, owner)
-        result = None if kept is None else kept.result
-        if result is None and (response := await self._processes.ask(id, [id, owner])) is not None:
-            result = WholeResult(*response)
+        result = await self._processes.ask(number_in(id), [id, owner]) if kept is None else kept.result
         if result is None:
             raise NotFoundError("The result is kept no longer. Call the tool again.")
-        return ResourceContents(URI + id, result.text, result.mime_type)
+        text, _, mime_type = result
+        return ResourceContents(URI + id, text, mime_type)
 
     async def _read_for_another(self, request: Any) -> WholeResult | None:
         """Return a result of this process for a caller of another one."""

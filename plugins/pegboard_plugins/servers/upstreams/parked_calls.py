@@ -18,7 +18,7 @@ from pegboard.types import Caller
 from pegboard_client import Asked
 from pegboard_plugins.servers.upstreams.request_errors import error_members, error_of
 from pegboard_plugins.servers.upstreams.user_links import UserKey, user_of
-from pegboard_plugins.support.bus_requests import BusRequests
+from pegboard_plugins.support.bus_requests import BusRequests, number_in
 
 MAX_PARKED_CALLS = 100
 """The maximum number of calls of one server that wait for answers."""
@@ -151,7 +151,7 @@ class ParkedCalls:
         if key in self._waiting:
             self._call(key, user).context = context
             return await self._resume(key, answers, user)
-        response = await self._processes.ask(key, [key, dict(answers), user])
+        response = await self._processes.ask(number_in(key), [key, dict(answers), user])
         if response is None:
             raise _no_longer_waiting()
         if "error" in response:

@@ -32,9 +32,9 @@ from pegboard_testing import connect, decline
 from tests.host.hosting import until
 from tests.plugins.servers.upstreams.mounted_hosts import mounting_host
 from tests.plugins.servers.upstreams.test_mounted import both, far
-from tests.plugins.support.test_bus_requests import Process
 from tests.support import asks_kit
 from tests.support.http import Served, http_config
+from tests.support.joined_bus import joined
 from tests.support.pool import make_site
 from tests.support.schemas import LEGACY, MODERN
 
@@ -202,8 +202,7 @@ async def test_waiting_calls_belong_to_their_users(first: Any, second: Any, monk
 
 
 async def test_a_waiting_call_belongs_to_its_user_at_every_process() -> None:
-    processes: dict[int, Process] = {}
-    here, there = (parked_calls.ParkedCalls(Process(number, processes), "far") for number in (3, 4))
+    here, there, _ = (parked_calls.ParkedCalls(bus, "far") for bus in joined())
     ann, bob = (cast(Any, SimpleNamespace(caller=Caller(name, issuer="i"))) for name in ("ann", "bob"))
 
     async def exchange(call: Any) -> dict[str, Any]:
