@@ -296,6 +296,22 @@ async def test_a_session_that_another_process_deleted_does_not_come_back(late: A
     assert (session.closed, ended) == (True, [session.id])
 
 
+async def test_a_client_is_notified_of_what_was_subscribed_while_messages_were_lost() -> None:
+    store, bus = MemorySessionStore(10, 60), Bus()
+    store.shared = True
+    sessions = HttpSessions(store, None, McpConfig(), bus=bus)
+    session = await sessions.open(Client(revision="2025-11-25"), LOCAL, NO_CHANGES)
+    assert session is not None
+    stream = session.open_standalone()
+    await store.update(session.id, {"uri/x://late": b""})  # as another process does
+    bus.deliver("", b"", 0)
+    await asyncio.gather(*sessions._tasks)
+    assert stream.waiting == 1
+    event = await anext(stream.read(prime=False))
+    assert json.loads(event.data)["params"] == {"uri": "x://late"}
+    session.close()
+
+
 async def test_a_session_whose_stream_is_open_is_not_idle() -> None:
     now = [0.0]
     store = MemorySessionStore(10, 60, lambda: now[0])

@@ -478,15 +478,23 @@ class HttpSessions:
         for session in tuple(self._live.values()):
             if was_suspended:
                 session.suspend()
-            self.run(self._reload_quietly(session))
+            self.run(self._reload_quietly(session, notify_all=True))
 
-    async def _reload_quietly(self, session: HttpSession) -> None:
+    async def _reload_quietly(self, session: HttpSession, *, notify_all: bool = False) -> None:
+        """Read the fields of a session, when the store can be reached.
+
+        Args:
+            session: the session.
+            notify_all: notify its client of everything, because changes may be lost.
+        """
         with suppress(ProtocolError):  # it has ended
             while self._live.get(session.id) is session:
                 try:
                     await self._reload(session)
+                    session.changed(session.everything if notify_all else ())
                     break
                 except StoreAwayError:
+                    notify_all = True
                     await asyncio.sleep(RETRY_SECONDS)
 
     def _receive_resumption(self, message: dict[str, Any], sender: int) -> None:
