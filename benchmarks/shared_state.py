@@ -185,15 +185,21 @@ def _spent(pids: Sequence[int], port: int, calls: int) -> dict[int, tuple[float,
         connections = [stack.enter_context(Connection(port)) for _ in range(CONNECTIONS)]
         session = Conversation(connections[0], ERA)
         call = session.request(1, "tools/call", {"name": "state_pid", "arguments": {}})
-        owners = [_pid(connection.exchange(call)) for connection in connections]
-        before = {pid: time.clock_gettime((~pid << 3) | 2) for pid in pids}
-        for _ in range(max(1, calls // CONNECTIONS)):
+        owners = Counter(_pid(connection.exchange(call)) for connection in connections)
+        before = {pid: _cpu(pid) for pid in pids}
+        many = max(1, calls // CONNECTIONS)
+        for _ in range(many):
+            for connection in connections:  # requests wait at each process
+                connection.send(call)
             for connection in connections:
-                connection.exchange(call)
-        after = {pid: time.clock_gettime((~pid << 3) | 2) for pid in pids}
-    counts = Counter(owners)
-    many = max(1, calls // CONNECTIONS)
-    return {pid: ((after[pid] - before[pid]) / (counts[pid] * many) * 1e6, counts[pid]) for pid in pids}
+                while not connection.receive():
+                    pass
+        return {pid: ((_cpu(pid) - before[pid]) / (owners[pid] * many) * 1e6, owners[pid]) for pid in pids}
+
+
+def _cpu(pid: int) -> float:
+    """Return the CPU seconds of a process so far."""
+    return time.clock_gettime((~pid << 3) | 2)
 
 
 def _pid(raw: bytes) -> int:
