@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import signal
+import sys
 from collections.abc import AsyncIterator, Awaitable, Callable
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -222,6 +223,22 @@ async def test_a_dump_of_the_server_shows_nothing(two: Two) -> None:
     assert len(dump) > 1000
     for private in (here.id, "open sesame", "x://private", "secret-model", "clientInfo", "2025-11-25", KEY):
         assert private.encode() not in dump
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux distributes connections among sockets of one port")
+async def test_two_workers_share_sessions_and_questions(two: Two, site: Path) -> None:
+    """Each request has a connection, which the system gives to any of the two."""
+    command = (sys.executable, "-m", "pegboard", "serve", "--workers", "2")
+    async with Served(site, http_config(host=STATE, more=two.redis.config), command=command) as served:
+        session = await opened(served, capabilities=ABLE)
+        former = "nothing"
+        for number in map(str, range(20)):
+            assert text((await session.post(call("asking_keep", {"value": number}))).last) == former
+            former = number
+            asking = await session.begin(call("asking_ask", {}))
+            answer = {"jsonrpc": "2.0", "id": asking.first["id"], "result": {"model": number}}
+            assert (await session.post(answer)).status == 202
+            assert json.loads(text(await asking.next()))["answers"][0]["result"] == {"model": number}
 
 
 async def ready(served: Served) -> Answer:
