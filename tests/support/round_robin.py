@@ -54,7 +54,7 @@ class RoundRobin:
         both = {writer, *([streams[1]] if streams else [])}
         self._writers |= both
         if streams:
-            ways = [asyncio.create_task(way) for way in (_ask(reader, streams[1]), _copy(streams[0], writer))]
+            ways = [asyncio.create_task(way) for way in (_ask(reader, streams[1]), copy(streams[0], writer))]
             await asyncio.wait(ways, return_when=asyncio.FIRST_COMPLETED)
             for task in ways:
                 task.cancel()
@@ -86,10 +86,11 @@ async def _ask(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> No
     except (EOFError, ConnectionError):
         return
     writer.write(CONNECTION.sub(b"", head).replace(b"\r\n", b"\r\nConnection: close\r\n", 1))
-    await _copy(reader, writer)
+    await copy(reader, writer)
 
 
-async def _copy(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+async def copy(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    """Copy bytes until the end of a connection."""
     try:
         while data := await reader.read(65536):
             writer.write(data)

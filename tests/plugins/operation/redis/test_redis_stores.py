@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import ssl
+import subprocess
 from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -27,6 +31,7 @@ from pegboard_testing import (
     new_record,
 )
 from tests.support.redis_server import PREFIX, RedisServer, needs_redis
+from tests.support.round_robin import copy
 
 pytestmark = needs_redis
 
@@ -125,6 +130,48 @@ async def test_waiting_commands_are_one_round_trip(server: RedisServer) -> None:
         read = await asyncio.gather(*[store.get("s") for _ in range(50)])
         assert read == [{"a": b"1"}] * 50
         assert server.client.info("stats")["total_reads_processed"] - before < 10
+
+
+def certificate(folder: Path) -> ssl.SSLContext:
+    """Return the context of a server with a new certificate for localhost, which the folder holds."""
+    make = "openssl req -x509 -newkey rsa:2048 -days 2 -subj /CN=localhost -nodes -keyout key.pem -out cert.pem"
+    subprocess.run(f"{make} -addext subjectAltName=DNS:localhost".split(), cwd=folder, check=True, capture_output=True)
+    tls = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
+    tls.load_cert_chain(folder / "cert.pem", folder / "key.pem")
+    return tls
+
+
+@asynccontextmanager
+async def with_tls(server: RedisServer, tls: ssl.SSLContext) -> AsyncIterator[int]:
+    """Yield a port with TLS that leads to the server."""
+
+    async def forward(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        far_reader, far_writer = await asyncio.open_connection("127.0.0.1", server.port)
+        ways = [asyncio.create_task(copy(*way)) for way in ((reader, far_writer), (far_reader, writer))]
+        await asyncio.wait(ways, return_when=asyncio.FIRST_COMPLETED)
+        for way, each in zip(ways, (writer, far_writer), strict=True):
+            way.cancel()
+            each.transport.abort()
+
+    async with await asyncio.start_server(forward, "127.0.0.1", 0, ssl=tls) as listening:
+        yield listening.sockets[0].getsockname()[1]
+
+
+@pytest.mark.parametrize(
+    ("host", "is_known", "problem"),
+    [("localhost", True, ""), ("127.0.0.1", True, "not valid for '127.0.0.1'"), ("localhost", False, "self-signed")],
+)
+async def test_the_certificate_and_the_name_of_the_server_are_verified(
+    server: RedisServer, tmp_path: Path, host: str, is_known: bool, problem: str
+) -> None:
+    async with with_tls(server, certificate(tmp_path)) as port:
+        own = config(server, ca_file=tmp_path / "cert.pem" if is_known else None)
+        async with connected(own.model_copy(update={"url": f"rediss://{host}:{port}/0"})) as connection:
+            if problem:
+                with pytest.raises(ConnectionError, match=problem):
+                    await connection.run("TIME")
+            else:
+                assert await connection.run("TIME")
 
 
 class Heard(list[tuple[str, bytes, int]]):
