@@ -134,8 +134,10 @@ class RedisBus(Bus):
             await asyncio.sleep(seconds)
             was_away = seconds == RETRY_SECONDS
             try:
-                renewal = ("SET", f"{self._life}{self._number}", 1, "XX", "EX", LIFE_SECONDS)
-                if not await self._connection.run(*renewal):
+                commands: list[tuple[Any, ...]] = [("SET", f"{self._life}{self._number}", 1, "XX", "EX", LIFE_SECONDS)]
+                commands += [("EVAL", _ENDED, 2, self._processes, self._life)] if self.on_ended else []
+                is_kept, *ended = await asyncio.gather(*[self._connection.run(*command) for command in commands])
+                if not is_kept:
                     await self._begin()
                     logger.warning("this process counted as ended, and goes on as process %d", self._number)
                     await self._read_anew()
@@ -143,7 +145,7 @@ class RedisBus(Bus):
                     logger.info("Redis is back")
                     await self._read_anew()
                 seconds = RENEWAL_SECONDS
-                if self.on_ended and await self._connection.run("EVAL", _ENDED, 2, self._processes, self._life):
+                if self.on_ended and any(ended):
                     self.on_ended()
             except ConnectionError as error:
                 if not was_away:

@@ -6,7 +6,7 @@ import asyncio
 import logging
 import secrets
 from collections.abc import Callable, Coroutine, Mapping
-from contextlib import suppress
+from contextlib import AbstractContextManager, suppress
 from contextvars import Context
 from functools import lru_cache, partial
 from typing import TYPE_CHECKING, Any
@@ -533,11 +533,8 @@ class HttpSessions:
             reader.stop()
 
 
-class _Reaching:
+class _Reaching(AbstractContextManager["_Reaching"]):
     """Tells that a store cannot be reached."""
-
-    def __enter__(self) -> None:
-        """Begin."""
 
     def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
         """Replace an error of the connection."""
