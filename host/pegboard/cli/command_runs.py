@@ -20,6 +20,7 @@ from pegboard.cli.parsing.declared_commands import (
     plugin_commands,
 )
 from pegboard.cli.parsing.parser import described_commands
+from pegboard.cli.reloads.running_hosts import WorkerRecords, running_server, say_outdated_hosts
 from pegboard.config.environment import this_worker
 from pegboard.errors import ConfigError, MCPError, ServerError
 from pegboard.loading.discovery import Selection, choose_plugins, find_plugins, is_built_in
@@ -37,7 +38,6 @@ from pegboard.plugin.commands import (
     RequestedSecret,
     RunningWorkers,
 )
-from pegboard.routing.operator_token import operator_token
 from pegboard.secrets.redaction import Redactor
 from pegboard.terminal.printing import diverted, print_text, say
 
@@ -156,23 +156,14 @@ class RunningCommand(CommandContext):
 
     def running_server(self) -> tuple[str, str]:
         """Return the URL of a running server with the same configuration, and the operator token."""
-        from pegboard.cli.reloads.running_hosts import running_hosts
-
-        file = str(load_config(self.options).file or "")
-        for record in running_hosts(os.environ):
-            if record["config"] == file and record.get("url"):
-                return record["url"], operator_token(os.environ)
-        raise ServerError("no `pegboard serve` with this configuration is running: start it first, or add --url URL")
+        return running_server(str(load_config(self.options).file or ""), os.environ)
 
     def running_workers(self) -> RunningWorkers:
         """Return the context in which `pegboard reload` finds this process in the place of its workers."""
-        from pegboard.cli.reloads.running_hosts import WorkerRecords
-
         return WorkerRecords(os.environ)
 
     def say_outdated_hosts(self, host: Host) -> None:
         """Name the outdated hosts on standard error."""
-        from pegboard.cli.reloads.running_hosts import say_outdated_hosts
 
         say_outdated_hosts(host)
 

@@ -13,21 +13,24 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack, suppress
 from socket import gethostname
-from typing import Any, NamedTuple, Self
+from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 from pegboard.cli import FAILED, OK
 from pegboard.config.environment import this_worker
 from pegboard.config.state import StateFiles
 from pegboard.errors import ServerError
-from pegboard.host import Host
 from pegboard.loading.discovery import own_version
 from pegboard.plugin.commands import CommandContext, RunningWorkers
 from pegboard.plugin.origin import Origin
 from pegboard.reloading.own_modules import changed_since
 from pegboard.reloading.units import own_modules
+from pegboard.routing.operator_token import operator_token
 from pegboard.terminal.printing import print_json, print_text, say
 from pegboard.types.reloads import ReloadResult
 from pegboard.wire.codec import decode, encode
+
+if TYPE_CHECKING:
+    from pegboard.host import Host
 
 _PREFIX = f"running-{gethostname()}-"
 """Containers may share the state directory, but not their process ids."""
@@ -149,6 +152,18 @@ def running_hosts(environ: Mapping[str, str]) -> Iterator[Record]:
         record = read_record(name, environ)
         if record is not None and record.get("prefix") == sys.prefix and not record.get("is_worker"):
             yield record
+
+
+def running_server(config: str, environ: Mapping[str, str]) -> tuple[str, str]:
+    """Return the URL of a running host with a configuration file, "" for none, and the operator token.
+
+    Raises:
+        ServerError: none runs.
+    """
+    for record in running_hosts(environ):
+        if record["config"] == config and record.get("url"):
+            return record["url"], operator_token(environ)
+    raise ServerError("no `pegboard serve` with this configuration is running: start it first, or add --url URL")
 
 
 def read_record(name: str, environ: Mapping[str, str]) -> Record | None:
