@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from pegboard.types import Caller
+from pegboard.types import Caller, Request, header_fields
 from tests.plugins.auth.login.front import Front
 from tests.plugins.auth.login.identity_server import IdentityServer
 from tests.support.http import Line
@@ -72,11 +72,14 @@ async def test_the_operator_lists_and_ends_logins(provider: IdentityServer, stat
 
 async def test_the_rights_of_a_caller_end_with_the_login(provider: IdentityServer, state: Path) -> None:
     async with Front(provider.url) as front:
-        await front.tokens(client := await front.client())
+        token = (await front.tokens(await front.client()))["access_token"]
         (authenticator,) = front.host.assembly.authenticators
-        caller = Caller("7", scopes=frozenset({"work"}), client_id=client, issuer=front.url)
-        for changes, admitted in (({}, True), ({"scopes": {"other"}}, False), ({"issuer": "https://other"}, True)):
-            assert await authenticator.admits(caller._replace(**changes)) is admitted
+        request = Request("POST", "/mcp", {}, header_fields({"Authorization": f"Bearer {token}"}))
+        caller = await authenticator.authenticate(request)
+        assert isinstance(caller, Caller)
+        assert await authenticator.admits(caller)
+        assert not await authenticator.admits(caller._replace(scopes=frozenset({"more"})))
+        assert await authenticator.admits(caller._replace(issuer="https://issuer.example"))
         assert (await people(state, "--end", "ann@example.com"))[0] == 0
         assert not await authenticator.admits(caller)
 
