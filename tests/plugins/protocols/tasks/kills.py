@@ -144,8 +144,9 @@ class Load:
             if tool == "jobs_ask":
                 await self.answer(client, task_id)
             elif random.random() < 0.2:
-                await client.cancel_task(task_id)
-                self.ended[task_id] = "cancelled"
+                await client.cancel_task(task_id)  # unless it has completed
+                state = await client.exchange("tasks/get", {"taskId": task_id}, capabilities=CAPABILITIES)
+                self.ended[task_id] = state["status"]
             else:
                 await client.task(task_id)
                 self.ended[task_id] = "completed"
