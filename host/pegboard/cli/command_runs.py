@@ -164,7 +164,6 @@ class RunningCommand(CommandContext):
 
     def say_outdated_hosts(self, host: Host) -> None:
         """Name the outdated hosts on standard error."""
-
         say_outdated_hosts(host)
 
 

@@ -84,7 +84,7 @@ class LoginPage(ABC):
 class LoginStore(ABC):
     """Keeps logins at MCP servers, encrypted. The methods run on the event loop, and concurrently.
 
-    `pegboard_client.OAuth` accepts such an object as its `store`, and the method `renewing` as its lock.
+    `pegboard_client.OAuth` accepts such an object as its `store`, and the methods `renewing` and `version`.
 
     Attributes:
         admits_callers: True if callers from the network can log in.
@@ -126,6 +126,10 @@ class LoginStore(ABC):
         Args:
             server: the URL of the server.
         """
+
+    def version(self) -> object:
+        """Return a value that changes if a login may have changed. It must not wait. By default it never changes."""
+        return ""
 
     def of(self, caller: Caller) -> "LoginStore | None":
         """Return the logins of one caller; None for a caller that no page can identify."""

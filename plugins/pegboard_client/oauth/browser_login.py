@@ -20,7 +20,7 @@ from pegboard_client.oauth.loopback_redirect import LoopbackRedirect, RedirectRe
 from pegboard_client.oauth.oauth_client import OAuthClient, at_server, register
 from pegboard_client.oauth.saved_login import Login, TokenStore
 from pegboard_client.oauth.server_metadata import ServerMetadata
-from pegboard_client.oauth.token_auth import Grant, RenewalLock, TokenAuth
+from pegboard_client.oauth.token_auth import Grant, RenewalLock, StoreVersion, TokenAuth
 from pegboard_client.oauth.token_endpoint import FORGOTTEN_CLIENT, TokenRefusedError, request_token
 
 MAX_LOGIN_SECONDS = 600.0
@@ -47,6 +47,8 @@ class OAuth(TokenAuth):
             URI. None to keep them with the logins.
         renewing: returns a lock by the URL of a server. It is held during a renewal, so that processes that share the
             store renew a token once. None for no lock.
+        version: returns a value that changes with the logins in the store, so that a login which another object has
+            removed or replaced is noticed at the next request. None to notice it when the server refuses the token.
 
     Raises:
         ValueError: `client_metadata_url` is not an https URL with a path.
@@ -66,8 +68,9 @@ class OAuth(TokenAuth):
         announce: Callable[[str, Sequence[str]], object] | None = None,
         registrations: TokenStore | None = None,
         renewing: RenewalLock | None = None,
+        version: StoreVersion | None = None,
     ) -> None:
-        super().__init__(client, scopes, store, exchange, renewing)
+        super().__init__(client, scopes, store, exchange, renewing, version)
         rest = client_metadata_url.removeprefix("https://")
         if client_metadata_url and (rest == client_metadata_url or not rest.partition("/")[2]):
             raise ValueError("client_metadata_url must be an https URL with a path")

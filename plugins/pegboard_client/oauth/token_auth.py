@@ -24,6 +24,8 @@ MAX_LOGINS_PER_SCOPES = 2
 """The limit of logins for the same missing scopes at one server."""
 RenewalLock: TypeAlias = "Callable[[str], AbstractAsyncContextManager[object]]"
 """Returns the lock of the login at a server, by the URL of the server."""
+StoreVersion: TypeAlias = Callable[[], object]
+"""Returns a value that changes with the logins in a store. It does not wait."""
 
 
 class Grant(NamedTuple):
@@ -46,7 +48,8 @@ class _Session:
     def __init__(self, url: str) -> None:
         self.url = url
         self.login: Login | None = None
-        self.is_loaded = False
+        self.version: object = None
+        """The version of the store from which the login is loaded; None before the first time."""
         self.lock = asyncio.Lock()
         self.extensions: Counter[frozenset[str]] = Counter()
         """The number of logins for missing scopes."""
@@ -70,12 +73,14 @@ class TokenAuth:
         store: TokenStore | None,
         exchange: HttpExchange | None,
         renewing: RenewalLock | None = None,
+        version: StoreVersion | None = None,
     ) -> None:
         self._client = client
         self._scopes = scopes
         self._store = store
         self._exchange = exchange
         self._renewing: RenewalLock = renewing or (lambda _: nullcontext())
+        self._version: StoreVersion = version or (lambda: "")
         self._sessions: dict[str, _Session] = {}
 
     async def headers(self, url: str) -> Mapping[str, str]:
@@ -289,11 +294,12 @@ class TokenAuth:
     async def _session(self, url: str) -> _Session:
         server = canonical(url)
         session = self._sessions.setdefault(server, _Session(server))
-        if not session.is_loaded:
+        version = self._version()
+        if session.version != version:
             async with session.lock:
-                if not session.is_loaded:
+                if session.version != version:
                     session.login = await self._load(session)
-                    session.is_loaded = True
+                    session.version = version
         return session
 
     async def _load(self, session: _Session) -> Login | None:

@@ -68,7 +68,7 @@ class VaultPlugin(Plugin):
     def register_routes(self, context: PluginContext) -> Iterable[Route]:
         """Return the pages for logins of callers from the network, if they are configured."""
         pages = None if self.config.callers is None else self._logins(context).caller_pages
-        return [] if pages is None else pages.routes()
+        return [] if pages is None else pages.routes(self._logins(context))
 
     @hookimpl
     def register_middleware(self, context: PluginContext) -> Iterable[Middleware]:

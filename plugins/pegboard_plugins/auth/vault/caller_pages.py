@@ -1,7 +1,8 @@
 """The pages of logins by callers from the network.
 
 The browser first logs in at the issuer of the caller's token. This proves that the browser belongs to the caller. Only
-then the browser goes to the provider, and only this browser can end the login.
+then the browser goes to the provider, and only this browser can end the login. On another page, a caller who has proved
+this ends the own logins.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from hmac import compare_digest
 from http.cookies import CookieError, SimpleCookie
 from secrets import token_urlsafe
+from time import monotonic
 from typing import Any, NamedTuple, TypeAlias
 from urllib.parse import parse_qsl
 
@@ -36,7 +38,8 @@ from pegboard_client import (
     received_code,
     refusal,
 )
-from pegboard_plugins.auth.vault.login_flows import LoginFlow, outcome_page
+from pegboard_plugins.auth.vault.login_flows import MAX_LOGIN_SECONDS, LoginFlow, LoginFlows, outcome_page
+from pegboard_plugins.auth.vault.own_logins import OwnLogins
 from pegboard_plugins.auth.vault.settings import CallerSettings
 from pegboard_plugins.auth.vault.terms_page import terms_page
 from pegboard_plugins.support.own_page import own_page
@@ -44,7 +47,7 @@ from pegboard_plugins.support.own_page import own_page
 logger = logging.getLogger("pegboard.plugins.vault")
 
 OPEN, IDENTIFY, CALLBACK = "/vault/login", "/vault/identity", "/vault/callback"
-AGREE, DOCUMENT = "/vault/consent", "/vault/client.json"
+AGREE, DOCUMENT, LOGINS = "/vault/consent", "/vault/client.json", "/vault/logins"
 MAX_FORM_FIELDS = 10
 NOT_PROVED = "This browser has not proved that it belongs to the user of the login. Open its link"
 MAX_BROWSERS = 10_000
@@ -63,16 +66,16 @@ Elsewhere: TypeAlias = Callable[[Request, Iterable[int]], Awaitable[Response | N
 
 
 class _Browser(NamedTuple):
-    """A browser that has opened the link of a login.
+    """A browser that has opened the link of a login, or the page of the own logins.
 
     Attributes:
-        flow: the login.
+        flow: the login; None for the page of the own logins.
         secret: the value of its cookie.
         request: the request for the login at the issuer.
         nonce: the value that the ID token must have.
     """
 
-    flow: LoginFlow
+    flow: LoginFlow | None
     secret: str
     request: AuthorizationRequest
     nonce: str
@@ -98,27 +101,30 @@ class CallerPages:
         self._flows: dict[str, LoginFlow] = {}
         self._browsers: dict[str, _Browser] = {}
         """The browsers that log in at the issuer, by the state of the request."""
-        self._pages: Mapping[str, Page] = {
-            OPEN: self._open,
-            IDENTIFY: self._identify,
-            AGREE: self._agree,
-            CALLBACK: self._receive,
-            DOCUMENT: self._describe,
+        self._pages: Mapping[tuple[str, str], Page] = {
+            ("GET", OPEN): self._open,
+            ("GET", IDENTIFY): self._identify,
+            ("POST", AGREE): self._agree,
+            ("GET", CALLBACK): self._receive,
+            ("GET", DOCUMENT): self._describe,
+            ("GET", LOGINS): self._open_logins,
+            ("POST", LOGINS): self._end_login,
         }
         self._identified: dict[str, set[str]] = {}
         """The cookies of browsers that belong to the caller, by the id of the login."""
+        self._owners: dict[str, tuple[float, OwnLogins]] = {}
+        """The times until which browsers may end logins, and these logins, by the cookies of the browsers."""
 
-    def routes(self) -> Sequence[Route]:
-        """Return the routes."""
+    def routes(self, flows: LoginFlows) -> Sequence[Route]:
+        """Return the routes.
+
+        Args:
+            flows: all logins.
+        """
+        self._all = flows
         return [
-            Route(
-                method="POST" if path == AGREE else "GET",
-                path=path,
-                handler=own_page(self._url, self._answer),
-                auth="public",
-                anonymous=True,
-            )
-            for path in self._pages
+            Route(method=method, path=path, handler=own_page(self._url, self._answer), auth="public", anonymous=True)
+            for method, path in self._pages
         ]
 
     async def _answer(self, request: Request, host: ProtocolContext) -> Response:
@@ -128,11 +134,13 @@ class CallerPages:
             named = f"{COOKIE}{request.query.get('id', '')} {request.headers.get('Cookie') or ''}"
             numbers = dict.fromkeys(map(int, _PROCESS.findall(named)))
             page = await self.elsewhere(request, list(numbers)[:MAX_PROCESSES])
+        if page is None and request.path == LOGINS:
+            return _redirect(self._url + LOGINS, {})
         return page or message_page(*(HAS_ENDED if request.path in (OPEN, AGREE) else WAITS_NOT))
 
     async def own(self, request: Request) -> Response | None:
         """Return the page of a login that this process began; None for any other."""
-        return await self._pages[request.path](request)
+        return await self._pages[request.method, request.path](request)
 
     @property
     def client_metadata_url(self) -> str:
@@ -179,6 +187,13 @@ class CallerPages:
             return None
         if not flow.is_shown or flow.response.done():
             return message_page(*HAS_ENDED)
+        return await self._ask_issuer(flow)
+
+    async def _open_logins(self, request: Request) -> Response:
+        return await self._ask_issuer(None)
+
+    async def _ask_issuer(self, flow: LoginFlow | None) -> Response:
+        """Send the browser to the issuer, which says to whom it belongs."""
         try:
             browser = await self._request_identity(flow)
         except LoginFailedError as error:
@@ -205,7 +220,10 @@ class CallerPages:
         except LoginFailedError as error:
             logger.warning("a caller cannot be identified: %s", error)
             return message_page(400, "The login failed. Open the link again")
-        if claims.get(self._settings.subject_claim) != flow.key.subject:
+        subject = claims.get(self._settings.subject_claim)
+        if flow is None:
+            return await self._show_logins(browser.secret, subject)
+        if subject != flow.key.subject:
             return message_page(
                 403, "Another user has started this login. Close this page, and tell the sender of the link"
             )
@@ -213,16 +231,12 @@ class CallerPages:
             return message_page(*HAS_ENDED)
         self._identified.setdefault(flow.id, set()).add(browser.secret)
         if flow.must_agree and flow.terms is not None:
-            return terms_page(flow.terms, flow.id, AGREE, flow.page)
+            return terms_page(flow.terms, flow.id, AGREE, flow.page, self._url + LOGINS)
         return _redirect(flow.page, {})
 
     async def _agree(self, request: Request) -> Response | None:
         """Receive the answer to the terms of a login, from a browser of its caller."""
-        try:
-            pairs = parse_qsl(request.body.decode("ascii"), keep_blank_values=True, max_num_fields=MAX_FORM_FIELDS)
-        except ValueError:
-            pairs = []
-        fields = dict(pairs)
+        fields = _form(request)
         flow = self._flows.get(fields.pop("id", ""))
         if flow is None:
             return None
@@ -238,6 +252,22 @@ class CallerPages:
             return _redirect(flow.page, {})
         flow.response.set_result(fields)
         return await outcome_page(flow)
+
+    async def _show_logins(self, secret: str, subject: object) -> Response:
+        if not isinstance(subject, str):
+            return message_page(403, "The server that knows you does not name you")
+        now = monotonic()
+        self._owners = {key: owner for key, owner in self._owners.items() if owner[0] > now}
+        logins = OwnLogins(self._all, subject)
+        self._owners[secret] = now + MAX_LOGIN_SECONDS, logins
+        return await logins.page(LOGINS)
+
+    async def _end_login(self, request: Request) -> Response | None:
+        """End a login of the caller to whom the browser belongs."""
+        until, logins = self._owners.get(self._secret(request, None).decode(), (0.0, None))
+        if logins is None or until <= monotonic():
+            return None
+        return await logins.page(LOGINS, await logins.end(_form(request).get("name", "")))
 
     async def _receive(self, request: Request) -> Response | None:
         flow = self._with_state(request.query.get("state", ""))
@@ -257,7 +287,7 @@ class CallerPages:
 
     # --- the login at the issuer
 
-    async def _request_identity(self, flow: LoginFlow) -> _Browser:
+    async def _request_identity(self, flow: LoginFlow | None) -> _Browser:
         nonce = token_urlsafe(32)
         exchange = AiohttpExchange()
         try:
@@ -306,11 +336,13 @@ class CallerPages:
     def _is_secure(self) -> bool:
         return self._url.startswith("https:")
 
-    def _cookie(self, flow: LoginFlow) -> str:
-        return f"{'__Host-' if self._is_secure else ''}{COOKIE}{flow.id}"
+    def _cookie(self, flow: LoginFlow | None) -> str:
+        return (
+            f"{'__Host-' if self._is_secure else ''}{COOKIE}{f'{self._all.number}.logins' if flow is None else flow.id}"
+        )
 
-    def _secret(self, request: Request, flow: LoginFlow) -> bytes:
-        """Return the cookie of a browser for a login."""
+    def _secret(self, request: Request, flow: LoginFlow | None) -> bytes:
+        """Return the cookie of a browser for a login, or for the own logins."""
         try:
             cookie = SimpleCookie(request.headers.get("Cookie") or "").get(self._cookie(flow))
         except CookieError:
@@ -322,6 +354,13 @@ class CallerPages:
             if flow.state and compare_digest(state.encode(), flow.state.encode()):
                 return flow
         return None
+
+
+def _form(request: Request) -> dict[str, str]:
+    try:
+        return dict(parse_qsl(request.body.decode("ascii"), keep_blank_values=True, max_num_fields=MAX_FORM_FIELDS))
+    except ValueError:
+        return {}
 
 
 def _outage_page(error: LoginFailedError) -> Response:

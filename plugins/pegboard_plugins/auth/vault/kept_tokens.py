@@ -82,6 +82,10 @@ class KeptTokens(ABC):
         """Return the names of all logins at MCP servers, and of what belongs to them."""
 
     @abstractmethod
+    def version(self) -> object:
+        """Return a value that changes if a login may have changed."""
+
+    @abstractmethod
     def lock(self, name: str) -> AbstractAsyncContextManager[bool]:
         """Hold a lock during a block. Yield False, without waiting, if another process holds it."""
 
@@ -200,6 +204,10 @@ class FileTokens(KeptTokens):
     async def logins(self) -> list[str]:
         """Return the names of all logins at MCP servers."""
         return await self._in_thread(VaultStore.logins)
+
+    def version(self) -> bytes:
+        """Return the counter of changes of the file."""
+        return b"" if self._store is None else self._store.version()
 
     @asynccontextmanager
     async def lock(self, name: str) -> AsyncIterator[bool]:

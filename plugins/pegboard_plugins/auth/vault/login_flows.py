@@ -156,7 +156,8 @@ class LoginFlows:
         self._shared = SharedFlows(bus, self._flows, self.caller_pages)
 
     @property
-    def _number(self) -> int:
+    def number(self) -> int:
+        """The number of this process; 0 without others."""
         return 0 if self._shared is None else self._shared.number
 
     def owner(self, caller: Caller) -> tuple[str, str] | None:
@@ -206,7 +207,7 @@ class LoginFlows:
             client = self.clients[key.provider]
             earlier = await self.tokens.load(key)
             wanted = client.wanted([*(earlier.scopes if earlier else ()), *scopes])
-            flow = LoginFlow(key, client.facts.title, wanted, number=self._number)
+            flow = LoginFlow(key, client.facts.title, wanted, number=self.number)
             is_on_device = client.settings.device if device is None else device
             if is_on_device and not key.issuer:  # a device login does not prove who the caller is
                 await self._start_on_device(flow, client)
@@ -222,7 +223,7 @@ class LoginFlows:
         async with self._starting.setdefault(key, asyncio.Lock()):
             flow = next((waiting for waiting in self._flows.values() if waiting.key == key), None)
             if flow is None:
-                flow = await self._begin(LoginFlow(key, title, (), seconds, self._number), log_in)
+                flow = await self._begin(LoginFlow(key, title, (), seconds, self.number), log_in)
         try:
             async with asyncio.timeout(seconds):
                 await flow.shown.wait()

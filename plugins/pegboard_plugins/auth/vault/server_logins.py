@@ -49,6 +49,10 @@ class ServerLogins(LoginStore):
         flow = await self._flows.begin(TokenKey(*self._owner, name), title, log_in, seconds)
         return flow.id, flow.url
 
+    def version(self) -> object:
+        """Return a value that changes if a login may have changed."""
+        return self._tokens.version()
+
     async def load(self, server: str) -> Mapping[str, Any] | None:
         """Return the login at a server."""
         return await self._tokens.load_login(self._row(server))

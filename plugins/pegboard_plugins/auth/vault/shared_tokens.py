@@ -76,6 +76,10 @@ class SharedTokens(KeptTokens):
         """Return the names of all logins at MCP servers, and of what belongs to them."""
         return sorted(row for (row,) in await self._names(LOGINS))
 
+    def version(self) -> object:
+        """Return a new value each time, because other processes may change logins at any time."""
+        return object()
+
     @asynccontextmanager
     async def lock(self, name: str) -> AsyncIterator[bool]:
         """Hold a lock during a block. Yield False, without waiting, if another process holds it."""

@@ -10,7 +10,7 @@ from pegboard.types import Response
 from pegboard_client import browser_page
 
 
-def terms_page(terms: LoginTerms, login: str, action: str, following: str) -> Response:
+def terms_page(terms: LoginTerms, login: str, action: str, following: str, logins: str) -> Response:
     """Return the question to the person.
 
     Args:
@@ -18,6 +18,7 @@ def terms_page(terms: LoginTerms, login: str, action: str, following: str) -> Re
         login: its id.
         action: the path that receives the answer.
         following: the page to which the browser goes after the consent; "" for none.
+        logins: the address of the page on which the person ends logins.
     """
     facts = {
         "Program": escape(terms.program or "a program without a name"),
@@ -32,7 +33,8 @@ def terms_page(terms: LoginTerms, login: str, action: str, following: str) -> Re
     key = "" if not terms.key else '<input type="password" name="key" required autocomplete="off" aria-label="Key">'
     title = f"Use your {'account' if terms.issuer else 'key'} at {escape(terms.server)}?"
     body = (
-        f'<h1>{title}</h1><dl>{rows}</dl><p class="note">Allow it only if you have just used this program.</p>'
+        f'<h1>{title}</h1><dl>{rows}</dl><p class="note">Allow it only if you have just used this program. '
+        f"You can end this at {escape(logins)}.</p>"
         f'<form method="post" action="{action}"><input type="hidden" name="id" value="{escape(login)}">{key}'
         '<button name="answer" value="deny" formnovalidate>Deny</button>'
         '<button name="answer" value="allow" class="main">Allow</button></form>'

@@ -24,6 +24,8 @@ logger = logging.getLogger("pegboard.plugins.vault")
 MAX_BUSY_SECONDS = 10
 """The limit of the time in which another process may hold the file."""
 NONCE_BYTES = 12
+_COUNTER = slice(24, 28)
+"""The place of the counter of changes in the file (SQLite database file format, section 1.3.6)."""
 _TOKENS = """
 CREATE TABLE IF NOT EXISTS tokens (
     issuer TEXT NOT NULL, subject TEXT NOT NULL, provider TEXT NOT NULL, sealed BLOB NOT NULL,
@@ -140,6 +142,14 @@ class VaultStore:
         with self._file() as file:
             rows = file.execute("SELECT issuer, subject, provider FROM tokens ORDER BY 1, 2, 3").fetchall()
         return [TokenKey(*row) for row in rows]
+
+    def version(self) -> bytes:
+        """Return the counter of changes of the file. It does not wait for other processes."""
+        try:
+            with open(self._path, "rb", buffering=0) as file:
+                return file.read(_COUNTER.stop)[_COUNTER]
+        except OSError:
+            return b""
 
     def load_login(self, server: str) -> Mapping[str, Any] | None:
         """Return the operator's login at an MCP server, or None if there is none that a key decrypts.

@@ -68,6 +68,7 @@ class CallerLogin:
         self._on_login = on_login
         self._auth: OAuth = oauth(config, own, None)
         self._agreement: Agreement | None = None
+        self._version: object = None
         self._earlier: Mapping[str, str] = {}
         self._refused: Mapping[str, str] = {}
         self._challenge: Mapping[str, str] = {}
@@ -107,12 +108,12 @@ class CallerLogin:
 
     async def _fields(self, url: str) -> Mapping[str, str]:
         """Return the header with the token or the key as the store has it now; none without both."""
-        key = self._config.user_key
-        fields = await self._auth.headers(url) if key is None else await self._key_fields(key[0])
-        if fields != self._earlier:
-            self._earlier = fields
-            self._agreement = None  # it may have ended with the earlier login
-        return fields
+        key, version = self._config.user_key, self._own.version()
+        if version != self._version:
+            self._version = version
+            self._agreement = None  # the person may have ended it
+        self._earlier = await self._auth.headers(url) if key is None else await self._key_fields(key[0])
+        return self._earlier
 
     async def _key_fields(self, header: str) -> Mapping[str, str]:
         key = (await self._own.load(self._place) or {}).get("key")

@@ -63,6 +63,7 @@ def oauth(
         announce=announce,
         registrations=registrations,
         renewing=store.renewing,
+        version=store.version,
     )
 
 

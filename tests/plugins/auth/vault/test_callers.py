@@ -91,6 +91,20 @@ async def test_each_caller_logs_in_and_receives_the_own_token(network: Network) 
     assert "canary" not in network.served.stderr
 
 
+async def test_a_caller_ends_the_own_login(network: Network) -> None:
+    page = f"http://127.0.0.1:{network.served.port}/vault/logins"
+    async with Person() as person:
+        for user in ("ann", "bob"):
+            network.issuer.user = user
+            await person.open(await network.link(user))
+        await person.open(page)
+        assert "The login at acme is removed." in person.shown[1]
+        assert [await network.token(user) for user in ("ann", "bob")] == ["access-1-canary", None]
+        network.issuer.changed = {"sub": ["bob"]}
+        await person.open(page)
+        assert person.shown[0] in (400, 403)
+
+
 async def test_a_phished_link_gives_the_sender_no_token(network: Network) -> None:
     async with Person() as bob:
         network.issuer.user = "bob"
@@ -101,7 +115,7 @@ async def test_a_phished_link_gives_the_sender_no_token(network: Network) -> Non
         assert await network.token("eve") is None
 
 
-@pytest.mark.parametrize("path", ["login", "identity", "callback"])
+@pytest.mark.parametrize("path", ["login", "identity", "callback", "logins"])
 async def test_pages_are_served_at_their_own_address_only(network: Network, path: str) -> None:
     port = network.served.port
     for name, value in (("Host", f"localhost:{port}"), ("Origin", f"http://localhost:{port}")):

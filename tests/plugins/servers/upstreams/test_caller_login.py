@@ -339,6 +339,32 @@ async def test_the_operator_sees_and_ends_logins_of_callers(tmp_path: Path, monk
         assert await network.link("ann")  # the agreement for the first program has ended with the login
 
 
+@pytest.mark.parametrize("more", ["", KEY], ids=["login", "key"])
+async def test_a_caller_ends_the_own_login(tmp_path: Path, more: str) -> None:
+    async with LoginServer() as server, LoginIssuer() as issuer:
+        server.metadata["revocation_endpoint"] = f"{server.origin}/revoke"
+        server.tokens = [(200, {"refresh_token": "refresh-canary", "expires_in": 3600})]
+        server.valid = {"token-2", "pasted"}
+        async with served_host(tmp_path, issuer.url, {"url": server.url}, more=more) as served:
+            network = Network(served, issuer)
+            page = served.url.removesuffix("/mcp") + "/vault/logins"
+            for user in ("ann", "bob"):
+                person = await network.log_in(user, key="pasted")
+                assert f"You can end this at {page}." in str(person.texts)
+            async with Person() as person:
+                issuer.user = "ann"
+                await person.open(page)
+                assert f"The login at {server.url} is removed.<" in person.shown[1]
+                assert "There are none." in person.shown[1]
+                for status, origin in ((200, {}), (403, {"Origin": "https://evil.example"})):
+                    assert await person.post(page, {"name": server.url}, **origin) == status
+            async with Person() as stranger:
+                assert await stranger.post(page, {"name": server.url}) == 303
+            assert [form["token"] for form in server.revoked] == ([] if more else ["refresh-canary"])
+            assert await network.link("ann")  # the server still accepts the access token
+            assert await network.text("bob") == "full"
+
+
 REVISIONS = ("2025-11-25", "2026-07-28")
 
 
