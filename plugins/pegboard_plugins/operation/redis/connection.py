@@ -18,8 +18,7 @@ from pegboard_plugins.operation.redis.settings import RedisConfig
 
 LIMIT_SECONDS = 1.0
 """How long a command waits for its answer."""
-PAUSE_SECONDS = 0.5
-"""How long commands fail at once after the server could not be reached."""
+PAUSE_SECONDS = 0.5  # for which commands fail at once after the server could not be reached
 MIN_VERSION = (6, 2)
 
 logger = logging.getLogger("pegboard.redis")

@@ -7,7 +7,7 @@ import gc
 import json
 from collections.abc import Mapping
 from typing import Any
-from unittest.mock import Mock
+from unittest.mock import AsyncMock, Mock
 
 import pytest
 
@@ -160,6 +160,17 @@ async def test_a_stream_of_another_process_goes_on_after_an_outage_and_after_its
         assert [event.data async for event in stream] == [b"{}"]
     assert "later version" not in caplog.text
     await stream.aclose()
+
+
+async def test_nothing_follows_the_response_in_a_stream_of_a_process_that_ends_then(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(resumption, "PATIENCE_SECONDS", 0.0)
+    messages: Any = Mock(tell=AsyncMock(return_value=False))  # the other process has ended
+    stream = resumption.RemoteStream(messages, "s", 7, EventId("c-7", 0), {})
+    for number, data in enumerate(('{"method": "x"}', '{"id": 1, "result": {}}'), 1):
+        stream.receive({"data": data, "id": f"c-7.{number}", "retry": None})
+    assert [event.id async for event in stream] == ["c-7.1", "c-7.2"]
 
 
 async def test_data_of_tools_is_stored_before_the_response() -> None:

@@ -8,6 +8,7 @@ from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Self
 
+from pegboard.plugin import decode
 from pegboard.types import ServerSentEvent
 from pegboard_plugins.protocols.mcp.http.error_responses import StoreAwayError
 from pegboard_plugins.protocols.mcp.http.session_stream import (
@@ -111,6 +112,8 @@ class RemoteStream:
         event = None if data is None else ServerSentEvent(data.encode(), message["id"], message["retry"])
         self._named = EventId.parse(message.get("id") or "") or self._named
         self._events.put_nowait(event)
+        if data and "method" not in decode(data.encode()):
+            self._events.put_nowait(None)  # nothing follows the response, also if the other process ends now
 
     def __aiter__(self) -> Self:
         return self
