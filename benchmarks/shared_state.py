@@ -143,15 +143,17 @@ def measure_idle(servers: Mapping[str, tuple[Process, int]]) -> None:
     before = {name: _switches(process.pid) for name, (process, _) in servers.items()}
     time.sleep(IDLE_SECONDS)
     for name, (process, _) in servers.items():
-        print(f"idle, {name}: {(_switches(process.pid) - before[name]) / IDLE_SECONDS * 5:.1f} wake-ups in 5 s")
+        after = _switches(process.pid)
+        count = sum(after[thread] - before[name][thread] for thread in after.keys() & before[name].keys())
+        print(f"idle, {name}: {count / IDLE_SECONDS * 5:.1f} wake-ups in 5 s")
 
 
-def _switches(pid: int) -> int:
-    """Return how often the threads of a process have waited."""
-    total = 0
-    for status in Path(f"/proc/{pid}/task").glob("*/status"):
-        total += int(status.read_text("ascii").partition("\nvoluntary_ctxt_switches:")[2].split()[0])
-    return total
+def _switches(pid: int) -> dict[str, int]:
+    """Return how often each thread of a process has waited."""
+    files = Path(f"/proc/{pid}/task").glob("*/status")
+    statuses = {file.parent.name: file.read_text("ascii") for file in files}
+    name = "\nvoluntary_ctxt_switches:"
+    return {thread: int(status.partition(name)[2].split()[0]) for thread, status in statuses.items()}
 
 
 def measure_workers(folder: Path, rounds: int, calls: int) -> None:
