@@ -6,13 +6,15 @@ import asyncio
 from collections.abc import AsyncIterator, Iterable, Mapping
 from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, ClassVar
 
 import pytest
 from pydantic import SecretStr
 
 from pegboard import Host, PluginConfig
+from pegboard.config import HostConfig
 from pegboard.errors import ConfigError
+from pegboard.loading.discovery import defaults
 from pegboard.plugin import (
     Bus,
     Plugin,
@@ -29,6 +31,7 @@ from pegboard.runtime.sealed_state import SealedRecords, SealedSessions, StateSe
 from pegboard.types import Change
 from pegboard_plugins.support.memory_records import MemoryRecordStore
 from pegboard_testing import RecordStoreContract, SessionStoreContract, new_record
+from tests.host.hosting import until
 from tests.support import kept
 
 OLD, NEW = "o" * 32, "n" * 32
@@ -125,6 +128,36 @@ async def test_messages_are_sealed_and_others_are_ignored(caplog: pytest.LogCapt
     assert heard == [(b"own", 0), (b"private", 5)]
     for problem in ("it is not sealed with [host] state_keys", "it has a later version"):
         assert caplog.text.count(problem) == 1
+
+
+class RoomsPlugin(Plugin):
+    """Listens as long as it is served."""
+
+    class Config(PluginConfig):
+        name: str = "first"
+
+    heard: ClassVar[list[str]] = []
+    ended: ClassVar[list[str]] = []
+
+    @hookimpl
+    @asynccontextmanager
+    async def lifespan(self, context: PluginContext) -> AsyncIterator[None]:
+        end = context.bus.listen("rooms", lambda body, sender: self.heard.append(self.config.name))
+        try:
+            yield
+        finally:
+            end()
+            self.ended.append(self.config.name)
+
+
+async def test_a_plugin_that_was_reloaded_hears_a_message_once() -> None:
+    config: dict[str, Any] = {"host": {"autoload": False}}
+    async with Host(config, plugins={"rooms": RoomsPlugin}) as host:
+        changed = HostConfig.of({**config, "plugins": {"rooms": {"name": "second"}}}, defaults=defaults())
+        assert [result.outcome for result in await host.reload(config=changed)] == ["reloaded"]
+        await until(lambda: RoomsPlugin.ended == ["first"])  # after the calls that it served
+        host._bus.deliver("rooms", b"", 1)
+    assert RoomsPlugin.heard == ["second"]
 
 
 async def test_changes_of_resources_are_told_together_and_again_after_a_failure() -> None:
