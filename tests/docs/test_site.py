@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import builtins
+import collections.abc
 import inspect
 import pickle
 import re
 import shlex
 import subprocess
 import sys
+import typing
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -18,7 +21,7 @@ from tests.docs.pages import Page, pegboard
 from tools.install import ROOT
 from tools.screenshots import IMAGES, SOURCES, image
 from tools.site.pages import llms_txt, navigation
-from tools.site.reference import entries, has_entry, own_types
+from tools.site.reference import PYTHON_INVENTORY, entries, entry_of, has_entry, own_types
 
 INDEX = Page("docs/README.md")
 
@@ -70,6 +73,18 @@ def test_each_public_name_and_each_of_its_attributes_has_an_entry_with_its_type(
                 without_type.update(signature["ids"])
     assert (set(entries()) | {full for name in entries() for full in attributes(name)}) - documented == set()
     assert without_type == set()
+
+
+@pytest.mark.timeout(900)
+def test_types_of_python_are_links_to_its_documentation(pages: Path) -> None:
+    inventory = {line.split()[0] for line in PYTHON_INVENTORY.read_text("utf-8").splitlines()}
+    named: set[str] = set()
+    for path in [pages / "docs" / "contracts.doctree", *pages.glob("docs/reference/*.doctree")]:
+        links = pickle.loads(path.read_bytes()).findall(addnodes.pending_xref)
+        named.update(link["reftarget"] for link in links if link["refdomain"] == "py")
+    public = {*dir(builtins), *collections.abc.__all__, *typing.__all__}
+    of_python = {name for name in named if name in public or name.partition(".")[0] in sys.stdlib_module_names}
+    assert {name for name in of_python if entry_of(name) is None} - inventory == set()
 
 
 def test_llms_txt_lists_the_markdown_copy_of_every_page() -> None:

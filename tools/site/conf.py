@@ -30,12 +30,14 @@ html_show_sphinx = False
 extensions = [
     "myst_parser",
     "sphinx.ext.autodoc",
+    "sphinx.ext.intersphinx",
     "sphinx.ext.napoleon",
     "sphinx_copybutton",
     "sphinx_markdown_builder",
     "tools.site.pages",
     "tools.site.reference",
 ]
+intersphinx_mapping = {"python": ("https://docs.python.org/3", "tools/site/python.inv")}
 add_module_names = False
 autodoc_member_order = "bysource"
 default_role = "code"

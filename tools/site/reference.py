@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import builtins
 import inspect
 import re
 import textwrap
@@ -12,6 +11,7 @@ from enum import Enum
 from functools import cache
 from importlib import import_module
 from importlib.util import resolve_name
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from docutils import nodes
@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 PACKAGES = ("pegboard.errors", *stubs.PACKAGES)
 """The packages with public names. The entry of a name that several packages have is in the first."""
 
+PYTHON_INVENTORY = Path(__file__).with_name("python.inv")
+"""The names of Python's documentation that annotations have, with their pages. So the build needs no network."""
 HTTP_HEADERS = ("Host",)
 """Names in the text that mean something else."""
 
@@ -159,6 +161,8 @@ def _arguments(arguments: ast.arguments) -> str:
 
 def _docstring(app: Sphinx, what: str, name: str, value: Any, options: Any, lines: list[str]) -> None:
     """Make an entry with its type of each attribute of a class. Napoleon reads the other sections."""
+    if what == "property":
+        lines.insert(0, "")  # Napoleon takes words before a colon in the first line for a type
     text = re.sub(r"^Returns:\n    ", ":returns: ", "\n".join(lines), flags=re.M)
     if inspect.isclass(value):
         text = re.sub(r"^Attributes:\n(    .*\n|\n)*", "", text, flags=re.M) + "".join(_attributes(value))
@@ -229,11 +233,22 @@ def _constant(package: str, name: str, value: Any) -> str:
     raise LookupError(name)
 
 
+@cache
+def _python_names() -> dict[str, str]:
+    """Return the names that the documentation of Python has, by the names that annotations have."""
+    lines = PYTHON_INVENTORY.read_text("utf-8").splitlines()
+    full_names = [line.partition(" ")[0] for line in lines if not line.startswith("#")]
+    return {name: full for full in full_names for name in (full, full.rpartition(".")[2])}
+
+
 def _link(app: Sphinx, doctree: nodes.document) -> None:
-    """Link the names in the text to their entries, and those in annotations to no other."""
-    for link in list(doctree.findall(addnodes.pending_xref)):
-        if link.get("refdomain") == "py" and hasattr(builtins, link["reftarget"]):
-            link.replace_self(link.children)
+    """Link the names in the text to their entries, and those in annotations to the documentation of Python."""
+    for link in doctree.findall(addnodes.pending_xref):
+        name = link["reftarget"]
+        if link.get("refdomain") == "py" and entry_of(name) is None:
+            own = name.rpartition(".")[2] if name.startswith("pegboard") else name  # autodoc names the module of a base
+            link["reftarget"] = _python_names().get(own, own)
+            link["reftype"] = "obj"
         link.attributes.pop("refspecific", None)
     for mark in list(doctree.findall(nodes.abbreviation)):  # "*" and "/", which Markdown copies would lose
         mark.replace_self(nodes.Text(mark.astext()))
