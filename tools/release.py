@@ -48,6 +48,9 @@ def edited(root: Path, version: str, day: str) -> Iterator[tuple[Path, str]]:
         server,
         server.read_text("utf-8").replace(f'"{before}"', f'"{version}"').replace(f"=={before}", f"=={version}"),
     )
+    if version != before:
+        site = root / "tools" / "site" / "static" / "versions.js"
+        yield site, site.read_text("utf-8").replace("= [", f'= ["{version}", ', 1)
     for project in (root / "pyproject.toml", *sorted(root.glob("toolkits/*/pyproject.toml"))):
         text = re.sub(r'^version = ".*"$', f'version = "{version}"', project.read_text("utf-8"), count=1, flags=re.M)
         yield project, re.sub(r"\bpegboard>=[\d.]+,<[\d.]+", f"pegboard>={major}.{minor},<{above}", text)

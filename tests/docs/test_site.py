@@ -10,6 +10,7 @@ import re
 import shlex
 import subprocess
 import sys
+import tomllib
 import typing
 from collections.abc import Iterator
 from pathlib import Path
@@ -20,7 +21,7 @@ from sphinx import addnodes
 from tests.docs.pages import Page, pegboard
 from tools.install import ROOT
 from tools.screenshots import IMAGES, SOURCES, image
-from tools.site.pages import llms_txt, navigation
+from tools.site.pages import llms_txt, navigation, summary
 from tools.site.reference import PYTHON_INVENTORY, entries, entry_of, has_entry, own_types
 
 INDEX = Page("docs/README.md")
@@ -85,6 +86,18 @@ def test_types_of_python_are_links_to_its_documentation(pages: Path) -> None:
     public = {*dir(builtins), *collections.abc.__all__, *typing.__all__}
     of_python = {name for name in named if name in public or name.partition(".")[0] in sys.stdlib_module_names}
     assert {name for name in of_python if entry_of(name) is None} - inventory == set()
+
+
+@pytest.mark.timeout(900)
+def test_the_search_shows_a_summary_of_each_page(pages: Path) -> None:
+    trees = [pickle.loads(path.read_bytes()) for path in pages.glob("docs/*.doctree")]
+    assert [tree["source"] for tree in trees if not summary(tree)] == []
+
+
+def test_the_list_of_versions_begins_with_this_version() -> None:
+    text = (ROOT / "tools" / "site" / "static" / "versions.js").read_text("utf-8")
+    version = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]["version"]
+    assert re.findall(r'"([\d.]+)"', text)[0] == version
 
 
 def test_llms_txt_lists_the_markdown_copy_of_every_page() -> None:

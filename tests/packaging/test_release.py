@@ -24,6 +24,7 @@ def checkout(tmp_path: Path) -> Path:
     for file in (
         ROOT / "docs" / "tutorial.md",
         ROOT / "server.json",
+        ROOT / "tools" / "site" / "static" / "versions.js",
         *(folder / "pyproject.toml" for folder in distributions()),
     ):
         copy = tmp_path / file.relative_to(ROOT)
@@ -39,6 +40,8 @@ def test_all_distributions_get_the_version_and_the_changelog_a_date(checkout: Pa
     assert f"\npegboard {version}\n" in files.pop(checkout / "docs" / "tutorial.md")
     server = json.loads(files.pop(checkout / "server.json"))
     assert set(re.findall(r"\d+\.\d+\.\d+", json.dumps(server["packages"]))) == {server["version"]} == {version}
+    (versions,) = re.findall(r"= (\[.*\]);", files.pop(checkout / "tools" / "site" / "static" / "versions.js"))
+    assert json.loads(versions)[0] == version
     projects = {path: tomllib.loads(text)["project"] for path, text in files.items()}
     assert {project["version"] for project in projects.values()} == {version}
     toolkits = [project for path, project in projects.items() if path.parent != checkout]

@@ -1,6 +1,7 @@
 """The settings of Sphinx for the documentation site, which `make site` builds."""
 
 import sys
+import tomllib
 from pathlib import Path
 
 ROOT = Path(__file__).parent.parent.parent
@@ -10,11 +11,12 @@ from tools.site.pages import linked_code  # noqa: E402 - the path is set first
 
 project = "pegboard"
 author = "the pegboard authors"
+version = release = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]["version"]
 html_title = "pegboard"
 html_theme = "furo"
 html_static_path = ["static"]
 html_css_files = ["site.css"]
-html_js_files = ["site.js"]
+html_js_files = ["versions.js", "site.js"]
 html_logo = "static/logo.svg"
 html_favicon = "static/logo.svg"
 html_theme_options = {
@@ -24,6 +26,7 @@ html_theme_options = {
 smartquotes = False
 html_extra_path = ["root"]
 html_copy_source = False
+html_show_search_summary = False  # site.js shows the first paragraph of each page
 html_show_copyright = False
 html_show_sphinx = False
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterable
 from os.path import normpath, relpath
@@ -15,6 +16,8 @@ if TYPE_CHECKING:
     from sphinx.application import Sphinx
 
 INDEX = "docs/README"
+SUMMARIES = "summaries.js"
+MAX_SUMMARY_CHARACTERS = 240
 _LINKED = re.compile(r"\[([^]]+)\]\(([^)#:]+)\.md\)")
 _LINK = re.compile(r"\[([^]]+)\]\(([^)#:]+)\)")
 _LINK_OR_NAME = re.compile(r"\[([^]]+)\]\([^)]+\)")
@@ -65,6 +68,30 @@ def _write_llms_txt(app: Sphinx, exception: Exception | None) -> None:
         (Path(app.outdir) / "llms.txt").write_text(llms_txt(index), "utf-8")
 
 
+def summary(page: nodes.document) -> str:
+    """Return the beginning of the first paragraph of a page, or the first line of a page of code."""
+    first = next(page.findall(lambda node: isinstance(node, nodes.paragraph | nodes.literal_block)))
+    code = isinstance(first, nodes.literal_block)
+    text = first.astext().partition("\n")[0].strip('"') if code else " ".join(first.astext().split())
+    return text if len(text) <= MAX_SUMMARY_CHARACTERS else f"{text[:MAX_SUMMARY_CHARACTERS].rpartition(' ')[0]} ..."
+
+
+def _write_summaries(app: Sphinx, exception: Exception | None) -> None:
+    """Write the summary of each page, for the results of a search."""
+    if app.builder.name == "html" and exception is None:
+        found = [page for page in app.env.found_docs if "nosearch" not in app.env.metadata[page]]
+        longest_first = sorted(found, key=lambda page: (-len(page), page))  # a name may end another
+        summaries = {page: summary(app.env.get_doctree(page)) for page in longest_first}
+        script = f"const SUMMARIES = {json.dumps(summaries, indent=0)};\n"
+        (Path(app.outdir) / "_static" / SUMMARIES).write_text(script, "utf-8")
+
+
+def _add_summaries(app: Sphinx, page: str, template: str, context: dict[str, Any], tree: nodes.document | None) -> None:
+    """Load the summaries on the page of searches."""
+    if page == "search":
+        app.add_js_file(SUMMARIES)
+
+
 def _title(name: str) -> str:
     return name.strip("`") if name.startswith("`") else name[0].upper() + name[1:]
 
@@ -101,5 +128,7 @@ def setup(app: Sphinx) -> dict[str, Any]:
     """Register the parser and the navigation with Sphinx."""
     app.add_source_parser(CodeParser)
     app.connect("source-read", _adapt)
+    app.connect("html-page-context", _add_summaries)
+    app.connect("build-finished", _write_summaries)
     app.connect("build-finished", _write_llms_txt)
     return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}

@@ -1,0 +1,2 @@
+// The versions of the site, newest first. `make release` adds one.
+const VERSIONS = ["0.1.0"];
