@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import re
 from collections.abc import Callable, Iterable, Mapping
 from functools import cache
 from importlib import import_module
@@ -50,7 +51,7 @@ def contribution_types(spec: Callable[..., Any]) -> tuple[tuple[type, ...], bool
 
     The second value is True if the hook returns an iterable of contributions, False if it returns one contribution.
     """
-    annotation = get_type_hints(spec, localns=_PublicNames())["return"]
+    annotation = get_type_hints(spec, localns=_public_names(spec))["return"]
     origin: Any = get_origin(annotation)
     many = origin is Iterable
     named = get_args(annotation)[0] if many else annotation
@@ -58,14 +59,11 @@ def contribution_types(spec: Callable[..., Any]) -> tuple[tuple[type, ...], bool
     return tuple(get_origin(expected) or expected for expected in types), many
 
 
-class _PublicNames(dict[str, Any]):
-    """The public names of pegboard, to resolve annotations. `hookspecs.py` does not import them at run time."""
-
-    def __missing__(self, name: str) -> Any:
-        for package in map(import_module, ("pegboard.plugin", "pegboard.types", "pegboard")):
-            if name in package.__all__:
-                return getattr(package, name)
-        raise KeyError(name)
+def _public_names(spec: Callable[..., Any]) -> dict[str, Any]:
+    """Return the public names of pegboard in the annotations of a hook, which `hookspecs.py` does not import."""
+    packages = [*map(import_module, ("pegboard", "pegboard.types", "pegboard.plugin"))]
+    words = re.findall(r"\w+", " ".join(map(str, spec.__annotations__.values())))
+    return {word: getattr(package, word) for package in packages for word in words if word in package.__all__}
 
 
 def _items(hook: str, result: object) -> list[Any]:
