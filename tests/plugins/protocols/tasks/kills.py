@@ -206,6 +206,8 @@ async def run(kills: int, tasks: int, folder: Path, store: str = "sqlite") -> Co
                     creation.cancel()
                 await asyncio.gather(*creations, return_exceptions=True)
             async with server(folder) as (_, client):
+                for task in range(tasks - len(load.created)):
+                    await load.create(client, f"{kills}-{task}")
                 for task_id, name in load.created.items():
                     ending = await load.ending(client, task_id)
                     load.check(task_id, ending, effects.counts[name.partition("/")[2]], is_lasting=store != "memory")
