@@ -44,6 +44,7 @@ class CallerLogins:
     ) -> None:
         self._name = name
         self._config = config
+        self._log_in = config.callers_log_in
         self._seconds = seconds
         self._rules = rules
         self._items = items
@@ -55,12 +56,12 @@ class CallerLogins:
 
     def user(self, caller: Caller, user_id: str | None = None) -> UserKey:
         """Return the key of a caller as the user of connections."""
-        return UserKey(caller.identity, user_id, (caller.client_id or "") if self._config.callers_log_in else "")
+        return UserKey(caller.identity, user_id, (caller.client_id or "") if self._log_in else "")
 
     @property
     def advice(self) -> Callable[[], str] | None:
         """The advice for the operator if the server requires a login; None if callers do not log in."""
-        return self._advice if self._config.callers_log_in else None
+        return self._advice if self._log_in else None
 
     def _advice(self) -> str:
         return "the next call asks the caller" if self.are_possible else CALLERS_ADVICE
@@ -73,7 +74,7 @@ class CallerLogins:
     def login(self, key: ConnectionKey) -> CallerLogin | None:
         """Return the login for a connection; None if its caller cannot log in."""
         own = None if self.store is None or key.user.user_id else self.store.of(key.user.caller)
-        if not self._config.callers_log_in or self.store is None or own is None:
+        if not self._log_in or self.store is None or own is None:
             return None
         renew = partial(self._renew, key)
         return CallerLogin(self._name, self._config, self.store, own, key.user.program, self._seconds, renew)
@@ -87,11 +88,11 @@ class CallerLogins:
     def holders(self, caller: Caller) -> Sequence[Hashable]:
         """Return the keys of the lists that a caller sees: of the own connections, or else the accepted lists."""
         own = self.users.keys_of(self.user(caller))
-        return own if not self._config.callers_log_in or any(map(self._items.lists_any, own)) else (ACCEPTED,)
+        return own if not self._log_in or any(map(self._items.lists_any, own)) else (ACCEPTED,)
 
     def needs_login(self, caller: Caller) -> bool:
         """Return True if a caller must log in before the connection lists anything."""
-        if not self._config.callers_log_in or caller.service:
+        if not self._log_in or caller.service:
             return False
         entries = [(key, self.users.get(key)) for key in self.users.keys_of(self.user(caller))]
         return any(user is not None and user.needs_login and not self._items.lists_any(key) for key, user in entries)

@@ -54,6 +54,7 @@ class UpstreamRequests(Middleware):
         self._host_id = host_id
         self._servers = servers
         self._of_users = [server for server in servers if server.config.identity == "user"]
+        self._with_logins = [server for server in self._of_users if server.config.callers_log_in]
         self._private_owners = {name for server in self._of_users for name in (server.name, login_name(server))}
         self._unsettled = servers
         self._seconds = seconds
@@ -69,7 +70,7 @@ class UpstreamRequests(Middleware):
         """Return True for requests of other hosts, and while a server is not connected."""
         if VIA in call.meta:
             return True
-        if call.method in LISTING_METHODS and any(map(_is_private, self._servers)):
+        if call.method in LISTING_METHODS and (self._with_logins or any(map(_is_private, self._servers))):
             return True
         if self._unsettled and call.method in USE_METHODS and self._is_known(call):
             # the item is served to all callers, also without these servers, but perhaps not to this call yet
@@ -78,7 +79,10 @@ class UpstreamRequests(Middleware):
             if not server.is_settled(call, self._seconds):
                 return True
         self._unsettled = self._of_users  # a connection for all callers is waited for only once
-        return any(not server.is_connected or server.callers.needs_login(call.caller) for server in self._servers)
+        for server in self._servers:
+            if not server.is_connected:
+                return True
+        return bool(self._with_logins) and any(server.callers.needs_login(call.caller) for server in self._with_logins)
 
     async def on_request(self, call: Call, call_next: CallNext) -> Outcome:
         """Refuse loops. Let lists, and calls of items that are not known yet, wait for servers."""
@@ -86,6 +90,7 @@ class UpstreamRequests(Middleware):
         has_waited = any([await server.memory.wait() for server in self._servers])
         if call.method in LISTING_METHODS:
             await self._settle(call, self._servers, self._seconds)
+            self._unsettled = self._of_users
             for server in self._servers:
                 server.wake(call)
             return self._as_unconfirmed(await self._list(call, call_next))
@@ -109,7 +114,10 @@ class UpstreamRequests(Middleware):
         return any(server.is_settled(call, seconds) for server in waiting)
 
     async def _list(self, call: Call, call_next: CallNext) -> Outcome:
-        """Return a list without the items of accounts of the operator, and of servers that mount the asking host."""
+        """Return a list without the items of accounts of the operator, and of servers that mount the asking host.
+
+        Mark the items of servers at which the caller must log in. Leave out the tools that would start other logins.
+        """
         private = [server for server in self._servers if _is_private(server)]
         hidden = [server for server in private if server.login is not None and not server.login.admits(call.caller)]
         if VIA in call.meta:
@@ -117,13 +125,15 @@ class UpstreamRequests(Middleware):
             leads_back = await asyncio.gather(*(server.leads_back(via) for server in self._servers))
             hidden += [server for server, leads in zip(self._servers, leads_back, strict=True) if leads]
         listing = await call_next(call)
-        unmet = [server for server in self._servers if server.callers.needs_login(call.caller)]
-        if not (hidden or private or unmet) or not isinstance(listing, Listing):
+        if not (hidden or private or self._with_logins) or not isinstance(listing, Listing):
             return listing
         kind: ItemKind = "resources" if listing.kind == "templates" else listing.kind
         items = [item for item in listing.items if not any(server.items.has(kind, _name(item)) for server in hidden)]
-        for server in unmet:
-            items = [_marked(item, server) if server.items.has(kind, _name(item)) else item for item in items]
+        for server in self._with_logins:
+            if not server.callers.offers(call.caller):
+                items = [item for item in items if item.owner != login_name(server)]
+            if server.callers.needs_login(call.caller):
+                items = [_marked(item, server) if server.items.has(kind, _name(item)) else item for item in items]
         return Listing(listing.kind, tuple(items), listing.next_cursor, private=True)
 
     def _as_unconfirmed(self, outcome: Outcome) -> Outcome:
@@ -197,7 +207,8 @@ class UserItems(Gate):
     _inventory: Inventory
 
     def __init__(self, plugin: str, servers: Sequence[UpstreamServer]) -> None:
-        self._owners = {plugin, *(server.name for server in servers), *map(login_name, servers)}
+        self._logins = set(map(login_name, servers))
+        self._owners = {plugin, *(server.name for server in servers), *self._logins}
         self._servers = servers
 
     def assembled(self, inventory: Inventory) -> Iterable[str]:
@@ -216,8 +227,7 @@ class UserItems(Gate):
     def _sees(self, kind: ItemKind, name: str, caller: Caller) -> bool:
         if any(server.items.has(kind, name) and server.allows(kind, name, caller) for server in self._servers):
             return True
-        logins = [server for server in self._servers if kind == "tools" and name == login_name(server)]
-        return any(server.callers.offers(caller) for server in logins)
+        return kind == "tools" and name in self._logins and caller.is_known  # a list has it only before the login
 
     def view(self, call: Call) -> Hashable:
         """Return the caller with the client program, and the state of the lists."""

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Mapping, Sequence
+import ssl
+from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -16,7 +17,7 @@ from pegboard_plugins.servers.upstreams.settings import ServerConfig
 from tests.plugins.auth.vault.test_commands import pegboard
 from tests.plugins.servers.upstreams.test_host_login import configure, stdio, vault_logins
 from tests.support.config import section
-from tests.support.http import Served, http_config
+from tests.support.http import Line, Served, http_config
 from tests.support.http_mcp import ask, call, message
 from tests.support.issuer import RESOURCE
 from tests.support.login_issuer import LoginIssuer
@@ -60,26 +61,52 @@ class Network(NamedTuple):
         return person
 
 
+class Encrypted(Served):
+    """A host that serves HTTPS. Clients do not check its certificate."""
+
+    async def connect(self, host: str = "127.0.0.1", *, tls: ssl.SSLContext | None = None) -> Line:
+        return await super().connect(host, tls=tls or ssl._create_unverified_context())
+
+
 def served_host(
-    tmp_path: Path, issuer: str, mounted: dict[str, Any], *, callers: bool = True, more: str = ""
+    tmp_path: Path,
+    issuer: str,
+    mounted: dict[str, Any],
+    *,
+    callers: bool = True,
+    more: str = "",
+    port: int | None = None,
+    tls: str = "",
 ) -> Served:
-    """Return a host that mounts a server at which callers log in."""
-    port = free_port()
+    """Return a host that mounts a server at which callers log in.
+
+    Args:
+        tmp_path: its folder.
+        issuer: the issuer of the callers' tokens.
+        mounted: the section of the server.
+        callers: False for a host without pages for callers.
+        more: more sections.
+        port: its port; None for a free one.
+        tls: lines of `[plugins.http]` with a certificate.
+    """
+    port = port or free_port()
     sections = section("plugins.resource_server", {"resource": RESOURCE})
     sections += section("[plugins.resource_server.authorization_servers]", {"issuer": issuer})
     sections += section("plugins.vault", {})
     if callers:
-        settings = {"url": f"http://127.0.0.1:{port}", "issuer": issuer, "client_id": "vault"}
+        url = f"https://localhost:{port}" if tls else f"http://127.0.0.1:{port}"
+        settings = {"url": url, "issuer": issuer, "client_id": "vault"}
         sections += section("plugins.vault.callers", settings)
     sections += section("plugins.upstreams.servers.cups", {"identity": "user", **mounted}) + more
-    config = http_config(f'host = "127.0.0.1"\nport = {port}', more=sections)
+    config = http_config(f'host = "127.0.0.1"\nport = {port}\n{tls}', more=sections)
     (tmp_path / "hostconfig.toml").write_text(config, "utf-8")  # for commands
-    return Served(tmp_path, config, env={"PEGBOARD_STATE_DIR": str(tmp_path / "state")}, cwd=tmp_path)
+    kind = Encrypted if tls else Served
+    return kind(tmp_path, config, env={"PEGBOARD_STATE_DIR": str(tmp_path / "state")}, cwd=tmp_path)
 
 
 @asynccontextmanager
-async def hosting(tmp_path: Path, mounted: dict[str, Any], *, callers: bool = True) -> AsyncIterator[Network]:
-    async with LoginIssuer() as issuer, served_host(tmp_path, issuer.url, mounted, callers=callers) as served:
+async def hosting(tmp_path: Path, mounted: dict[str, Any], **options: Any) -> AsyncIterator[Network]:
+    async with LoginIssuer() as issuer, served_host(tmp_path, issuer.url, mounted, **options) as served:
         yield Network(served, issuer)
 
 
@@ -90,6 +117,8 @@ async def test_a_caller_logs_in_and_calls(tmp_path: Path) -> None:
         assert person.shown[0] == 200, person.shown
         assert await network.tools("ann", client_id="editor") == ["cups_cup"]
         assert await network.text("ann", client_id="editor") == "full"
+        again = await network.ask("ann", call("cups_login"), client_id="editor")
+        assert again["content"][0]["text"] == "You are logged in at cups. Its tools: cups_cup."
         assert len(server.pages) == 1
         assert await network.tools("bob", client_id="editor") == ["cups_login"]
         assert "token-" not in network.served.stderr
@@ -179,6 +208,19 @@ async def test_a_token_is_renewed_once_among_the_calls_of_a_caller(tmp_path: Pat
         assert [form["grant_type"] for form in server.forms] == ["authorization_code", "refresh_token"]
 
 
+@pytest.mark.parametrize(("error", "registrations"), [("invalid_grant", 1), ("invalid_client", 2)])
+async def test_a_renewal_that_the_issuer_refuses_leads_to_one_question(
+    tmp_path: Path, error: str, registrations: int
+) -> None:
+    async with LoginServer() as server, hosting(tmp_path, {"url": server.url}) as network:
+        server.tokens = [(200, {"refresh_token": "refresh-1", "expires_in": 0}), (401, {"error": error})]
+        server.accepted = "token-3"
+        await network.log_in("ann")
+        assert (await network.log_in("ann")).shown[0] == 200
+        assert await network.text("ann") == "full"
+        assert (len(server.registered), len(server.pages)) == (registrations, 2)
+
+
 async def test_a_withdrawn_token_leads_to_one_question(tmp_path: Path) -> None:
     async with LoginServer() as server, hosting(tmp_path, {"url": server.url}) as network:
         await network.log_in("ann")
@@ -193,9 +235,16 @@ async def test_a_withdrawn_token_leads_to_one_question(tmp_path: Path) -> None:
         assert await network.text("ann") == "full"
 
 
-async def test_a_server_that_refuses_every_login_asks_twice(tmp_path: Path) -> None:
+@pytest.mark.parametrize("refusal", ["", 'Bearer error="insufficient_scope", scope="pour"'])
+async def test_a_server_that_refuses_every_login_asks_twice(tmp_path: Path, refusal: str) -> None:
     async with LoginServer() as server, hosting(tmp_path, {"url": server.url}) as network:
         server.accepted = "never"
+        if refusal:
+            server.valid = {"token-1", "token-2", "token-3"}
+            await network.log_in("ann")
+            assert await network.text("ann") == "full"
+            server.pages.clear()
+        server.refusal = refusal
         for _ in range(2):
             await network.log_in("ann")
         result = await network.ask("ann", CUP)
@@ -429,32 +478,56 @@ async def test_accepted_tools_are_listed_before_a_login_and_start_it(
             assert await network.tools("bob") == ["cups_cup"]
 
 
-LYING: Sequence[tuple[dict[str, Any], str]] = (
-    ({"registration_endpoint": "http://127.0.0.1:9/register"}, "cannot be reached"),
-    ({"registration_endpoint": ""}, r"Set client_id, issuer .* in \[plugins.upstreams.servers.cups\]"),
-    ({"code_challenge_methods_supported": None}, "does not support PKCE with S256"),
-    ({"issuer": "https://other.example.com"}, "has metadata of another issuer"),
-    ({"authorization_endpoint": "javascript:alert(1)"}, r"'javascript:alert\(1\).* is not safe"),
-    ({"token_endpoint": "http://evil.example.com/token"}, "'http://evil.example.com/token' is not safe"),
-)
+LYING: Mapping[str, tuple[dict[str, Any], str]] = {
+    "its registration is down": ({"registration_endpoint": "http://127.0.0.1:9/register"}, "cannot be reached"),
+    "it registers no clients": (
+        {"registration_endpoint": ""},
+        r"Set client_id, .* in \[plugins.upstreams.servers.cups\]",
+    ),
+    "it does not support PKCE": ({"code_challenge_methods_supported": None}, "does not support PKCE with S256"),
+    "its metadata are of another issuer": ({"issuer": "https://other.example.com"}, "has metadata of another issuer"),
+    "its page is a script": (
+        {"authorization_endpoint": "javascript:alert(1)"},
+        r"'javascript:alert\(1\).* is not safe",
+    ),
+    "its tokens have a foreign address": (
+        {"token_endpoint": "http://evil.example.com/token"},
+        "'http://evil.example.com/token' is not safe",
+    ),
+}
+WRONG_ENDS: Mapping[str, dict[str, str]] = {
+    "the response names another issuer": {"iss": "https://evil.example.com"},
+    "the response names no issuer, although the metadata announce it": {},
+    "the person refuses at the issuer": {"error": "access_denied"},
+}
 
 
 async def test_an_issuer_that_lies_or_is_down_gets_no_browser(tmp_path: Path) -> None:
     async with LoginServer() as server, hosting(tmp_path, {"url": server.url}) as network:
         honest = server.metadata
-        for number, (change, reason) in enumerate(LYING):
+        for number, (change, reason) in enumerate(LYING.values()):
             server.metadata = {**honest, **change}
             text = str((await network.ask(f"user{number}", CUP))["content"])
             assert "none could be had just now" in text
             assert "/vault/login" not in text
             await network.served.wait_for_stderr(reason)
         server.metadata = {**honest, "authorization_response_iss_parameter_supported": True}
-        evil: dict[str, str] = {"iss": "https://evil.example.com"}
-        for user, answer in (("ann", evil), ("bob", {}), ("eve", {"error": "access_denied"})):
+        for user, answer in zip(("ann", "bob", "eve"), WRONG_ENDS.values(), strict=True):
             server.answer = answer
             assert (await network.log_in(user)).shown[0] == 400
             assert await network.tools(user) == ["cups_login"]
         assert server.forms == []
+
+
+@pytest.mark.parametrize("reply", [(503, {}), (200, {"access_token": 5}), (200, {"token_type": "mac"})], ids=str)
+async def test_an_issuer_that_sends_no_token_ends_the_login(tmp_path: Path, reply: tuple[int, dict[str, Any]]) -> None:
+    async with LoginServer() as server, hosting(tmp_path, {"url": server.url}) as network:
+        server.tokens = [reply]
+        assert (await network.log_in("ann")).shown[0] == 400
+        assert await network.tools("ann") == ["cups_login"]
+        server.accepted = "token-2"
+        assert (await network.log_in("ann")).shown[0] == 200
+        assert await network.text("ann") == "full"
 
 
 async def test_a_slow_issuer_does_not_hold_a_call(tmp_path: Path) -> None:
