@@ -27,7 +27,8 @@ class IdleTime:
 
     def __exit__(self, *error: object) -> None:
         self._uses -= 1
-        self.begin()
+        if self._seconds:
+            self.begin()
 
     def begin(self) -> None:
         """Begin the time again."""

@@ -102,7 +102,7 @@ class QuestionRules:
         Args:
             declared: the capabilities of the client; by default all, for a connection that clients share.
         """
-        selected = {name: declared.get(name) for name in CAPABILITIES if name in self._allowed}
+        selected = {name: declared.get(name) for name in CAPABILITIES if name in self._allowed} if declared else {}
         return {name: _details(name, details) for name, details in selected.items() if isinstance(details, Mapping)}
 
     def question(self, context: Context[Any], method: object, params: object) -> UpstreamQuestion:
