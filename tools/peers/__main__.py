@@ -18,7 +18,7 @@ from tools.comparison.processes import listening, running
 from tools.peers.enduring import endure
 from tools.peers.killing import kill_during
 from tools.peers.lineup import CACHE, PEERS, PeerServer, prepare, python_of
-from tools.peers.published import NOT_REVIEWED, compare_all_published, report_published
+from tools.peers.published import NOT_REVIEWED, compare_all_published, report_published, reviewed
 from tools.peers.survey import Survey, named_question
 
 PORT = 3910
@@ -34,14 +34,14 @@ class Compared(NamedTuple):
     Attributes:
         name: the peer.
         steps: how many steps were compared.
-        differences: one line for each step with another result, except the intended one: questions name their server.
+        differences: the results of each step with another one, except the intended one: questions name their server.
         questions: how many questions named their server.
         change_seconds: how long a change of a list took to arrive through the mount.
     """
 
     name: str
     steps: int
-    differences: list[str]
+    differences: dict[str, str]
     questions: int
     change_seconds: float
 
@@ -113,11 +113,11 @@ async def compare(peers: list[PeerServer], revision: str) -> list[Compared]:
                 if questions
                 else expected
             )
-            different = [
-                f"{step}: {difference(expected.get(step), actual.get(step))}"
+            different = {
+                step: difference(expected.get(step), actual.get(step))
                 for step in expected.keys() | actual.keys()
                 if expected.get(step) != actual.get(step)
-            ]
+            }
             compared.append(Compared(peer.name, len(expected), different, len(questions), survey.change_seconds))
     return compared
 
@@ -129,7 +129,9 @@ def report(compared: list[Compared]) -> Iterator[str]:
         yield f"{result.name:16} {result.steps - len(result.differences)} of {result.steps} steps are the same{change}"
         if result.questions:
             yield f'    intended difference: {result.questions} questions name the server, as "{result.name} asks: ..."'
-        yield from (f"    {line}" for line in result.differences)
+        for step, shown in result.differences.items():
+            yield f"    {step}: {reviewed(result.name, step)}"
+            yield f"        {shown}"
 
 
 async def kill(peers: list[PeerServer], options: argparse.Namespace) -> int:
@@ -176,9 +178,9 @@ async def main(options: argparse.Namespace) -> int:
         return await kill(peers, options)
     count = 0
     for revision in REVISIONS if peers else ():
-        compared = await compare(peers, revision)
-        sys.stdout.write("\n".join([revision, *report(compared)]) + "\n")
-        count += sum(len(result.differences) for result in compared)
+        lines = [revision, *report(await compare(peers, revision))]
+        sys.stdout.write("\n".join(lines) + "\n")
+        count += sum(NOT_REVIEWED in line for line in lines)
     async for comparison in compare_all_published(is_chosen, options.overrides):
         lines = list(report_published(comparison))
         print(*lines, sep="\n", flush=True)

@@ -178,14 +178,19 @@ async def compare_all_published(only: Callable[[str], bool], overrides: Path | N
 
 def report_published(comparison: Comparison) -> Iterator[str]:
     """Yield the lines of the table. A difference without a reason in `reviewed.toml` is NOT REVIEWED."""
-    reviewed = tomllib.loads((HERE / "reviewed.toml").read_text("utf-8"))
     equal = comparison.steps - len(comparison.differences)
     unsteady = f"; {comparison.unsteady} more differ in each run" if comparison.unsteady else ""
     yield f"{comparison.name:20} {comparison.revision} {equal} of {comparison.steps} steps are the same{unsteady}"
     for step, shown in comparison.differences.items():
-        reason = reviewed.get(comparison.name, {}).get(step.partition(": ")[2])
-        yield f"    {step}: {reason or NOT_REVIEWED}"
+        yield f"    {step}: {reviewed(comparison.name, step.partition(': ')[2])}"
         yield f"        {shown}"
+
+
+def reviewed(server: str, step: str) -> str:
+    """Return the reason of a difference, or NOT_REVIEWED."""
+    reasons = tomllib.loads((HERE / "reviewed.toml").read_text("utf-8"))
+    reason: str = reasons.get(server, {}).get(step, NOT_REVIEWED)
+    return reason
 
 
 async def compare_published(server: PublishedServer, revision: str) -> Comparison:
