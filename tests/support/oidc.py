@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import socket
 from pathlib import Path
 from typing import Self
@@ -29,10 +30,21 @@ class OidcProvider:
     """The server: `async with OidcProvider() as provider`.
 
     With the algorithm "OPAQUE" its access tokens require introspection. `vault` adds a client with refresh tokens.
+    `token_seconds` is the life of its access tokens. With `certificate`, the file of a certificate that it trusts, it
+    reads client id metadata documents, and registers no clients.
     """
 
-    def __init__(self, algorithm: str = "RS256", resource: str = RESOURCE, *, vault: bool = False) -> None:
-        self.more = ("vault",) if vault else ()
+    def __init__(
+        self,
+        algorithm: str = "RS256",
+        resource: str = RESOURCE,
+        *,
+        vault: bool = False,
+        token_seconds: int = 3600,
+        certificate: Path | None = None,
+    ) -> None:
+        self.more = ("vault" if vault else "", str(token_seconds), "documents" if certificate else "")
+        self._env = {**os.environ, **({"NODE_EXTRA_CA_CERTS": str(certificate)} if certificate else {})}
         self.algorithm = algorithm
         self.resource = resource
         self.port = free_port()
@@ -54,7 +66,7 @@ issuer = "{self.url}"
         script = await asyncio.to_thread(installed, SCRIPT, "oidc-provider", VERSION)
         command = node(), script, str(self.port), self.resource, self.algorithm, *self.more
         self._process = await asyncio.create_subprocess_exec(
-            *command, stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.DEVNULL
+            *command, stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.DEVNULL, env=self._env
         )
         assert self._process.stdout is not None
         async with asyncio.timeout(WAIT):

@@ -1,10 +1,11 @@
 // A whole authorization server, the npm package oidc-provider as it is, with fresh keys each time it starts.
 // node oidc_provider.mjs PORT RESOURCE ALGORITHM    OPAQUE in the place of an algorithm: tokens to ask about
-// a fourth argument adds a client of the vault, with refresh tokens that are valid once, and the device flow
+// a fourth argument adds a client of the vault, with refresh tokens that are valid once, and the device flow; a fifth
+// is the life of access tokens in seconds; a sixth lets it read client id metadata documents and register no clients
 import { generateKeyPairSync } from 'node:crypto';
 import { Provider } from 'oidc-provider';
 
-const [port, resource, algorithm, vault] = process.argv.slice(2);
+const [port, resource, algorithm, vault, seconds, documents] = process.argv.slice(2);
 const kinds = { RS256: ['rsa', { modulusLength: 2048 }], ES256: ['ec', { namedCurve: 'P-256' }], EdDSA: ['ed25519', {}], Ed25519: ['ed25519', {}] };
 const made = (name) => generateKeyPairSync(...kinds[name]).privateKey.export({ format: 'jwk' });
 // people log in by a form of its own, whatever they say
@@ -39,6 +40,9 @@ const provider = new Provider(`http://127.0.0.1:${port}`, {
   ...(vault ? { rotateRefreshToken: true, issueRefreshToken: () => true } : {}),
   scopes: ['openid', 'work', 'other', ...(vault ? ['offline_access'] : [])],
   jwks: { keys: [...new Set(['RS256', algorithm])].filter((name) => name in kinds).map((name) => ({ ...made(name), use: 'sig', alg: name })) },
+  // documents of this machine, which a provider elsewhere would not read
+  fetch: (url, { method, headers, redirect }) => fetch(url, { method, headers, redirect }),
+  ttl: { AccessToken: Number(seconds) },
   pkce: { required: () => true },
   features: {
     clientCredentials: { enabled: true },
@@ -46,7 +50,8 @@ const provider = new Provider(`http://127.0.0.1:${port}`, {
     revocation: { enabled: true },
     deviceFlow: { enabled: Boolean(vault) },
     devInteractions: { enabled: true },
-    registration: { enabled: true },
+    registration: { enabled: !documents },
+    ...(documents ? { clientIdMetadataDocument: { enabled: true, ack: 'draft-02' } } : {}),
     resourceIndicators: {
       enabled: true,
       defaultResource: () => resource,
@@ -54,6 +59,7 @@ const provider = new Provider(`http://127.0.0.1:${port}`, {
       getResourceServerInfo: (context, audience) => ({
         audience,
         scope: 'work other',
+        accessTokenTTL: Number(seconds),
         ...(algorithm === 'OPAQUE'
           ? { accessTokenFormat: 'opaque' }
           : { accessTokenFormat: 'jwt', jwt: { sign: { alg: algorithm } } }),
