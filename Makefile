@@ -22,7 +22,7 @@ BIN := .venv/bin
 CHECKS ?= test installs
 
 .DEFAULT_GOAL := install
-.PHONY: help install serve demo quick test interpreters without lowest newest check conformance format site build installs release rehearsal porting peers toolkits messages bench results regressions signatures soak edits scale kills lock clean
+.PHONY: help install serve demo quick test interpreters without lowest newest check conformance format site build installs release rehearsal porting peers toolkits messages bench results regressions signatures soak edits scale callers kills lock clean
 
 help:  ## list the targets
 	@sed -n 's/^\([a-z]*\):.*## /make \1: /p' Makefile
@@ -126,6 +126,9 @@ soak: install  ## load the server for an hour and check that it keeps its level
 
 edits: install  ## edit a toolkit 50 times while 20 clients call it; fails if a call fails or memory grows
 	$(BIN)/python -m benchmarks.edits_under_load
+
+callers: install  ## two callers at once at a mounted server that requires a login, in 500 random rounds; needs npm
+	TEST_ROUNDS=500 $(BIN)/python -m pytest -q -n 0 tests/plugins/servers/upstreams/test_callers_apart.py
 
 scale: install  ## disturb four processes on one Redis behind a proxy for ten minutes; fails at a lost session or a wrong answer
 	@$(BIN)/python -m tests.plugins.operation.redis.scale --seconds $(or $(DURATION),600)

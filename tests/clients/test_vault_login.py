@@ -12,7 +12,9 @@ from tests.clients import account_kit
 from tests.clients.test_front_door_login import END, said
 from tests.plugins.auth.vault.test_commands import pegboard
 from tests.support.chromium import Chromium
+from tests.support.config import section
 from tests.support.http import Served, http_config
+from tests.support.login_server import LoginServer
 from tests.support.oidc import OidcProvider, free_port
 from tests.support.person import Person
 from tests.support.pool import make_site
@@ -43,22 +45,23 @@ client_secret = "vault-secret-0123456789"
 """
 
 
+CLIENTS = (("1", "legacy"), ("2", "legacy"), ("2", "2026-07-28"), ("typescript", "legacy"))
+
+
 @asynccontextmanager
-async def running(folder: Path) -> AsyncIterator[tuple[Served, OidcProvider]]:
+async def running(folder: Path, more: str = "") -> AsyncIterator[tuple[Served, OidcProvider]]:
     """Serve the toolkit `account`, with one provider for the login of people and another for their tokens."""
     async with OidcProvider(vault=True) as identity, OidcProvider(vault=True) as accounts:
         port = free_port()
-        more = CONFIG.format(url=f"http://127.0.0.1:{port}", identity=identity.url, accounts=accounts.url)
-        config = http_config(f'host = "127.0.0.1"\nport = {port}', more=more)
+        own = CONFIG.format(url=f"http://127.0.0.1:{port}", identity=identity.url, accounts=accounts.url)
+        config = http_config(f'host = "127.0.0.1"\nport = {port}', more=own + more)
         state = {"PEGBOARD_STATE_DIR": str(folder / "state")}
         async with Served(make_site(folder, {"account": account_kit}), config, env=state) as served:
             yield served, accounts
 
 
 @pytest.mark.parametrize("asks", ["asks", "silent"])
-@pytest.mark.parametrize(
-    ("client", "mode"), [("1", "legacy"), ("2", "legacy"), ("2", "2026-07-28"), ("typescript", "legacy")]
-)
+@pytest.mark.parametrize(("client", "mode"), CLIENTS)
 async def test_a_client_logs_in_and_a_tool_has_the_token(client: str, mode: str, asks: str, tmp_path: Path) -> None:
     """A client without elicitation receives the link in an error, and calls again."""
     async with running(tmp_path) as (served, accounts):
@@ -67,6 +70,18 @@ async def test_a_client_logs_in_and_a_tool_has_the_token(client: str, mode: str,
         assert len(heard["errors"]) == (asks == "silent")
         assert len(heard["pages"]) == 1
         assert "You are logged in at acme" in heard["pages"][0]
+
+
+@pytest.mark.parametrize("asks", ["asks", "silent"])
+@pytest.mark.parametrize(("client", "mode"), CLIENTS)
+async def test_a_client_logs_in_at_a_mounted_server(client: str, mode: str, asks: str, tmp_path: Path) -> None:
+    async with LoginServer() as server:
+        mounted = section("plugins.upstreams.servers.cups", {"url": server.url, "identity": "user"})
+        async with running(tmp_path, mounted) as (served, _):
+            heard = await said(client, served.url, "cups_login", mode, asks)
+        assert heard["text"] == "You are logged in at cups. Its tools: cups_cup."
+        assert len(heard["errors"]) == (asks == "silent")
+        assert "You are logged in at cups" in heard["pages"][-1]
 
 
 class BrowserUser(Person):
