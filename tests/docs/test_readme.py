@@ -10,7 +10,10 @@ from pathlib import Path
 import pytest
 
 from tests.docs.pages import Page, pegboard
+from tests.plugins.auth.vault.test_commands import pegboard as run_pegboard
 from tests.support.environments import built_wheels, make_environment
+from tests.support.login_server import LoginServer
+from tests.support.person import Person
 from tests.support.walkthrough import Walk
 
 README = Page("README.md")
@@ -40,9 +43,31 @@ def test_the_settings_enable_plugins_and_disable_tools(tmp_path: Path) -> None:
     README.write(tmp_path)
     for name in ("timing", "rate_limit"):
         assert f"plugin {name}: on" in pegboard("why", name, "--config", "hostconfig.toml", cwd=tmp_path).out
-    listed = pegboard("list", "--config", "disabled.toml", cwd=tmp_path).out
+    listed = pegboard("list", "--config", "hostconfig.toml", cwd=tmp_path).out
     assert "files_read" in listed
     assert not re.search("files_search|math_sqrt|github_delete", listed)
+
+
+@pytest.mark.needs("upstreams", "vault", "edit_config")
+async def test_the_counted_commands_lead_to_a_call_of_a_server_that_requires_a_login(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("HOME", "PEGBOARD_STATE_DIR"):
+        monkeypatch.setenv(name, str(tmp_path))
+    (tmp_path / "empty").mkdir()
+    monkeypatch.chdir(tmp_path / "empty")
+    (text,) = re.findall(r"Four commands lead to the first call: (.*?)\. The login outlasts restarts\.", README.words)
+    commands = re.findall("`pegboard (.*?)`", text)
+    assert len(commands) == 4
+    async with LoginServer() as server, Person() as person:
+        changes = {"https://mcp.notion.com/mcp": server.url, "notion_search query=cups": "notion_cup"}
+        for command in (*commands, commands[-1]):
+            for shown, own in changes.items():
+                command = command.replace(shown, own)
+            browser = person if "login" in command else None
+            code, out, errors = await run_pegboard(None, *shlex.split(command), person=browser)
+            assert code == 0, errors
+        assert (out, len(server.pages)) == ("full\n", 1)
 
 
 def test_the_imports_exist_and_the_number_of_examples_is_the_measured_one() -> None:

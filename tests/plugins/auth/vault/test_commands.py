@@ -37,11 +37,14 @@ def configure(folder: Path, **providers: dict[str, Any]) -> None:
 
 
 async def pegboard(
-    site: Path, *arguments: str, person: Person | None = None, pages: int = 1
+    site: Path | None, *arguments: str, person: Person | None = None, pages: int = 1
 ) -> tuple[int | None, str, str]:
-    """Run a command, with a person who opens the pages that it prints. Return its code, output and messages."""
+    """Run a command, with a person who opens the pages that it prints. Return its code, output and messages.
+
+    Without a folder, the command finds its configuration file.
+    """
     pipes: dict[str, Any] = {"stdout": asyncio.subprocess.PIPE, "stderr": asyncio.subprocess.PIPE}
-    config = ["--config", str(site / "hostconfig.toml")]
+    config = [] if site is None else ["--config", str(site / "hostconfig.toml")]
     process = await asyncio.create_subprocess_exec(
         sys.executable, "-m", "pegboard", *arguments, *config, **pipes, env=dict(os.environ)
     )
