@@ -209,6 +209,8 @@ class CallerLogin:
                 page.terms = self._terms(*await self._described())
                 await self._show(page, "")
                 await page.receive()
+                if not await self._fields(self._url):
+                    raise LoginFailedError("the login to which this page belongs has ended. Call again.")
                 await self._agree(page.terms)
             elif self._config.user_key is not None:
                 await self._paste(page, self._config.user_key[1])

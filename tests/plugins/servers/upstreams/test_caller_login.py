@@ -410,8 +410,16 @@ async def test_a_caller_ends_the_own_login(tmp_path: Path, more: str) -> None:
             async with Person() as stranger:
                 assert await stranger.post(page, {"name": server.url}) == 303
             assert [form["token"] for form in server.revoked] == ([] if more else ["refresh-canary"])
-            assert await network.link("ann")  # the server still accepts the access token
             assert await network.text("bob") == "full"
+            assert await network.link("ann")  # the server still accepts the access token
+            assert (await network.log_in("bob", client_id="chat")).shown[0] == 200
+            waiting = await network.link("bob", client_id="spy")
+            async with Person() as person:
+                issuer.user = "bob"
+                await person.open(page)
+                await person.open(waiting)
+                assert (person.shown[0], "has ended. Call again" in person.shown[1]) == (400, True)
+            assert await network.link("bob", client_id="spy")
 
 
 REVISIONS = ("2025-11-25", "2026-07-28")

@@ -98,6 +98,8 @@ class Caller:
         async with self._browser, Person(login=f"{opener}-account") as person:
             self._network.issuer.user = opener
             await person.open(link)
+        if opener == self.name and "to which this page belongs has ended" in person.shown[1]:
+            return  # the page asked for the use of a login that the caller has ended meanwhile
         assert person.shown[0] == (200 if opener == self.name else 403), person.shown
         if opener == self.name:
             self.agreed.add(program)
