@@ -59,6 +59,7 @@ async def test_the_counted_commands_lead_to_a_call_of_a_server_that_requires_a_l
     (text,) = re.findall(r"Four commands lead to the first call: (.*?)\. The login outlasts restarts\.", README.words)
     commands = re.findall("`pegboard (.*?)`", text)
     assert len(commands) == 4
+    outputs = []
     async with LoginServer() as server, Person() as person:
         changes = {"https://mcp.notion.com/mcp": server.url, "notion_search query=cups": "notion_cup"}
         for command in (*commands, commands[-1]):
@@ -67,7 +68,8 @@ async def test_the_counted_commands_lead_to_a_call_of_a_server_that_requires_a_l
             browser = person if "login" in command else None
             code, out, errors = await run_pegboard(None, *shlex.split(command), person=browser)
             assert code == 0, errors
-        assert (out, len(server.pages)) == ("full\n", 1)
+            outputs.append(out)
+        assert (outputs[-2:], len(server.pages)) == (["full\n", "full\n"], 1)
 
 
 def test_the_imports_exist_and_the_number_of_examples_is_the_measured_one() -> None:

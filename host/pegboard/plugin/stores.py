@@ -128,8 +128,7 @@ class LoginStore(ABC):
         """
 
     def version(self) -> object:
-        """Return a value that changes if a login may have changed. It must not wait. By default it never changes."""
-        return ""
+        """Return a value that changes if a login may have changed. It must not wait. By default it is always None."""
 
     def of(self, caller: Caller) -> "LoginStore | None":
         """Return the logins of one caller; None for a caller that no page can identify."""

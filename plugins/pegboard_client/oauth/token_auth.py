@@ -48,8 +48,8 @@ class _Session:
     def __init__(self, url: str) -> None:
         self.url = url
         self.login: Login | None = None
-        self.version: object = None
-        """The version of the store from which the login is loaded; None before the first time."""
+        self.version: object = self
+        """The version of the store from which the login is loaded; the session itself before the first time."""
         self.lock = asyncio.Lock()
         self.extensions: Counter[frozenset[str]] = Counter()
         """The number of logins for missing scopes."""
@@ -80,7 +80,7 @@ class TokenAuth:
         self._store = store
         self._exchange = exchange
         self._renewing: RenewalLock = renewing or (lambda _: nullcontext())
-        self._version: StoreVersion = version or (lambda: "")
+        self._version: StoreVersion = version or (lambda: None)
         self._sessions: dict[str, _Session] = {}
 
     async def headers(self, url: str) -> Mapping[str, str]:
