@@ -96,8 +96,10 @@ class LoginServer(LoopbackServer):
         if self.refusal and message["method"] == "tools/call":
             return web.Response(status=403, headers={"WWW-Authenticate": self.refusal})
         results: dict[str, dict[str, Any]] = {
-            "server/discover": {"supportedVersions": ["2026-07-28"], "capabilities": {"tools": {}}},
+            "server/discover": {"supportedVersions": ["2026-07-28"], "capabilities": {"tools": {}, "prompts": {}}},
             "tools/list": {"tools": [{"name": "cup", "title": "", "inputSchema": {"type": "object"}}]},
+            "prompts/list": {"prompts": [{"name": "toast"}]},
+            "prompts/get": {"messages": [{"role": "user", "content": {"type": "text", "text": "Cheers"}}]},
             "tools/call": {"content": [{"type": "text", "text": "full"}]},
         }
         if message["method"] not in results:

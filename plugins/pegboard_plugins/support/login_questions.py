@@ -81,6 +81,9 @@ class LoginQuestions(Middleware):
         rounds.close()
         return await call_next(call)
 
+    on_get_prompt = on_call_tool
+    on_read_resource = on_call_tool
+
     async def _log_in(
         self, call: Call, login: PendingLogin, required: AuthorizationRequiredError, rounds: Rounds | None
     ) -> None:
@@ -108,7 +111,7 @@ class LoginQuestions(Middleware):
         """Ask the client to open the page, once for each login."""
         name = required.authorization_id or ""
         code = f" Enter the code {login.user_code} there." if login.user_code else ""
-        ask = ElicitUrl(f"This tool needs your account at {login.title}. Log in on this page.{code}", login.url)
+        ask = ElicitUrl(f"This call needs your account at {login.title}. Log in on this page.{code}", login.url)
         question = ask.question()
         if rounds is not None:
             answer = await rounds.ask(question, ask.parse, call.path, f"login-{name}")

@@ -479,6 +479,7 @@ async def test_accepted_tools_are_listed_before_a_login_and_start_it(
                 (tool,) = await client.tools()
                 assert tool["name"] == "cups_cup"
                 assert tool["_meta"]["pegboard/requirements"]["authorization"]["id"] == "cups"
+                assert "Cheers" in str(await client.prompt("cups_toast", {}))
                 assert (await client.call("cups_cup", {}))["content"][0]["text"] == "full"
                 assert ["_meta" in tool for tool in await client.tools()] == [False]
                 assert len(pages) == 1
