@@ -131,7 +131,6 @@ class Run(AsyncExitStack):
         for process in self.serving:
             (host, _) = next(place for place, other in self.cluster.processes.items() if other is process)
             await self.start(host)
-            process.is_stopped = True
             process.signal(signal.SIGTERM)
             await asyncio.sleep(NOTICE_SECONDS)
             self.take_out(process)

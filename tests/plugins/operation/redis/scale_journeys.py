@@ -35,12 +35,10 @@ class ServerProcess(Served):
 
     Attributes:
         is_killed: it was killed.
-        is_stopped: it was told to stop.
         suspended_until: the time of the event loop until which it was suspended.
     """
 
     is_killed = False
-    is_stopped = False
     suspended_until = 0.0
 
     def kill(self) -> None:
@@ -409,8 +407,7 @@ async def lose_stream(traveller: Traveller) -> None:
         assert text_of(result) == name
         traveller.cluster.had.append(name)
     else:
-        # a process that stops does not leave unread responses to others yet
-        assert traveller.excuses(owner) or (owner and owner.is_stopped), result
+        assert traveller.excuses(owner), result
         assert result is not None
         traveller.cluster.counts["responses lost with their process"] += 1
         assert result["error"]["code"] == INTERNAL_ERROR, result

@@ -167,7 +167,7 @@ async def test_nothing_follows_the_response_in_a_stream_of_a_process_that_ends_t
 ) -> None:
     monkeypatch.setattr(resumption, "PATIENCE_SECONDS", 0.0)
     messages: Any = Mock(tell=AsyncMock(return_value=False))  # the other process has ended
-    stream = resumption.RemoteStream(messages, "s", 7, EventId("c-7", 0), {})
+    stream = resumption.RemoteStream(messages, "s", 7, EventId("c-7", 0), {}, AsyncMock(return_value=None))
     for number, data in enumerate(('{"method": "x"}', '{"id": 1, "result": {}}'), 1):
         stream.receive({"data": data, "id": f"c-7.{number}", "retry": None})
     assert [event.id async for event in stream] == ["c-7.1", "c-7.2"]
