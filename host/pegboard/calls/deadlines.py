@@ -197,6 +197,16 @@ def driven(function: Coroutine[Any, Any, Any], waits_for: Any, clock: Deadline) 
             return end.value
 
 
+@coroutine
+def begun(function: Coroutine[Any, Any, Any], clock: Deadline) -> Generator[Any, Any, Any]:
+    """Run a coroutine from its start, as `driven` does. It may return without waiting."""
+    try:
+        waits_for = function.send(None)
+    except StopIteration as end:
+        return end.value
+    return (yield from driven(function, waits_for, clock))
+
+
 def _close(function: Coroutine[Any, Any, Any]) -> None:
     """Close a coroutine. A coroutine that refuses to close is abandoned."""
     with suppress(BaseException):

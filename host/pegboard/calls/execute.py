@@ -8,7 +8,7 @@ from collections.abc import Coroutine, Mapping, Sequence
 from types import CoroutineType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from pegboard.calls.deadlines import Deadline, Deadlines, driven
+from pegboard.calls.deadlines import Deadline, Deadlines, begun, driven
 from pegboard.calls.exception_mapping import mapped
 from pegboard.calls.failures import is_cancelled
 from pegboard.calls.result_size import TooLarge, built_within, exceeds, log_too_large, within
@@ -106,7 +106,7 @@ async def invoke(
                 value = await value
         if MEDIA_TYPES and (reading := _reading(value, bound, runtime)) is not None:
             clock = clock or (runtime.deadlines.start(limit, context) if limit else None)
-            value = await (reading if clock is None else driven(reading, reading.send(None), clock))
+            value = await (reading if clock is None else begun(reading, clock))
         if clock is None or not clock.stop():
             return value
     except BaseException as error:  # noqa: BLE001 - it is raised as the error for the caller

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import threading
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +23,7 @@ from pegboard import (
     Toolkit,
     ToolResult,
 )
+from pegboard.calls.threads import Threads
 from pegboard.content.rules import ContentError
 from pegboard.types import Call, Failure
 from tests.host.hosting import WAIT, make_host
@@ -100,6 +102,16 @@ def kit_of(files: Path) -> Toolkit:
         return File(files / "a.txt")
 
     return kit
+
+
+async def test_a_file_may_be_read_before_the_call_waits(files: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    async def step(self: Threads, function: Callable[[], Any], name: str = "") -> Any:
+        return function()  # as if the thread had ended already
+
+    monkeypatch.setattr(Threads, "step", step)
+    async with make_host(kit_of(files)) as host:
+        result = await host.dispatch(Call("tools/call", {"name": "give", "arguments": {"name": "a.png"}}))
+    assert isinstance(result, ToolResult)
 
 
 async def test_files_of_results_are_read(files: Path) -> None:
