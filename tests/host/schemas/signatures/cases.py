@@ -59,8 +59,8 @@ SCALARS = [
     takes(t.Right, 1, 5, 0, 8, "READ"),
     takes(t.Mode, 3, 4, "X"),
     takes(t.Color, NONE, name="Enum by default", default=t.Color.BLUE),
-    takes(Optional[int], 1, None, "x"),
-    takes(Union[int, None, str], 1, "1", None, []),
+    takes(Optional[int], 1, None, "x", name="Optional[int]"),  # Python 3.14 shows it as int | None
+    takes(Union[int, None, str], 1, "1", None, [], name="Union[int, NoneType, str]"),
     takes(float | bool, 1.5, True, "x"),
     takes(Annotated[int | None, "how many"], None, NONE, name="optional with a default", default=None),
     takes(int | None, NONE, None, name="Optional of another default", default=3),
@@ -120,7 +120,7 @@ OBJECTS = [
     takes(t.Pet, {"kind": "cat", "lives": 9}, {"kind": "cow"}, {}, {"kind": "cat"}, name="discriminated"),
     takes(t.Cat | t.Dog, {"kind": "dog", "tricks": []}, {"kind": "dog"}, {"kind": "cow"}),
     takes(Shape, {"radius": 1}, {"side": 1}, {}, name="discriminated by a function"),
-    takes(Union[t.Point, str, None], {"x": 1}, "1,2", None, {"x": -1}, 5),
+    takes(Union[t.Point, str, None], {"x": 1}, "1,2", None, {"x": -1}, 5, name="Union[Point, str, NoneType]"),
     takes(int | list[int] | dict[str, int], 1, [1], {"a": 1}, [None], {"a": []}, None),
 ]
 
