@@ -23,7 +23,7 @@ class SecretStore(ABC):
 
     @abstractmethod
     def get(self, name: str) -> str | None:
-        """Return the secret `name`, or None if the store does not have it.
+        """Return the secret `name` unchanged, also blanks at its ends, or None if the store does not have it.
 
         The host calls this method once per secret, on the event loop: when the host starts, or when the first tool that
         requires the secret is added. A store that may block must limit the time itself. If the method raises, the host

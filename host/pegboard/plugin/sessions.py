@@ -27,7 +27,7 @@ class SessionStore(ABC):
 
     @abstractmethod
     async def create(self, session_id: str, owner: str, fields: Mapping[str, bytes]) -> bool:
-        """Store a new session and mark it as used. Return False if there is no room for another session.
+        """Store a new session and mark it as used. Return False if the id exists, or if there is no room for another.
 
         Args:
             session_id: the unguessable id of the session.
