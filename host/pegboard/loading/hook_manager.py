@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import logging
 from collections.abc import Iterable, Mapping
+from functools import partial
 from typing import Any
 
 import pluggy
@@ -108,7 +109,7 @@ class HookManager(pluggy.PluginManager):
                 continue
             if not hasattr(function, "pegboard_impl"):
                 raise PluginError(f"{hook!r} is the name of a hook, but the function lacks the marker @hookimpl")
-            if not inspect.isroutine(function):
+            if not inspect.isroutine(function) or isinstance(function, partial):  # a routine since Python 3.14
                 raise PluginError(f"{hook!r} is a {type(function).__name__} object: define the hook with `def`")
 
     def _wrong_parameter(self, hooks: PluginHooks) -> str | None:
