@@ -22,6 +22,7 @@ class RoundRobin:
     Attributes:
         addresses: the servers, which may change at any time.
         port: the port of the proxy.
+        url: its URL.
     """
 
     def __init__(self, addresses: Sequence[Address] = ()) -> None:
@@ -34,6 +35,7 @@ class RoundRobin:
     async def __aenter__(self) -> Self:
         self._server = await asyncio.start_server(self._forward, "127.0.0.1", 0)
         self.port = self._server.sockets[0].getsockname()[1]
+        self.url = f"http://127.0.0.1:{self.port}"
         return self
 
     async def __aexit__(self, *_: object) -> None:
@@ -105,7 +107,7 @@ async def serve(addresses: Sequence[str]) -> None:
     asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, ending.set)
     places = [address.rpartition(":") for address in addresses]
     async with RoundRobin([(host, int(port)) for host, _, port in places]) as proxy:
-        print(f"proxy at http://127.0.0.1:{proxy.port}", file=sys.stderr, flush=True)
+        print(f"proxy at {proxy.url}", file=sys.stderr, flush=True)
         await ending.wait()
 
 

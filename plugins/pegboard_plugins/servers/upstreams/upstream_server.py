@@ -373,8 +373,10 @@ class UpstreamServer:
         """False if the server has one connection for all callers, and it is not open."""
         return self._link is None or self._link.connected is not None
 
-    async def require(self, call: Call) -> None:
+    async def require(self, call: Call) -> bool:
         """Check that the user of a call has the token that the server needs, and that a connection for all is open.
+
+        Return True if another process has logged in the user, so that the server connects again.
 
         Raises:
             AuthorizationRequiredError: the user has no token.
@@ -383,10 +385,13 @@ class UpstreamServer:
         if call.caller.is_known and not call.caller.service:
             await self._token(call)
             user = self._users.get(self.callers.key(call.caller, call.client))
-            if user is not None and user.needs_login and user.login is not None and not await user.login.is_new():
+            if user is not None and user.needs_login and user.login is not None:
+                if await user.login.is_new():
+                    return True
                 raise await user.login.required(AuthorizationRequiredError(self.name))
         if self._link is not None and (error := self._link.failure) is not None:
             raise not_connected(self.name, error, self.config.auth, self.login)
+        return False
 
     # --- visibility
 

@@ -20,7 +20,6 @@ from tests.plugins.auth.vault import network_kit
 from tests.plugins.auth.vault.test_commands import pegboard
 from tests.plugins.operation.redis.test_two_processes import KEY
 from tests.support import pay_kit
-from tests.support.alternating_proxy import AlternatingProxy
 from tests.support.config import section
 from tests.support.http import Served, http_config
 from tests.support.http_mcp import ask, call
@@ -32,6 +31,7 @@ from tests.support.person import Person
 from tests.support.pool import make_site
 from tests.support.provider_server import ProviderServer
 from tests.support.redis_server import RedisServer, needs_redis
+from tests.support.round_robin import RoundRobin
 
 pytestmark = needs_redis
 STATE = f'state = "redis"\nstate_keys = ["{KEY}"]'
@@ -124,7 +124,7 @@ async def test_a_state_is_used_once_at_any_process(site: Path, server: RedisServ
 class Network:
     """Two processes behind one address, their issuer, and the calls of a user."""
 
-    def __init__(self, issuer: LoginIssuer, proxy: AlternatingProxy, *processes: Served) -> None:
+    def __init__(self, issuer: LoginIssuer, proxy: RoundRobin, *processes: Served) -> None:
         self.issuer = issuer
         self.proxy = proxy
         self.processes = processes
@@ -144,12 +144,12 @@ class Network:
 
 @asynccontextmanager
 async def network(site: Path, server: RedisServer, more: str) -> AsyncIterator[Network]:
-    async with LoginIssuer() as issuer, AlternatingProxy() as proxy:
+    async with LoginIssuer() as issuer, RoundRobin() as proxy:
         sections = section("plugins.resource_server", {"resource": RESOURCE})
         sections += section("[plugins.resource_server.authorization_servers]", {"issuer": issuer.url})
         sections += section("plugins.vault.callers", {"url": proxy.url, "issuer": issuer.url, "client_id": "vault"})
         async with two(site, server, sections + more) as processes:
-            proxy.lead_to(*[served.port for served in processes])
+            proxy.addresses = [("127.0.0.1", served.port) for served in processes]
             yield Network(issuer, proxy, *processes)
 
 
@@ -165,7 +165,7 @@ async def test_a_login_is_finished_by_another_process(site: Path, server: RedisS
         first, second = net.processes
         link, same = await net.links(USE)
         assert link == same
-        net.proxy.lead_to(second.port)  # the first process began it
+        net.proxy.addresses = [("127.0.0.1", second.port)]  # the first process began it
         await person.open(link)
         assert (person.shown[0], "You are logged in at acme" in person.shown[1]) == (200, True)
         assert [await net.text(served, USE) for served in (second, first)] == ["access-1-canary"] * 2
@@ -197,7 +197,7 @@ async def test_a_login_ends_with_the_process_that_began_it(site: Path, server: R
         first.process.kill()
         number = link.partition("id=")[2].partition(".")[0]
         server.client.delete(f"test:process:{number}")  # as after 15 s
-        net.proxy.lead_to(second.port)
+        net.proxy.addresses = [("127.0.0.1", second.port)]
         await person.open(link)
         assert (person.shown[0], "has ended" in person.shown[1]) == (404, True)
         error = (await net.result(second, USE))["_meta"]["pegboard/error"]
@@ -215,7 +215,7 @@ async def test_a_login_at_a_mounted_server_is_finished_by_another_process(site: 
         first, second = net.processes
         link, same = await net.links(cup)
         assert link == same
-        net.proxy.lead_to(second.port)
+        net.proxy.addresses = [("127.0.0.1", second.port)]
         await person.open(link)
         assert person.shown[0] == 200, person.shown
         assert [await net.text(served, cup) for served in (first, second)] == ["full", "full"]
@@ -246,13 +246,13 @@ class Desk(Front):
 @asynccontextmanager
 async def people(site: Path, server: RedisServer) -> AsyncIterator[Desk]:
     """Start two processes that a proxy serves in turn."""
-    async with IdentityServer() as provider, AlternatingProxy() as proxy:
+    async with IdentityServer() as provider, RoundRobin() as proxy:
         login = {"resource": f"{proxy.url}/mcp", "everyone": True, "scopes": ["work"], "challenge_scopes": ["work"]}
         more = section("plugins.login", login)
         more += section("plugins.login.provider", {"issuer": provider.url, "client_id": "host", "client_secret": "s"})
         more += section("plugins.vault", {})
         async with two(site, server, more) as processes, Desk(proxy.url) as desk:
-            proxy.lead_to(*[served.port for served in processes])
+            proxy.addresses = [("127.0.0.1", served.port) for served in processes]
             yield desk
 
 
