@@ -36,6 +36,8 @@ CANCEL = "tasks/cancel"
 UNKNOWN_OUTCOME = "interrupted: the outcome is unknown"
 LOG_IN_AGAIN = "interrupted: log in again"
 TOKEN_REQUIRED = "interrupted: token required"  # noqa: S105 - a message
+RETRY_SECONDS = 1.0
+"""How long the end of a leg waits for a store that cannot be reached."""
 NOTE_SECONDS = 1.0
 """The least time between two stored reports of progress."""
 _ENCODER = ResultEncoder(STATELESS_REVISIONS[0], Identity("", ""), {})
@@ -128,13 +130,22 @@ class RunningTasks:
             outcome = await self._dispatch(call)
             if leg.noting is not None:
                 await asyncio.wait([leg.noting])
-            if await self._replace(leg.stored, _after(leg.stored.task, call, outcome)) is None:
+            if await self._keep_ending(leg.stored, _after(leg.stored.task, call, outcome)) is None:
                 self._logger.info("the late result of the task %s is dropped", task_id)
         except Exception:
             self._logger.exception("the state of the task %s cannot be stored", task_id)
         finally:
             if self._legs.get(task_id) is leg:
                 del self._legs[task_id]
+
+    async def _keep_ending(self, stored: StoredTask, task: Task) -> StoredTask | None:
+        """Store the state after a leg. Try until the store can be reached, because nobody else ends the task."""
+        while True:
+            try:
+                return await self._replace(stored, task)
+            except ConnectionError as error:
+                self._logger.warning("%s; the state of the task %s is stored later", error, task.id)
+                await asyncio.sleep(RETRY_SECONDS)
 
     async def _replace(self, stored: StoredTask, task: Task) -> StoredTask | None:
         """Store a state, and notify the streams that watch the task."""

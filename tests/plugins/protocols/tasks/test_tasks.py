@@ -30,6 +30,7 @@ from pegboard_plugins.auth.auth_token import AuthTokenPlugin
 from pegboard_plugins.operation.rate_limit import RateLimitPlugin
 from pegboard_plugins.protocols.tasks import TASKS_EXTENSION, TasksPlugin
 from pegboard_plugins.protocols.tasks.running_tasks import LOG_IN_AGAIN
+from pegboard_plugins.support.memory_records import MemoryRecordStore
 from tests.host.hosting import make_host, until
 
 pytestmark = pytest.mark.asyncio
@@ -238,6 +239,22 @@ async def test_a_cancelled_task_drops_late_results(caplog: pytest.LogCaptureFixt
         assert await result(host, "tasks/update", taskId=blocking, inputResponses={"first": YES}) == {}
         assert (await result(host, "tasks/get", taskId=running))["status"] == "cancelled"
     assert "a sync function goes on" in caplog.text
+
+
+async def test_a_task_ends_although_the_store_could_not_be_reached(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("pegboard_plugins.protocols.tasks.running_tasks.RETRY_SECONDS", 0)
+    transition, failures = MemoryRecordStore.transition, [ConnectionError("away")] * 2
+
+    async def unreliable(*arguments: Any) -> bool:
+        if failures:
+            raise failures.pop()
+        return await transition(*arguments)
+
+    async with serving() as host:
+        Gate.event.set()
+        monkeypatch.setattr(MemoryRecordStore, "transition", unreliable)
+        assert text_of(await reached(host, await created(host, "wait", name="corn"), "completed")) == "corn is done"
+        assert not failures
 
 
 async def test_a_task_has_its_own_time_limit() -> None:
