@@ -109,7 +109,7 @@ class HookManager(pluggy.PluginManager):
                 continue
             if not hasattr(function, "pegboard_impl"):
                 raise PluginError(f"{hook!r} is the name of a hook, but the function lacks the marker @hookimpl")
-            if not inspect.isroutine(function) or isinstance(function, partial):  # a routine since Python 3.14
+            if isinstance(function, partial) or not inspect.isroutine(function):  # a partial is one since Python 3.14
                 raise PluginError(f"{hook!r} is a {type(function).__name__} object: define the hook with `def`")
 
     def _wrong_parameter(self, hooks: PluginHooks) -> str | None:
