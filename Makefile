@@ -22,7 +22,7 @@ BIN := .venv/bin
 CHECKS ?= test installs
 
 .DEFAULT_GOAL := install
-.PHONY: help install serve demo quick test interpreters without lowest newest check conformance format site build installs release rehearsal porting peers toolkits messages bench results regressions signatures soak edits scale callers kills lock clean
+.PHONY: help install serve demo quick test interpreters without lowest newest check conformance format site build installs release rehearsal porting peers toolkits messages bench results regressions signatures soak edits callers scale kills lock clean
 
 help:  ## list the targets
 	@sed -n 's/^\([a-z]*\):.*## /make \1: /p' Makefile

@@ -126,7 +126,7 @@ async def log_in(url: str, tool: str, mode: str = "auto", asks: str = "silent") 
     more = {"elicitation_callback": person.answer} if asks == "asks" else {}
     async with http, connected(url, http, mode, **more) as client:
         result = await client.call_tool(tool, {})
-        if link := re.search(r"http://\S+/vault/login\?id=[\w-]+", result.content[0].text):
+        if link := re.search(r"http://\S+/vault/login\?id=[\w.-]+", result.content[0].text):
             errors.append(result.content[0].text)
             await person.go(link[0])
             result = await client.call_tool(tool, {})
