@@ -20,7 +20,6 @@ from pegboard.cli.parsing.declared_commands import (
     plugin_commands,
 )
 from pegboard.cli.parsing.parser import described_commands
-from pegboard.cli.reloads.running_hosts import WorkerRecords, running_server, say_outdated_hosts
 from pegboard.config.environment import this_worker
 from pegboard.errors import ConfigError, MCPError, ServerError
 from pegboard.loading.discovery import Selection, choose_plugins, find_plugins, is_built_in
@@ -156,14 +155,20 @@ class RunningCommand(CommandContext):
 
     def running_server(self) -> tuple[str, str]:
         """Return the URL of a running server with the same configuration, and the operator token."""
+        from pegboard.cli.reloads.running_hosts import running_server
+
         return running_server(str(load_config(self.options).file or ""), os.environ)
 
     def running_workers(self) -> RunningWorkers:
         """Return the context in which `pegboard reload` finds this process in the place of its workers."""
+        from pegboard.cli.reloads.running_hosts import WorkerRecords
+
         return WorkerRecords(os.environ)
 
     def say_outdated_hosts(self, host: Host) -> None:
         """Name the outdated hosts on standard error."""
+        from pegboard.cli.reloads.running_hosts import say_outdated_hosts
+
         say_outdated_hosts(host)
 
 

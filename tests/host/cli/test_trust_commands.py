@@ -181,7 +181,7 @@ def test_names_of_keys_and_folders_cannot_forge_a_line(opened: Opened) -> None:
     for line in ("config trust", "config show", "config untrust"):
         done = inside(*line.split(), env={"T": "x"})
         assert not [text for text in (done.out + done.err).splitlines() if text.startswith("FORGED")], line
-    assert 'tokens."github\\nFORGED"' in inside("config", "trust").out
+    assert 'tokens."github\\u000aFORGED"' in inside("config", "trust").out
 
 
 def test_a_terminal_is_asked_once_and_after_an_edit_shows_the_changed_settings(opened: Opened) -> None:
