@@ -1,5 +1,6 @@
 """The rules of protocols, and a conversation with a host."""
 
+import asyncio
 from collections.abc import AsyncIterator
 
 from docs.examples.plugins.protocol import WordsPlugin, WordsProtocol
@@ -37,7 +38,8 @@ class Client(Connection):
     async def close(self) -> None: ...
 
 
-async def test_each_line_calls_a_tool() -> None:
+async def responses() -> list[bytes]:
+    """Return the responses of a host to the lines of the client."""
     kit = Toolkit("say", prefix=False)
 
     @kit.tool
@@ -49,4 +51,8 @@ async def test_each_line_calls_a_tool() -> None:
     settings = {"host": {"autoload": False, "disabled_plugins": ["mcp"]}}
     async with Host(settings, toolkits={"say": kit}, plugins={"words": WordsPlugin}) as host:
         await host.serve(client, client.messages())
-    assert client.received == [b"Hello.", b"wrong request: Unknown tool: goodbye"]
+    return client.received
+
+
+def test_each_line_calls_a_tool() -> None:
+    assert asyncio.run(responses()) == [b"Hello.", b"wrong request: Unknown tool: goodbye"]

@@ -71,7 +71,7 @@ const connect = async () => {
 const client = await connect();
 const call = async () => (await client.callTool({ name: tool, arguments: {} })).content[0].text;
 let text = await call();
-const [link] = text.match(/http:\/\/\S+\/vault\/login\?id=[\w-]+/) ?? [];
+const [link] = text.match(/http:\/\/\S+\/vault\/login\?id=[\w.-]+/) ?? [];
 if (link) {
   errors.push(text);
   await open(link);

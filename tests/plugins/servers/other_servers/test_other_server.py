@@ -343,9 +343,9 @@ async def test_a_login_is_saved_for_the_next_command(bare: Command) -> None:
             " requires a login that allows work. Add --login to log in, or --header 'Authorization: Bearer TOKEN'.\n"
         )
         done = await run("--login", terminal=(0, 2))
-        assert (done.code, done.out) == (0, "cup\n")
+        assert (done.code, done.out) == (0, "cup\n\nprompts:\ntoast\n")
         assert f"pegboard: open this page to log in: {login.issuer}/authorize?" in done.err
-        assert (await run()).out == "cup\n"
+        assert (await run()).out == done.out
     assert len(login.pages) == 1
     (saved,) = bare.folder.glob(".local/state/pegboard/login-*.json")
     assert saved.stat().st_mode & 0o777 == 0o600
