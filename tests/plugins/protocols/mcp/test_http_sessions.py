@@ -15,6 +15,7 @@ from pegboard import Host, Toolkit
 from pegboard.plugin import Bus
 from pegboard.types import LOCAL, Client, EventStream, Response, ServerSentEvent
 from pegboard_plugins.protocols.mcp.http import resumption
+from pegboard_plugins.protocols.mcp.http.error_responses import StoreAwayError
 from pegboard_plugins.protocols.mcp.http.http_session import HttpSession
 from pegboard_plugins.protocols.mcp.http.http_sessions import HttpSessions
 from pegboard_plugins.protocols.mcp.http.memory_store import MemoryEventStore, MemorySessionStore
@@ -171,6 +172,15 @@ async def test_nothing_follows_the_response_in_a_stream_of_a_process_that_ends_t
     for number, data in enumerate(('{"method": "x"}', '{"id": 1, "result": {}}'), 1):
         stream.receive({"data": data, "id": f"c-7.{number}", "retry": None})
     assert [event.id async for event in stream] == ["c-7.1", "c-7.2"]
+
+
+async def test_a_deletion_names_the_reason_if_events_cannot_be_removed() -> None:
+    shared: Any = Mock(forget=AsyncMock(side_effect=ConnectionError("gone")))
+    sessions = HttpSessions(MemorySessionStore(10, 60), None, McpConfig(), shared=shared)
+    session = await sessions.open(Client(revision="2025-11-25"), LOCAL, NO_CHANGES)
+    assert session is not None
+    with pytest.raises(StoreAwayError):
+        await sessions.close(session)
 
 
 async def test_data_of_tools_is_stored_before_the_response() -> None:

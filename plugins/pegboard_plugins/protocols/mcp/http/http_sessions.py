@@ -415,10 +415,10 @@ class HttpSessions:
         try:
             with _REACHING:
                 await self._store.remove(session.id)
-            await self.tell("deleted", session=session.id)
-            for events in (self._events, self._shared_events):
-                if events is not None:
-                    await events.forget(session.id)
+                await self._messages.tell("deleted", session=session.id)
+                for events in (self._events, self._shared_events):
+                    if events is not None:
+                        await events.forget(session.id)
         finally:
             self._looked(session.id)
 
