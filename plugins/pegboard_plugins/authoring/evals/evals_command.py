@@ -41,9 +41,16 @@ Tools = tuple[list[MCPToolDefinition], Mapping[str, Callable[..., Any]]]
 EvalsOutput: TypeAlias = ReportOutput | ComparisonOutput
 
 
+SUGGEST = Path("suggest")
+"""The first argument of `pegboard evals suggest`."""
+
+
 def run_evals(command: CommandContext) -> int:
     """Run suites. Return 1 below `--min-score`, and if a model does not answer."""
     options = command.options
+    suggests = options.suites[:1] == [SUGGEST]
+    if suggests:
+        del options.suites[0]
     if options.compare:
         return _compare(options)
     if options.capture and options.capture.exists():
@@ -60,7 +67,7 @@ def run_evals(command: CommandContext) -> int:
     if options.capture:
         return _capture(options, jobs, answers)
     report = make_report(jobs, answers, options.pass_rule, context=options.include_context)
-    _print(options, report, offered)
+    _print(options, report, offered if suggests else {})
     return 1 if report["error"] or _is_below(options, report) else 0
 
 
@@ -123,7 +130,8 @@ def _asked(options: Namespace, jobs: Sequence[Job], known: Mapping[Key, Answer])
 # --- output
 
 
-def _print(options: Namespace, report: Report, offered: Offered) -> None:
+def _print(options: Namespace, report: Report, suggested: Offered) -> None:
+    """Write and print a report, with suggestions about these tools."""
     for file in map(Path, options.output):
         for ending in [file.suffix] if file.suffix else [".txt", ".md", ".html", ".json"]:
             text = rendered(report, ending[1:], only_failed=options.only_failed)
@@ -139,11 +147,12 @@ def _print(options: Namespace, report: Report, offered: Offered) -> None:
     for case in cases:
         if options.details or case["state"] == "error":
             print_lines(["", case["case"], *(f"  {line}" for line in details(case))])
-        if options.suggest and case["state"] != "passed":
-            print_lines(suggestions(case, offered[case["suite"]][case["track"]]))
+        if suggested and case["state"] != "passed":
+            print_lines(suggestions(case, suggested[case["suite"]][case["track"]]))
     say(summary(report))
     if _is_below(options, report):
-        say(f"the score is below {options.min_score}: --details shows the misses, --suggest the words to change")
+        ways = "--details shows the misses, and `pegboard evals suggest` the words to change"
+        say(f"the score is below {options.min_score}: {ways}")
 
 
 def _is_below(options: Namespace, report: Report) -> bool:

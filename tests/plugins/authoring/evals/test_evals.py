@@ -342,7 +342,7 @@ def test_confused_tools_are_named_with_their_words(pegboard: Command) -> None:
         "eval_own.py",
     )
     with model_server({"search names": [[["grep", {}]]]}) as server:
-        done = evals(pegboard, server, "--suggest")
+        done = evals(pegboard, server, "suggest")
     assert done.out.splitlines()[3:] == [
         "a: expected find, called grep",
         "  shared words: files, search",
