@@ -65,7 +65,7 @@ async def ask(context: Context, port: int, name: str) -> str:
     await effect(port, name)
     return name
 """
-CONFIG = "[plugins.http]\nport = 0\n[plugins.tasks]\npoll_ms = 50\n"
+CONFIG = "[plugins.http]\nport = 0\n[plugins.tasks]\npoll_ms = 50\nmax_per_caller = 1000000\n"
 REDIS = '[host]\nstate = "redis"\nstate_keys = ["0123456789abcdef0123456789abcdef"]\n'
 STORES = ("memory", "sqlite", "redis")
 TOOLS = ("jobs_once", "jobs_again", "jobs_ask")
