@@ -128,10 +128,12 @@ class TokenAuth:
         Return False if the authorization server may still accept the token.
         """
         session = await self._session(url)
-        login = session.login
-        if login is None:
-            return True
-        await self._keep(session, None)
+        async with self._renewing(session.url):  # a renewal under way would save the login again
+            await self._reload(session)
+            login = session.login
+            if login is None:
+                return True
+            await self._keep(session, None)
         try:
             async with self._requests(session.url) as requests:
                 server = await find_server(requests, login.issuer)

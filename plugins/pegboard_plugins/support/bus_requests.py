@@ -14,6 +14,10 @@ from pegboard.plugin import Bus, decode, encode
 
 PATIENCE_SECONDS = 10.0
 """How long a request waits before it is sent again, which finds out if the other process has ended."""
+RETRY_SECONDS = 1.0
+"""How long a response waits that could not be sent."""
+MAX_SILENT = 3
+"""How often a request is sent to a process that says nothing."""
 ID_BYTES = 24
 MAX_NUMBER_DIGITS = 19
 
@@ -35,6 +39,8 @@ class BusRequests:
         self._answer = answer
         self._waiting: dict[str, asyncio.Future[Any]] = {}
         self._answering: dict[str, asyncio.Task[None]] = {}
+        self._heard: set[str] = set()  # requests that the other process works on
+        self._telling: set[asyncio.Task[None]] = set()
         self._end = bus.listen(topic, self._receive)
 
     def new_id(self) -> str:
@@ -54,11 +60,16 @@ class BusRequests:
             return None
         key = secrets.token_urlsafe(ID_BYTES)
         response = self._waiting[key] = asyncio.get_running_loop().create_future()
+        silent = 0
         try:
             while not response.done():
+                if silent == MAX_SILENT:
+                    raise RetryableToolError("Another process does not answer. Try again later.")
                 if not await self._bus.send(self._topic, encode({"key": key, "request": request}), number):
                     return None
+                self._heard.discard(key)
                 await asyncio.wait([response], timeout=PATIENCE_SECONDS)
+                silent = 0 if key in self._heard else silent + 1
             return response.result()
         except ConnectionError as error:
             raise RetryableToolError("Another process cannot be reached now. Try again later.", str(error)) from None
@@ -68,6 +79,7 @@ class BusRequests:
             raise
         finally:
             del self._waiting[key]
+            self._heard.discard(key)
 
     def close(self) -> None:
         """Answer no more requests, and give up those that wait."""
@@ -84,10 +96,17 @@ class BusRequests:
         if "response" in message:
             if (response := self._waiting.get(key)) is not None and not response.done():
                 response.set_result(message["response"])
+        elif "works" in message:
+            if key in self._waiting:
+                self._heard.add(key)
         elif "request" not in message:
             if (answering := self._answering.get(key)) is not None:
                 answering.cancel()
-        elif key not in self._answering:  # else it is sent again
+        elif key in self._answering:  # it is sent again
+            telling = asyncio.create_task(self._tell_works(key, sender))
+            self._telling.add(telling)
+            telling.add_done_callback(self._telling.discard)
+        else:
             answering = asyncio.create_task(self._respond(key, message["request"], sender))
             self._answering[key] = answering
             answering.add_done_callback(lambda _: self._answering.pop(key))
@@ -98,8 +117,16 @@ class BusRequests:
             response = await self._answer(request)
         except Exception:
             logger.exception("a request of process %d failed", receiver)
-        with suppress(ConnectionError):  # it is sent again
-            await self._bus.send(self._topic, encode({"key": key, "response": response}), receiver)
+        while True:  # a request that is sent again must not be answered twice
+            try:
+                await self._bus.send(self._topic, encode({"key": key, "response": response}), receiver)
+                return
+            except ConnectionError:
+                await asyncio.sleep(RETRY_SECONDS)
+
+    async def _tell_works(self, key: str, receiver: int) -> None:
+        with suppress(ConnectionError):  # the request is sent again
+            await self._bus.send(self._topic, encode({"key": key, "works": True}), receiver)
 
 
 def number_in(name: str) -> int:

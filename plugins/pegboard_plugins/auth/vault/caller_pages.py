@@ -131,8 +131,8 @@ class CallerPages:
         """Return the page of a login, wherever it was begun."""
         page = await self.own(request)
         if page is None and self.elsewhere is not None:
-            named = f"{COOKIE}{request.query.get('id', '')} {request.headers.get('Cookie') or ''}"
-            numbers = dict.fromkeys(map(int, _PROCESS.findall(named)))
+            named = f"{request.headers.get('Cookie') or ''} {COOKIE}{request.query.get('id', '')}"
+            numbers = dict.fromkeys(map(int, reversed(_PROCESS.findall(named))))  # browsers send old cookies first
             page = await self.elsewhere(request, list(numbers)[:MAX_PROCESSES])
         if page is None and request.path == LOGINS:
             return _redirect(self._url + LOGINS, {})
@@ -202,7 +202,8 @@ class CallerPages:
         if len(self._browsers) > MAX_BROWSERS:
             del self._browsers[next(iter(self._browsers))]
         secure = "; Secure" if self._is_secure else ""
-        cookie = f"{self._cookie(flow)}={browser.secret}; Path=/; HttpOnly; SameSite=Lax{secure}"
+        rest = f"Path=/; Max-Age={MAX_LOGIN_SECONDS:.0f}; HttpOnly; SameSite=Lax{secure}"
+        cookie = f"{self._cookie(flow)}={browser.secret}; {rest}"
         return _redirect(browser.request.url, {"Set-Cookie": cookie})
 
     async def _identify(self, request: Request) -> Response | None:

@@ -50,9 +50,10 @@ class OwnLogins:
             is_revoked = await self._end_at_provider(TokenKey(*self._owner, name))
         rows = [row for row in await self._rows() if row.split()[-1] == name]
         if name in rows:
-            is_revoked = await OAuth(None, store=self._store).log_out(name)
+            is_revoked = await OAuth(None, store=self._store, renewing=self._store.renewing).log_out(name)
         for row in rows:
-            await self._store.save(row, None)
+            async with self._store.renewing(row):  # a renewal or consent under way would save it again
+                await self._store.save(row, None)
         rest = "" if is_revoked else " It was not revoked: remove this program in your account there."
         return f"The login at {name} is removed.{rest}"
 

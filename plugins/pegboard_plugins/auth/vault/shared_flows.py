@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections.abc import Iterable, MutableMapping
 from contextlib import suppress
 from time import monotonic
@@ -18,6 +19,8 @@ from pegboard_plugins.support.bus_requests import BusRequests
 
 if TYPE_CHECKING:
     from pegboard_plugins.auth.vault.caller_pages import CallerPages
+
+logger = logging.getLogger("pegboard.plugins.vault")
 
 WAITING, ENDED, PAGES = "vault/waiting", "vault/ended", "vault/pages"
 """The topics of the bus."""
@@ -132,7 +135,11 @@ class SharedFlows:
         if version == VERSION and self._pages is not None:
             method, path, query, cookie, form = parts
             request = Request(method, path, query, header_fields({"Cookie": cookie}), form.encode("latin-1"))
-            page = await self._pages.own(request)
+            try:
+                page = await self._pages.own(request)
+            except Exception:  # no response would mean that this process has ended
+                logger.exception("a page for another process failed")
+                page = message_page(500, "The page failed. Try again")
         if page is None:
             return []
         return [page.status, page.body.decode("latin-1"), page.content_type, dict(page.headers)]

@@ -18,6 +18,8 @@ PORTIONS = 8
 """The number of portions of a burst."""
 ALONE_SECONDS = 5.0
 """How long this process goes on alone after the shared state could not be reached."""
+MAX_ATTEMPTS = 20
+"""How often a portion is tried to be taken. A record that another key has sealed can neither be read nor created."""
 
 OpenStore: TypeAlias = Callable[[Callable[[], Awaitable[None]]], Awaitable[RecordStore]]
 
@@ -103,7 +105,7 @@ class SharedBuckets:
     async def _take_portion(self, key: Hashable, rate: Rate) -> float:
         store = self._store = self._store or await self._open_store(self.close)
         bucket = _record_id(key)
-        while True:
+        for _ in range(MAX_ATTEMPTS):
             now = self._clock()
             stored = await store.get(bucket)
             full = now if stored is None else stored.expires_at
@@ -118,6 +120,7 @@ class SharedBuckets:
                 if len(self._portions) > MAX_BUCKETS:
                     del self._portions[next(iter(self._portions))]
                 return 0.0
+        raise ConnectionError("the record of a bucket cannot be replaced")
 
     async def close(self) -> None:
         """Return the tokens that are left."""

@@ -11,7 +11,7 @@ from typing import Any
 from redis.asyncio import Redis
 from redis.asyncio.retry import Retry
 from redis.backoff import NoBackoff
-from redis.exceptions import RedisError, ResponseError
+from redis.exceptions import ResponseError
 
 from pegboard.plugin import PluginError
 from pegboard_plugins.operation.redis.settings import RedisConfig
@@ -78,7 +78,7 @@ class Connection:
                     async with asyncio.timeout(LIMIT_SECONDS):
                         answers = await self._exchange([command for command, _ in batch])
                     self.problem = ""
-                except (RedisError, OSError) as error:
+                except Exception as error:  # noqa: BLE001 - any other one would leave its commands without an answer
                     self.problem = f"Redis cannot be reached: {str(error) or 'it did not answer in time'}"
                     self._away_until = asyncio.get_running_loop().time() + PAUSE_SECONDS
                     batch += self._waiting  # they would wait for longer than the limit

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Sequence
 
 from pegboard.plugin import EventStore
@@ -13,6 +12,11 @@ KEPT_MESSAGES = 100
 """The largest number of messages of a session."""
 KEPT_SECONDS = 300
 """How long they are kept after the last one."""
+_APPEND = """
+redis.call('XADD', KEYS[1], 'MAXLEN', ARGV[1], '*', 's', ARGV[3], 'n', ARGV[4], 'm', ARGV[5])
+redis.call('EXPIRE', KEYS[1], ARGV[2])
+return 1
+"""
 
 
 class RedisEvents(EventStore):
@@ -27,8 +31,7 @@ class RedisEvents(EventStore):
     async def append(self, session_id: str, stream: str, number: int, message: bytes) -> None:
         """Store a message."""
         key = self._key(session_id)
-        add = ("XADD", key, "MAXLEN", KEPT_MESSAGES, "*", "s", stream, "n", number, "m", message)
-        await asyncio.gather(self._run(*add), self._run("EXPIRE", key, KEPT_SECONDS))
+        await self._run("EVAL", _APPEND, 1, key, KEPT_MESSAGES, KEPT_SECONDS, stream, number, message)
 
     async def after(self, session_id: str, stream: str, number: int) -> Sequence[tuple[int, bytes]] | None:
         """Return the messages of a stream after a number."""

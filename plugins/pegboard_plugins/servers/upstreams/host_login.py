@@ -22,6 +22,8 @@ OTHER_ADVICE = 'set headers, or identity = "user" with auth'
 """The advice if a server requires a login that this host cannot make."""
 carried: ContextVar[bool] = ContextVar("carried", default=False)
 """True if the request of this task carried a token."""
+of_other: ContextVar[bool] = ContextVar("of_other", default=False)
+"""True if this task sends requests for another caller than the operator."""
 ONE_CLIENT = ("stdio",)
 """The transports of a host with only one client, the operator's."""
 
@@ -105,8 +107,10 @@ class HostLogin:
     async def headers(self, url: str) -> Mapping[str, str]:
         """Return the header with a valid token, or none if the operator has not logged in."""
         fields = {} if self._auth is None or self.is_unshared else await self._auth.headers(url)
-        carried.set(bool(fields))
         self.is_used = self.is_used or bool(fields)
+        if of_other.get() and not self._config.shared:
+            fields = {}  # the caller was admitted before the operator logged in
+        carried.set(bool(fields))
         return fields
 
     async def challenged(self, url: str, status: int, headers: Mapping[str, str]) -> bool:

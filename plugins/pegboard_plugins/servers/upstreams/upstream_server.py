@@ -17,7 +17,7 @@ from pegboard.types import Client as CallingClient
 from pegboard_plugins.servers.upstreams.accepted_lists import accepted_lists
 from pegboard_plugins.servers.upstreams.caller_logins import CallerLogins
 from pegboard_plugins.servers.upstreams.hops import LOOP, VIA, next_hop
-from pegboard_plugins.servers.upstreams.host_login import ONE_CLIENT, OTHER_ADVICE, HostLogin
+from pegboard_plugins.servers.upstreams.host_login import ONE_CLIENT, OTHER_ADVICE, HostLogin, of_other
 from pegboard_plugins.servers.upstreams.idle_time import IdleTime
 from pegboard_plugins.servers.upstreams.link import Link, NotConnectedError, NotificationListener
 from pegboard_plugins.servers.upstreams.mounted import Mounted
@@ -317,11 +317,12 @@ class UpstreamServer:
         caller: Caller,
     ) -> Sent:
         """Send the requests of one call, and again if another process has logged in since the server refused them."""
+        link = user.link
         try:
-            return await self._send(user.link, send, repeatable, caller)
+            return await self._send(link, send, repeatable, caller)
         except AuthorizationRequiredError as error:
-            if error.url is not None or not await login.is_new():
-                raise
+            if error.url is not None or not (await login.is_new() or user.link is not link):
+                raise  # another call may have replaced the connection since
         return await self._send(user.link, send, repeatable, caller)
 
     def meta(self, context: Context[Any]) -> dict[str, Any]:
@@ -339,6 +340,7 @@ class UpstreamServer:
         client = link.connected or await self._connected(link)
         if self.login is not None and not self.login.admits(caller):
             raise self.login.refused()
+        other = of_other.set(not caller.trusted)
         try:
             return await send(client)
         except MCPError as error:
@@ -348,6 +350,8 @@ class UpstreamServer:
             if typed.kind is ErrorKind.NETWORK_TRANSPORT_RUNTIME_TIMEOUT and self.config.command is not None:
                 link.check(client)
             raise typed from error
+        finally:
+            of_other.reset(other)
 
     async def _connected(self, link: Link) -> Client:
         """Wait for a connection. A call over an open connection needs no timer."""

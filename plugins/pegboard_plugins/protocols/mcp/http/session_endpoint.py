@@ -13,6 +13,7 @@ from pegboard.types import Call, EventStream, Request, Response
 from pegboard_plugins.protocols.mcp.headers import SESSION_HEADER, named_revision
 from pegboard_plugins.protocols.mcp.http.error_responses import (
     SESSION_DELETED,
+    StoreAwayError,
     error_response,
     protocol_error_response,
     response_head,
@@ -128,6 +129,7 @@ class SessionEndpoint:
         session = self._live(request) or await self._find(request, service, message)
         if isinstance(session, Response):
             return session
+        response: Response | EventStream | None = None
         try:
             if kind == "request":
                 try:
@@ -139,15 +141,30 @@ class SessionEndpoint:
                     return started
                 await started.until_ready(json=takes.json, events=takes.events)
                 response = started.ready_response(json=takes.json)
-                return response or started.stream(repeatable=_is_repeatable(message, service, request))
+                response = response or started.stream(repeatable=_is_repeatable(message, service, request))
+                return response
             if kind == "notification":
                 await self._notification(session, message["method"], message.get("params"), service)
             elif not await self._settle(session, message, request):
                 return error_response(404, None, INVALID_REQUEST, _NOT_ASKED)
             return ACCEPTED
         finally:
-            if self._sessions.let_go(session):
-                await self._sessions.settle(session)
+            await self._let_go(session, response)
+
+    async def _let_go(self, session: HttpSession, response: Response | EventStream | None) -> None:
+        """Let a session go after a message. A stream that nobody will read is closed."""
+        if not self._sessions.let_go(session):
+            return
+        try:
+            await self._sessions.settle(session)
+        except StoreAwayError:
+            if not isinstance(response, EventStream):  # else the call stores the changes at its end
+                raise
+        except asyncio.CancelledError:
+            if isinstance(response, EventStream):
+                messages: Any = response.messages
+                await messages.aclose()
+            raise
 
     async def _settle(self, session: HttpSession, message: dict[str, Any], request: Request) -> bool:
         """Handle a response of the client. Return False if the process that sent the request has ended."""

@@ -34,6 +34,8 @@ CALL_STREAM_PREFIX = "c"
 """The first letter of the ids of calls' streams."""
 REPEATABLE_STREAM_PREFIX = "r"
 """The first letter of the ids of streams of calls whose repetition has no further effect."""
+MAX_LEFT_BYTES = 64 * 1024
+"""The largest end of a stream that is left to other processes, whose store has no other limit of its size."""
 MAX_EVENT_ID_CHARACTERS = 500
 """The longest id of an event."""
 MAX_REQUEST_ID_BYTES = 300
@@ -281,6 +283,8 @@ class SessionStream:
         if not is_read:
             messages = await store.after(self.session_id, self.id, -1) or messages
         whole = encode([[number, message.decode()] for number, message in messages])
+        if len(whole) > MAX_LEFT_BYTES:
+            return
         try:
             await shared.append(self.session_id, self.id, 0, whole)
         except Exception:
