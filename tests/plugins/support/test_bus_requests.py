@@ -51,6 +51,22 @@ async def repeat(request: Any) -> Any:
     return [request]
 
 
+async def test_a_request_is_answered_once_although_its_response_is_sent_late(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(bus_requests, "PATIENCE_SECONDS", 0.05)
+    monkeypatch.setattr(bus_requests, "RETRY_SECONDS", 0.2)
+    requests: list[Any] = []
+
+    async def answer(request: Any) -> int:
+        requests.append(request)
+        pair.processes[2].is_away = len(requests) == 1
+        asyncio.get_running_loop().call_later(0.1, setattr, pair.processes[2], "is_away", False)
+        return len(requests)
+
+    pair = Pair(answer)
+    assert await pair.ask("x") == 1
+    assert requests == ["x"]
+
+
 async def test_the_process_in_the_id_responds() -> None:
     pair = Pair(repeat)
     assert await pair.ask({"a": 1}) == [{"a": 1}]

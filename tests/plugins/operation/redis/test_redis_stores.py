@@ -68,6 +68,16 @@ class TestRedisEvents(EventStoreContract):
         await self.connection.close()
 
 
+async def test_a_command_that_cannot_be_encoded_leaves_no_other_without_an_answer(server: RedisServer) -> None:
+    connection = Connection(client_of(config(server), 1))
+    async with asyncio.timeout(20):
+        results = await asyncio.gather(
+            connection.run("SET", "good", "1"), connection.run("SET", "bad\ud800", "1"), return_exceptions=True
+        )
+    assert any(isinstance(result, ConnectionError) for result in results)
+    await connection.close()
+
+
 class TestRedisRecords(RecordStoreContract):
     @pytest.fixture(autouse=True)
     def _use(self, server: RedisServer) -> None:

@@ -24,7 +24,7 @@ from pegboard_plugins.auth.vault.login_flows import login_flows
 from pegboard_plugins.auth.vault.server_logins import ServerLogins
 from pegboard_plugins.auth.vault.settings import VaultConfig
 from pegboard_plugins.auth.vault.vault_store import VaultStore
-from pegboard_plugins.servers.upstreams.host_login import HostLogin, oauth
+from pegboard_plugins.servers.upstreams.host_login import HostLogin, oauth, of_other
 from pegboard_plugins.servers.upstreams.settings import ServerConfig
 from tests.host.hosting import WAIT
 from tests.plugins.auth.vault.test_commands import pegboard
@@ -280,6 +280,9 @@ class MemoryLogins(LoginStore):
     def renewing(self, server: str) -> AbstractAsyncContextManager[object]:
         return nullcontext()
 
+    def version(self) -> object:
+        return repr(self.logins)
+
 
 @pytest.mark.parametrize(("transports", "repeats"), [(("http",), False), (("stdio",), True)])
 async def test_a_request_under_way_is_not_repeated_with_a_new_login(transports: tuple[str, ...], repeats: bool) -> None:
@@ -307,6 +310,19 @@ async def test_a_request_under_way_is_not_repeated_with_a_new_login(transports: 
         assert [task.result() for task in requests] == [repeats, repeats]
         assert await login.headers(server.url) == {"Authorization": "Bearer token-1"}
         assert [login.admits(caller) for caller in (ANONYMOUS, LOCAL)] == [False, True]
+
+
+async def test_a_caller_who_was_admitted_before_the_login_carries_no_token_of_the_operator() -> None:
+    async with LoginServer() as server:
+        config, store = ServerConfig(url=server.url), MemoryLogins()
+        context = PluginContext("upstreams", config, logging.getLogger(), Host().catalogue, transports=("http",))
+        login = HostLogin("cups", config, context)
+        login.open(store)
+        assert (login.admits(ANONYMOUS), await login.headers(server.url)) == (True, {})
+        await oauth(config, store, Browser()).log_in(server.url, {})
+        for is_of_other, fields in ((True, {}), (False, {"Authorization": "Bearer token-1"})):
+            of_other.set(is_of_other)
+            assert await login.headers(server.url) == fields
 
 
 async def test_a_person_pastes_the_address_of_the_last_page(tmp_path: Path) -> None:
