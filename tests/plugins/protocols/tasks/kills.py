@@ -206,7 +206,8 @@ async def run(kills: int, tasks: int, folder: Path, store: str = "sqlite") -> Co
                     creation.cancel()
                 await asyncio.gather(*creations, return_exceptions=True)
             async with server(folder) as (_, client):
-                for task in range(tasks - len(load.created)):
+                missing = 0 if store == "memory" else tasks - len(load.created)  # another process knows none in memory
+                for task in range(missing):
                     await load.create(client, f"{kills}-{task}")
                 for task_id, name in load.created.items():
                     ending = await load.ending(client, task_id)
