@@ -45,7 +45,7 @@ class StateSealer:
         self.digest = lru_cache(maxsize=4096)(self._digest)
 
     def _digest(self, text: str) -> str:
-        return hmac.digest(self._digest_key, text.encode(), "sha256").hex()
+        return hmac.digest(self._digest_key, text.encode("utf-8", "surrogatepass"), "sha256").hex()
 
     def seal(self, value: bytes, bound_to: str) -> bytes:
         """Encrypt a value, which can only be opened with the same `bound_to`."""

@@ -100,6 +100,12 @@ async def test_the_session_of_another_caller_is_unknown_at_each_process(two: Two
     assert (await there.post(call("asking_keep", {"value": "ada"}))).last["result"]["content"][0]["text"] == "nothing"
 
 
+async def test_a_session_id_that_is_not_utf_8_is_unknown(two: Two) -> None:
+    ada = await begin(two.first, ENVIRON["ADA"])
+    ada.id = "\xff\xfe"
+    assert (await ada.post(message("ping"))).refused == (404, -32600)
+
+
 async def test_a_stream_of_another_caller_is_not_resumed_by_any_process_number(two: Two) -> None:
     ada, bob = await begin(two.first, ENVIRON["ADA"]), await begin(two.second, ENVIRON["BOB"])
     running = await ada.begin(call("asking_tell", {"notifications": [SAY], "stay": True}))
