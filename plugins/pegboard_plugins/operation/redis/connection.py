@@ -50,7 +50,7 @@ class Connection:
         self._client = client
         self._pool = client.connection_pool
         self._held: Any = self._pool.make_connection()  # type: ignore[no-untyped-call]  # the library says no type
-        self._waiting: list[tuple[tuple[Any, ...], asyncio.Future[Any]]] = []
+        self._waiting: list[tuple[str, list[bytes], asyncio.Future[Any]]] = []
         self._sending: asyncio.Task[None] | None = None
         self._away_until = 0.0
         self.problem = ""
@@ -60,12 +60,13 @@ class Connection:
 
         Raises:
             ConnectionError: the server did not answer within a second, or rejected the command.
+            ValueError: an argument cannot be encoded. Other commands are sent.
         """
         loop = asyncio.get_running_loop()
         if self.problem and loop.time() < self._away_until:
             raise ConnectionError(self.problem)
         answer = loop.create_future()
-        self._waiting.append((command, answer))
+        self._waiting.append((command[0], self._held.pack_command(*command), answer))
         if self._sending is None:
             self._sending = asyncio.create_task(self._send())
         return await answer
@@ -76,7 +77,7 @@ class Connection:
                 batch, self._waiting = self._waiting, []
                 try:
                     async with asyncio.timeout(LIMIT_SECONDS):
-                        answers = await self._exchange([command for command, _ in batch])
+                        answers = await self._exchange(batch)
                     self.problem = ""
                 except Exception as error:  # noqa: BLE001 - any other one would leave its commands without an answer
                     self.problem = f"Redis cannot be reached: {str(error) or 'it did not answer in time'}"
@@ -84,17 +85,17 @@ class Connection:
                     batch += self._waiting  # they would wait for longer than the limit
                     self._waiting = []
                     answers = [error] * len(batch)
-                for (_, waiting), answer in zip(batch, answers, strict=True):
+                for (*_, waiting), answer in zip(batch, answers, strict=True):
                     _settle(waiting, answer)
         finally:
             self._sending = None
 
-    async def _exchange(self, commands: Sequence[tuple[Any, ...]]) -> list[Any]:
+    async def _exchange(self, commands: Sequence[tuple[str, list[bytes], Any]]) -> list[Any]:
         """Send commands in one packet, and return their answers; an error for a command that was rejected."""
         try:
             await self._pool.ensure_connection(self._held)
-            await self._held.send_packed_command(self._held.pack_commands(commands))
-            return [await self._answer(command[0]) for command in commands]
+            await self._held.send_packed_command([b"".join(part for _, packed, _ in commands for part in packed)])
+            return [await self._answer(name) for name, *_ in commands]
         except BaseException:
             await self._held.disconnect(nowait=True)  # later answers would be taken for those of other commands
             raise

@@ -68,14 +68,16 @@ class TestRedisEvents(EventStoreContract):
         await self.connection.close()
 
 
-async def test_a_command_that_cannot_be_encoded_leaves_no_other_without_an_answer(server: RedisServer) -> None:
-    connection = Connection(client_of(config(server), 1))
-    async with asyncio.timeout(20):
+async def test_a_command_that_cannot_be_encoded_disturbs_no_other(server: RedisServer) -> None:
+    async with connected(config(server)) as connection:
         results = await asyncio.gather(
-            connection.run("SET", "good", "1"), connection.run("SET", "bad\ud800", "1"), return_exceptions=True
+            connection.run("SET", f"{PREFIX}a", "1"),
+            connection.run("SET", f"{PREFIX}\ud800", "1"),
+            connection.run("GET", f"{PREFIX}a"),
+            return_exceptions=True,
         )
-    assert any(isinstance(result, ConnectionError) for result in results)
-    await connection.close()
+        assert (results[0], type(results[1]), results[2]) == (True, UnicodeEncodeError, b"1")
+        assert await connection.run("GET", f"{PREFIX}a") == b"1"
 
 
 class TestRedisRecords(RecordStoreContract):
