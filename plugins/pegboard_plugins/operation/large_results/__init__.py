@@ -59,16 +59,16 @@ class LargeResultsPlugin(Plugin):
         self._kept = KeptResults(config)
 
     @hookimpl
-    def register_middleware(self, context: PluginContext) -> Iterable[Middleware]:
+    def register_middleware(self) -> Iterable[Middleware]:
         """Return middleware for tools."""
-        self._processes = BusRequests(context.bus, context.name, self._read_for_another)
-        self._kept.new_id = self._processes.new_id
         return [LargeResults(self.config, self._kept)]
 
     @hookimpl
     @asynccontextmanager
-    async def lifespan(self) -> AsyncIterator[None]:
+    async def lifespan(self, context: PluginContext) -> AsyncIterator[None]:
         """Answer other processes until the end."""
+        self._processes = BusRequests(context.bus, context.name, self._read_for_another)
+        self._kept.new_id = self._processes.new_id
         try:
             yield
         finally:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from typing import Any
 
 import pytest
 
 from pegboard import Context, ImageContent, ResourceLink, ResourceResult, TextContent, Toolkit
-from pegboard.plugin import decode, encode
+from pegboard.plugin import PluginError, decode, encode, hookimpl
 from pegboard.types import ANONYMOUS, LOCAL, Call, Caller, Client, Failure
 from pegboard_plugins.operation.large_results import (
     KeptResults,
@@ -64,6 +66,23 @@ async def read(host: Any, uri: str, caller: Caller = LOCAL, session: str | None 
 def large_host() -> Any:
     # the limit of the host does not apply to kept results
     return make_host(kit_of(), plugins={"large_of_test": LargeResultsPlugin}, config=CONFIG, max_result_bytes=LIMIT)
+
+
+class FailingPlugin(LargeResultsPlugin):
+    """A plugin that fails when the host starts."""
+
+    @hookimpl
+    @asynccontextmanager
+    async def lifespan(self) -> AsyncIterator[None]:
+        raise RuntimeError
+        yield
+
+
+async def test_a_plugin_that_failed_to_start_answers_no_other_process() -> None:
+    host = make_host(kit_of(), plugins={"failing": FailingPlugin})
+    with pytest.raises(PluginError):
+        await host.start()
+    assert "failing" not in host._bus._handlers
 
 
 @pytest.mark.parametrize(
