@@ -39,7 +39,7 @@ class BusRequests:
         self._answer = answer
         self._waiting: dict[str, asyncio.Future[Any]] = {}
         self._answering: dict[str, asyncio.Task[None]] = {}
-        self._heard: set[str] = set()  # requests that the other process works on
+        self._silent: dict[str, int] = {}  # how often each request was sent since the other process spoke
         self._telling: set[asyncio.Task[None]] = set()
         self._end = bus.listen(topic, self._receive)
 
@@ -60,16 +60,15 @@ class BusRequests:
             return None
         key = secrets.token_urlsafe(ID_BYTES)
         response = self._waiting[key] = asyncio.get_running_loop().create_future()
-        silent = 0
+        self._silent[key] = 0
         try:
             while not response.done():
-                if silent == MAX_SILENT:
+                if self._silent[key] == MAX_SILENT:
                     raise RetryableToolError("Another process does not answer. Try again later.")
                 if not await self._bus.send(self._topic, encode({"key": key, "request": request}), number):
                     return None
-                self._heard.discard(key)
+                self._silent[key] += 1
                 await asyncio.wait([response], timeout=PATIENCE_SECONDS)
-                silent = 0 if key in self._heard else silent + 1
             return response.result()
         except ConnectionError as error:
             raise RetryableToolError("Another process cannot be reached now. Try again later.", str(error)) from None
@@ -78,8 +77,7 @@ class BusRequests:
                 await self._bus.send(self._topic, encode({"key": key}), number)
             raise
         finally:
-            del self._waiting[key]
-            self._heard.discard(key)
+            del self._waiting[key], self._silent[key]
 
     def close(self) -> None:
         """Answer no more requests, and give up those that wait."""
@@ -97,8 +95,8 @@ class BusRequests:
             if (response := self._waiting.get(key)) is not None and not response.done():
                 response.set_result(message["response"])
         elif "works" in message:
-            if key in self._waiting:
-                self._heard.add(key)
+            if key in self._silent:
+                self._silent[key] = 0
         elif "request" not in message:
             if (answering := self._answering.get(key)) is not None:
                 answering.cancel()

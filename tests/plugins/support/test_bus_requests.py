@@ -11,6 +11,7 @@ import pytest
 from pegboard import RetryableToolError
 from pegboard_plugins.support import bus_requests
 from pegboard_plugins.support.bus_requests import BusRequests, number_in
+from tests.host.hosting import until
 from tests.support.joined_bus import JoinedBus
 
 
@@ -19,14 +20,18 @@ class Process(JoinedBus):
 
     Attributes:
         lost: how many messages to this process are lost.
-        is_away: True if this process can send nothing.
+        failures: how many messages this process cannot send.
+        sent: how many messages this process has tried to send.
     """
 
     lost = 0
-    is_away = False
+    failures = 0
+    sent = 0
 
     async def send(self, topic: str, body: bytes, to: int | None = None) -> bool:
-        if self.is_away:
+        self.sent += 1
+        if self.failures:
+            self.failures -= 1
             raise ConnectionError("away")
         receiver: Any = self.buses.get(to or 0)
         if receiver is not None and receiver.lost:
@@ -52,19 +57,38 @@ async def repeat(request: Any) -> Any:
 
 
 async def test_a_request_is_answered_once_although_its_response_is_sent_late(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(bus_requests, "PATIENCE_SECONDS", 0.05)
-    monkeypatch.setattr(bus_requests, "RETRY_SECONDS", 0.2)
+    monkeypatch.setattr(bus_requests, "PATIENCE_SECONDS", 0.01)
+    monkeypatch.setattr(bus_requests, "RETRY_SECONDS", 0.1)
     requests: list[Any] = []
 
     async def answer(request: Any) -> int:
         requests.append(request)
-        pair.processes[2].is_away = len(requests) == 1
-        asyncio.get_running_loop().call_later(0.1, setattr, pair.processes[2], "is_away", False)
         return len(requests)
 
     pair = Pair(answer)
+    pair.processes[2].failures = 2  # the response, and that it works on it
     assert await pair.ask("x") == 1
     assert requests == ["x"]
+
+
+async def test_a_process_is_waited_for_as_long_as_it_works(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(bus_requests, "PATIENCE_SECONDS", 0.01)
+
+    async def work(request: Any) -> str:
+        await until(lambda: pair.processes[1].sent > 2 * bus_requests.MAX_SILENT)
+        return "late"
+
+    pair = Pair(work)
+    assert await pair.ask(1) == "late"
+
+
+async def test_a_process_that_says_nothing_is_an_error_to_retry(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(bus_requests, "PATIENCE_SECONDS", 0.01)
+    pair = Pair(repeat)
+    pair.second.close()
+    with pytest.raises(RetryableToolError, match="does not answer"):
+        await pair.ask(1)
+    assert pair.processes[1].sent == bus_requests.MAX_SILENT
 
 
 async def test_the_process_in_the_id_responds() -> None:
@@ -133,6 +157,6 @@ async def test_a_failure_at_the_other_process_is_logged_there_and_is_no_response
 
 async def test_a_process_that_cannot_be_reached_is_an_error_to_retry() -> None:
     pair = Pair(repeat)
-    pair.processes[1].is_away = True
+    pair.processes[1].failures = 1
     with pytest.raises(RetryableToolError, match="cannot be reached now"):
         await pair.ask(1)
