@@ -55,17 +55,12 @@ class SharedRateLimit(Middleware):
         return self._counted.bucket(call) is not None
 
     async def on_call_tool(self, call: Call, call_next: CallNext) -> Outcome:
-        """Count a tool call, or refuse it."""
-        return await self._count(call, call_next)
-
-    async def on_complete(self, call: Call, call_next: CallNext) -> Outcome:
-        """Count a request for completion, or refuse it."""
-        return await self._count(call, call_next)
-
-    async def _count(self, call: Call, call_next: CallNext) -> Outcome:
+        """Count a tool call or a request for completion, or refuse it."""
         if (bucket := self._counted.bucket(call)) is not None:
             refuse(call, await self._buckets.take(*bucket))
         return await call_next(call)
+
+    on_complete = on_call_tool
 
 
 class SharedBuckets:
