@@ -80,13 +80,13 @@ class BusRequests:
             del self._waiting[key], self._silent[key]
 
     def close(self) -> None:
-        """Answer no more requests, and give up those that wait."""
+        """Answer no more requests, and end those that wait with an error: the other process may live."""
         self._end()
         for answering in self._answering.values():
             answering.cancel()
         for response in self._waiting.values():
             if not response.done():
-                response.set_result(None)
+                response.set_exception(RetryableToolError("This process cannot ask others now. Try again later."))
 
     def _receive(self, body: bytes, sender: int) -> None:
         message = decode(body)
