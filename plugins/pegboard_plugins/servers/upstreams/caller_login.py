@@ -69,8 +69,7 @@ class CallerLogin:
         self._auth: OAuth = oauth(config, own, None)
         self._agreement: Agreement | None = None
         self._version: object = None
-        self._earlier: Mapping[str, str] = {}
-        self._refused: Mapping[str, str] = {}
+        self._tried: Mapping[str, str] = {}
         self._challenge: Mapping[str, str] = {}
         self._vain: list[float] = []
         self._started_name = ""
@@ -86,7 +85,7 @@ class CallerLogin:
             AuthorizationRequiredError: the caller has pasted no key, or not agreed to its use.
         """
         present = await self._fields(url)
-        fields = present if present and await self._may_use() else {}
+        self._tried = fields = present if present and await self._may_use() else {}
         carried.set(bool(fields))
         if not fields and self._config.user_key is not None:
             raise AuthorizationRequiredError(self._config.user_key[1])
@@ -95,16 +94,12 @@ class CallerLogin:
     async def challenged(self, url: str, status: int, headers: Mapping[str, str]) -> bool:
         """Renew the token, or use one of a new login. Return False if the caller must log in, or agree."""
         self._challenge = headers
-        self._refused = self._earlier if carried.get() else {}
         if self._config.user_key is not None:
             return False
         if carried.get():
-            is_renewed = await self._auth.challenged(url, status, headers)
-            self._refused = await self._fields(url)
-            return is_renewed
+            return await self._auth.challenged(url, status, headers)
         await self._auth.reload(url)
-        self._refused = await self.headers(url)
-        return bool(self._refused)
+        return bool(await self.headers(url))
 
     async def _fields(self, url: str) -> Mapping[str, str]:
         """Return the header with the token or the key as the store has it now; none without both."""
@@ -112,8 +107,7 @@ class CallerLogin:
         if version != self._version:
             self._version = version
             self._agreement = None  # the person may have ended it
-        self._earlier = await self._auth.headers(url) if key is None else await self._key_fields(key[0])
-        return self._earlier
+        return await self._auth.headers(url) if key is None else await self._key_fields(key[0])
 
     async def _key_fields(self, header: str) -> Mapping[str, str]:
         key = (await self._own.load(self._place) or {}).get("key")
@@ -145,12 +139,12 @@ class CallerLogin:
         self._agreement = None if saved is None else Agreement(saved["issuer"], frozenset(saved["scopes"]))
 
     async def is_new(self) -> bool:
-        """Return True if another process has logged in since the server refused a request. Connect again then."""
+        """Return True if another process has logged in since the last request. Connect again then."""
         await self._auth.reload(self._url)
         fields = await self._fields(self._url)
-        if not fields or fields == self._refused or not await self._may_use():
+        if not fields or fields == self._tried or not await self._may_use():
             return False
-        self._refused = fields
+        self._tried = fields
         self._on_login()
         return True
 
