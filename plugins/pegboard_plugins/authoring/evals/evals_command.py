@@ -41,22 +41,16 @@ Tools = tuple[list[MCPToolDefinition], Mapping[str, Callable[..., Any]]]
 EvalsOutput: TypeAlias = ReportOutput | ComparisonOutput
 
 
-SUGGEST = Path("suggest")
-"""The first argument of `pegboard evals suggest`."""
-
-
 def run_evals(command: CommandContext) -> int:
     """Run suites. Return 1 below `--min-score`, and if a model does not answer."""
     options = command.options
-    suggests = options.suites[:1] == [SUGGEST]
-    if suggests:
-        del options.suites[0]
+    suggests = options.suites[:1] == ["suggest"]  # as it was written: `./suggest` is a folder
     if options.compare:
         return _compare(options)
     if options.capture and options.capture.exists():
         raise MCPError(f"{options.capture} exists: name another file for the suite")
     known = read_answers(options.replay or options.answers) if _exists(options) else {}
-    suites = load_suites(options.suites or [Path()])
+    suites = load_suites([*map(Path, options.suites[suggests:])] or [Path()])
     served, functions = _tools(command)
     try:
         offered = {suite.name: suite.bind(served, functions) for suite in suites}

@@ -334,15 +334,18 @@ def test_confused_tools_are_named_with_their_words(pegboard: Command) -> None:
         {"name": "find", "description": "Search files by their names.\nFast."},
         {"name": "grep", "description": "Search lines of files."},
     ]
+    (pegboard.folder / "suggest").mkdir()
     pegboard.write(
         "from pegboard_evals import *\n@tool_eval()\nasync def suite():\n"
         f"    suite = EvalSuite('own', 'Search.').add_tool_definitions({tools!r})\n"
         "    suite.add_case('a', 'search names', [ExpectedMCPToolCall('find')])\n"
         "    suite.add_case('b', 'fast names', [ExpectedMCPToolCall('find')])\n    return suite\n",
-        "eval_own.py",
+        "suggest/eval_own.py",
     )
     with model_server({"search names": [[["grep", {}]]]}) as server:
-        done = evals(pegboard, server, "suggest")
+        done = evals(pegboard, server, "suggest", "suggest")
+        of_folder = evals(pegboard, server, "./suggest")
+    assert of_folder.out.splitlines() == done.out.splitlines()[:3]
     assert done.out.splitlines()[3:] == [
         "a: expected find, called grep",
         "  shared words: files, search",
