@@ -19,6 +19,13 @@ options = [
   { name = "--port", key = "port", help = "another port" },
   { name = "--acme-narrow", aliases = ["--wide"], key = "narrow", help = "not the size" },
 ]
+
+[acme.commands.list]
+options = [
+  { name = "--acme-first", aliases = ["-f"], value = true, run = "acme:first", help = "the first" },
+  { name = "--acme-second", aliases = ["-f"], value = true, run = "acme:second", help = "the second" },
+  { name = "--no-wait", value = true, run = "acme:third", help = "the third" },
+]
 """
 
 
@@ -43,6 +50,12 @@ def test_options_of_a_named_plugin_set_its_keys(config: Path, capsys: pytest.Cap
         parse([*command, "--help"])
     assert "--acme-size SIZE" in (shown := capsys.readouterr().out)
     assert "size ([plugins.acme] size)" in shown
+
+
+def test_an_option_with_a_name_that_is_taken_does_not_take_the_place_of_a_command(config: Path) -> None:
+    config.write_text("[plugins.acme]\n")
+    options = parse(["--config", str(config), "list", "--no-wait", "-f"])
+    assert (options.run, options.no_wait) == ("acme:first", True)
 
 
 def test_options_of_a_plugin_that_nobody_names_are_unknown(config: Path) -> None:

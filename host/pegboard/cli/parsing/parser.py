@@ -94,9 +94,8 @@ def _parse_command(
     Returns:
         The parser, the parsed options, and the words that it does not know.
     """
-    added = [*added_options(command.name, naming)]
-    parser = build_parser([command], added)
-    alternatives = [option for option in added if option.argument.is_alternative]
+    parser = build_parser([command], added_options(command.name, naming))
+    alternatives = [option for option in parser.added if option.argument.is_alternative]
     options = argparse.Namespace(**vars(options))
     if alternatives and not set(_HELP) & set(rest):
         # options may be anywhere, so these are parsed first: argparse ends a list of arguments at an option
@@ -141,9 +140,14 @@ def _is_usable(command: DeclaredCommand) -> bool:
 
 
 class _Parser(argparse.ArgumentParser):
-    """Reports errors in a line or two, with the nearest valid name."""
+    """Reports errors in a line or two, with the nearest valid name.
+
+    Attributes:
+        added: the options that plugins have added.
+    """
 
     def __init__(self, **options: Any) -> None:
+        self.added: list[AddedOption] = []
         # argparse creates a formatter for each argument: the width of the terminal would delay the start
         super().__init__(formatter_class=partial(argparse.RawDescriptionHelpFormatter, width=80), **options)
 
@@ -205,7 +209,7 @@ def build_parser(commands: Iterable[DeclaredCommand], added: Iterable[AddedOptio
 
     Args:
         commands: the commands.
-        added: options that are added to each command.
+        added: options that are added to each command, unless another option has one of their names.
     """
     shared = _shared_options(defaults=False)
     parser = _Parser(
@@ -227,6 +231,7 @@ def build_parser(commands: Iterable[DeclaredCommand], added: Iterable[AddedOptio
             if not names & taken:
                 taken |= names
                 new.append(option)
+        parser.added += new
         add_arguments(leaf, new, parsed=True)
     return parser
 
