@@ -21,9 +21,10 @@ def check_server_options(options: argparse.Namespace) -> None:
         unused += [f"{name} has no effect with --stdio" for name, value in of_task.items() if value]
     if options.url and options.stdio:
         unused = ["argument --stdio: not allowed with argument --url"]
-    if options.url or options.stdio:
-        of_host = {"--config": options.config, "--only": options.only, "--file": options.file}
-        unused += [f"{name} has no effect with --url and --stdio" for name, value in of_host.items() if value]
+    is_named = bool(options.url or options.stdio)
+    of_host = {"--config": options.config if is_named else None, "--only": options.only, "--file": options.file}
+    place = "--url and --stdio" if is_named else "--task and --resume"
+    unused += [f"{name} has no effect with {place}" for name, value in of_host.items() if value]
     if unused:
         raise UsageError(unused[0], program=f"pegboard {options.chosen}")
 

@@ -251,6 +251,7 @@ def test_a_server_that_cannot_be_reached_is_named(options: list[str], code: int,
     [
         (["--task"], 1, "no `pegboard serve` with this configuration is running: start it first, or add --url URL"),
         (["--resume", "1", "--stdio", "a"], 2, "--resume has no effect with --stdio"),
+        (["--task", "--file", "a.py"], 2, "--file has no effect with --task and --resume"),
     ],
 )
 def test_a_task_needs_a_server_that_goes_on(options: list[str], code: int, message: str, bare: Command) -> None:
