@@ -166,7 +166,9 @@ def use_server(command: CommandContext, use: Callable[[Client], Awaitable[T]]) -
     except LoginRequiredError as error:
         if error.problem or options.login:
             raise
-        raise MCPError(f"{error} Add --login to log in, or --header 'Authorization: Bearer TOKEN'.") from None
+        named = "" if options.url else f"--url {url} "
+        advice = f"Add {named}--login to log in, or {named}--header 'Authorization: Bearer TOKEN'."
+        raise MCPError(f"{error} {advice}") from None
     except TransportError:
         for line in heard:
             say(f"{options.stdio[0]}: {line}")

@@ -259,6 +259,15 @@ def test_a_task_needs_a_server_that_goes_on(options: list[str], code: int, messa
     assert (done.code, done.out, message in done.err) == (code, "", True), done.err
 
 
+@pytest.mark.needs("auth_token")
+def test_a_running_server_that_does_not_admit_the_operator_is_named(bare: Command) -> None:
+    bare.write(f'[plugins.auth_token]\ntoken = "{"0123456789" * 4}"\n')
+    with serving(bare.arguments("serve", "--port", "0"), bare.folder, bare.environment()) as server:
+        done = bare("call", "some_tool", "--task")
+    assert done.code == 1
+    assert f"requires a login. Add --url {server.url} --login to log in, or --url {server.url} --header" in done.err
+
+
 async def test_a_web_page_is_not_a_server(bare: Command) -> None:
     async with scripted_http(lambda _: whole(200, b"<p>hello", "Content-Type: text/html")) as (url, _):
         done = await asyncio.to_thread(bare, "list", "--url", url)
