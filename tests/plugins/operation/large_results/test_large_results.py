@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from pegboard import Context, ImageContent, ResourceLink, ResourceResult, TextContent, Toolkit
-from pegboard.plugin import PluginError, decode, encode, hookimpl
+from pegboard.plugin import PluginContext, PluginError, decode, encode, hookimpl
 from pegboard.types import ANONYMOUS, LOCAL, Call, Caller, Client, Failure
 from pegboard_plugins.operation.large_results import (
     KeptResults,
@@ -73,8 +73,8 @@ class FailingPlugin(LargeResultsPlugin):
 
     @hookimpl
     @asynccontextmanager
-    async def lifespan(self) -> AsyncIterator[None]:
-        raise RuntimeError
+    async def lifespan(self, context: PluginContext) -> AsyncIterator[None]:
+        assert not context.name, "it fails"
         yield
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import gc
 import json
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
 from unittest.mock import AsyncMock, Mock
 
@@ -20,7 +20,8 @@ from pegboard_plugins.protocols.mcp.http.http_session import HttpSession
 from pegboard_plugins.protocols.mcp.http.http_sessions import HttpSessions
 from pegboard_plugins.protocols.mcp.http.memory_store import MemoryEventStore, MemorySessionStore
 from pegboard_plugins.protocols.mcp.http.session_call import SessionCall
-from pegboard_plugins.protocols.mcp.http.session_stream import EventId
+from pegboard_plugins.protocols.mcp.http.session_endpoint import SessionEndpoint
+from pegboard_plugins.protocols.mcp.http.session_stream import MAX_LEFT_BYTES, EventId, SessionStream, StreamRetention
 from pegboard_plugins.protocols.mcp.settings import McpConfig
 from tests.host.hosting import until
 from tests.support import asgi
@@ -249,7 +250,7 @@ class SlowStore(MemorySessionStore):
         super().__init__(10, 60)
         self.reads: list[asyncio.Event] = []
         self.writes: list[asyncio.Event] = []
-        self.fails = False
+        self.error: Exception | None = None
 
     async def get(self, session_id: str) -> Mapping[str, bytes] | None:
         record = await super().get(session_id)
@@ -260,8 +261,8 @@ class SlowStore(MemorySessionStore):
     async def update(self, session_id: str, changes: Mapping[str, bytes | None]) -> bool:
         if self.writes:
             await self.writes.pop(0).wait()
-        if self.fails:
-            raise OSError("full")
+        if self.error is not None:
+            raise self.error
         return await super().update(session_id, changes)
 
 
@@ -356,10 +357,57 @@ async def test_data_that_could_not_be_stored_is_stored_by_the_next_request() -> 
     for _ in range(2):
         await sessions.find(session.id, LOCAL, NO_CHANGES)
     session.change("shop/cart", "1")
-    store.fails = True
+    store.error = OSError("full")
     with pytest.raises(OSError, match="full"):
         await sessions.release(session)
-    store.fails = False
+    store.error = None
     await sessions.release(session)  # while a further request uses it
     assert await stored(store, session) == b"1"
     await assert_idle(sessions, session)
+
+
+async def streaming(store: SlowStore) -> tuple[HttpSession, SessionStream, Callable[[Any], Awaitable[None]]]:
+    """Return a session that a running call has changed, the stream of the call, and the end of its request."""
+    sessions, session = await opened(store)
+    call = SessionCall(1, session, sessions)
+    call.start(asyncio.Event().wait)  # type: ignore[arg-type]  # it does not end
+    session.change("shop/cart", "1")
+    response = call.stream(repeatable=False)
+    assert call._stream is not None
+    endpoint = SessionEndpoint(sessions, McpConfig())
+    return session, call._stream, lambda other: endpoint._let_go(session, other or response)
+
+
+async def test_a_stream_begins_although_the_data_of_its_call_cannot_be_stored_yet() -> None:
+    store = SlowStore()
+    session, stream, let_go = await streaming(store)
+    store.error = ConnectionError("away")
+    await let_go(None)
+    assert (stream.reader is not None, session.fields.unsaved) == (True, True)
+    session.held += 1  # by another request, whose response is not a stream
+    with pytest.raises(StoreAwayError):
+        await let_go(Response())
+    session.close()
+
+
+async def test_a_stream_is_closed_if_its_client_leaves_before_it_begins() -> None:
+    store = SlowStore()
+    store.writes = [asyncio.Event()]
+    session, stream, let_go = await streaming(store)
+    ending = asyncio.ensure_future(let_go(None))
+    await until(lambda: not store.writes)
+    readers = [stream.reader is None]
+    ending.cancel()
+    await asyncio.wait([ending])
+    assert [*readers, stream.reader is None] == [False, True]
+    session.close()
+
+
+@pytest.mark.parametrize(("size", "is_left"), [(MAX_LEFT_BYTES - 100, True), (MAX_LEFT_BYTES, False)])
+async def test_only_a_response_of_limited_size_is_left_to_other_processes(size: int, is_left: bool) -> None:
+    own, shared = (MemoryEventStore(10**6, 10**6, 60) for _ in range(2))
+    stream = SessionStream("session", StreamRetention(own, shared=shared), "c")
+    stream.send(b"x" * size)
+    stream.close()
+    await stream.keep_rest()
+    assert [await store.after("session", stream.id, -1) is not None for store in (own, shared)] == [True, is_left]
