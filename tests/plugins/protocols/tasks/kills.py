@@ -23,6 +23,7 @@ from typing import Any
 
 from pegboard import MCPError
 from pegboard_client import Client, TaskCancelledError
+from tests.host.hosting import until
 from tests.support.distributions import make_distribution
 from tests.support.redis_server import RedisServer
 from tests.support.wire import PEGBOARD, client_environment
@@ -202,6 +203,8 @@ async def run(kills: int, tasks: int, folder: Path, store: str = "sqlite") -> Co
                 async with server(folder) as (_, client):
                     creations = [asyncio.create_task(load.create(client, f"{kill}-{task}")) for task in range(share)]
                     await asyncio.sleep(random.uniform(0, MAX_LIFE_SECONDS))
+                    if kill == kills - 1:
+                        await until(lambda: bool(load.created))
                 for creation in creations:
                     creation.cancel()
                 await asyncio.gather(*creations, return_exceptions=True)
