@@ -196,7 +196,9 @@ def checked_argument(pattern: str, form: str, text: str) -> str:
 
 
 count_argument = partial(checked_argument, r"[1-9]\d*", "a whole number from 1")
-model_argument = partial(checked_argument, r"(openai|anthropic):.+", "a model: write openai:NAME or anthropic:NAME")
+model_argument = partial(
+    checked_argument, r"(openai|anthropic):[^,\s]+(,[^,\s]+)*", "a model: write openai:NAME or anthropic:NAME"
+)
 output_argument = partial(
     checked_argument,
     r"(.*/)?[^/.]+|.+\.(txt|md|html|json)",

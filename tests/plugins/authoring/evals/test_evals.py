@@ -363,6 +363,7 @@ def test_confused_tools_are_named_with_their_words(pegboard: Command) -> None:
     ("text", "arguments", "message", "code"),
     [
         ("", ["--model", "gpt"], "write openai:NAME or anthropic:NAME", 2),
+        ("", ["--model", "openai:m,"], "write openai:NAME or anthropic:NAME", 2),
         ("", [], "there are no suites", 1),
         ("x = 1", ["--model", "openai:m", "--endpoint", "http://x"], "eval_x.py has no suite", 1),
         ("import arcade_evals", ["--model", "openai:m"], "import from pegboard_evals instead", 1),
