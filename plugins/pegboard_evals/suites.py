@@ -223,7 +223,7 @@ class EvalSuite:
     ) -> list[MCPToolDefinition]:
         """Return the tools that the model gets for the cases of a track."""
         tools: list[MCPToolDefinition] = []
-        for source in self.sources.get(track, served):
+        for source in self.sources.get(track, () if track else served):
             if isinstance(source, ToolCatalog):
                 tools += [tool for tool in served if functions.get(tool["name"], len) in source]
             else:

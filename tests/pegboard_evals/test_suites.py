@@ -119,6 +119,12 @@ def ambiguous() -> None:
     suite().add_case("a", "add", [], [BinaryCritic("a", 1), BinaryCritic("a", 1)])
 
 
+def of_an_unknown_track() -> None:
+    own = suite()
+    own.add_case("a", "add", track="A")
+    own.bind(SERVED, FUNCTIONS)
+
+
 def without_tools(*tracks: str) -> None:
     own = suite().add_tool_definitions([{"name": "far"}], track="A")
     case = own.add_comparative_case("sum", "add")
@@ -138,6 +144,7 @@ def without_tools(*tracks: str) -> None:
         (lambda: suite().extend_case("a", "b"), ValueError, "no case to extend"),
         (lambda: suite().add_tool_definitions([{"name": "a"}, {"name": "a"}]), ValueError, "not 'a'"),
         (lambda: without_tools("A"), EvalError, "the suite 'suite' has no tools"),
+        (of_an_unknown_track, EvalError, "the track 'A' has no tools"),
         (without_tools, EvalError, "'sum' has no track"),
         (lambda: without_tools("B"), ValueError, "the track 'B' has no tools; the tracks are A"),
         (lambda: without_tools("A", "A"), ValueError, "the track 'A' has the case 'sum'"),
