@@ -90,7 +90,10 @@ class Argument(_Model):
     def _check_form(self) -> Argument:
         of_option = self.aliases or self.repeated or self.value is not None or self.key or self.run
         if of_option and not self.name.startswith("--"):
-            raise ValueError(f"{self.name} is no option: it has no `aliases`, `value`, `repeated`, `key` or `run`")
+            raise ValueError(
+                f"the argument {self.name} has `aliases`, `value`, `repeated`, `key` or `run`, which only an option "
+                "may have; remove them"
+            )
         return self
 
 

@@ -89,7 +89,11 @@ def test_an_installed_plugin_that_nobody_names_changes_nothing(tmp_path: Path, m
         ("[acme]\npolicy = 1", "is ignored: policy: Extra inputs are not permitted"),
         (
             "[acme]\ndefault = true",
-            "`default`, `mounts`, `log` or `folders`, which only pegboard may have",
+            "`default`, `mounts`, `log` or `folders`, which only pegboard may have; remove them",
+        ),
+        (
+            '[[acme.commands.greet.arguments]]\nname = "word"\naliases = ["-w"]\nhelp = "a word"',
+            "the argument word has `aliases`, `value`, `repeated`, `key` or `run`, which only an option may have;",
         ),
     ],
 )
