@@ -35,14 +35,13 @@ SELDOM = """
 difflib glob http json pydantic pydantic_core tomli
 pegboard.authoring.absent_options pegboard.authoring.transformed
 pegboard.authorization.token_lookup
-pegboard.calls.completion pegboard.calls.dependencies pegboard.calls.media_results
-pegboard.calls.content_results pegboard.calls.content_results
+pegboard.calls.completion pegboard.calls.content_results pegboard.calls.dependencies pegboard.calls.media_results
 pegboard.catalogue.catalogue_draft pegboard.catalogue.content_compiler pegboard.catalogue.item_checks
 pegboard.catalogue.raw_definitions pegboard.catalogue.similar_tools
 pegboard.catalogue.tool_metadata pegboard.catalogue.tool_settings
 pegboard.config.explain pegboard.config.file_schema pegboard.config.lines pegboard.config.secret_values
 pegboard.content.function_results pegboard.content.rules
-pegboard.context.interaction pegboard.context.host_calls pegboard.context.interaction pegboard.context.log
+pegboard.context.host_calls pegboard.context.interaction pegboard.context.log
 pegboard.context.request_headers pegboard.context.rounds pegboard.context.session_data
 pegboard.errors pegboard.errors.tracebacks
 pegboard.loading.closed_policy pegboard.loading.late_toolkits
@@ -51,8 +50,7 @@ pegboard.plugin.base
 pegboard.reloading.reloader pegboard.runtime.observation pegboard.runtime.sealed_state
 pegboard.schemas pegboard.schemas.authored_schemas pegboard.schemas.booleans pegboard.schemas.changed_arguments
 pegboard.schemas.dependencies pegboard.schemas.docstrings pegboard.schemas.exact_types pegboard.schemas.inlining
-pegboard.schemas.json_schema pegboard.schemas.exact_types
-pegboard.secrets.leaks pegboard.types.content
+pegboard.schemas.json_schema pegboard.secrets.leaks pegboard.types.content
 import_module(home) import_module(package)
 """
 """Modules that most processes do not need, with what they import. Together they would cost a start 130 ms.

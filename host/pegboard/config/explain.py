@@ -1,6 +1,6 @@
 """Problems that a model found in a section. Each key is reported once, with its location and the nearest valid name.
 
-This module is imported only if a section is invalid. Messages do not contain secret values.
+The last part is for `config show`. A start imports this module only if a section is invalid. No secret is disclosed.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Trust in discovered configuration files. The host uses such a file only with content that the user has accepted.
+"""Trust in discovered configuration files, and in folders. The host uses such a file only with accepted content.
 
 An MCP client starts servers in the folder that its user opens, so other people may have written `./hostconfig.toml`.
 The state directory contains a pin for each trusted file: its path and a digest of its content.
@@ -7,12 +7,10 @@ The state directory contains a pin for each trusted file: its path and a digest 
 import hashlib
 import os
 from collections.abc import Callable, Iterator, Mapping
-from hashlib import sha256
 from pathlib import Path
 from typing import Any, NamedTuple, TypeAlias
 
 from pegboard.config import files
-from pegboard.config.files import holds_home, others_can_change
 from pegboard.config.problems import ConfigProblem, KeyPath, dotted
 from pegboard.config.state import StateFiles
 from pegboard.errors import ConfigError
@@ -183,10 +181,10 @@ def trust_folder(folder: Path, environ: Mapping[str, str]) -> None:
         ConfigError: other users could change the folder, or it is or holds the home directory.
         OSError: the folder or the state directory cannot be read or written.
     """
-    if holds_home(folder, environ):
+    if files.holds_home(folder, environ):
         problem = "it is or holds your home directory: name a folder below it"
         raise ConfigError([ConfigProblem(problem, file=str(folder))])
-    if risk := others_can_change(folder, folder.stat()):
+    if risk := files.others_can_change(folder, folder.stat()):
         raise ConfigError([ConfigProblem(f"{risk}; change its owner or permissions", file=str(folder))])
     StateFiles(environ).write(_pin(folder), os.fsencode(folder.resolve()))
 
@@ -228,4 +226,4 @@ def _has_pin(folder: Path, environ: Mapping[str, str]) -> bool:
 
 
 def _pin(folder: Path) -> str:
-    return f"trusted-folder-{sha256(os.fsencode(folder.resolve())).hexdigest()[:32]}"
+    return f"trusted-folder-{_sha256(os.fsencode(folder.resolve()))[:32]}"

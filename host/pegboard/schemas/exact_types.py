@@ -3,7 +3,7 @@
 They exist for types that read a JSON value and the equal Python value alike: models and TypedDicts of strings, numbers,
 booleans, lists and dicts, and of dates, UUIDs and enums that are sent as strings. Strings, numbers and booleans must
 have exactly the declared type. Arguments that such a validator rejects may still be valid: the caller then validates
-them as JSON.
+them as JSON. Those that do not fit then either may be JSON in a string, which `decoded_strings` decodes.
 """
 
 from __future__ import annotations
