@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+import pegboard_testing
 from docs.examples.plugins.event_store import RecentEvents, RecentEventsPlugin
 from pegboard.plugin import EventStore
 from pegboard_testing import EventStoreContract, connect
@@ -21,7 +22,13 @@ async def test_the_host_accepts_the_event_store() -> None:
         assert client.problems == ()
 
 
-def test_each_example_has_tests() -> None:
+def test_the_page_names_each_hook_and_contract_test_and_each_example_with_its_tests() -> None:
+    page = Page("docs/contracts.md")
+    hooks = re.findall(r"^## (\w+)$", Page("docs/hooks.md"), re.M)
+    assert set(re.findall(r"hooks\.md#(\w+)", page)) == set(hooks) > set()
+    kits = {name for name in pegboard_testing.__all__ if name.endswith("Contract")}
+    assert set(re.findall(r"`(\w+Contract)`", page)) == kits - {"Contract"}
+    examples = set(re.findall(r"examples/plugins/(\w+)\.py", page))
+    assert examples == {path.stem for path in ROOT.glob("docs/examples/plugins/*.py")}
     tested = {path.name.removesuffix("_test.py") for path in ROOT.glob("docs/examples/tests/*_test.py")}
-    examples = set(re.findall(r"examples/plugins/(\w+)\.py", Page("docs/contracts.md")))
     assert examples - tested == {"event_store"}  # this file tests it
