@@ -59,7 +59,7 @@ function makeTabs(parent) {
     });
   };
   const selectTarget = () => {
-    const target = document.getElementById(decodeURIComponent(location.hash.slice(1)));
+    const target = document.getElementById(location.hash.slice(1)); // ids are ASCII
     const place = panels.findIndex((panel) => panel.contains(target));
     if (place >= 0) select(tabs[place]);
     if (place >= 0) target.scrollIntoView();
