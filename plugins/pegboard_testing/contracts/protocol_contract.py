@@ -187,10 +187,7 @@ class StreamProtocolContract(Contract[StreamProtocol]):
     async def test_calls_end_with_their_client(self, protocol: StreamProtocol) -> None:
         """After the messages, running calls are cancelled. `serve` returns their number."""
         async with _served() as served:
-            client = ClientEnd()
-            serving = self._serve(protocol, served, client)
-            client.feed(self.call(WAIT, 1))
-            await served.waiting.wait()
+            client, serving = await self._waiting(protocol, served)
             client.feed(None)
             unanswered = await serving
             assert served.cancelled == 1, "the call of a client that has gone was not cancelled"
@@ -200,10 +197,7 @@ class StreamProtocolContract(Contract[StreamProtocol]):
     async def test_calls_are_finished_if_the_connection_says_so(self, protocol: StreamProtocol) -> None:
         """A client such as `echo ... | pegboard stdio` sends its last message, and still reads (`finishes`)."""
         async with _served() as served:
-            client = ClientEnd(finishes=True)
-            serving = self._serve(protocol, served, client)
-            client.feed(self.call(WAIT, 1))
-            await served.waiting.wait()
+            client, serving = await self._waiting(protocol, served, finishes=True)
             before = len(client.received)
             client.feed(None)
             await _settled(lambda: len(client.received))
@@ -216,10 +210,7 @@ class StreamProtocolContract(Contract[StreamProtocol]):
     async def test_it_ends_if_it_is_cancelled(self, protocol: StreamProtocol) -> None:
         """The host cancels `serve` when it stops, and when the token of the caller expires."""
         async with _served() as served:
-            client = ClientEnd()
-            serving = self._serve(protocol, served, client)
-            client.feed(self.call(WAIT, 1))
-            await served.waiting.wait()
+            _, serving = await self._waiting(protocol, served)
             serving.cancel()
             await asyncio.wait((serving,))
             assert serving.cancelled(), "it suppressed the cancellation, or failed"
@@ -265,6 +256,16 @@ class StreamProtocolContract(Contract[StreamProtocol]):
             client.feed(message)
         host = served.host.for_protocols
         return asyncio.ensure_future(protocol.serve(client, client.messages(), host, caller))
+
+    async def _waiting(
+        self, protocol: StreamProtocol, served: Served, *, finishes: bool = False
+    ) -> tuple[ClientEnd, asyncio.Future[int | None]]:
+        """Begin to serve a client, and wait until its call of `contract_wait` runs."""
+        client = ClientEnd(finishes=finishes)
+        serving = self._serve(protocol, served, client)
+        client.feed(self.call(WAIT, 1))
+        await served.waiting.wait()
+        return client, serving
 
     async def _finished(
         self, protocol: StreamProtocol, served: Served, tools: Sequence[str], caller: Caller = LOCAL
