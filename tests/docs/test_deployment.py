@@ -152,6 +152,7 @@ async def test_replicas_share_sessions(tmp_path: Path, file: str) -> None:
     fields = [("Authorization", f"Bearer {TOKEN}"), ("Host", "tools.example.com")]
     try:
         while not is_listening(port):
+            await asyncio.sleep(0)  # the loop notices the end of the server
             assert redis.returncode is None, script
         async with container(tmp_path, config, environ) as first, container(tmp_path, config, environ) as second:
             session = Session(first)
