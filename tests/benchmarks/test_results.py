@@ -18,10 +18,11 @@ from benchmarks.contenders import FLOOR, PEGBOARD, SDK, SDK_FAST, Contender, Con
 from benchmarks.document import Document
 from benchmarks.environments import Environment, Environments
 from benchmarks.http import calls
-from benchmarks.messages import MODERN
+from benchmarks.messages import LEGACY, MODERN
 from benchmarks.page.__main__ import files, main, read
 from benchmarks.page.svg import Series, bars, lines
 from benchmarks.results import Results, Summary
+from tests.docs.pages import Page
 
 T = TypeVar("T")
 CASE = calls.case(MODERN, "add", 16)
@@ -88,6 +89,20 @@ def test_a_promise_compares_the_medians_of_each_round_and_names_the_best_peer() 
     assert promises.line(promise) == (
         f"BROKEN {calls.NAME} {CASE}: {PEGBOARD}: 1.25 (1.25 to 1.25) x floor, at most 1.2; {SDK_FAST} 4"
     )
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"start without toolkits or with toolkit-files | {promises.START:g} times `pydantic`",
+        f"start with a lazy lock of any size | {promises.START_LAZY:g} times `pydantic`",
+        f"calls over HTTP | {promises.EARLY[MODERN]:g} times the floor, in sessions {promises.EARLY[LEGACY]:g} times;",
+        f"pipelined {promises.STDIO:g} times `floor+tasks`",
+        f"A host takes at most {promises.MEMORY_MIB} MiB at rest",
+    ],
+)
+def test_the_page_has_the_limits_of_the_promises(text: str) -> None:
+    assert text in Page("benchmarks/README.md").words
 
 
 def test_contenders_take_turns_in_short_bursts_and_a_round_has_their_best(tmp_path: Path) -> None:
