@@ -96,7 +96,7 @@ class Run(AsyncExitStack):
         end = loop.time() + self.plan.seconds
         suspending: asyncio.Task[None] | None = None
         kills = 0
-        while loop.time() < end:
+        while loop.time() < end and not self.cluster.ending:
             if kills % 3 == 0:
                 suspending = asyncio.create_task(self.suspend(random.choice(self.serving)))
             await asyncio.sleep(min(self.plan.kill_seconds, end - loop.time()))
@@ -177,7 +177,7 @@ async def started(plan: Plan, folder: Path) -> AsyncIterator[Run]:
 
 
 async def travel(plan: Plan, folder: Path, seed: int = 1) -> tuple[Counter[str], list[str]]:
-    """Run to the end. Return what was counted, and the faults."""
+    """Run to the end, or to the first fault. Return the counts, and the faults."""
     async with started(plan, folder) as run:
         cluster = run.cluster
         travellers = [Traveller(cluster, random.Random(seed + number)) for number in range(plan.sessions)]
@@ -190,6 +190,8 @@ async def travel(plan: Plan, folder: Path, seed: int = 1) -> tuple[Counter[str],
             run.kill_redis,
         ]
         for phase in phases:
+            if cluster.ending:
+                break
             before = cluster.counts.total()
             await phase()
             count = cluster.counts.total() - before

@@ -103,7 +103,7 @@ class Cluster:
         proxy: the way to the processes.
         processes: the processes by their addresses.
         redis_away: Redis does not answer, or has just come back.
-        ending: the clients end after their present journeys.
+        ending: the clients end after their present journeys, also after the first fault.
         counts: the journeys, and the errors that are explained.
         faults: the errors that are not.
         had: effects that must have happened once.
@@ -119,7 +119,8 @@ class Cluster:
         self.had: list[str] = []
 
     def fault(self, where: str, error: Exception) -> None:
-        """Note a fault."""
+        """Note a fault, which ends the run."""
+        self.ending = True
         self.faults.append(f"{where}: {error!r}")
         logger.error("%s: %r", where, error)
 
@@ -180,7 +181,7 @@ class Traveller:
             with self.cluster.surviving():
                 await journey(self)
                 self.cluster.counts[name] += 1
-        except Exception as error:  # noqa: BLE001 - the run goes on, and fails at its end
+        except Exception as error:  # noqa: BLE001 - the run ends when all have ended their journeys
             self.cluster.fault(name, error)
         while self._streams:
             self._streams.pop().abort()
@@ -267,7 +268,7 @@ class Traveller:
                             await self._hear(received)
                     finally:
                         stream.abort()
-            except Exception as error:  # noqa: BLE001 - the run goes on, and fails at its end
+            except Exception as error:  # noqa: BLE001 - the run ends when all have ended their journeys
                 self.cluster.fault("the stream for changes", error)
             await asyncio.sleep(RETRY_SECONDS)
 
@@ -419,7 +420,8 @@ def _last_id(stream: Streaming, default: str | None) -> str | None:
 
 async def hear_change(traveller: Traveller) -> None:
     """Subscribe at one process, change at another one, and hear of it on the stream of any."""
-    await traveller.listens.wait()
+    async with asyncio.timeout(PATIENCE_SECONDS):
+        await traveller.listens.wait()
     uri = f"scale://notes/{new_name('note')}"
     posted, _ = await traveller.post(message("resources/subscribe", {"uri": uri}))
     assert posted.result == {}
