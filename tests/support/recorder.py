@@ -113,7 +113,7 @@ class Conversation:
             raise SchemaMismatch(f"an answer nobody waits for: {message!r:.200}")
         revision = self._revision_of(request)
         if kind == "error":
-            rules.check_error(revision, message, self.added)
+            rules.check_error(revision, message, self.added, request_waits=any(self._open.values()))
             return
         assert request is not None
         if request.method == "initialize" and not request.modern:

@@ -111,14 +111,16 @@ def _check_added(revision: str, method: str, result: dict[str, Any], added: Adde
         raise SchemaMismatch(f"{method} of {revision} with resultType {kind!r}")
 
 
-def check_error(revision: str, message: dict[str, Any], added: Added = NOTHING_ADDED) -> None:
-    """Check an error response."""
+def check_error(
+    revision: str, message: dict[str, Any], added: Added = NOTHING_ADDED, *, request_waits: bool = True
+) -> None:
+    """Check an error response. If no request waits, it refuses a notification, and has no id to name."""
     nameless = message.get("id") is None
     if nameless:
         message = {**message, "id": 0}  # stands in: the schemas know no null
     check(revision, "JSONRPCErrorResponse" if revision >= "2025-11-25" else "JSONRPCError", message)
     code: int = message["error"]["code"]
-    if nameless and code not in UNREADABLE:
+    if nameless and request_waits and code not in UNREADABLE:
         raise SchemaMismatch(f"error {code} without the id of its request")
     if added is not NOTHING_ADDED and code == MISSING_CAPABILITY:
         check(MODERN[-1], MODERN_CODES[code], message)

@@ -70,6 +70,7 @@ def test_a_response_fits_its_request_and_revision(revision: str, method: str, re
             conversation.received(line(id=0, **response))
 
 
+REFUSED = line(id=None, error={"code": -32603, "message": "later"})
 ACKNOWLEDGED = line(
     method="notifications/subscriptions/acknowledged",
     params={"notifications": {}, "_meta": {"io.modelcontextprotocol/subscriptionId": 0}},
@@ -84,6 +85,7 @@ ACKNOWLEDGED = line(
         ("ping", [b'{"jsonrpc":"2.0","id":0,"result":{"x":NaN}}']),
         ("ping", [b'{"jsonrpc":"2.0","id":0,"id":0,"result":{}}']),
         ("ping", [line(id="0", result={})]),
+        ("ping", [REFUSED]),
         ("ping", [line(id=0, result={}), line(id=0, result={})]),
         ("ping", [line(method="notifications/x", params={"n": "1"})]),
         ("ping", [line(method="notifications/progress", params={"progressToken": 0, "progress": 1})] * 2),
@@ -97,6 +99,12 @@ def test_an_invalid_line_is_rejected(method: str, lines: list[bytes]) -> None:
         conversation.received(valid)
     with pytest.raises(SchemaMismatch):
         conversation.received(lines[-1])
+
+
+def test_an_error_without_an_id_may_refuse_a_notification() -> None:
+    conversation = open_conversation("ping")
+    conversation.received(line(id=0, result={}))
+    conversation.received(REFUSED)
 
 
 def test_structured_content_must_fit_the_listed_schema() -> None:
