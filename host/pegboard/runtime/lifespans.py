@@ -89,7 +89,7 @@ async def leave_all(entered: Entered) -> bool:
 def observe(
     running: Sequence[LoadedPlugin], host: Host, calls: CallCounter, threads: Threads, entered: Entered
 ) -> Observation | None:
-    """Pass all gauges to the observers of plugins, and enter the record of sessions. Return None without observers."""
+    """Pass all gauges to the observers of plugins, and begin to observe sessions. Return None without observers."""
     contributed = [contribution for _, contribution in contributions_of(running, register_telemetry)]
     if not contributed:
         return None

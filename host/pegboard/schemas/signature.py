@@ -373,7 +373,7 @@ def _encoded(value: bytes, *, structured: bool) -> Any:
 
 
 def _unchecked(value: Any, is_json: bool) -> bytes:
-    """Return a value without a declared type as JSON.
+    """Encode a value without a declared type as JSON.
 
     Raises:
         ToolOutputError: JSON cannot express the value.

@@ -19,7 +19,7 @@ MIN_SUBSTRING_CHARACTERS = 16
 
 
 def may_show(shown: Iterable[Any], secrets: Mapping[str, str]) -> bool:
-    """Return False if no definition shows a declared secret. This is faster than `check_secrets` for each.
+    """Return True if a definition may show a declared secret. This is faster than `check_secrets` for each of them.
 
     Args:
         shown: tools, resources, templates or prompts as clients see them.
@@ -68,7 +68,7 @@ def _searched(record: Any) -> list[Any]:
 
 
 def _fallback(value: object) -> Any:
-    """Return a value of a type that JSON does not have as a value that it has. Secrets are only in mappings."""
+    """Convert a value that JSON cannot express. Only mappings can hold secrets; other values become null."""
     return dict(value) if isinstance(value, Mapping) else None
 
 

@@ -139,7 +139,7 @@ class RunningTasks:
                 del self._legs[task_id]
 
     async def _keep_ending(self, stored: StoredTask, task: Task) -> StoredTask | None:
-        """Store the state after a leg. Try until the store can be reached, because nobody else ends the task."""
+        """Store the state after a leg. Repeat until the store can be reached: no other process ends the task."""
         while True:
             try:
                 return await self._replace(stored, task)

@@ -76,7 +76,7 @@ async def _named(store: TaskStore, name: str) -> StoredTask:
     """
     tasks = [stored for stored in await _all(store) if stored.task.id.startswith(name)]
     if len(tasks) != 1:
-        raise MCPError(f"{len(tasks) or 'no'} tasks begin with {name!r}: `pegboard tasks list` has all")
+        raise MCPError(f"{len(tasks) or 'no'} ids of tasks begin with {name!r}: `pegboard tasks list` shows all")
     return tasks[0]
 
 

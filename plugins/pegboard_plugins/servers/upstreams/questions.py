@@ -133,7 +133,7 @@ class QuestionRules:
             ProtocolError: the page is invalid or forbidden, or the client does not open pages for errors.
         """
         if not isinstance(params, Mapping) or params.get("mode") != "url":
-            raise ProtocolError(INVALID_PARAMS, "the server requires an invalid elicitation")
+            raise ProtocolError(INVALID_PARAMS, "the server's request to open a page is invalid")
         if asks_in_rounds(context) or not declares(context, "elicitation.url"):
             raise ProtocolError(INVALID_PARAMS, "the client does not open pages for errors")
         if reason := self.refusal("elicitation"):

@@ -78,7 +78,7 @@ def _with_pages(rules: QuestionRules, context: Context[Any], data: Any) -> dict[
     """Return the data of an error that requires pages, with the pages for the client."""
     pages = data.get("elicitations") if isinstance(data, dict) else None
     if not isinstance(pages, list):
-        raise ProtocolError(INVALID_PARAMS, "the server requires an invalid elicitation")
+        raise ProtocolError(INVALID_PARAMS, "the server's request to open a page is invalid")
     return {"elicitations": [rules.page(context, page) for page in pages]}
 
 

@@ -99,7 +99,7 @@ class UpstreamRequests(Middleware):
         return await call_next(call)
 
     async def _settle(self, call: Call, servers: Sequence[UpstreamServer], seconds: float) -> bool:
-        """Wait until each of these servers has connected or failed, or the time is up. Return True if one has."""
+        """Wait until each of these servers has connected or failed, or the time is up. Return True if any has."""
         waiting = [server for server in servers if not server.is_settled(call, seconds)]
         if not waiting:
             return False

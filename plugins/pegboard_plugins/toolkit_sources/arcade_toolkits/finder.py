@@ -102,7 +102,7 @@ def toolkits_named(names: Iterable[str]) -> list[InstalledToolkit]:
 
 
 def has_tools(file: Path) -> bool:
-    """Return True if a file has a function at its top level that a decorator of the Arcade system makes a tool."""
+    """Return True if a decorator of the Arcade system makes a top-level function of the file a tool."""
     try:
         source = file.read_bytes()
         if not any(root.encode() in source for root in _ROOTS):
@@ -159,7 +159,7 @@ def _required(distribution: importlib_metadata.Distribution) -> Iterator[str]:
 
 
 def _with_libraries(distribution: importlib_metadata.Distribution) -> list[importlib_metadata.Distribution]:
-    """Return a distribution and those that it requires, directly or not, and that require the Arcade system, too."""
+    """Return a distribution, and its direct and indirect requirements that require the Arcade system, too."""
     parts = {_normal(distribution.name): distribution}
     for part in (queue := [distribution]):
         for name in set(_required(part)) - parts.keys():

@@ -80,7 +80,7 @@ def load_toolkit(installed: InstalledToolkit) -> ArcadeToolkit:
 
 
 def _within(function: Callable[..., Any], variables: Variables) -> Callable[..., Any]:
-    """Return a sync function that runs with context variables, such as the precision of decimal numbers."""
+    """Let a sync function run with these context variables, such as the precision of decimal numbers."""
     if not variables or inspect.iscoroutinefunction(function):
         return function
 

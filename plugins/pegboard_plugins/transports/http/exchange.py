@@ -120,7 +120,7 @@ class Exchange(Generic[_Key]):
         return answer
 
     def end(self, key: _Key) -> None:
-        """Stop to count a request after its response."""
+        """Stop counting a request after its response."""
         self.in_flight.discard(key)
         self.streaming.discard(key)
         self._large_bodies.forget(key)
@@ -242,5 +242,5 @@ class LargeBodies:
         return True
 
     def forget(self, request: Hashable) -> None:
-        """Stop to count the body of a request."""
+        """Stop counting the body of a request."""
         self._sizes.pop(request, None)

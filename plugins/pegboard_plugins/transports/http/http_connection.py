@@ -154,7 +154,7 @@ class HttpConnection(StagedConnection):
             self._settings.send_limit.end(self._open)
 
     def eof_received(self) -> None:
-        """Limit the time in which the peer reads the last response. The event loop closes the connection then."""
+        """Limit the time for the last response: the event loop closes the connection when the peer has read it."""
         self._limit_sending()
 
     def _limit_sending(self) -> None:

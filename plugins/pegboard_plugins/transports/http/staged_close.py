@@ -84,7 +84,7 @@ class StagedConnection(PausingConnection):
             transport.close()
 
     def connection_lost(self, exc: BaseException | None) -> None:
-        """Stop to linger."""
+        """Stop waiting for the end of the peer."""
         self._open = None
         if self._lingering is not None:
             self._lingering.cancel()

@@ -106,7 +106,7 @@ def _range_cost(first: str, last: str) -> int:
 
 
 def _count(part: str) -> int:
-    """Return the larger number of `{2,5}`, 0 without a repetition."""
+    """Return the larger number of a repetition: 5 for `{2,5}`. Return 0 for other parts."""
     if part[0] != "{":
         return 0
     return max((int(number[:9]) for number in re.findall("[0-9]+", part)), default=0)

@@ -142,7 +142,7 @@ class Roots:
         return self._closed.closes_last(self._views(self._whole(above.root, names)))
 
     def protects_last(self, above: Place, names: tuple[str, ...]) -> bool:
-        """Return True if the operator protects an entry. The directories above it must be unprotected."""
+        """Return True if the operator protects an entry of an unprotected directory."""
         return self._protected.match_last(*self._views(self._whole(above.root, names)).inside)
 
     def protects(self, place: Place) -> bool:

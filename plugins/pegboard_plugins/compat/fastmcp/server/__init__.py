@@ -377,7 +377,7 @@ class FastMCP(ChangingToolkit):
 
     @hookimpl
     def register_middleware(self) -> Iterable[HostMiddleware]:
-        """Return the middleware. The host runs a later one inside of an earlier one."""
+        """Return the middleware, outermost first."""
         return [AdaptedMiddleware(middleware) for middleware in self.middleware]
 
     @hookimpl

@@ -164,7 +164,7 @@ class HttpSession(Session):
             call.cut()
 
     def suspend(self) -> None:
-        """End the readers of streams and the waiting questions, because this process counted as ended for others."""
+        """End the readers of streams and the waiting questions: other processes have taken this one for ended."""
         for call in self.running.values():
             self.withdraw(call)
         for stream in self.streams.values():

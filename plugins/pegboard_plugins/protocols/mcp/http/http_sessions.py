@@ -373,7 +373,7 @@ class HttpSessions:
                 self.run(self.settle(session))
 
     def _drop_unused(self, session: HttpSession) -> None:
-        """Drop the session object if nothing uses it. A request that waits for the store may have an older record."""
+        """Drop the session object if nothing uses it, not even a request that waits for the store."""
         is_used = not session.idle or session.fields.unsaved or session.fields.storing.locked()
         is_used = is_used or session.id in self._looking or session.id in self._idle
         if not is_used and self._live.get(session.id) is session:
