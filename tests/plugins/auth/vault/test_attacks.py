@@ -1,4 +1,4 @@
-"""Attacks on logins, each with the expected result of docs/vault.md."""
+"""Attacks on logins, which docs/vault.md lists, each with its result."""
 
 from __future__ import annotations
 
