@@ -95,7 +95,7 @@ async def _no_token(required: "ToolAuthorization", call: "Call | Context[Any]") 
 
 async def _no_host(*_: Any) -> Any:
     """Raise an error, because a plugin outside of a host makes no calls and has no stores."""
-    raise RuntimeError("this needs a host that serves")
+    raise RuntimeError("the plugin has no host: use calls and stores only after the host has started")
 
 
 class FoundFile(NamedTuple):

@@ -135,7 +135,7 @@ class CommandContext:
         raise _not_run()
 
     def missing_items(self, host: "Host") -> "Mapping[str, Finding]":
-        """Let the plugins of a loaded host add the items that they add while it runs, such as those of mounted servers.
+        """Let the plugins of a loaded host add the items that come while it runs, such as those of mounted servers.
 
         Wait for them, unless `--no-wait` is set.
 

@@ -1,4 +1,4 @@
-"""A connection to Redis whose waiting commands are sent together, and whose answers are waited for at most a second."""
+"""A connection to Redis. It sends waiting commands together, and waits for an answer at most a second."""
 
 from __future__ import annotations
 

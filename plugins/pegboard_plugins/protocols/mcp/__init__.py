@@ -108,9 +108,9 @@ class McpPlugin(Plugin):
         """
         if self.config.sessions == "stored":
             raise PluginError(
-                f"it keeps sessions in the memory of one process, but there are {count} workers: share them with "
-                '[host] state = "redis", or set [plugins.mcp] sessions = "sealed", which every worker serves, or "off" '
-                "for clients of 2026-07-28 alone, or serve with --workers 1"
+                f"sessions are in the memory of one process, but there are {count} workers: set [host] state = "
+                '"redis", or [plugins.mcp] sessions = "sealed" (or "off" for clients of 2026-07-28 alone), or serve '
+                "with --workers 1"
             )
         if not self.config.state_keys:
             raise PluginError(
