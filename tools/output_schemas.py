@@ -9,10 +9,10 @@ from typing import Any
 
 from pydantic import TypeAdapter
 
-from pegboard.cli.output.json_records import FailureOutput, StatusOutput, VersionOutput
 from pegboard.cli.parsing.argument_reading import function_named
 from pegboard.cli.parsing.declared_commands import host_commands
 from pegboard.loading.fact_models import CommandFacts
+from tools.output_records import OF_HOST, FailureOutput, StatusOutput, VersionOutput
 
 SHARED_NAMES = {"configure": "configure CLIENT"}
 """The name of the commands of a group that have the same output. By default it is the name of the group."""
@@ -20,20 +20,23 @@ SHARED_NAMES = {"configure": "configure CLIENT"}
 
 def output_types() -> dict[str, Any]:
     """Return the type of each command's output by its name. The name of `pegboard` without a command is ""."""
-    declared = (output for command in host_commands().values() for output in _declared(command.name, command.facts))
-    types = {name: function_named(output) for name, output in declared}
-    return {"": StatusOutput, "--version": VersionOutput, **types}
+    declared = dict(output for command in host_commands().values() for output in _declared(command.name, command.facts))
+    return {"": StatusOutput, "--version": VersionOutput, **declared}
 
 
-def _declared(name: str, facts: CommandFacts) -> Iterator[tuple[str, str]]:
-    """Yield the name and the type of a command, or of each command of a group, that declares its output."""
-    if facts.output:
-        yield name, facts.output
-    outputs = {word: facts.command(word).output for word in facts.commands}
-    times = Counter(outputs.values())
+def _declared(name: str, facts: CommandFacts) -> Iterator[tuple[str, Any]]:
+    """Yield the name and the type of a command, or of each command of a group, whose output has a type."""
+    if output := _output(name, facts):
+        yield name, output
+    outputs = {word: _output(f"{name} {word}", facts.command(word)) for word in facts.commands}
+    times = Counter(map(str, outputs.values()))
     for word, output in outputs.items():
         if output:
-            yield SHARED_NAMES.get(name, name) if times[output] > 1 else f"{name} {word}", output
+            yield SHARED_NAMES.get(name, name) if times[str(output)] > 1 else f"{name} {word}", output
+
+
+def _output(name: str, facts: CommandFacts) -> Any:
+    return OF_HOST.get(name) or (facts.output and function_named(facts.output))
 
 
 def output_schemas() -> str:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from argparse import Namespace
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from shutil import get_terminal_size
 from textwrap import wrap
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from pegboard.cli import OK
 from pegboard.cli.host_setup import host_from_options
@@ -18,7 +18,6 @@ from pegboard.terminal.printing import diverted, print_json, print_lines
 from pegboard.terminal.schema_words import tool_tokens
 
 if TYPE_CHECKING:
-    from pegboard.cli.output.json_records import Enabled, StatusOutput
     from pegboard.config import ConfigProblem
     from pegboard.config.trust import Untrusted
     from pegboard.host import Host
@@ -32,7 +31,7 @@ def run_status(options: Namespace) -> int:
     return OK
 
 
-def _state(options: Namespace) -> StatusOutput:
+def _state(options: Namespace) -> dict[str, Any]:
     """Return the state of the host as JSON. The host is loaded, but not started."""
     untrusted: list[ConfigProblem] = []
 
@@ -45,7 +44,7 @@ def _state(options: Namespace) -> StatusOutput:
         host.load()
     tools = {name: tool_tokens(bound.tool) for name, bound in host.assembly.tools.items()}
     owners = {name: bound.tool.owner for name, bound in host.assembly.tools.items()}
-    enabled: list[Enabled] = []
+    enabled: list[dict[str, Any]] = []
     for plugin in host.report.plugins:
         origin = plugin.origin
         own = [name for name, bound in host.assembly.tools.items() if bound.origin == origin]
@@ -93,7 +92,7 @@ _PURPOSE = {
 }
 
 
-def _lines(state: StatusOutput) -> Iterator[str]:
+def _lines(state: Mapping[str, Any]) -> Iterator[str]:
     file = state["file"] or "without a configuration file: the defaults apply"
     yield from fitted(f"pegboard {state['version']}, {file}", 2)
     toolkits = [plugin for plugin in state["enabled"] if plugin["tools"] or plugin["kind"] == "toolkit"]
@@ -125,5 +124,5 @@ def _wrapped(line: str) -> list[str]:
     return wrap(line, width, subsequent_indent="    ", break_long_words=False, break_on_hyphens=False)
 
 
-def _place(plugin: Enabled) -> str:
+def _place(plugin: Mapping[str, Any]) -> str:
     return "installed" if plugin["source"].startswith("default") else str(plugin["source"])

@@ -1,4 +1,4 @@
-"""The JSON that commands of the host print with `--json`. `docs/output.schema.json` has their JSON Schema."""
+"""The JSON that commands of the host print with `--json`, as types. `docs/output.schema.json` has their JSON Schema."""
 
 from __future__ import annotations
 
@@ -238,9 +238,17 @@ class VersionOutput(TypedDict):
     version: str
 
 
-ListedTools = list[ListedTool]
-"""The output of `pegboard list`."""
-ListedPlugins = list[ListedPlugin]
-"""The output of `pegboard plugins`."""
-ReloadedHosts = list[ReloadedHost]
-"""The output of `pegboard reload`."""
+OF_HOST: dict[str, Any] = {
+    "list": list[ListedTool],
+    "show": ShowOutput,
+    "call": CallOutput,
+    "operator-token": TokenOutput,
+    "reload": list[ReloadedHost],
+    "plugins": list[ListedPlugin],
+    "why": WhyOutput,
+    "config check": CheckOutput,
+    "config show": SettingsOutput,
+    "config trust": TrustOutput,
+    "config untrust": UntrustOutput,
+}
+"""The type of each command of the host by its name. The facts of features name the types of their commands."""
