@@ -32,7 +32,6 @@ class HttpExchange(Protocol):
         Raises:
             TransportError: the server cannot be reached, or the connection was lost.
         """
-        ...
 
     async def close(self) -> None:
         """Close all connections."""

@@ -21,7 +21,6 @@ class MessageStream(Protocol):
         Raises:
             TransportError: the server broke the framing or exceeded a limit.
         """
-        ...
 
     async def close(self) -> None:
         """Close the stream and release its resources."""

@@ -27,7 +27,6 @@ class Connect(Protocol):
 
     def __call__(self, *kits: Kit, **options: Any) -> PlainClient:
         """Connect a client; the arguments are those of `pegboard_testing.connect`."""
-        ...
 
 
 class Snapshot(Protocol):
@@ -44,7 +43,6 @@ class Snapshot(Protocol):
         Raises:
             SnapshotDiffers: the definitions differ. `pytest --pegboard-update` writes the file.
         """
-        ...
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

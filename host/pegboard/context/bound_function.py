@@ -34,15 +34,12 @@ class TimeLimit(Protocol):
 
     def fail(self, error: BaseException) -> None:
         """End the function with an exception."""
-        ...
 
     def pause(self) -> None:
         """Pause the deadline."""
-        ...
 
     def resume(self) -> None:
         """Resume the deadline."""
-        ...
 
 
 class InThread(Protocol):
@@ -50,7 +47,6 @@ class InThread(Protocol):
 
     def __call__(self, function: Callable[[], Any], name: str = ...) -> Awaitable[Any]:
         """Return the value of the function. The name is for the log."""
-        ...
 
 
 class HostAccess(NamedTuple):

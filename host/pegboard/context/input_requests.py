@@ -16,11 +16,9 @@ class QuestionKind(Protocol):
 
     def needs(self) -> str:
         """Return the capability that the client must declare, such as "elicitation.form"."""
-        ...
 
     def question(self) -> Question:
         """Return the question in the form for the client."""
-        ...
 
     def parse(self, answer: Any) -> Any:
         """Return the value that the author receives for an answer.
@@ -28,7 +26,6 @@ class QuestionKind(Protocol):
         Raises:
             ValueError: the answer is invalid. The message states the reason.
         """
-        ...
 
 
 class Elicit(NamedTuple):

@@ -51,7 +51,6 @@ class Catalogue(Protocol):
         Raises:
             ToolDefinitionError: a definition is invalid, or its name is in use.
         """
-        ...
 
     def update(
         self, *definitions: ToolDefinition | ResourceDefinition | PromptDefinition | Callable[..., Any]
@@ -67,7 +66,6 @@ class Catalogue(Protocol):
         Raises:
             ToolDefinitionError: a definition is invalid, or the plugin has no definition with its name.
         """
-        ...
 
     def remove(self, kind: ItemKind, *names: str) -> None:
         """Remove the plugin's own definitions. Calls in flight continue.
@@ -79,7 +77,6 @@ class Catalogue(Protocol):
         Raises:
             ToolDefinitionError: the plugin has no definition with one of these names.
         """
-        ...
 
 
 def _no_secret(name: str) -> None:

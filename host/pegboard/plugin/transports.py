@@ -66,21 +66,17 @@ class TransportContext(Protocol):
     @property
     def standard_output(self) -> int:
         """The file descriptor for output to the parent process: 1, unless the command redirects standard output."""
-        ...
 
     @property
     def stopping(self) -> bool:
         """True if the host is about to stop. Calls in flight continue. Tell clients to send no further ones."""
-        ...
 
     async def wait_stopping(self) -> float:
         """Wait until the host is about to stop. Return the end of the grace period on the event loop's clock."""
-        ...
 
     @property
     def public_hosts(self) -> Collection[str]:
         """The host names in the URLs of routes, from all authenticators."""
-        ...
 
     def opened(self, address: str, *, local: bool = False, policy: str | None = None) -> None:
         """Report that the channel is open.
@@ -112,7 +108,6 @@ class TransportContext(Protocol):
         closes the channel and sends nothing. If the default policy has no
         authenticator, the caller is that of the request, or the operator if the request carries the operator token.
         """
-        ...
 
     async def serve(self, connection: Connection, messages: AsyncIterable[bytes], *, caller: Caller = ANONYMOUS) -> int:
         """Serve one connection until its messages end or the caller's token expires. Then close the connection.
@@ -129,7 +124,6 @@ class TransportContext(Protocol):
         Returns:
             The number of requests without response.
         """
-        ...
 
     async def respond(self, request: Request) -> Response | EventStream:
         """Return the response to one HTTP request. Never raises, except for `asyncio.CancelledError`.
@@ -137,7 +131,6 @@ class TransportContext(Protocol):
         The request's `caller` must be `pegboard.types.LOCAL` if the channel proves that the operator sent it, else
         `ANONYMOUS`.
         """
-        ...
 
     def begin(self, request: Request) -> Response | EventStream | Awaitable[Response | EventStream]:
         """Return the response to one HTTP request like `respond`, or an awaitable if the response is not ready.
@@ -145,7 +138,6 @@ class TransportContext(Protocol):
         The method may be called outside any task. A task must await the awaitable. Both never raise, except for
         `asyncio.CancelledError` of the awaitable.
         """
-        ...
 
 
 class Transport(ABC):
@@ -192,50 +184,40 @@ class ProtocolContext(Protocol):
     @property
     def stopping(self) -> bool:
         """True if the host is about to stop."""
-        ...
 
     async def wait_stopping(self) -> float:
         """Wait until the host is about to stop. Return the end of the grace period on the event loop's clock."""
-        ...
 
     @property
     def restarting(self) -> Collection[str]:
         """The names of the transports that have failed and are not open again."""
-        ...
 
     @property
     def problem(self) -> str:
         """The reason why this process should get no requests now, such as shared state that is away; "" for none."""
-        ...
 
     @property
     def identity(self) -> Identity:
         """The identity of the host."""
-        ...
 
     def offers(self, kind: ItemKind | Literal["completions"]) -> bool:
         """Return True if the host lists items of that kind, or completes any argument."""
-        ...
 
     @property
     def contributed(self) -> Contributions:
         """The current additions of plugins. The protocol advertises them and decides which client may call them."""
-        ...
 
     def hears(self, method: str) -> bool:
         """Return True if a handler or middleware receives notifications of that name."""
-        ...
 
     def tool(self, name: str, caller: Caller) -> Tool | None:
         """Return the tool with that name on the wire. Return None if the caller has no access to such a tool."""
-        ...
 
     def subscribe(self, uri: str, call: Call) -> MCPError | None:
         """Notify a resource that a client subscribes to it (`ResourceDefinition.subscribed`).
 
         Return the error if a `Gate` or the filter of the call (`Call.serves`) rejects the subscription, else None.
         """
-        ...
 
     def watch(self, listener: Callable[[Change], None]) -> Callable[[], None]:
         """Call a listener after every change of the catalogue. Return a function that stops it.
@@ -243,7 +225,6 @@ class ProtocolContext(Protocol):
         The listener runs on the event loop, once the change is visible, and must not block. If it raises, the host logs
         it.
         """
-        ...
 
     async def authenticate(self, request: Request, policy: str = DEFAULT_POLICY) -> Caller | Response:
         """Authenticate a request again, for example to end its stream when its caller is no longer admitted.
@@ -251,7 +232,6 @@ class ProtocolContext(Protocol):
         Set `request.caller` to `request.channel` before. Return the caller, or the response that refuses the request;
         a response with status 500 or above does not refuse the caller.
         """
-        ...
 
     async def store(self, contract: type[Any], name: str) -> Any:
         """Return the store of that contract and name, which a setting marked with `StoreName` selects.
@@ -268,7 +248,6 @@ class ProtocolContext(Protocol):
 
     def dispatch(self, call: Call) -> Awaitable[Outcome]:
         """Run one call through middleware and return its outcome. Never raises, except for `asyncio.CancelledError`."""
-        ...
 
 
 class StreamProtocol(ABC):

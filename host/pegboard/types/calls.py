@@ -50,7 +50,6 @@ class Ask(Protocol):
             ClientTimeoutError: the client did not respond in time. The request was cancelled.
             ClientError: the client responded with an error, or is gone.
         """
-        ...
 
 
 class Round(NamedTuple):

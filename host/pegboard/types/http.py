@@ -14,11 +14,9 @@ class Headers(Protocol):
 
     def get(self, key: str, /) -> str | None:
         """Return the value of the first field `name`. Return None if the field is missing."""
-        ...
 
     def getall(self, key: str, /, default: Sequence[str]) -> Sequence[str]:
         """Return the values of all fields `name`, in order."""
-        ...
 
 
 class Request(NamedTuple):

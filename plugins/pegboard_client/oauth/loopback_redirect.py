@@ -35,15 +35,12 @@ class RedirectReceiver(Protocol):
         Raises:
             OSError: responses cannot be received. The message is for the person.
         """
-        ...
 
     async def receive(self) -> Mapping[str, str]:
         """Wait for the response, and return its parameters."""
-        ...
 
     async def close(self) -> None:
         """Stop receiving."""
-        ...
 
 
 class LoopbackRedirect:

@@ -18,7 +18,6 @@ class TokenStore(Protocol):
         Args:
             server: the URL of the MCP server.
         """
-        ...
 
     async def save(self, server: str, login: Mapping[str, Any] | None) -> None:
         """Replace the login at a server.
@@ -27,7 +26,6 @@ class TokenStore(Protocol):
             server: the URL of the MCP server.
             login: a JSON object; None removes the login.
         """
-        ...
 
 
 class Login(NamedTuple):

@@ -15,7 +15,6 @@ class FarEnd(Protocol):
 
     async def receive(self) -> bytes | None:
         """Return the next message without its framing, None after the host has ended the connection."""
-        ...
 
     async def close(self) -> None:
         """End the connection, as a client does."""

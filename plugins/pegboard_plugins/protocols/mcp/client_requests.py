@@ -48,7 +48,6 @@ class CallChannel(Protocol):
     @property
     def open(self) -> bool:
         """True if messages of the call may still be sent."""
-        ...
 
     def send(self, message: bytes, *, keep: bool = False) -> None:
         """Queue a message, from any thread. A message with `keep` is never dropped."""
