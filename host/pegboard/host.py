@@ -110,7 +110,8 @@ class Host:
         new_context = partial(
             PluginContext, dispatch=self.dispatch, store=self._store, serving=self._serving.wait, bus=self._bus
         )
-        self._registry = Registry(self.config, self._served.publish, self._changes.emit_kinds, self._late, new_context)
+        changed, late = self._changes.emit_kinds, self._late
+        self._registry = Registry(self.config, self._served.publish, changed, late.enter, late.leave, new_context)
         self._program = LoadedPlugin(
             PROGRAM, None, lambda plugin: self._registry.context(plugin, None, _program_logger)
         )

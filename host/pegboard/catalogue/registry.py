@@ -6,7 +6,7 @@ import logging
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from threading import RLock
-from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from pegboard.authoring import as_definition
 from pegboard.calls.served_item import SINGULAR, ServedItem, Unserved
@@ -51,12 +51,6 @@ Guard: TypeAlias = Callable[..., None]
 """Raises `ConfigError` if the authenticators and the routes of an assembly may not be served at an open address."""
 
 
-class _LateLifespans(Protocol):
-    def enter(self, plugin: LoadedPlugin) -> None: ...
-
-    def leave(self, plugin: LoadedPlugin) -> None: ...
-
-
 class Registry:
     """The catalogues of all plugins of one host.
 
@@ -64,8 +58,12 @@ class Registry:
         config: the configuration of the host.
         publish: a function that starts to serve a new assembly.
         changed: a function that is called with the changed kinds, outside all locks.
-        late: enters the lifespans of toolkits that a thread has imported.
+        enter: enters the lifespan of a toolkit that a thread has imported.
+        leave: leaves this lifespan.
         new_context: makes the context of a plugin's hooks from the attributes that the registry knows.
+
+    Attributes:
+        plugins: the plugins that run, with the program's.
     """
 
     def __init__(
@@ -73,26 +71,23 @@ class Registry:
         config: HostConfig,
         publish: Callable[[Assembly], None],
         changed: Callable[[Collection[ItemKind]], None],
-        late: _LateLifespans,
+        enter: Callable[[LoadedPlugin], None],
+        leave: Callable[[LoadedPlugin], None],
         new_context: Callable[..., PluginContext],
     ) -> None:
         self._new_context = new_context
         self._config = config
         self._publish = publish
         self._changed = changed
-        self._late = late
+        self._enter = enter
+        self._leave = leave
         self._lock = RLock()
-        self._plugins: Sequence[LoadedPlugin] = ()
+        self.plugins: Sequence[LoadedPlugin] = ()
         self._assembly: Assembly | None = None
         self._binder: Binder | None = None
         self._joining: Sequence[LoadedPlugin] = ()
         self._edits: Edits = {}
         self._guards: list[Guard] = []
-
-    @property
-    def plugins(self) -> Sequence[LoadedPlugin]:
-        """The plugins that run, with the program's."""
-        return self._plugins
 
     def context(self, plugin: LoadedPlugin, config: Any, log: logging.Logger) -> PluginContext:
         """Return the context of a plugin's hooks, with its catalogue."""
@@ -116,7 +111,7 @@ class Registry:
     def _known(self) -> Iterable[LoadedPlugin]:
         """Return the plugins that run, and those that a start or a reload has loaded in their place."""
         with self._lock:
-            return {key_of(plugin.origin): plugin for plugin in (*self._plugins, *self._joining)}.values()
+            return {key_of(plugin.origin): plugin for plugin in (*self.plugins, *self._joining)}.values()
 
     def _find_store(self, contract: type[Any]) -> Store | None:
         stores = (store for _, store in contributions_of(self._known(), register_stores))
@@ -146,7 +141,7 @@ class Registry:
         return await token_of(request, sources, self._config.host.token_seconds, self._described_providers)
 
     def _described_providers(self) -> set[str]:
-        return {provider.id for _, provider in contributions_of(self._plugins, register_auth_providers) if provider.id}
+        return {provider.id for _, provider in contributions_of(self.plugins, register_auth_providers) if provider.id}
 
     def _secret(self, origin: Origin, name: str) -> str | None:
         with self._lock:
@@ -195,7 +190,7 @@ class Registry:
 
     def _serve(self, plugins: Sequence[LoadedPlugin], binder: Binder, assembly: Assembly) -> None:
         self._connect_late(plugins)
-        self._plugins = plugins
+        self.plugins = plugins
         self._binder = binder
         self._assembly = assembly
         self._publish(assembly)
@@ -230,7 +225,7 @@ class Registry:
 
     def _connect_late(self, plugins: Iterable[LoadedPlugin]) -> None:
         """Allow the import of the late toolkits among these plugins, and forbid the import of replaced toolkits."""
-        for plugin in self._plugins:
+        for plugin in self.plugins:
             if plugin.is_late:
                 plugin.instance.finish = None
         for plugin in plugins:
@@ -243,14 +238,14 @@ class Registry:
         with self._lock:  # what its lifespan adds are items that the assembly does not have yet
             self._joining = (*self._joining, fresh)
         try:
-            self._late.enter(fresh)
+            self._enter(fresh)
         finally:
             with self._lock:
                 self._joining = tuple(plugin for plugin in self._joining if plugin is not fresh)
         try:
             return self._serve_imported(late, fresh, toolkit)
         except BaseException:
-            self._late.leave(fresh)
+            self._leave(fresh)
             raise
 
     def _serve_imported(self, late: LoadedPlugin, fresh: LoadedPlugin, toolkit: LateToolkit) -> Rejections:
@@ -272,13 +267,13 @@ class Registry:
             self._exchange(fresh, late)
             raise
         with self._lock:
-            if fresh in self._plugins:  # if not, a reload serves the definitions again
+            if fresh in self.plugins:  # if not, a reload serves the definitions again
                 toolkit.finish = None
         return rejected
 
     def _exchange(self, old: LoadedPlugin, new: LoadedPlugin) -> None:
         with self._lock:
-            self._plugins = tuple(new if plugin is old else plugin for plugin in self._plugins)
+            self.plugins = tuple(new if plugin is old else plugin for plugin in self.plugins)
 
     def _each_bound(self, plugin: LoadedPlugin) -> Iterator[BindResult]:
         """Yield the items of a plugin. Log those that are invalid."""
@@ -340,7 +335,7 @@ class Registry:
         with self._lock:
             if self._binder is None:
                 raise ToolDefinitionError("the host has not started: only `add` is available before the start")
-            if not any(plugin is other for other in self._plugins):
+            if not any(plugin is other for other in self.plugins):
                 raise ToolDefinitionError(f"{plugin.origin} is not enabled in this host")
             return self._binder
 

@@ -48,6 +48,7 @@ class Rounds:
 
     Attributes:
         seconds: how long the protocol accepts the state of a round.
+        ended: True if the round is over. All tasks that wait for answers are then cancelled.
     """
 
     def __init__(
@@ -69,13 +70,8 @@ class Rounds:
         self._task = task
         self._cancelled_before = task.cancelling() if task is not None else 0
         self._handle: asyncio.Handle | None = None
-        self._ended = False
+        self.ended = False
         self._fault: MCPError | None = None
-
-    @property
-    def ended(self) -> bool:
-        """True if the round is over. All tasks that wait for answers are then cancelled."""
-        return self._ended
 
     # --- for functions ---
 
@@ -159,7 +155,7 @@ class Rounds:
         return self._results[place]
 
     async def _refuse_late(self) -> None:
-        if self._ended:
+        if self.ended:
             await asyncio.sleep(0)  # a function that catches this and asks again must not block other tasks
             raise asyncio.CancelledError
 
@@ -199,7 +195,7 @@ class Rounds:
         self._handle = None
         if self._steps:
             return
-        self._ended = True
+        self.ended = True
         if self._task is not None:
             self._task.cancel()
         for waiting in self._waiting:
@@ -212,7 +208,7 @@ class Rounds:
             InteractionError: the function asked, and then returned or raised without waiting for the answer.
             BaseException: the error in a question or an answer, or else the exception of the function.
         """
-        ours = self._ended and self._task is not None and self._task.uncancel() <= self._cancelled_before
+        ours = self.ended and self._task is not None and self._task.uncancel() <= self._cancelled_before
         self.close()
         cancelled = isinstance(error, asyncio.CancelledError)
         if error is not None and cancelled and not ours:
@@ -230,7 +226,7 @@ class Rounds:
     def close(self) -> None:
         """Cancel all tasks that still wait for an answer."""
         self._task = None
-        self._ended = True
+        self.ended = True
         if self._handle is not None:
             self._handle.cancel()
         for waiting in self._waiting:

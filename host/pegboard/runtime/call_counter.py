@@ -26,11 +26,12 @@ class CallCounter:
         call: the call, a variable of the function that handles all calls.
 
     Attributes:
+        count: the number of calls in flight.
         grace_end: the time on the event loop's clock at which the last `drain` gives up; 0 before it.
     """
 
     def __init__(self, blocked_loop_seconds: float, call: Variable) -> None:
-        self._count = 0
+        self.count = 0
         self._epoch = 0
         self._earlier: dict[int, int] = {}
         self._waiting: dict[int, asyncio.Event] = {}
@@ -38,12 +39,7 @@ class CallCounter:
         self._stopping = asyncio.Event()
         self._cut: Counter[str] = Counter()
         self.grace_end = 0.0
-        self.watchdog = Watchdog(blocked_loop_seconds, lambda: self._count > 0, call)
-
-    @property
-    def count(self) -> int:
-        """The number of calls in flight."""
-        return self._count
+        self.watchdog = Watchdog(blocked_loop_seconds, lambda: self.count > 0, call)
 
     def open(self) -> None:
         """Begin anew at the start of the host."""
@@ -52,23 +48,23 @@ class CallCounter:
 
     def begin(self) -> int:
         """Increment the count when a call begins. Return the epoch, for `end`."""
-        if not self._count:
+        if not self.count:
             self.watchdog.wake()
-        self._count += 1
+        self.count += 1
         return self._epoch
 
     def end(self, epoch: int) -> None:
         """Decrement the count when a call ends that began in an epoch."""
-        self._count -= 1
+        self.count -= 1
         if epoch != self._epoch:
             self._end_earlier(epoch)
-        if not self._count and self._drained is not None:
+        if not self.count and self._drained is not None:
             self._drained.set()
             self._drained = None
 
     def begin_epoch(self) -> asyncio.Event:
         """Begin a new epoch. Return an event that is set when all calls of earlier epochs have ended."""
-        self._earlier[self._epoch] = self._count - sum(self._earlier.values())
+        self._earlier[self._epoch] = self.count - sum(self._earlier.values())
         ended = self._waiting[self._epoch] = asyncio.Event()
         self._epoch += 1
         self._notify()
@@ -89,7 +85,7 @@ class CallCounter:
         """Wait up to `grace` seconds until no call is in flight. Return False if calls are still in flight."""
         self.grace_end = asyncio.get_running_loop().time() + grace
         self._stopping.set()
-        if not self._count:
+        if not self.count:
             return True
         self._drained = self._drained or asyncio.Event()
         try:
@@ -121,7 +117,7 @@ class CallCounter:
     def close(self) -> None:
         """Stop the watchdog, and log the calls that were cut. Those that ignore their cancellation are only counted."""
         self.watchdog.close()
-        if self._is_over and (number := self._cut.total() + self._count):
+        if self._is_over and (number := self._cut.total() + self.count):
             names = [f"{name} ({count})" if count > 1 else name for name, count in sorted(self._cut.items())]
             shown = ", ".join(names[:_MAX_NAMES]) + (", ..." if len(names) > _MAX_NAMES else "")
             counted = "1 call was" if number == 1 else f"{number} calls were"
