@@ -42,19 +42,86 @@ class Reported(NamedTuple):
     message: str | None = None
 
 
-class TestClient:
-    """An MCP client of a host in memory. `pegboard_testing.connect` makes it.
+class ClientRecords:
+    """What the client of a test has sent and received, and its answers.
 
     Attributes:
         host: the host, for state that clients cannot see.
     """
 
+    def __init__(self, host: Host, client: ProtocolClient) -> None:
+        self.host = host
+        self._client = client
+
+    def answer(self, *answers: Any) -> None:
+        """Prepare answers: one function for every question, or fixed ones in the order of the questions.
+
+        An answer to a form is a mapping of its fields, or the value of its only field. An answer to a page to open, or
+        to a form without fields, is True or False. An answer to sampling is a string; to roots, a list of URIs.
+        `accept`, `decline`, `cancel` and `reply` return other answers, and `Answer` any result. A function receives an
+        `Asked`.
+        """
+        self._client.answers.prepare(*answers)
+
+    @property
+    def asked(self) -> list[Asked]:
+        """Every question so far."""
+        return self._client.answers.asked
+
+    @property
+    def notifications(self) -> list[Message]:
+        """Every notification of the host so far, as it was received."""
+        return self._client.notifications
+
+    @property
+    def logs(self) -> list[Logged]:
+        """The log messages so far."""
+        entries = [
+            message["params"] for message in self._client.notifications if message["method"] == "notifications/message"
+        ]
+        return [Logged(params["level"], params["data"], params.get("logger")) for params in entries]
+
+    @property
+    def progress(self) -> list[Reported]:
+        """The progress notifications so far."""
+        entries = [
+            message["params"] for message in self._client.notifications if message["method"] == "notifications/progress"
+        ]
+        return [Reported(params["progress"], params.get("total"), params.get("message")) for params in entries]
+
+    @property
+    def revision(self) -> str:
+        """The revision of MCP that the client speaks."""
+        return self._client.revision
+
+    @property
+    def meta(self) -> dict[str, Any]:
+        """The members to add to the `_meta` of each request. A test may change this dict."""
+        return self._client.meta
+
+    @property
+    def problems(self) -> tuple[LoadProblem, ...]:
+        """The problems that the host found; with `strict`, only warnings."""
+        return self.host.problems
+
+    @property
+    def traffic(self) -> list[Traffic]:
+        """Every message on the wire, as bytes, and who sent it."""
+        return self._client.stream.traffic
+
+    def notify(self, method: str, params: Mapping[str, Any] | None = None) -> None:
+        """Send a notification."""
+        self._client.notify(method, params or {})
+
+
+class TestClient(ClientRecords):
+    """An MCP client of a host in memory. `pegboard_testing.connect` makes it."""
+
     __test__ = False  # pytest would collect it by its name
 
     def __init__(self, host: Host, client: ProtocolClient, observed: Observed, repeats: Collection[str] = ()) -> None:
-        self.host = host
+        super().__init__(host, client)
         self._repeats = repeats
-        self._client = client
         self._observed = observed
 
     # --- tools ---
@@ -157,43 +224,7 @@ class TestClient:
             "prompts": {prompt["name"]: prompt for prompt in await self._offered("prompts")},
         }
 
-    # --- questions and notifications ---
-
-    def answer(self, *answers: Any) -> None:
-        """Prepare answers: one function for every question, or fixed ones in the order of the questions.
-
-        An answer to a form is a mapping of its fields, or the value of its only field. An answer to a page to open, or
-        to a form without fields, is True or False. An answer to sampling is a string; to roots, a list of URIs.
-        `accept`, `decline`, `cancel` and `reply` return other answers, and `Answer` any result. A function receives an
-        `Asked`.
-        """
-        self._client.answers.prepare(*answers)
-
-    @property
-    def asked(self) -> list[Asked]:
-        """Every question so far."""
-        return self._client.answers.asked
-
-    @property
-    def notifications(self) -> list[Message]:
-        """Every notification of the host so far, as it was received."""
-        return self._client.notifications
-
-    @property
-    def logs(self) -> list[Logged]:
-        """The log messages so far."""
-        entries = [
-            message["params"] for message in self._client.notifications if message["method"] == "notifications/message"
-        ]
-        return [Logged(params["level"], params["data"], params.get("logger")) for params in entries]
-
-    @property
-    def progress(self) -> list[Reported]:
-        """The progress notifications so far."""
-        entries = [
-            message["params"] for message in self._client.notifications if message["method"] == "notifications/progress"
-        ]
-        return [Reported(params["progress"], params.get("total"), params.get("message")) for params in entries]
+    # --- notifications and requests ---
 
     async def heard(self, method: str, matches: Callable[[Message], bool] = bool) -> Message:
         """Return a matching notification that was received, or wait for it.
@@ -211,28 +242,6 @@ class TestClient:
         """Subscribe to changes of lists and of these resources. Sessions always receive changes of lists."""
         await self._client.listen(uris)
 
-    # --- requests and state ---
-
-    @property
-    def revision(self) -> str:
-        """The revision of MCP that the client speaks."""
-        return self._client.revision
-
-    @property
-    def meta(self) -> dict[str, Any]:
-        """The members to add to the `_meta` of each request. A test may change this dict."""
-        return self._client.meta
-
-    @property
-    def problems(self) -> tuple[LoadProblem, ...]:
-        """The problems that the host found; with `strict`, only warnings."""
-        return self.host.problems
-
-    @property
-    def traffic(self) -> list[Traffic]:
-        """Every message on the wire, as bytes, and who sent it."""
-        return self._client.stream.traffic
-
     async def request(self, method: str, params: Mapping[str, Any] | None = None) -> Message:
         """Send one request and return its result as it was received.
 
@@ -241,10 +250,6 @@ class TestClient:
             TimeoutError: no response arrived.
         """
         return await self._client.request(method, params or {})
-
-    def notify(self, method: str, params: Mapping[str, Any] | None = None) -> None:
-        """Send a notification."""
-        self._client.notify(method, params or {})
 
     async def _offered(self, kind: Literal["resources", "templates", "prompts"]) -> list[Message]:
         """Return the items of a list method, or an empty list if the host does not have the method."""
