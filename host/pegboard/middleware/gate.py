@@ -49,51 +49,27 @@ class Gate(Middleware):
         )
 
     async def on_call_tool(self, call: Call, call_next: CallNext) -> Outcome:
-        """Refuse a hidden tool."""
-        self._refuse_hidden(call)
-        return await call_next(call)
-
-    async def on_read_resource(self, call: Call, call_next: CallNext) -> Outcome:
-        """Refuse a hidden resource."""
-        self._refuse_hidden(call)
-        return await call_next(call)
-
-    async def on_get_prompt(self, call: Call, call_next: CallNext) -> Outcome:
-        """Refuse a hidden prompt."""
-        self._refuse_hidden(call)
-        return await call_next(call)
-
-    async def on_complete(self, call: Call, call_next: CallNext) -> Outcome:
-        """Refuse completion for a hidden prompt or template."""
-        self._refuse_hidden(call)
-        return await call_next(call)
-
-    def _refuse_hidden(self, call: Call) -> None:
         """Refuse a hidden item."""
         kind, name = named_item(call)
         if isinstance(name, str) and not self.allows(kind, name, call.caller):
             raise self.refusal(kind, name, call)
+        return await call_next(call)
+
+    on_read_resource = on_call_tool
+    on_get_prompt = on_call_tool
+    on_complete = on_call_tool
 
     async def on_list_tools(self, call: Call, call_next: CallNext) -> Outcome:
-        """Remove hidden tools."""
-        return self._left("tools", call, await call_next(call))
-
-    async def on_list_resources(self, call: Call, call_next: CallNext) -> Outcome:
-        """Remove hidden resources."""
-        return self._left("resources", call, await call_next(call))
-
-    async def on_list_resource_templates(self, call: Call, call_next: CallNext) -> Outcome:
-        """Remove hidden templates."""
-        return self._left("resources", call, await call_next(call))
-
-    async def on_list_prompts(self, call: Call, call_next: CallNext) -> Outcome:
-        """Remove hidden prompts."""
-        return self._left("prompts", call, await call_next(call))
-
-    def _left(self, kind: ItemKind, call: Call, listing: Outcome) -> Outcome:
+        """Remove hidden items."""
+        listing = await call_next(call)
         assert isinstance(listing, Listing)
+        kind: ItemKind = "resources" if listing.kind == "templates" else listing.kind
         items = [item for item in listing.items if self.allows(kind, listed_name(item), call.caller)]
         return Listing(listing.kind, tuple(items))
+
+    on_list_resources = on_list_tools
+    on_list_resource_templates = on_list_tools
+    on_list_prompts = on_list_tools
 
 
 _NAMED: dict[str, tuple[ItemKind, str]] = {

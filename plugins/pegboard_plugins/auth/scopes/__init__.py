@@ -243,20 +243,12 @@ class ScopeGate(Gate):
         return None if not call.caller.is_known else every if call.allows(every) else call.caller.scopes & every
 
     async def on_list_tools(self, call: Call, call_next: CallNext) -> Outcome:
-        """List the tools that the caller may use."""
+        """Remove items, if the caller may not use all."""
         return await (super().on_list_tools(call, call_next) if self.wants(call) else call_next(call))
 
-    async def on_list_resources(self, call: Call, call_next: CallNext) -> Outcome:
-        """List the resources that the caller may use."""
-        return await (super().on_list_resources(call, call_next) if self.wants(call) else call_next(call))
-
-    async def on_list_resource_templates(self, call: Call, call_next: CallNext) -> Outcome:
-        """List the resource templates that the caller may use."""
-        return await (super().on_list_resource_templates(call, call_next) if self.wants(call) else call_next(call))
-
-    async def on_list_prompts(self, call: Call, call_next: CallNext) -> Outcome:
-        """List the prompts that the caller may use."""
-        return await (super().on_list_prompts(call, call_next) if self.wants(call) else call_next(call))
+    on_list_resources = on_list_tools
+    on_list_resource_templates = on_list_tools
+    on_list_prompts = on_list_tools
 
     # --- rules that match nothing
 
