@@ -148,18 +148,7 @@ class Audit(Middleware):
     # --- calls
 
     async def on_call_tool(self, call: Call, call_next: CallNext) -> Outcome:
-        """Record a tool call."""
-        return await self._record_call(call, call_next)
-
-    async def on_read_resource(self, call: Call, call_next: CallNext) -> Outcome:
-        """Record a resource read."""
-        return await self._record_call(call, call_next)
-
-    async def on_get_prompt(self, call: Call, call_next: CallNext) -> Outcome:
-        """Record a prompt request."""
-        return await self._record_call(call, call_next)
-
-    async def _record_call(self, call: Call, call_next: CallNext) -> Outcome:
+        """Record a call."""
         if self._config.required and not self._write_kept():
             raise FatalToolError(
                 "This server refuses calls because it cannot record them. Tell the user that the operator must "
@@ -181,6 +170,9 @@ class Audit(Middleware):
         ):
             raise FatalToolError("The call ended, but it could not be recorded. Its result is withheld.")
         return outcome
+
+    on_read_resource = on_call_tool
+    on_get_prompt = on_call_tool
 
     def _facts(self, call: Call, began: float) -> dict[str, Any]:
         """Return the facts about a call before the call runs, because the function may change the arguments."""

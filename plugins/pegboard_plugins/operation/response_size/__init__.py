@@ -52,23 +52,16 @@ class ResponseSize(Middleware):
         self._warn_bytes = warn_bytes
 
     async def on_call_tool(self, call: Call, call_next: CallNext) -> Outcome:
-        """Measure the result of a tool."""
-        return self._measure(call, "name", await call_next(call))
-
-    async def on_read_resource(self, call: Call, call_next: CallNext) -> Outcome:
-        """Measure the contents of a resource."""
-        return self._measure(call, "uri", await call_next(call))
-
-    async def on_get_prompt(self, call: Call, call_next: CallNext) -> Outcome:
-        """Measure the messages of a prompt."""
-        return self._measure(call, "name", await call_next(call))
-
-    def _measure(self, call: Call, key: str, outcome: Outcome) -> Outcome:
+        """Measure a result."""
+        outcome = await call_next(call)
         size = size_of(outcome)
         if size > self._warn_bytes:
-            name = ascii(call.params.get(key))[:_MAX_NAME_CHARACTERS]
-            logger.warning("the result of %s %s is large: %d bytes", call.method, name, size)
+            name = ascii(call.params.get("uri" if call.method == "resources/read" else "name"))
+            logger.warning("the result of %s %s is large: %d bytes", call.method, name[:_MAX_NAME_CHARACTERS], size)
         return outcome
+
+    on_read_resource = on_call_tool
+    on_get_prompt = on_call_tool
 
 
 def size_of(outcome: Outcome) -> int:
