@@ -11,7 +11,7 @@ from pydantic import Field, SecretStr, field_validator, model_validator
 from pegboard import PluginConfig
 from pegboard.plugin import RecordStore, SharedKeys, StoreName, WidensAccess
 from pegboard_plugins.auth.vault.named_providers import NAMED_PROVIDERS
-from pegboard_plugins.support.bearer import checked_scopes
+from pegboard_plugins.support.bearer import Scopes
 from pegboard_plugins.support.login_questions import DEFAULT_WAIT_SECONDS, MAX_WAIT_SECONDS
 from pegboard_plugins.support.secret_strength import is_weak_secret
 
@@ -63,7 +63,7 @@ class ProviderSettings(PluginConfig):
     revocation_endpoint: str | None = None
     device_endpoint: str | None = None
     account_endpoint: str | None = None
-    scopes: tuple[str, ...] = ()
+    scopes: Scopes = ()
     parameters: Mapping[str, str] = {}
     pkce: bool | None = None
     device: bool = False
@@ -82,11 +82,6 @@ class ProviderSettings(PluginConfig):
         from pegboard_client import checked_url
 
         return None if url is None else checked_url(url)
-
-    @field_validator("scopes")
-    @classmethod
-    def _are_scopes(cls, scopes: tuple[str, ...]) -> tuple[str, ...]:
-        return checked_scopes(scopes)
 
     @field_validator("parameters")
     @classmethod
