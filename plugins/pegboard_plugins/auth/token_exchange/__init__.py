@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from contextlib import AsyncExitStack
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from pegboard.plugin import Lifespan, Plugin, PluginContext, TokenSource, hookimpl
@@ -22,25 +23,20 @@ class TokenExchangePlugin(Plugin):
 
     Config = TokenExchangeConfig
 
-    def __init__(self, config: TokenExchangeConfig) -> None:
-        super().__init__(config)
-        self._made: ExchangedTokens | None = None
-
+    @cached_property
     def _tokens(self) -> ExchangedTokens:
-        if self._made is None:
-            from pegboard_plugins.auth.token_exchange.exchanged_tokens import ExchangedTokens
+        from pegboard_plugins.auth.token_exchange.exchanged_tokens import ExchangedTokens
 
-            self._made = ExchangedTokens(self.config.providers)
-        return self._made
+        return ExchangedTokens(self.config.providers)
 
     @hookimpl
     def register_token_sources(self) -> Iterable[TokenSource]:
         """Return the source of exchanged tokens."""
-        return [self._tokens()]
+        return [self._tokens]
 
     @hookimpl
     def lifespan(self, context: PluginContext) -> Lifespan:
         """Return the lifespan, which closes the connections to authorization servers."""
         ends = AsyncExitStack()
-        ends.push_async_callback(self._tokens().close)
+        ends.push_async_callback(self._tokens.close)
         return ends

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from hashlib import sha256
-from math import inf
 from time import time
 from typing import TYPE_CHECKING
 
@@ -17,7 +16,7 @@ from pegboard_plugins.support.bearer import is_bearer_token
 
 if TYPE_CHECKING:
     from pegboard_client import AiohttpExchange
-    from pegboard_plugins.auth.token_exchange.token_grants import ExchangedToken, TokenGrants
+    from pegboard_plugins.auth.token_exchange.token_grants import TokenGrants
 
 MAX_EXCHANGED_TOKENS = 10_000
 """The limit of kept tokens. The oldest are removed first."""
@@ -35,7 +34,7 @@ class ExchangedTokens(TokenSource):
     def __init__(self, providers: Mapping[str, ExchangeSettings]) -> None:
         self._providers = providers
         self._grants: dict[str, TokenGrants] = {}
-        self._kept: dict[_Key, ExchangedToken] = {}
+        self._kept: dict[_Key, tuple[Authorization, float]] = {}
         self._exchange: AiohttpExchange | None = None
 
     async def token(self, request: TokenRequest) -> Authorization | None:
@@ -52,16 +51,17 @@ class ExchangedTokens(TokenSource):
         if caller_token is None:
             return None
         key = name, sha256(caller_token.encode()).digest(), scopes
-        token = self._kept.get(key)
-        if token is None or token.expires_at <= time():
+        token, ends_at = self._kept.get(key, (None, 0.0))
+        if token is None or ends_at <= time():
             try:
-                token = await self._granting(name, settings).token(caller_token, scopes)
+                token, ends_at = await self._granting(name, settings).token(caller_token, scopes)
             except LoginFailedError as error:
                 raise AuthorizationRequiredError(
                     name, scopes=scopes, status="failed", developer_message=str(error)
                 ) from None
-            self._keep(key, token, request.call.caller.expires_at)
-        return Authorization(token.access_token, {}, token.scopes)
+            caller_ends_at = request.call.caller.expires_at
+            self._keep(key, token, ends_at if caller_ends_at is None else min(ends_at, caller_ends_at))
+        return token
 
     async def close(self) -> None:
         """Close the connections, and forget all tokens."""
@@ -69,12 +69,11 @@ class ExchangedTokens(TokenSource):
         if self._exchange is not None:
             await self._exchange.close()
 
-    def _keep(self, key: _Key, token: ExchangedToken, caller_ends: float | None) -> None:
+    def _keep(self, key: _Key, token: Authorization, ends_at: float) -> None:
         now = time()
-        self._kept = {key: kept for key, kept in self._kept.items() if kept.expires_at > now}
-        ends = min(token.expires_at, inf if caller_ends is None else caller_ends)
-        if ends > now:
-            self._kept[key] = token._replace(expires_at=ends)
+        self._kept = {key: kept for key, kept in self._kept.items() if kept[1] > now}
+        if ends_at > now:
+            self._kept[key] = token, ends_at
         if len(self._kept) > MAX_EXCHANGED_TOKENS:
             del self._kept[next(iter(self._kept))]
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
+from pegboard import Authorization
 from pegboard_client import (
     HttpExchange,
     JsonRequests,
@@ -29,24 +30,6 @@ JWT = "urn:ietf:params:oauth:token-type:jwt"
 ID_JAG = "urn:ietf:params:oauth:token-type:id-jag"
 
 
-class ExchangedToken(NamedTuple):
-    """A token for an upstream.
-
-    Attributes:
-        access_token: the token.
-        scopes: its scopes.
-        expires_at: the time from which it is no longer used, in seconds since 1970; 0 if its lifetime is unknown.
-    """
-
-    access_token: str
-    scopes: tuple[str, ...]
-    expires_at: float
-
-    def __repr__(self) -> str:
-        """Return the scopes. Tokens must not reach logs."""
-        return f"ExchangedToken(scopes={self.scopes!r})"
-
-
 class TokenGrants:
     """The requests for the tokens of one upstream.
 
@@ -60,8 +43,10 @@ class TokenGrants:
         self._exchange = exchange
         self._servers: dict[str, ServerMetadata] = {}
 
-    async def token(self, caller_token: str, scopes: Sequence[str]) -> ExchangedToken:
-        """Return a token for the upstream, for the user of a caller's token.
+    async def token(self, caller_token: str, scopes: Sequence[str]) -> tuple[Authorization, float]:
+        """Return a token for the upstream, for the user of a caller's token, and the time from which it is not used.
+
+        The time is in seconds since 1970. It is 0 if the lifetime of the token is unknown.
 
         Raises:
             LoginFailedError: an authorization server cannot be reached, refuses the exchange, or its response is
@@ -129,15 +114,11 @@ async def _request(
     return document
 
 
-def _exchanged(document: Mapping[str, Any], issuer: str, wanted: tuple[str, ...]) -> ExchangedToken:
+def _exchanged(document: Mapping[str, Any], issuer: str, wanted: tuple[str, ...]) -> tuple[Authorization, float]:
     scope = document.get("scope")
     if str(document.get("token_type", "")).lower() != "bearer":
         raise LoginFailedError(f"{issuer} sent a token that is not a bearer token.")
     granted = tuple(scope.split()) if isinstance(scope, str) else wanted
     if missing := [name for name in wanted if name not in granted]:
         raise LoginFailedError(f"{issuer} does not grant {', '.join(missing)}.")
-    return ExchangedToken(
-        access_token=document["access_token"],
-        scopes=granted,
-        expires_at=renewal_time(document.get("expires_in")) or 0.0,
-    )
+    return Authorization(document["access_token"], {}, granted), renewal_time(document.get("expires_in")) or 0.0

@@ -34,10 +34,7 @@ class VaultPlugin(Plugin):
     """A source of tokens, the questions for logins, and the commands for logins."""
 
     Config = VaultConfig
-
-    def __init__(self, config: VaultConfig) -> None:
-        super().__init__(config)
-        self._flows: LoginFlows | None = None
+    _flows: LoginFlows | None = None
 
     def _logins(self, context: PluginContext) -> LoginFlows:
         from pegboard_plugins.auth.vault.login_flows import login_flows

@@ -52,12 +52,9 @@ class LockPlugin(Plugin):
     """The plugin of the catalogue lock."""
 
     Config = LockConfig
-
-    def __init__(self, config: LockConfig) -> None:
-        super().__init__(config)
-        self._lock: CatalogueLock | None = None
-        self._check: LockCheck | None = None
-        self._lazy: LazyStart | None = None
+    _lock: CatalogueLock | None = None
+    _check: LockCheck | None = None
+    _lazy: LazyStart | None = None
 
     def _read(self, context: PluginContext) -> CatalogueLock:
         if self._lock is None:

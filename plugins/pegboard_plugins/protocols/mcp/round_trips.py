@@ -5,6 +5,7 @@ responses.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from pegboard.plugin import ProtocolError
@@ -33,15 +34,12 @@ class RoundTrips:
         self._keys = keys
         self._seconds = seconds
         self._first = Round(seconds=seconds)
-        self._made: Sealer | None = None
 
-    @property
+    @cached_property
     def _sealer(self) -> Sealer:
-        if self._made is None:
-            from pegboard_plugins.protocols.mcp.sealing import Sealer
+        from pegboard_plugins.protocols.mcp.sealing import Sealer
 
-            self._made = Sealer(self._keys, self._seconds)
-        return self._made
+        return Sealer(self._keys, self._seconds)
 
     def begin(self, method: str, params: Mapping[str, Any], caller: Caller) -> Round | None:
         """Return the round for a call, or None if its method cannot require input.
