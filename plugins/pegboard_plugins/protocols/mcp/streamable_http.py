@@ -24,7 +24,7 @@ from pegboard_plugins.protocols.mcp.http.error_responses import (
     unsupported_revision,
 )
 from pegboard_plugins.protocols.mcp.http.session_call import ACCEPTED
-from pegboard_plugins.protocols.mcp.http.session_endpoint import SessionEndpoint
+from pegboard_plugins.protocols.mcp.http.session_endpoint import SessionEndpoint, answer_in
 from pegboard_plugins.protocols.mcp.jsonrpc_messages import EMPTY, message_type, params_of, readable_id
 from pegboard_plugins.protocols.mcp.mcp_service import McpService
 from pegboard_plugins.protocols.mcp.media_types import NOT_ACCEPTABLE, Accepted, accepted_types, unsupported_body
@@ -196,7 +196,7 @@ class StreamableHttp:
             outcome = await service.host.dispatch(call)
             body = service.response(call, outcome)
             return _head(call, outcome)._replace(body=body) if type(outcome) is Failure else Response(200, body)
-        return await stateless_call.respond(_stateless_answer(service, call, stateless_call), streamed=not takes.json)
+        return await stateless_call.respond(answer_in(service, call, stateless_call, _head), streamed=not takes.json)
 
     def _listen(
         self, subscription: ClientSubscription, request: Request, service: McpService
@@ -207,14 +207,6 @@ class StreamableHttp:
             return busy._replace(headers={"Retry-After": "60"})
         service.admitted_streams.add(subscription, request)
         return EventStream(SubscriptionStream(subscription), STREAM_HEADERS)
-
-
-async def _stateless_answer(service: McpService, call: Call, stateless_call: StatelessCall) -> bytes:
-    outcome = await service.host.dispatch(call)
-    stateless_call.head = _head(call, outcome)
-    if stateless_call.progress is not None:
-        stateless_call.progress.end()
-    return service.response(call, outcome)
 
 
 def _head(call: Call, outcome: Outcome) -> Response:

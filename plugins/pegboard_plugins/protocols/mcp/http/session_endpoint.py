@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import logging
+from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from pegboard import MCPError
 from pegboard.plugin import ProtocolError
-from pegboard.types import Call, EventStream, Request, Response
+from pegboard.types import Call, EventStream, Outcome, Request, Response
 from pegboard_plugins.protocols.mcp.headers import SESSION_HEADER, named_revision
 from pegboard_plugins.protocols.mcp.http.error_responses import (
     SESSION_DELETED,
@@ -41,7 +42,7 @@ from pegboard_plugins.protocols.mcp.revisions import (
 from pegboard_plugins.protocols.mcp.session import negotiate
 from pegboard_plugins.protocols.mcp.session_methods import SEALED, answer_at_once
 from pegboard_plugins.protocols.mcp.stateless import is_stateless
-from pegboard_plugins.protocols.mcp.stateless_call import STREAM_HEADERS, cut_response
+from pegboard_plugins.protocols.mcp.stateless_call import STREAM_HEADERS, StatelessCall, cut_response
 from pegboard_plugins.protocols.mcp.token_lifetime import seconds_left
 from pegboard_plugins.support.first_step import in_task
 from pegboard_plugins.support.jsonrpc import INTERNAL_ERROR, INVALID_REQUEST, RequestId
@@ -227,7 +228,7 @@ class SessionEndpoint:
         channel = running if tells else None
         caller, headers, peer = request.caller, request.headers, request.peer
         call = service.call(request_id, method, params, session.client, caller, channel, session, headers, peer)
-        running.start(partial(_answer, service, call, running))
+        running.start(partial(answer_in, service, call, running))
         return running
 
     # --- batches (2025-03-26, basic) ---
@@ -379,9 +380,15 @@ def _standalone(
     return EventStream(reader, STREAM_HEADERS)
 
 
-async def _answer(service: McpService, call: Call, running: SessionCall) -> bytes:
+async def answer_in(
+    service: McpService,
+    call: Call,
+    running: SessionCall | StatelessCall,
+    head: Callable[[Call, Outcome], Response] = response_head,
+) -> bytes:
+    """Return the response to a call, and set the head of its HTTP response."""
     outcome = await service.host.dispatch(call)
-    running.head = response_head(call, outcome)
+    running.head = head(call, outcome)
     if running.progress is not None:
         running.progress.end()
     return service.response(call, outcome)
