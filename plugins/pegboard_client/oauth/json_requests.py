@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import AsyncIterator, Mapping
+from contextlib import AsyncExitStack, asynccontextmanager
 from typing import Any
 from urllib.parse import SplitResult, urlencode, urlsplit
 
@@ -45,6 +46,23 @@ class JsonRequests:
     def __init__(self, exchange: HttpExchange, *, allows_loopback: bool) -> None:
         self._exchange = exchange
         self._allows_loopback = allows_loopback
+
+    @classmethod
+    @asynccontextmanager
+    async def opened(cls, server: str, exchange: HttpExchange | None = None) -> AsyncIterator[JsonRequests]:
+        """Yield an object for the requests of a login at a server.
+
+        Args:
+            server: the URL of the server. If it is on this machine, plain http to this machine is allowed.
+            exchange: sends the HTTP requests; None for one that is closed at the end.
+        """
+        async with AsyncExitStack() as stack:
+            if exchange is None:
+                from pegboard_client.aiohttp_exchange import AiohttpExchange  # a start of the host does not need it
+
+                exchange = AiohttpExchange()
+                stack.push_async_callback(exchange.close)
+            yield cls(exchange, allows_loopback=names_this_machine(server))
 
     def check(self, url: str) -> None:
         """Check that a URL uses https, or http to this machine if that is allowed.

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
-from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext, suppress
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager, nullcontext, suppress
 from contextvars import ContextVar
 from time import time
 from typing import NamedTuple, TypeAlias
@@ -135,7 +135,7 @@ class TokenAuth:
                 return True
             await self._keep(session, None)
         try:
-            async with self._requests(session.url) as requests:
+            async with JsonRequests.opened(session.url, self._exchange) as requests:
                 server = await find_server(requests, login.issuer)
                 headers, own = credentials(login.client, login.issuer)
                 token = login.token.refresh_token or login.token.access_token
@@ -180,7 +180,7 @@ class TokenAuth:
         required = required_scopes(headers)
         if status != 401:
             self._count_extension(session, required)
-        async with self._requests(session.url) as requests:
+        async with JsonRequests.opened(session.url, self._exchange) as requests:
             named = (bearer_challenge(headers) or {}).get("resource_metadata")
             resource = await find_resource(requests, session.url, named)
             server = await find_server(requests, self._chosen_issuer(resource))
@@ -267,7 +267,7 @@ class TokenAuth:
             "resource": login.resource,
         }
         try:
-            async with self._requests(session.url) as requests:
+            async with JsonRequests.opened(session.url, self._exchange) as requests:
                 token = await request_token(requests, login.token_endpoint, login.issuer, login.client, fields)
         except TokenRefusedError as error:
             client = login.client._replace(redirect_uri="") if error.code in FORGOTTEN_CLIENT else login.client
@@ -319,19 +319,6 @@ class TokenAuth:
         if self._store is not None:
             saved = None if login is None else to_json(login, is_registered=self._client is not None)
             await self._store.save(session.url, saved)
-
-    @asynccontextmanager
-    async def _requests(self, url: str) -> AsyncIterator[JsonRequests]:
-        exchange = self._exchange
-        if exchange is None:
-            from pegboard_client.aiohttp_exchange import AiohttpExchange
-
-            exchange = AiohttpExchange()
-        try:
-            yield JsonRequests(exchange, allows_loopback=names_this_machine(url))
-        finally:
-            if self._exchange is None:
-                await exchange.close()
 
 
 def _has_expired(login: Login | None) -> bool:

@@ -8,7 +8,6 @@ from secrets import token_urlsafe
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeGuard
 
 from pegboard_client import (
-    AiohttpExchange,
     AuthorizationRequest,
     JsonRequests,
     LoginFailedError,
@@ -21,7 +20,6 @@ from pegboard_client import (
     find_server,
     id_token_claims,
     is_outage,
-    names_this_machine,
     oauth_error,
     received_code,
 )
@@ -197,12 +195,11 @@ class IdentityProvider:
         if self._waiting >= MAX_CONCURRENT_LOGINS:
             raise ServerUnavailableError("too many logins wait for the provider")
         self._waiting += 1
-        exchange = AiohttpExchange()
         try:
-            yield JsonRequests(exchange, allows_loopback=names_this_machine(self._settings.issuer))
+            async with JsonRequests.opened(self._settings.issuer) as requests:
+                yield requests
         finally:
             self._waiting -= 1
-            await exchange.close()
 
 
 async def _document(requests: JsonRequests, url: str, headers: Mapping[str, str]) -> Mapping[str, Any]:

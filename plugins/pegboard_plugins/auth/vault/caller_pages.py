@@ -21,7 +21,6 @@ from pegboard.plugin import ProtocolContext, Route, encode
 from pegboard.types import Request, Response
 from pegboard_client import (
     PAGE_HEADERS,
-    AiohttpExchange,
     AuthorizationRequest,
     JsonRequests,
     LoginFailedError,
@@ -34,7 +33,6 @@ from pegboard_client import (
     id_token_claims,
     is_outage,
     message_page,
-    names_this_machine,
     received_code,
     refusal,
 )
@@ -290,11 +288,8 @@ class CallerPages:
 
     async def _request_identity(self, flow: LoginFlow | None) -> _Browser:
         nonce = token_urlsafe(32)
-        exchange = AiohttpExchange()
-        try:
-            server = await find_server(self._requests(exchange), self._settings.issuer)
-        finally:
-            await exchange.close()
+        async with JsonRequests.opened(self._settings.issuer) as requests:
+            server = await find_server(requests, self._settings.issuer)
         made = authorization_request(
             server,
             self._client.client_id,
@@ -315,9 +310,7 @@ class CallerPages:
             "redirect_uri": browser.request.redirect_uri,
             **({"code_verifier": browser.request.verifier} if browser.request.verifier else {}),
         }
-        exchange = AiohttpExchange()
-        try:
-            requests = self._requests(exchange)
+        async with JsonRequests.opened(self._settings.issuer) as requests:
             status, document = await requests.post_form(server.token_endpoint, {**form, **own}, headers)
             if is_outage(status) or document is None:
                 raise ServerUnavailableError(f"{server.token_endpoint} sent no tokens, but status {status}.")
@@ -325,11 +318,6 @@ class CallerPages:
                 raise LoginFailedError(refusal(f"{server.issuer} refuses a token", status, {}))
             token = document.get("id_token")
             return await id_token_claims(requests, server, self._client.client_id, browser.nonce, token)
-        finally:
-            await exchange.close()
-
-    def _requests(self, exchange: AiohttpExchange) -> JsonRequests:
-        return JsonRequests(exchange, allows_loopback=names_this_machine(self._settings.issuer))
 
     # --- cookies and states
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from base64 import urlsafe_b64decode
-from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager
 from secrets import token_urlsafe
 from typing import Any, NamedTuple
 from urllib.parse import quote, quote_plus
@@ -21,7 +21,6 @@ from pegboard_client import (
     credentials,
     find_server,
     is_access_token,
-    names_this_machine,
     oauth_error,
     received_code,
     refusal,
@@ -313,16 +312,8 @@ class ProviderClient:
             )
         return self._metadata
 
-    @asynccontextmanager
-    async def _requests(self) -> AsyncIterator[JsonRequests]:
-        from pegboard_client import AiohttpExchange  # a start of the host does not need it
-
-        exchange = AiohttpExchange()
-        try:
-            base = self.settings.issuer or self.facts.token_endpoint
-            yield JsonRequests(exchange, allows_loopback=names_this_machine(base))
-        finally:
-            await exchange.close()
+    def _requests(self) -> AbstractAsyncContextManager[JsonRequests]:
+        return JsonRequests.opened(self.settings.issuer or self.facts.token_endpoint)
 
 
 def _with_settings(facts: NamedProvider, settings: ProviderSettings) -> NamedProvider:
