@@ -135,8 +135,7 @@ class ConnectionSubscriptions:
         subscription = self._open.pop(request_id, None)
         if subscription is None:
             return False
-        subscription.queue.close(drop=True)
-        subscription.end()
+        subscription.cancel()
         return True
 
     def end(self) -> None:

@@ -38,7 +38,7 @@ from pegboard_plugins.protocols.mcp.revisions import (
 )
 from pegboard_plugins.protocols.mcp.stateless import is_stateless, read_client, require_served
 from pegboard_plugins.protocols.mcp.stateless_call import STREAM_HEADERS, StatelessCall, cut_response
-from pegboard_plugins.protocols.mcp.subscriptions import ClientSubscription, SubscriptionStream
+from pegboard_plugins.protocols.mcp.subscriptions import ClientSubscription
 from pegboard_plugins.support.first_step import in_task
 from pegboard_plugins.support.jsonrpc import (
     INTERNAL_ERROR,
@@ -206,7 +206,7 @@ class StreamableHttp:
             busy = error_response(503, subscription.request_id, INTERNAL_ERROR, "There are too many subscriptions.")
             return busy._replace(headers={"Retry-After": "60"})
         service.admitted_streams.add(subscription, request)
-        return EventStream(SubscriptionStream(subscription), STREAM_HEADERS)
+        return EventStream(subscription, STREAM_HEADERS)
 
 
 def _head(call: Call, outcome: Outcome) -> Response:

@@ -194,28 +194,22 @@ class ClientSubscription:
         if close is not None:
             close()
 
-
-class SubscriptionStream:
-    """A subscription as an event stream. The subscription ends when its reader stops."""
-
-    __slots__ = ("_subscription",)
-
-    def __init__(self, subscription: ClientSubscription) -> None:
-        self._subscription = subscription
-
     def __aiter__(self) -> Self:
         return self
 
     async def __anext__(self) -> bytes:
-        queue = self._subscription.queue
-        while True:
-            if (message := queue.pop()) is not None:
-                return message
-            if queue.closed:
+        """Return the next message of the subscription as an event stream."""
+        while (message := self.queue.pop()) is None:
+            if self.queue.closed:
                 raise StopAsyncIteration
-            await queue.wait()
+            await self.queue.wait()
+        return message
 
     async def aclose(self) -> None:
         """End the subscription. The client has disconnected or read the whole stream."""
-        self._subscription.queue.close(drop=True)
-        self._subscription.end()
+        self.cancel()
+
+    def cancel(self) -> None:
+        """End the subscription without a message."""
+        self.queue.close(drop=True)
+        self.end()
