@@ -1,12 +1,12 @@
-"""Notifications of changes on a message stream, for a session and for subscriptions.
+"""Messages that wait for the client of a message stream: of calls, and of changes for a session and subscriptions.
 
-Notifications are sent no faster than the client reads. A task runs only while messages wait.
+Messages are sent no faster than the client reads. A task runs only while messages wait.
 """
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Hashable, Iterable, Mapping
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -69,6 +69,37 @@ class ConnectionWriter:
             self._connection.send(message)
         elif written is not None:
             written()
+
+
+class SendQueue(MessageQueue):
+    """The messages of calls that wait until the client has read earlier messages.
+
+    Beyond its limits, the queue drops the oldest progress and log messages, but never responses or requests. Messages
+    that must be kept are sent directly while the queue is empty.
+
+    Args:
+        connection: the connection to the client.
+        writer: the writer of queued messages.
+        on_empty: a function that is called when the queue is empty again.
+    """
+
+    def __init__(self, connection: Connection, writer: ConnectionWriter, on_empty: Callable[[], None]) -> None:
+        super().__init__()
+        self._connection = connection
+        self._writer = writer
+        self._on_empty = on_empty
+
+    def send(self, message: bytes, *, keep: bool = False, key: Hashable | None = None) -> None:
+        """Send a message, or queue it if others wait. Call on the event loop only."""
+        if keep and self.empty:
+            self._connection.send(message)
+        else:
+            super().send(message, keep=keep, key=key)
+            self._writer.write_soon(self, self._on_empty)
+
+    def end(self) -> None:
+        """Write all queued messages at once."""
+        self._writer.write_all(self)
 
 
 class ListChangedNotifier:

@@ -19,12 +19,12 @@ from pegboard_plugins.protocols.mcp.connection_writer import (
     ConnectionSubscriptions,
     ConnectionWriter,
     ListChangedNotifier,
+    SendQueue,
 )
 from pegboard_plugins.protocols.mcp.jsonrpc_messages import is_request_id, message_type, params_of, readable_id
 from pegboard_plugins.protocols.mcp.mcp_service import McpService
 from pegboard_plugins.protocols.mcp.revisions import BATCH_REVISION, SUPPORTED_REVISIONS
 from pegboard_plugins.protocols.mcp.running_requests import BatchReply, Reply, RunningRequest
-from pegboard_plugins.protocols.mcp.send_queue import SendQueue
 from pegboard_plugins.protocols.mcp.session import Session, negotiate
 from pegboard_plugins.protocols.mcp.session_methods import answer_at_once
 from pegboard_plugins.protocols.mcp.stateless import is_stateless, read_client, require_served

@@ -12,8 +12,8 @@ from pegboard.plugin import ProtocolError
 from pegboard_plugins.protocols.mcp.jsonrpc_messages import message_type
 
 if TYPE_CHECKING:
+    from pegboard_plugins.protocols.mcp.connection_writer import SendQueue
     from pegboard_plugins.protocols.mcp.progress_reports import ProgressReports
-    from pegboard_plugins.protocols.mcp.send_queue import SendQueue
 
 
 Reply = Callable[[bytes | None], None]

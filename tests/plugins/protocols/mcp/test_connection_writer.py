@@ -5,9 +5,8 @@ from __future__ import annotations
 import asyncio
 
 from pegboard.plugin import Connection
-from pegboard_plugins.protocols.mcp.connection_writer import ConnectionWriter
+from pegboard_plugins.protocols.mcp.connection_writer import ConnectionWriter, SendQueue
 from pegboard_plugins.protocols.mcp.message_queue import MessageQueue
-from pegboard_plugins.protocols.mcp.send_queue import SendQueue
 
 
 class Line(Connection):
