@@ -328,7 +328,7 @@ async def test_a_client_is_notified_of_what_was_subscribed_while_messages_were_l
     await store.update(session.id, {"uri/x://late": b""})  # as another process does
     bus.deliver("", b"", 0)
     await asyncio.gather(*sessions._tasks)
-    assert stream.waiting == 1
+    assert stream.queue.waiting == 1
     event = await anext(stream.read(prime=False))
     assert json.loads(event.data)["params"] == {"uri": "x://late"}
     session.close()
@@ -407,7 +407,7 @@ async def test_a_stream_is_closed_if_its_client_leaves_before_it_begins() -> Non
 async def test_only_a_response_of_limited_size_is_left_to_other_processes(size: int, is_left: bool) -> None:
     own, shared = (MemoryEventStore(10**6, 10**6, 60) for _ in range(2))
     stream = SessionStream("session", StreamRetention(own, shared=shared), "c")
-    stream.send(b"x" * size)
+    stream.queue.send(b"x" * size)
     stream.close()
     await stream.keep_rest()
     assert [await store.after("session", stream.id, -1) is not None for store in (own, shared)] == [True, is_left]

@@ -201,9 +201,9 @@ class HttpSession(Session):
         stream.on_left = self._lost
         former = self._standalone()
         if former and former[-1].reader is None:
-            former[-1].move_to(stream)
+            former[-1].queue.move_to(stream.queue)
         for change in self.everything if notify_all else ():
-            stream.send(notification(change), key=change)
+            stream.queue.send(notification(change), key=change)
         self.streams[stream.id] = stream
         for old in former[: len(former) + 1 - MAX_STANDALONE_STREAMS]:
             self._drop(old)
@@ -212,7 +212,7 @@ class HttpSession(Session):
 
     def _lost(self, stream: SessionStream) -> None:
         """Handle a lost stream. The client may resume the stream for `RESUME_SECONDS`."""
-        if stream.open and self.retention.store is not None:
+        if not stream.queue.closed and self.retention.store is not None:
             stream.expiry = asyncio.get_running_loop().call_later(RESUME_SECONDS, self._drop, stream)
         else:
             self._drop(stream)
@@ -231,7 +231,7 @@ class HttpSession(Session):
     @property
     def waiting(self) -> int:
         """The number of unread messages on all streams."""
-        return sum(stream.waiting for stream in tuple(self.streams.values()))
+        return sum(stream.queue.waiting for stream in tuple(self.streams.values()))
 
     def changed(self, changes: Iterable[Change]) -> None:
         """Send changes on one stream: the latest stream with a reader, else the latest resumable stream."""
@@ -241,7 +241,7 @@ class HttpSession(Session):
         target = next((stream for stream in reversed(standalone) if stream.reader is not None), standalone[-1])
         for change in changes:
             if self.is_subscribed_to(change):
-                target.send(notification(change), key=change)
+                target.queue.send(notification(change), key=change)
 
     def stop(self) -> None:
         """Close the standalone streams."""

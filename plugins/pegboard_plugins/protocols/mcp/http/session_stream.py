@@ -9,7 +9,7 @@ import asyncio
 import base64
 import logging
 import secrets
-from collections.abc import Awaitable, Callable, Hashable, Sequence
+from collections.abc import Callable, Sequence
 from itertools import count
 from typing import NamedTuple, Self
 
@@ -123,9 +123,12 @@ class SessionStream:
         stream_id: the id of an earlier stream to continue.
         number: the number of the next message.
         queue: a queue that may already contain messages of the stream.
+
+    Attributes:
+        queue: the messages that wait for a reader. The stream ends when it is closed.
     """
 
-    __slots__ = ("_lock", "_number", "_queue", "expiry", "id", "on_left", "reader", "retention", "session_id")
+    __slots__ = ("_lock", "_number", "expiry", "id", "on_left", "queue", "reader", "retention", "session_id")
 
     def __init__(
         self,
@@ -142,7 +145,7 @@ class SessionStream:
         self.reader: SessionStreamReader | None = None
         self.on_left: Callable[[SessionStream], None] | None = None
         self.expiry: asyncio.TimerHandle | None = None
-        self._queue = queue or MessageQueue()
+        self.queue = queue or MessageQueue()
         self._number = number
         self._lock = asyncio.Lock()
 
@@ -151,35 +154,9 @@ class SessionStream:
         """True if the stream has not only been named by a client: messages of it are sent or wait."""
         return self.on_left is not None
 
-    @property
-    def waiting(self) -> int:
-        """The number of unread messages."""
-        return self._queue.waiting
-
-    @property
-    def open(self) -> bool:
-        """True if the stream accepts messages."""
-        return not self._queue.closed
-
-    def send(self, message: bytes, *, key: Hashable | None = None) -> None:
-        """Queue a message, from any thread."""
-        self._queue.send(message, key=key)
-
-    def wait(self) -> Awaitable[None]:
-        """Wait for a message or the end of the stream."""
-        return self._queue.wait()
-
-    def wake(self) -> None:
-        """Wake the reader."""
-        self._queue.wake()
-
-    def move_to(self, other: SessionStream) -> None:
-        """Move all waiting messages to another stream."""
-        self._queue.move_to(other._queue)
-
     def close(self) -> None:
         """Accept no more messages. Waiting messages can still be read."""
-        self._queue.close()
+        self.queue.close()
         if self.expiry is not None:
             self.expiry.cancel()
             self.expiry = None
@@ -219,7 +196,7 @@ class SessionStream:
     def end_with(self, message: bytes) -> None:
         """Queue a last message that is not stored."""
         self.retention = self.retention._replace(store=None)
-        self.send(message)
+        self.queue.send(message)
         self.close()
 
     def read(
@@ -239,7 +216,7 @@ class SessionStream:
         if self.expiry is not None:
             self.expiry.cancel()
             self.expiry = None
-        self._queue.wake()
+        self.queue.wake()
         return reader
 
     def left(self, reader: SessionStreamReader) -> None:
@@ -254,7 +231,7 @@ class SessionStream:
         async with self._lock:
             if self.reader is not reader:
                 return None
-            number, message = self._number, self._queue.pop()
+            number, message = self._number, self.queue.pop()
             if message is None:
                 return None
             event = await self.event(message)
@@ -265,7 +242,7 @@ class SessionStream:
         """Store unread messages for a client that resumes the stream."""
         unread = []
         async with self._lock:
-            while self.reader is None and (message := self._queue.pop()) is not None:
+            while self.reader is None and (message := self.queue.pop()) is not None:
                 unread.append((self._number, message))
                 await self.event(message)
             await self._leave(unread, is_read=False)
@@ -278,7 +255,7 @@ class SessionStream:
             is_read: False if nobody reads the stream, so that its client may not have read what was sent.
         """
         store, shared = self.retention.store, self.retention.shared
-        if store is None or shared is None or self.open or not (messages and self._queue.empty):
+        if store is None or shared is None or not self.queue.closed or not (messages and self.queue.empty):
             return
         if not is_read:
             messages = await store.after(self.session_id, self.id, -1) or messages
@@ -338,10 +315,10 @@ class SessionStreamReader:
         while stream.reader is self and (self._ends is None or self._loop.time() < self._ends):
             if (following := await stream.take(self)) is not None:
                 return following
-            if not stream.open:
+            if stream.queue.closed:
                 break
             if self._until is None:
-                await stream.wait()
+                await stream.queue.wait()
             elif not await self._news(self._until):
                 break
         raise StopAsyncIteration
@@ -350,7 +327,7 @@ class SessionStreamReader:
         """Wait for a message. Return False if the client must resume the stream, at a time of the event loop."""
         try:
             async with asyncio.timeout_at(until):
-                await self._stream.wait()
+                await self._stream.queue.wait()
         except TimeoutError:
             return False
         return True
@@ -358,7 +335,7 @@ class SessionStreamReader:
     def stop(self) -> None:
         """End the reader, although its connection could read on. The stream may be resumed."""
         self._ends = self._loop.time()
-        self._stream.wake()
+        self._stream.queue.wake()
 
     async def aclose(self) -> None:
         """End the reader when its connection ends."""
