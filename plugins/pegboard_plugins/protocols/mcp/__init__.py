@@ -24,7 +24,7 @@ from pegboard.plugin import (
 from pegboard_plugins.protocols.mcp.settings import McpConfig
 
 if TYPE_CHECKING:
-    from pegboard_plugins.protocols.mcp.mcp_service import Queues
+    from pegboard_plugins.protocols.mcp.mcp_service import McpService, Queues
     from pegboard_plugins.protocols.mcp.profiles import Profile
     from pegboard_plugins.protocols.mcp.round_trips import RoundTrips
 
@@ -58,6 +58,14 @@ class McpPlugin(Plugin):
 
         return {name: Profile(name, config) for name, config in self.config.profiles.items()}
 
+    def _new_service(self, profile: Profile | None) -> partial[McpService]:
+        """Return the class of services with the settings of the plugin. The host and the transport are missing."""
+        from pegboard_plugins.protocols.mcp.mcp_service import McpService
+
+        return partial(
+            McpService, config=self.config, round_trips=self._round_trips, queues=self._queues, profile=profile
+        )
+
     @hookimpl
     def register_middleware(self) -> Iterable[Middleware]:
         """Return the profiles, which learn of changes of the catalogue."""
@@ -80,7 +88,7 @@ class McpPlugin(Plugin):
         from pegboard_plugins.protocols.mcp.message_stream import McpProtocol
 
         profile = self._profiles.get(self.config.stream_profile or "")
-        return [McpProtocol(self.config, self._round_trips, self._queues, profile)]
+        return [McpProtocol(self._new_service(profile), self.config.max_batch)]
 
     @hookimpl
     def register_stores(self, context: PluginContext) -> Iterable[Store]:
@@ -136,7 +144,7 @@ class McpPlugin(Plugin):
         endpoints |= {f"{bare}/{name}": profile for name, profile in self._profiles.items()}
         routes = []
         for start, profile in endpoints.items():
-            answer = McpEndpoint(self.config, self._round_trips, self._queues, profile, context).answer
+            answer = McpEndpoint(self._new_service(profile), self.config, profile, context).answer
             whole = Route("POST", start or "/", answer, anonymous=is_open, advice=_ADVICE)
             route = whole if profile is None else whole._replace(auth=profile.policy)
             paths = sorted({route.path, f"{start}/"})

@@ -10,12 +10,11 @@ from pegboard.types import EventStream, Request, Response
 from pegboard_plugins.support.first_step import begin
 
 if TYPE_CHECKING:
-    from weakref import WeakSet
+    from functools import partial
 
     from pegboard_plugins.protocols.mcp.http.http_sessions import HttpSessions
-    from pegboard_plugins.protocols.mcp.mcp_service import Queues
+    from pegboard_plugins.protocols.mcp.mcp_service import McpService
     from pegboard_plugins.protocols.mcp.profiles import Profile
-    from pegboard_plugins.protocols.mcp.round_trips import RoundTrips
     from pegboard_plugins.protocols.mcp.settings import McpConfig
     from pegboard_plugins.protocols.mcp.streamable_http import StreamableHttp
 
@@ -27,16 +26,14 @@ class McpEndpoint:
 
     def __init__(
         self,
+        new_service: partial[McpService],
         config: McpConfig,
-        round_trips: RoundTrips,
-        queues: WeakSet[Queues],
         profile: Profile | None,
         context: PluginContext,
     ) -> None:
         self._context = context
+        self._new_service = new_service
         self._config = config
-        self._round_trips = round_trips
-        self._queues = queues
         self._profile = profile
         self._http: StreamableHttp | None = None
 
@@ -59,9 +56,7 @@ class McpEndpoint:
 
         sessions = await self._sessions(host)
         if self._http is None:  # unless another request was faster
-            self._http = StreamableHttp(
-                self._config, self._round_trips, self._queues, sessions, self._profile, self._context.bus
-            )
+            self._http = StreamableHttp(self._new_service, self._config, sessions, self._context.bus)
         answer = self.answer(request, host)
         return answer if isinstance(answer, Response | EventStream) else await answer
 

@@ -39,13 +39,7 @@ from pegboard_plugins.support.jsonrpc import (
 from pegboard_plugins.support.repeated_members import decode_message
 
 if TYPE_CHECKING:
-    from weakref import WeakSet
-
-    from pegboard_plugins.protocols.mcp.mcp_service import Queues
-    from pegboard_plugins.protocols.mcp.profiles import Profile
     from pegboard_plugins.protocols.mcp.progress_reports import ProgressReports
-    from pegboard_plugins.protocols.mcp.round_trips import RoundTrips
-    from pegboard_plugins.protocols.mcp.settings import McpConfig
 
 CLEANUP_SECONDS = 0.5
 """How long cancelled calls may take to clean up after the connection has ended."""
@@ -70,13 +64,9 @@ class McpProtocol(StreamProtocol):
 
     name = "mcp"
 
-    def __init__(
-        self, config: McpConfig, round_trips: RoundTrips, queues: WeakSet[Queues], profile: Profile | None = None
-    ) -> None:
-        self._config = config
-        self._round_trips = round_trips
-        self._queues = queues
-        self._profile = profile
+    def __init__(self, new_service: partial[McpService], max_batch: int) -> None:
+        self._new_service = new_service
+        self._max_batch = max_batch
 
     def check_tool(self, tool: Tool) -> None:
         """Reject a tool that clients would ignore because of invalid annotations in its input schema."""
@@ -90,8 +80,8 @@ class McpProtocol(StreamProtocol):
         self, connection: Connection, messages: AsyncIterable[bytes], host: ProtocolContext, caller: Caller
     ) -> int:
         """Answer every message until the connection ends. Then finish running requests, or cancel them."""
-        service = McpService(host, self._config, self._round_trips, self._queues, connection.transport, self._profile)
-        conversation = StreamConnection(connection, service, self._config.max_batch, caller)
+        service = self._new_service(host, transport=connection.transport)
+        conversation = StreamConnection(connection, service, self._max_batch, caller)
         try:
             async for message in messages:
                 if conversation.is_full:

@@ -50,12 +50,9 @@ from pegboard_plugins.support.jsonrpc import (
 from pegboard_plugins.support.repeated_members import decode_message
 
 if TYPE_CHECKING:
-    from weakref import WeakSet
+    from functools import partial
 
     from pegboard_plugins.protocols.mcp.http.http_sessions import HttpSessions
-    from pegboard_plugins.protocols.mcp.mcp_service import Queues
-    from pegboard_plugins.protocols.mcp.profiles import Profile
-    from pegboard_plugins.protocols.mcp.round_trips import RoundTrips
     from pegboard_plugins.protocols.mcp.settings import McpConfig
 
 
@@ -68,17 +65,13 @@ class StreamableHttp:
 
     def __init__(
         self,
+        new_service: partial[McpService],
         config: McpConfig,
-        round_trips: RoundTrips,
-        queues: WeakSet[Queues],
         sessions: HttpSessions,
-        profile: Profile | None,
         bus: Bus,
     ) -> None:
+        self._new_service = new_service
         self._config = config
-        self._round_trips = round_trips
-        self._queues = queues
-        self._profile = profile
         self.sessions = sessions
         self._session_endpoint = SessionEndpoint(sessions, config)
         self._mirrored = MirroredArguments()
@@ -92,7 +85,7 @@ class StreamableHttp:
 
     def _service(self, host: ProtocolContext) -> McpService:
         if self._made is None or self._made.host is not host:
-            self._made = McpService(host, self._config, self._round_trips, self._queues, "http", self._profile)
+            self._made = self._new_service(host, transport="http")
             self.sessions.on_expired(host.session_ended)
             self.sessions.end_with(host)
         return self._made
