@@ -158,7 +158,7 @@ class LoginFlows:
     @property
     def number(self) -> int:
         """The number of this process; 0 without others."""
-        return 0 if self._shared is None else self._shared.number
+        return 0 if self._shared is None else self._shared.bus.number
 
     def owner(self, caller: Caller) -> tuple[str, str] | None:
         """Return the issuer and the subject of a caller in the vault, or None."""

@@ -40,18 +40,13 @@ class SharedFlows:
     """
 
     def __init__(self, bus: Bus, flows: MutableMapping[str, LoginFlow], pages: CallerPages | None) -> None:
-        self._bus = bus
+        self.bus = bus
         self._flows = flows
         self._pages = pages
         self._requests = BusRequests(bus, PAGES, self._answer)
         self._ends = [bus.listen(WAITING, self._add), bus.listen(ENDED, self._end), self._requests.close]
         if pages is not None:
             pages.elsewhere = self.elsewhere
-
-    @property
-    def number(self) -> int:
-        """The number of this process."""
-        return self._bus.number
 
     async def tell_waiting(self, flow: LoginFlow) -> None:
         """Tell the other processes that a login waits."""
@@ -65,7 +60,7 @@ class SharedFlows:
 
     async def _tell(self, topic: str, members: list[Any]) -> None:
         with suppress(ConnectionError):  # they start a login of their own
-            await self._bus.send(topic, encode(members))
+            await self.bus.send(topic, encode(members))
 
     def _add(self, body: bytes, sender: int) -> None:
         version, *members = decode(body)
@@ -109,7 +104,7 @@ class SharedFlows:
         parts = [request.method, request.path, dict(request.query), request.headers.get("Cookie") or ""]
         question = [VERSION, *parts, request.body.decode("latin-1")]
         for number in numbers:
-            if number == self.number:
+            if number == self.bus.number:
                 continue
             try:
                 async with asyncio.timeout(_ANSWER_SECONDS):
