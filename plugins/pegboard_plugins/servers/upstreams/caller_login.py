@@ -69,7 +69,7 @@ class CallerLogin:
         self._auth: OAuth = oauth(config, own, None)
         self._agreement: Agreement | None = None
         self._version: object = None
-        self._tried: Mapping[str, str] = {}
+        self._refused: Mapping[str, str] | None = None
         self._challenge: Mapping[str, str] = {}
         self._vain: list[float] = []
         self._started_name = ""
@@ -85,8 +85,8 @@ class CallerLogin:
             AuthorizationRequiredError: the caller has pasted no key, or not agreed to its use.
         """
         present = await self._fields(url)
-        self._tried = fields = present if present and await self._may_use() else {}
-        carried.set(bool(fields))
+        fields = present if present and await self._may_use() else {}
+        carried.set(fields)
         if not fields and self._config.user_key is not None:
             raise AuthorizationRequiredError(self._config.user_key[1])
         return fields
@@ -94,6 +94,7 @@ class CallerLogin:
     async def challenged(self, url: str, status: int, headers: Mapping[str, str]) -> bool:
         """Renew the token, or use one of a new login. Return False if the caller must log in, or agree."""
         self._challenge = headers
+        self._refused = carried.get()
         if self._config.user_key is not None:
             return False
         if carried.get():
@@ -139,14 +140,10 @@ class CallerLogin:
         self._agreement = None if saved is None else Agreement(saved["issuer"], frozenset(saved["scopes"]))
 
     async def is_new(self) -> bool:
-        """Return True if another process has logged in since the last request. Connect again then."""
+        """Return True if another process has logged in since the server refused a request."""
         await self._auth.reload(self._url)
         fields = await self._fields(self._url)
-        if not fields or fields == self._tried or not await self._may_use():
-            return False
-        self._tried = fields
-        self._on_login()
-        return True
+        return bool(fields) and fields != self._refused and await self._may_use()
 
     # --- logins
 

@@ -20,8 +20,8 @@ CALLERS_ADVICE = 'add [plugins.vault.callers], so that callers can log in with `
 """The advice if callers would have to log in, and no page can identify them."""
 OTHER_ADVICE = 'set headers, or identity = "user" with auth'
 """The advice if a server requires a login that this host cannot make."""
-carried: ContextVar[bool] = ContextVar("carried", default=False)
-"""True if the request of this task carried a token."""
+carried: ContextVar[Mapping[str, str] | None] = ContextVar("carried", default=None)
+"""The header with a token or a key that the last request of this task carried; empty or None for none."""
 of_other: ContextVar[bool] = ContextVar("of_other", default=False)
 """True if this task sends requests for another caller than the operator."""
 ONE_CLIENT = ("stdio",)
@@ -110,7 +110,7 @@ class HostLogin:
         self.is_used = self.is_used or bool(fields)
         if of_other.get() and not self._config.shared:
             fields = {}  # the caller was admitted before the operator logged in
-        carried.set(bool(fields))
+        carried.set(fields)
         return fields
 
     async def challenged(self, url: str, status: int, headers: Mapping[str, str]) -> bool:
@@ -121,7 +121,7 @@ class HostLogin:
         if self._auth is None or self.is_unshared or not await self._auth.challenged(url, status, headers):
             return False
         self.is_used = True
-        return carried.get() or self._config.shared or self._context.transports == ONE_CLIENT
+        return bool(carried.get()) or self._config.shared or self._context.transports == ONE_CLIENT
 
     async def begin(self) -> None:
         """Reserve the connection for the operator from the start, if there is a login and it is not shared."""

@@ -144,6 +144,10 @@ class Link:
         self._started = monotonic()
         self._task = asyncio.get_running_loop().create_task(self._run())
 
+    def hasten(self) -> None:
+        """Let the next use connect at once, although an attempt has just failed."""
+        self._next_attempt = None
+
     async def client(self) -> Client:
         """Return the connection. Wait for an attempt that is under way.
 

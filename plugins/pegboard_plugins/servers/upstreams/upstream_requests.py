@@ -161,9 +161,10 @@ class UpstreamRequests(Middleware):
             patience = max((server.config.timeout for server in named), default=0.0)
             others = free if named else self._servers
             if not (await self._settle(call, named, patience) or await self._settle(call, others, self._seconds)):
-                connect_again = [server for server in named if await server.require(call)]
-                if not await self._settle(call, connect_again, patience):
+                logged_in = [server for server in named if await server.require(call)]
+                if not logged_in:
                     raise
+                await self._settle(call, logged_in, patience)
             raise RepeatCallError(f"{error}. More servers are connected now: repeat the request.") from error
 
     def _is_known(self, call: Call) -> bool:

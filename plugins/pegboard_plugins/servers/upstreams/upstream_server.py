@@ -317,12 +317,12 @@ class UpstreamServer:
         caller: Caller,
     ) -> Sent:
         """Send the requests of one call, and again if another process has logged in since the server refused them."""
-        link = user.link
         try:
-            return await self._send(link, send, repeatable, caller)
+            return await self._send(user.link, send, repeatable, caller)
         except AuthorizationRequiredError as error:
-            if error.url is not None or not (await login.is_new() or user.link is not link):
-                raise  # another call may have replaced the connection since
+            if error.url is not None or not await login.is_new():
+                raise
+        user.link.hasten()
         return await self._send(user.link, send, repeatable, caller)
 
     def meta(self, context: Context[Any]) -> dict[str, Any]:
@@ -380,7 +380,7 @@ class UpstreamServer:
     async def require(self, call: Call) -> bool:
         """Check that the user of a call has the token that the server needs, and that a connection for all is open.
 
-        Return True if another process has logged in the user, so that the server connects again.
+        Return True if another process has logged in the user, so that the server can connect.
 
         Raises:
             AuthorizationRequiredError: the user has no token.
@@ -391,6 +391,7 @@ class UpstreamServer:
             user = self._users.get(self.callers.key(call.caller, call.client))
             if user is not None and user.needs_login and user.login is not None:
                 if await user.login.is_new():
+                    user.link.hasten()
                     return True
                 raise await user.login.required(AuthorizationRequiredError(self.name))
         if self._link is not None and (error := self._link.failure) is not None:

@@ -212,13 +212,15 @@ async def test_a_login_at_a_mounted_server_is_finished_by_another_process(site: 
         network(site, server, section("plugins.upstreams.servers.cups", {"identity": "user", "url": cups.url})) as net,
         Person() as person,
     ):
-        first, second = net.processes
         link, same = await net.links(cup)
         assert link == same
-        net.proxy.addresses = [("127.0.0.1", second.port)]
+        net.proxy.addresses = [("127.0.0.1", net.processes[1].port)]
         await person.open(link)
         assert person.shown[0] == 200, person.shown
-        assert [await net.text(served, cup) for served in (first, second)] == ["full", "full"]
+        texts = await asyncio.gather(
+            *[net.text(served, request) for request in (cup, call("cups_login")) for served in net.processes * 2]
+        )
+        assert texts == ["full"] * 4 + ["You are logged in at cups. Its tools: cups_cup."] * 4
         assert len(cups.pages) == 1
         assert b"token-1" not in server.dump()
         code, output, _ = await pegboard(site, "logout", "--server", "cups/ann", "--json")
