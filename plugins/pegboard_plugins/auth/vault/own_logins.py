@@ -48,12 +48,11 @@ class OwnLogins:
         is_revoked = True
         if name in await self._providers():
             is_revoked = await self._end_at_provider(TokenKey(*self._owner, name))
-        rows = [row for row in await self._rows() if row.split()[-1] == name]
-        if name in rows:
+        if await self._rows(name):
             is_revoked = await OAuth(None, store=self._store, renewing=self._store.renewing).log_out(name)
-        for row in rows:
-            async with self._store.renewing(row):  # a renewal or consent under way would save it again
-                await self._store.save(row, None)
+            async with self._store.renewing(name):  # a consent or a renewal under way would be saved later
+                for row in await self._rows(name):
+                    await self._store.save(row, None)
         rest = "" if is_revoked else " It was not revoked: remove this program in your account there."
         return f"The login at {name} is removed.{rest}"
 
@@ -69,7 +68,8 @@ class OwnLogins:
     async def _providers(self) -> Sequence[str]:
         return [key.provider for key in await self._tokens.keys() if key[:2] == self._owner]
 
-    async def _rows(self) -> Sequence[str]:
-        """Return the names of the caller's rows. Each ends with the URL of a server."""
+    async def _rows(self, server: str = "") -> Sequence[str]:
+        """Return the names of the caller's rows, or those of one server. Each ends with the URL of its server."""
         rows = [decode(name.encode()) for name in await self._tokens.logins() if name[0] == "["]
-        return [row for *owner, row in rows if tuple(owner) == self._owner]
+        own = [row for *owner, row in rows if tuple(owner) == self._owner]
+        return [row for row in own if server in ("", row.split()[-1])]

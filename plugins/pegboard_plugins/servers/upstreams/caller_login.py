@@ -200,8 +200,6 @@ class CallerLogin:
                 page.terms = self._terms(*await self._described())
                 await self._show(page, "")
                 await page.receive()
-                if not await self._fields(self._url):
-                    raise LoginFailedError("the login to which this page belongs has ended. Call again.")
                 await self._agree(page.terms)
             elif self._config.user_key is not None:
                 await self._paste(page, self._config.user_key[1])
@@ -257,11 +255,31 @@ class CallerLogin:
         return LoginTerms(self._program, self._name, self._url, issuer, tuple(scopes), added)
 
     async def _agree(self, terms: LoginTerms) -> None:
-        """Keep the agreement to what the page showed."""
+        """Keep the agreement to what the page showed.
+
+        Raises:
+            LoginFailedError: the login has ended meanwhile.
+        """
+        from pegboard_client import LoginFailedError
+
         place = agreements_at(self._place)
-        async with self._own.renewing(place):  # other programs of the person keep theirs in the same place
+        async with self._own.renewing(self._place):  # other programs agree, and the login ends, before or after that
+            if await self._own.load(self._place) is None:
+                raise LoginFailedError("the login to which this page belongs has ended. Call again.")
             own = {"issuer": terms.issuer, "scopes": sorted(terms.scopes)}
             await self._own.save(place, {**(await self._own.load(place) or {}), self._program: own})
+
+
+async def end_login(config: ServerConfig, own: LoginStore) -> bool:
+    """Revoke and forget a login, with the agreements to its use. Return False if the server may still accept it."""
+    from pegboard_client import canonical
+
+    place = canonical(config.url or "")
+    is_revoked = await oauth(config, own, None).log_out(place)
+    async with own.renewing(place):  # an agreement or a renewal under way would be saved later
+        for name in (place, agreements_at(place)):
+            await own.save(name, None)
+    return is_revoked and config.user_key is None
 
 
 def agreements_at(place: str) -> str:

@@ -14,7 +14,7 @@ from pegboard import MCPError
 from pegboard.plugin import CommandContext, LoginStore, Store, encode
 from pegboard.terminal import UsageError, is_interactive, say
 from pegboard_client import Client, Endpoint, LoginRequiredError, LoopbackRedirect, UnregisteredError, canonical
-from pegboard_plugins.servers.upstreams.caller_login import agreements_at
+from pegboard_plugins.servers.upstreams.caller_login import end_login
 from pegboard_plugins.servers.upstreams.host_login import HostLogin, caller_logins, login_problem, oauth
 from pegboard_plugins.servers.upstreams.settings import ServerConfig
 
@@ -55,17 +55,12 @@ def run_server_logout(command: CommandContext) -> int:
 
 
 async def _log_out(command: CommandContext, config: ServerConfig, subject: str | None) -> bool:
-    url = config.url or ""
-    place = canonical(url)
     async with command.host.for_protocols.stores, _offered(command).open() as store:
         owners = [(None, store)] if subject is None else await caller_logins(config, store)
         own = next((own for account, own in owners if account == subject), None)
-        if own is None or await own.load(place) is None:
+        if own is None or await own.load(canonical(config.url or "")) is None:
             raise MCPError(f"there is no login at {command.options.server!r}: `pegboard upstreams` lists the logins")
-        is_revoked = await oauth(config, own, None).log_out(url)
-        for name in (place, agreements_at(place)):
-            await own.save(name, None)
-        return is_revoked and config.user_key is None
+        return await end_login(config, own)
 
 
 def _offered(command: CommandContext) -> Store:

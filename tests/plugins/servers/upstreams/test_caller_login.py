@@ -4,18 +4,30 @@ from __future__ import annotations
 
 import asyncio
 import ssl
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
 
+from pegboard import AuthorizationRequiredError
+from pegboard.plugin import LoginPage
 from pegboard_client import Asked, Client, Endpoint
+from pegboard_plugins.auth.vault import server_logins
+from pegboard_plugins.auth.vault.kept_tokens import FileTokens
+from pegboard_plugins.auth.vault.login_flows import LoginFlow, LoginFlows
+from pegboard_plugins.auth.vault.own_logins import OwnLogins
+from pegboard_plugins.auth.vault.server_logins import ServerLogins
+from pegboard_plugins.auth.vault.settings import VaultConfig
+from pegboard_plugins.auth.vault.vault_keys import vault_keys
+from pegboard_plugins.auth.vault.vault_store import TokenKey, VaultStore
+from pegboard_plugins.servers.upstreams.caller_login import CallerLogin, agreements_at, end_login
 from pegboard_plugins.servers.upstreams.host_login import oauth
 from pegboard_plugins.servers.upstreams.settings import ServerConfig
 from tests.plugins.auth.vault.test_commands import pegboard
-from tests.plugins.servers.upstreams.test_host_login import configure, stdio, vault_logins
+from tests.plugins.servers.upstreams.test_host_login import MemoryLogins, configure, stdio, vault_logins
 from tests.support.config import section
 from tests.support.http import Line, Served, http_config
 from tests.support.http_mcp import ask, call, message
@@ -420,6 +432,94 @@ async def test_a_caller_ends_the_own_login(tmp_path: Path, more: str) -> None:
                 await person.open(waiting)
                 assert (person.shown[0], "has ended. Call again" in person.shown[1]) == (400, True)
             assert await network.link("bob", client_id="spy")
+
+
+ANN = ("https://issuer.example.com", "ann")
+
+
+class InterruptedVault(FileTokens):
+    """A vault. Before one of its steps, `end` runs until it returns or waits for a lock."""
+
+    end: Callable[[], Awaitable[object]]
+    steps_left = 0
+    ending: asyncio.Future[object] | None = None
+
+    def __init__(self, file: Path) -> None:
+        super().__init__(lambda: VaultStore(file, vault_keys(VaultConfig())), {})
+        self._waits = asyncio.Event()
+
+    async def _step(self) -> None:
+        self.steps_left -= 1
+        if self.steps_left == 0:
+            self.ending = asyncio.ensure_future(self.end())
+            waiting = asyncio.ensure_future(self._waits.wait())
+            await asyncio.wait((self.ending, waiting), return_when=asyncio.FIRST_COMPLETED)
+            waiting.cancel()
+
+    async def load_login(self, row: str) -> Mapping[str, Any] | None:
+        await self._step()
+        return await super().load_login(row)
+
+    async def save_login(self, row: str, login: Mapping[str, Any] | None) -> None:
+        await self._step()
+        await super().save_login(row, login)
+
+    @asynccontextmanager
+    async def lock(self, name: str) -> AsyncIterator[bool]:
+        async with super().lock(name) as is_ours:
+            if not is_ours:
+                self._waits.set()
+            yield is_ours
+
+
+class AgreeingLogins(ServerLogins):
+    """The logins of a person who agrees to each page at once."""
+
+    async def begin(
+        self, name: str, title: str, log_in: Callable[[LoginPage], Awaitable[object]], seconds: float
+    ) -> tuple[str, str]:
+        page = LoginFlow(TokenKey(*ANN, name), title)
+        page.response.set_result({})
+        await log_in(page)
+        return page.id, page.url
+
+
+ENDS: Mapping[str, Callable[[LoginFlows, str], Awaitable[object]]] = {
+    "command": lambda flows, url: end_login(ServerConfig(url=url), ServerLogins(flows, ANN)),
+    "page": lambda flows, url: OwnLogins(flows, ANN[1]).end(url),
+}
+
+
+@pytest.mark.parametrize("end", ENDS.values(), ids=ENDS)
+async def test_a_login_that_ends_during_a_consent_is_not_saved_again(
+    tmp_path: Path, end: Callable[[LoginFlows, str], Awaitable[object]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It ends before each step of the consent in turn. The first steps renew the token."""
+    monkeypatch.setattr(server_logins, "LOCK_POLL_SECONDS", 0)
+    async with LoginServer() as server:
+        config, memory = ServerConfig(url=server.url), MemoryLogins()
+        server.tokens = [(200, {"refresh_token": "refresh", "expires_in": 0})]
+        await oauth(config, memory, Browser()).log_in(server.url, {})
+        server.metadata["registration_endpoint"] = ""  # no other login is possible
+
+        async def is_interrupted(number: int) -> bool:
+            """Let a person agree, and end the login before a step. Return False if there is no such step."""
+            vault = InterruptedVault(tmp_path / "vault.db")
+            flows = LoginFlows({}, vault, issuer=ANN[0])
+            own = AgreeingLogins(flows, ANN)
+            vault.end = partial(end, flows, server.url)
+            await own.save(server.url, memory.logins[server.url])
+            vault.steps_left = number
+            login = CallerLogin("cups", config, ServerLogins(flows), own, "editor", 1.0, lambda: None)
+            await login.required(AuthorizationRequiredError("cups"))
+            if vault.ending is None:
+                return False
+            await vault.ending
+            assert [await own.load(name) for name in (server.url, agreements_at(server.url))] == [None, None], number
+            return True
+
+        steps = [number for number in range(1, 30) if await is_interrupted(number)]
+    assert len(steps) > 5
 
 
 REVISIONS = ("2025-11-25", "2026-07-28")
