@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from contextvars import ContextVar
 from functools import partial
 from time import monotonic
 from typing import TYPE_CHECKING, NamedTuple
 
 from pegboard import AuthorizationRequiredError, MCPError
 from pegboard.plugin import LoginPage, LoginStore, LoginTerms, encode
-from pegboard_plugins.servers.upstreams.host_login import carried, login_problem, oauth
+from pegboard_plugins.servers.upstreams.host_login import login_problem, oauth
 from pegboard_plugins.servers.upstreams.settings import ServerConfig
 
 if TYPE_CHECKING:
@@ -19,6 +20,8 @@ MAX_VAIN_PAGES = 2
 """After this number of pages without a call that the server accepts, calls fail without another page."""
 VAIN_SECONDS = 600.0
 """The time for which such a page counts."""
+carried: ContextVar[Mapping[str, str] | None] = ContextVar("carried", default=None)
+"""The header with a token or a key that the last request of this task carried; empty or None for none."""
 
 
 class Agreement(NamedTuple):

@@ -20,8 +20,6 @@ CALLERS_ADVICE = 'add [plugins.vault.callers], so that callers can log in with `
 """The advice if callers would have to log in, and no page can identify them."""
 OTHER_ADVICE = 'set headers, or identity = "user" with auth'
 """The advice if a server requires a login that this host cannot make."""
-carried: ContextVar[Mapping[str, str] | None] = ContextVar("carried", default=None)
-"""The header with a token or a key that the last request of this task carried; empty or None for none."""
 of_other: ContextVar[bool] = ContextVar("of_other", default=False)
 """True if this task sends requests for another caller than the operator."""
 ONE_CLIENT = ("stdio",)
@@ -108,20 +106,23 @@ class HostLogin:
         """Return the header with a valid token, or none if the operator has not logged in."""
         fields = {} if self._auth is None or self.is_unshared else await self._auth.headers(url)
         self.is_used = self.is_used or bool(fields)
-        if of_other.get() and not self._config.shared:
-            fields = {}  # the caller was admitted before the operator logged in
-        carried.set(fields)
-        return fields
+        return {} if self._is_for_other else fields
 
     async def challenged(self, url: str, status: int, headers: Mapping[str, str]) -> bool:
-        """Renew the token, or use one of a new login. Return False if the operator must log in.
-
-        A request without a token may be of a caller who may not act for the operator. It is not repeated with one.
-        """
-        if self._auth is None or self.is_unshared or not await self._auth.challenged(url, status, headers):
+        """Renew the token, or use one of a new login. Return False if the operator must log in."""
+        if self._auth is None or self.is_unshared or self._is_for_other:
             return False
-        self.is_used = True
-        return bool(carried.get()) or self._config.shared or self._context.transports == ONE_CLIENT
+        is_renewed = await self._auth.challenged(url, status, headers)
+        self.is_used = self.is_used or is_renewed
+        return is_renewed
+
+    @property
+    def _is_for_other(self) -> bool:
+        """True if this task sends requests for a caller who may not act for the operator.
+
+        The caller was admitted before the operator logged in.
+        """
+        return of_other.get() and not self._config.shared
 
     async def begin(self) -> None:
         """Reserve the connection for the operator from the start, if there is a login and it is not shared."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-import logging
 import os
 import re
 import sys
@@ -15,16 +14,15 @@ from typing import Any
 
 import aiohttp
 import pytest
+from aiohttp import web
 
-from pegboard import Host
-from pegboard.plugin import LoginStore, PluginContext
-from pegboard.types import ANONYMOUS, LOCAL
+from pegboard.plugin import LoginStore
 from pegboard_client import Client, Program
 from pegboard_plugins.auth.vault.login_flows import login_flows
 from pegboard_plugins.auth.vault.server_logins import ServerLogins
 from pegboard_plugins.auth.vault.settings import VaultConfig
 from pegboard_plugins.auth.vault.vault_store import VaultStore
-from pegboard_plugins.servers.upstreams.host_login import HostLogin, oauth, of_other
+from pegboard_plugins.servers.upstreams.host_login import oauth
 from pegboard_plugins.servers.upstreams.settings import ServerConfig
 from tests.host.hosting import WAIT
 from tests.plugins.auth.vault.test_commands import pegboard
@@ -284,47 +282,6 @@ class MemoryLogins(LoginStore):
         return repr(self.logins)
 
 
-@pytest.mark.parametrize(("transports", "repeats"), [(("http",), False), (("stdio",), True)])
-async def test_a_request_under_way_is_not_repeated_with_a_new_login(transports: tuple[str, ...], repeats: bool) -> None:
-    """It may be of a caller who may not act for the operator."""
-    async with LoginServer() as server:
-        config, store = ServerConfig(url=server.url), MemoryLogins()
-        context = PluginContext("upstreams", config, logging.getLogger(), Host().catalogue, transports=transports)
-        login = HostLogin("cups", config, context)
-        login.open(store)
-        assert login.admits(ANONYMOUS)
-        has_logged_in, first, second = asyncio.Event(), asyncio.Event(), asyncio.Event()
-
-        async def request(is_sent: asyncio.Event) -> bool:
-            assert await login.headers(server.url) == {}
-            is_sent.set()
-            await has_logged_in.wait()
-            return await login.challenged(server.url, 401, {})
-
-        async with asyncio.TaskGroup() as group:
-            requests = [group.create_task(request(is_sent)) for is_sent in (first, second)]
-            await asyncio.gather(first.wait(), second.wait())
-            auth = oauth(config, store, Browser())
-            await auth.log_in(server.url, {})
-            has_logged_in.set()
-        assert [task.result() for task in requests] == [repeats, repeats]
-        assert await login.headers(server.url) == {"Authorization": "Bearer token-1"}
-        assert [login.admits(caller) for caller in (ANONYMOUS, LOCAL)] == [False, True]
-
-
-async def test_a_caller_who_was_admitted_before_the_login_carries_no_token_of_the_operator() -> None:
-    async with LoginServer() as server:
-        config, store = ServerConfig(url=server.url), MemoryLogins()
-        context = PluginContext("upstreams", config, logging.getLogger(), Host().catalogue, transports=("http",))
-        login = HostLogin("cups", config, context)
-        login.open(store)
-        assert (login.admits(ANONYMOUS), await login.headers(server.url)) == (True, {})
-        await oauth(config, store, Browser()).log_in(server.url, {})
-        for is_of_other, fields in ((True, {}), (False, {"Authorization": "Bearer token-1"})):
-            of_other.set(is_of_other)
-            assert await login.headers(server.url) == fields
-
-
 async def test_a_person_pastes_the_address_of_the_last_page(tmp_path: Path) -> None:
     async with LoginServer() as server:
         configure(tmp_path, server)
@@ -358,6 +315,12 @@ def serving(server: LoginServer, more: str = "", sections: str = "") -> Served:
     return Served(Path(state), http_config(more=mounted), env={"PEGBOARD_STATE_DIR": state})
 
 
+def operator_proof() -> tuple[str, str]:
+    """Return the header of a request of the operator."""
+    token = (Path(os.environ["PEGBOARD_STATE_DIR"]) / "operator-token").read_text().strip()
+    return "Authorization", f"Bearer {token}"
+
+
 @pytest.mark.parametrize("by_hand", [False, True])
 async def test_the_account_of_the_operator_is_not_for_other_callers_by_mistake(tmp_path: Path, by_hand: bool) -> None:
     line = 'add identity = "user", or identity = "host" and shared = true, to [plugins.upstreams.servers.cups]'
@@ -385,8 +348,7 @@ async def test_only_the_operator_uses_an_account_that_is_not_shared(tmp_path: Pa
     async with LoginServer() as server, Person() as person:
         await logged_in(tmp_path, server, person)
         async with serving(server) as served:
-            token = (Path(os.environ["PEGBOARD_STATE_DIR"]) / "operator-token").read_text().strip()
-            proof = ("Authorization", f"Bearer {token}")
+            proof = operator_proof()
             request = modern(message("tools/list"))
             lists = [(await post(served, request, *fields)).json["result"] for fields in ([], [proof])]
             refused = await post(served, modern(call("cups_cup")))
@@ -395,6 +357,47 @@ async def test_only_the_operator_uses_an_account_that_is_not_shared(tmp_path: Pa
         assert [page["cacheScope"] for page in lists] == ["private", "private"]
         assert "for the operator only" in refused.json["result"]["content"][0]["text"]
         assert "full" in reply.json["result"]["content"][0]["text"]
+
+
+class HeldServer(LoginServer):
+    """Requires no token. The first call gets its response, which makes the client send it again, when `released`.
+
+    Attributes:
+        carried: the credentials of each call; "" for none.
+    """
+
+    def __init__(self, status: int) -> None:
+        super().__init__()
+        self.valid = {"", "token-1"}
+        self.carried: list[str] = []
+        self.called, self.released = asyncio.Event(), asyncio.Event()
+        self._status = status
+
+    async def _respond(self, request: web.Request) -> web.Response:
+        if (await request.json())["method"] == "tools/call":
+            self.carried.append(request.headers.get("Authorization", ""))
+            if len(self.carried) == 1:
+                self.called.set()
+                await self.released.wait()
+                return web.Response(status=self._status, headers={"Location": self.url, "WWW-Authenticate": "Bearer"})
+        return await super()._respond(request)
+
+
+@pytest.mark.parametrize(
+    ("is_operator", "status", "again"),
+    [(True, 401, ["Bearer token-1"]), (True, 307, ["Bearer token-1"]), (False, 401, []), (False, 307, [""])],
+)
+async def test_a_call_that_began_before_the_login_carries_its_token_only_for_the_operator(
+    is_operator: bool, status: int, again: list[str]
+) -> None:
+    async with HeldServer(status) as server, serving(server) as served:
+        fields = [operator_proof()] if is_operator else []
+        running = asyncio.ensure_future(post(served, modern(call("cups_cup")), *fields))
+        await asyncio.wait_for(server.called.wait(), WAIT)
+        await oauth(ServerConfig(url=server.url), vault_logins(), Browser()).log_in(server.url, {})
+        server.released.set()
+        await running
+    assert server.carried == ["", *again]
 
 
 async def test_a_login_at_a_foreign_authorization_server(tmp_path: Path) -> None:
