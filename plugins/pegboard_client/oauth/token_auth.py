@@ -194,7 +194,9 @@ class TokenAuth:
             if not self._can_log_in:
                 return False
             wanted = Grant(resource, server, self._wanted_scopes(session, resource, server, required))
-            await self._keep(session, await self._obtain(wanted, requests, session.login))
+            obtained = await self._obtain(wanted, requests, session.login)
+            async with self._renewing(session.url):  # a renewal under way would save the earlier login again
+                await self._keep(session, obtained)
             return True
 
     def _count_extension(self, session: _Session, required: Sequence[str]) -> None:

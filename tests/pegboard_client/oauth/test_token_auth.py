@@ -6,6 +6,7 @@ import asyncio
 import json
 import traceback
 from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
 from typing import Any
 
 import jwt
@@ -144,6 +145,40 @@ async def test_a_login_outlasts_the_program(server: LoginServer) -> None:
     assert await token(third, server) == "Bearer token-2"
     assert await token(first, server) == "Bearer token-2"  # which another program has renewed
     assert len(server.forms) == 2
+
+
+async def test_a_renewal_by_another_program_does_not_replace_a_new_login(server: LoginServer) -> None:
+    """It has the next token of the earlier login when the person logs in, and saves it later."""
+    lock, renewed, may_save = asyncio.Lock(), asyncio.Event(), asyncio.Event()
+
+    class SlowShelf(Shelf):
+        async def save(self, server: str, login: Mapping[str, Any] | None) -> None:
+            renewed.set()
+            await may_save.wait()
+            await super().save(server, login)
+
+    @asynccontextmanager
+    async def renewing(_: str) -> AsyncIterator[None]:
+        if lock.locked():
+            may_save.set()
+        async with lock:
+            yield
+
+    shelf, slow = Shelf(), SlowShelf()
+    slow.kept = shelf.kept
+    renewals: list[asyncio.Future[str | None]] = []
+
+    async def open_page(url: str) -> None:
+        renewals.append(asyncio.ensure_future(token(OAuth(None, store=slow, renewing=renewing), server)))
+        await renewed.wait()
+        await Browser()(url)
+
+    server.tokens = [EXPIRED, EXPIRED]
+    await OAuth(Browser(), store=shelf).log_in(server.url, {})
+    await OAuth(open_page, store=shelf, renewing=renewing).log_in(server.url, {})
+    may_save.set()
+    assert [await renewal for renewal in renewals] == ["Bearer token-3"]
+    assert await token(OAuth(None, store=shelf), server) == "Bearer token-4"
 
 
 @pytest.mark.parametrize("saved", [{}, {"token": 1}, {"client": {"x": 1}, "token": {"access_token": ""}}, None])
