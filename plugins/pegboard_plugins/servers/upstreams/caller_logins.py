@@ -111,6 +111,7 @@ class CallerLogins:
     def _renew(self, key: ConnectionKey) -> None:
         """Connect again for a caller who has logged in."""
         if (user := self.users.renew(key)) is not None:
+            user.link.hasten()
             user.link.start()
 
 

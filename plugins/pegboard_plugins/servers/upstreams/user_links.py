@@ -143,9 +143,12 @@ class UserLinks:
             user.used_at = monotonic()
 
     def renew(self, key: ConnectionKey) -> UserLink | None:
-        """Close the connection of a key, and let the next use open another one. Return None if there is none."""
+        """Close the open connection of a key, and let the next use open another one. Return None if the key has none.
+
+        A connection that is being opened has waiting calls, and reads the credentials of each request when it sends it.
+        """
         user = self._links.get(key)
-        if user is not None:
+        if user is not None and user.link.connected is not None:
             self._end(user.renew().close())
         return user
 

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
+from aiohttp import web
 
 from pegboard import AuthorizationRequiredError
 from pegboard.plugin import LoginPage
@@ -195,6 +196,38 @@ async def test_a_login_without_consent_has_no_end(tmp_path: Path) -> None:
                 await person.open(f"{origin}/vault/callback?code=evil&state={state}")
                 assert person.shown[0] == 400
         assert server.forms == []
+
+
+class SlowServer(LoginServer):
+    """Answers MCP requests only while `free` is set. `waiting` is set when the first one waits."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.free, self.waiting = asyncio.Event(), asyncio.Event()
+        self.free.set()
+
+    async def _respond(self, request: web.Request) -> web.Response:
+        if not self.free.is_set():
+            self.waiting.set()
+        await self.free.wait()
+        return await super()._respond(request)
+
+
+async def test_a_call_that_connects_when_the_login_ends_runs(tmp_path: Path) -> None:
+    async with SlowServer() as server, hosting(tmp_path, {"url": server.url}) as network, Person() as person:
+        link = await network.link("ann")
+        server.free.clear()
+        connecting = asyncio.ensure_future(server.waiting.wait())
+        calling = asyncio.ensure_future(network.text("ann"))
+        while not connecting.done():
+            if calling.done():  # the next attempt to connect was not due
+                calling = asyncio.ensure_future(network.text("ann"))
+            await asyncio.wait((connecting, calling), return_when=asyncio.FIRST_COMPLETED)
+        network.issuer.user = "ann"
+        await person.open(link)
+        assert person.shown[0] == 200, person.shown
+        server.free.set()
+        assert await calling == "full"
 
 
 async def test_callers_share_a_registration_and_no_login(tmp_path: Path) -> None:
