@@ -50,6 +50,7 @@ async def test_a_session_has_a_cart() -> None:
         error = (await client.call("put", article="tea")).error
         assert error is not None
         assert "This call has none: MCP 2026-07-28" in error.message
+        assert "a store of the toolkit by `context.user_id`" in error.message
 
 
 async def test_hosts_of_a_user_seal_with_one_key(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

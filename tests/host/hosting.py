@@ -9,9 +9,9 @@ from typing import Any
 
 from pegboard import Host, ToolResult
 from pegboard.loading.plugins import LoadedPlugin
-from pegboard.plugin import Middleware, Plugin, PluginContext, ToolDefinition, hookimpl
+from pegboard.plugin import Middleware, Plugin, PluginContext, hookimpl
 from pegboard.toolkit import Toolkit
-from pegboard.types import Call, Failure, Outcome
+from pegboard.types import LOCAL, Call, Caller, CallNext, Failure, Listing, Outcome
 from tests.support import peer
 
 WAIT = peer.WAIT
@@ -68,20 +68,39 @@ async def failure(host: Host, name: str, arguments: Mapping[str, Any] | None = N
     return outcome
 
 
-def plugin_of(*, tools: Any = (), middleware: Any = (), stores: Any = ()) -> type[Plugin]:
-    """Return a plugin with these contributions."""
+async def pages(host: Host, caller: Caller = LOCAL, method: str = "tools/list", **fields: Any) -> list[Listing]:
+    """Return the pages of a list."""
+    listings: list[Listing] = []
+    params: dict[str, Any] = {}
+    while True:
+        page = await host.dispatch(Call(method, params, caller, **fields))
+        assert isinstance(page, Listing), page
+        listings.append(page)
+        if page.next_cursor is None:
+            return listings
+        params = {"cursor": page.next_cursor}
 
-    class Contributor(Plugin):
-        @hookimpl
-        def register_tools(self) -> list[ToolDefinition]:
-            return list(tools)
 
-        @hookimpl
-        def register_middleware(self) -> list[Middleware]:
-            return list(middleware)
+async def listed(host: Host, caller: Caller = LOCAL, method: str = "tools/list", **fields: Any) -> list[str]:
+    """Return the names of a list, or the URIs of resources and templates."""
+    items = [item for page in await pages(host, caller, method, **fields) for item in page.items]
+    return [getattr(item, "uri", getattr(item, "uri_template", item.name)) for item in items]
 
-        @hookimpl
-        def register_secret_stores(self) -> list[Any]:
-            return list(stores)
 
-    return Contributor
+def plugin_of(*, tools: Any = (), middleware: Any = (), stores: Any = (), **hooks: Any) -> type[Plugin]:
+    """Return a plugin with these contributions. `hooks` has the contributions of other hooks, by their names."""
+    common = {"register_tools": tools, "register_middleware": middleware, "register_secret_stores": stores}
+
+    def returning(contributions: Any) -> Any:
+        return hookimpl(lambda self: list(contributions))
+
+    members = {hook: returning(contributions) for hook, contributions in (common | hooks).items()}
+    plugin: type[Plugin] = type("Contributor", (Plugin,), members)
+    return plugin
+
+
+class Passing(Middleware):
+    """A middleware that returns lists unchanged."""
+
+    async def on_list_tools(self, call: Call, call_next: CallNext) -> Outcome:
+        return await call_next(call)

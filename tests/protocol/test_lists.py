@@ -42,7 +42,9 @@ async def test_pages_together_are_the_whole_list_on_any_instance(servers: Server
             items = [item for page in listing for item in page[kind]]
             assert items == (await whole.result(method))[kind]
             assert len({item[IDENTIFIERS[kind]] for item in items}) == len(items) > 2
-            for cursor in values("nonsense", "MTA=!", "0", 5, False, [], {}, "\u00e9", "//79"):
+            for cursor in values(
+                "nonsense", "MTA=!", "0", 5, False, [], {}, "\u00e9", "//79", "====", "AA==AA==", "YQ==\n"
+            ):
                 assert (await client.error(method, {"cursor": cursor}))["code"] == -32602, cursor
         first = await client.result("tools/list")
         assert (await client.result("tools/list", {"cursor": ""}))["tools"] == first["tools"]

@@ -11,19 +11,14 @@ import pytest
 
 from pegboard import Host, Toolkit
 from pegboard.plugin import Middleware
-from pegboard.types import ANONYMOUS, LOCAL, Call, Caller, CallNext, Change, Listing, Outcome, Supplied, Tool
+from pegboard.types import ANONYMOUS, LOCAL, Caller, Change, Supplied
 from pegboard_plugins.auth.auth_providers import GitHub
-from tests.host.hosting import plugin_of
+from tests.host.hosting import Passing, listed, plugin_of
 from tests.plugins.auth.static_tokens.test_static_tokens import Store
 
 FREE, ALL = ["free"], ["free", "keyed", "starred"]
 STDIO: dict[str, Any] = {"transport": "stdio"}
 HTTP: dict[str, Any] = {"transport": "http", "headers": {}}
-
-
-class Passing(Middleware):
-    async def on_list_tools(self, call: Call, call_next: CallNext) -> Outcome:
-        return await call_next(call)
 
 
 def hosting(store: Store, *middleware: Middleware, host: Mapping[str, Any] | None = None, **plugins: Any) -> Host:
@@ -34,12 +29,6 @@ def hosting(store: Store, *middleware: Middleware, host: Mapping[str, Any] | Non
     section = {"autoload": False, "transports": [], "secret_stores": [], **(host or {})}
     stores = {"store": plugin_of(stores=[store], middleware=middleware)}
     return Host({"host": section, "plugins": plugins}, toolkits={"t": kit}, plugins=stores)
-
-
-async def listed(host: Host, caller: Caller = LOCAL, **fields: Any) -> list[str]:
-    page = await host.dispatch(Call("tools/list", caller=caller, **fields))
-    assert isinstance(page, Listing)
-    return [tool.name for tool in page.items if isinstance(tool, Tool)]
 
 
 @pytest.mark.parametrize("middleware", [(), (Passing(),)], ids=["alone", "middleware"])
@@ -74,15 +63,6 @@ async def test_what_the_host_has_or_can_obtain_is_offered(
     async with hosting(Store(**secrets), host=host, **plugins) as running:
         assert await listed(running, **STDIO) == offered
         assert await listed(running, **HTTP) == (["free", "starred"] if "missing_secrets" in host else ALL)
-
-
-async def test_the_operator_is_told_how_many_there_are_and_what_to_do() -> None:
-    async with hosting(Store()) as host:
-        key, token = [problem.message for problem in host.problems]
-    unset = "the secret {} is not set: set it in test"
-    assert key == f"1 tool needs THE_KEY and is not offered over stdio: 'keyed'; {unset.format('THE_KEY')}"
-    way = f"{unset.format('GITHUB_TOKEN')}, or log in: `pegboard login github`"
-    assert token == f"1 tool needs GITHUB_TOKEN and is not offered over stdio: 'starred'; {way}"
 
 
 async def test_a_reload_with_the_token_announces_the_tools() -> None:

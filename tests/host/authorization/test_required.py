@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import Any
 
 import pytest
 
 from pegboard import Toolkit
-from pegboard.plugin import Plugin, hookimpl
-from pegboard.types import ANONYMOUS, AuthProvider, Call, Caller, Listing, ToolAuthorization
-from tests.host.hosting import make_host
+from pegboard.types import ANONYMOUS, AuthProvider, Caller, ToolAuthorization
+from tests.host.hosting import make_host, pages, plugin_of
 
 
 class Acme(ToolAuthorization):
@@ -21,16 +19,7 @@ class Nameless(ToolAuthorization):
     provider = AuthProvider(None, "Other")
 
 
-def describing(*providers: AuthProvider) -> type[Plugin]:
-    class Describing(Plugin):
-        @hookimpl
-        def register_auth_providers(self) -> Iterable[AuthProvider]:
-            return providers
-
-    return Describing
-
-
-KNOWN = {"known": describing(Acme.provider, Nameless.provider)}
+KNOWN = {"known": plugin_of(register_auth_providers=[Acme.provider, Nameless.provider])}
 ANN = Caller("ann", scopes=frozenset(["work"]))
 
 
@@ -77,16 +66,18 @@ async def test_a_provider_must_be_described_by_exactly_one_plugin() -> None:
 
     problem = await problems_of(KNOWN, requires_auth=Acne())
     assert "it requires authorization by 'acne', which no running plugin describes; did you mean 'acme'?" in problem
-    both = {"one": describing(Acme.provider), "two": describing(Acme.provider._replace(title="Other"))}
+    titles = {"one": "Acme", "two": "Other"}
+    both = {
+        name: plugin_of(register_auth_providers=[Acme.provider._replace(title=title)]) for name, title in titles.items()
+    }
     problem = await problems_of(both, requires_auth=Acme())
     assert "'acme' is described by plugin 'one' and plugin 'two': disable all but one" in problem
 
 
-async def listed(caller: Caller, **options: Any) -> dict[str, Any]:
+async def metas_of(caller: Caller, **options: Any) -> dict[str, Any]:
     async with make_host(kit_of(**options), plugins=KNOWN) as host:
-        outcome = await host.dispatch(Call("tools/list", caller=caller))
-    assert isinstance(outcome, Listing)
-    return {tool.name: tool.meta for tool in outcome.items}
+        (page,) = await pages(host, caller)
+    return {tool.name: tool.meta for tool in page.items}
 
 
 async def test_clients_see_what_a_tool_requires_except_secrets() -> None:
@@ -95,12 +86,12 @@ async def test_clients_see_what_a_tool_requires_except_secrets() -> None:
         "authorization": {"provider": "acme", "type": "oauth2", "id": "mine", "scopes": ["a"]},
         "scopes": ["work"],
     }
-    metas = await listed(ANN, meta={"com.example/team": "x"}, **options)
+    metas = await metas_of(ANN, meta={"com.example/team": "x"}, **options)
     assert metas == {"guarded": {"com.example/team": "x", "pegboard/requirements": shown}, "open": None}
 
 
 async def test_anonymous_callers_see_tools_that_require_a_token_and_none_that_require_scopes() -> None:
     for options, seen in (({"requires_auth": Acme()}, ["guarded", "open"]), ({"scopes": ["work"]}, ["open"])):
-        assert list(await listed(ANONYMOUS, **options)) == seen
+        assert list(await metas_of(ANONYMOUS, **options)) == seen
         for caller in (ANN, Caller(trusted=True)):
-            assert list(await listed(caller, **options)) == ["guarded", "open"]
+            assert list(await metas_of(caller, **options)) == ["guarded", "open"]

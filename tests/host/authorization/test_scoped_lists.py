@@ -8,9 +8,9 @@ import pytest
 
 from pegboard import Context, Host, Toolkit
 from pegboard.catalogue import lists
-from pegboard.plugin import Middleware, ToolDefinition
-from pegboard.types import ANONYMOUS, LOCAL, Call, Caller, CallNext, Listing, Outcome, Supplied, Tool
-from tests.host.hosting import failure, make_host, plugin_of, value
+from pegboard.plugin import ToolDefinition
+from pegboard.types import ANONYMOUS, LOCAL, Caller, Supplied
+from tests.host.hosting import Passing, failure, listed, make_host, pages, plugin_of, value
 
 SCOPES: dict[str, list[str]] = {"a": ["read"], "b": ["read", "write"], "c": [], "d": ["write"]}
 
@@ -32,23 +32,8 @@ def ann(*scopes: str, subject: str = "ann") -> Caller:
     return Caller(subject, scopes=frozenset(scopes))
 
 
-async def pages(host: Host, caller: Caller, **fields: Any) -> list[Listing]:
-    listings: list[Listing] = []
-    params: dict[str, Any] = {}
-    while True:
-        page = await host.dispatch(Call("tools/list", params, caller, **fields))
-        assert isinstance(page, Listing)
-        listings.append(page)
-        if page.next_cursor is None:
-            return listings
-        params = {"cursor": page.next_cursor}
-
-
 async def names(host: Host, caller: Caller, **fields: Any) -> str:
-    tool_names = [
-        tool.name for page in await pages(host, caller, **fields) for tool in page.items if isinstance(tool, Tool)
-    ]
-    return "".join(name for name in tool_names if name != "found")
+    return "".join(name for name in await listed(host, caller, **fields) if name != "found")
 
 
 FOUND: list[tuple[Caller, str]] = [
@@ -62,13 +47,6 @@ FOUND: list[tuple[Caller, str]] = [
     (Caller(scopes=frozenset(["read", "write"])), "c"),
     (LOCAL, "abcd"),
 ]
-
-
-class Passing(Middleware):
-    """A middleware that returns lists unchanged."""
-
-    async def on_list_tools(self, call: Call, call_next: CallNext) -> Outcome:
-        return await call_next(call)
 
 
 @pytest.mark.parametrize(("middleware", "page_size"), [((), 1), ((Passing(),), 50)], ids=["alone", "middleware"])

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable
 from typing import Any
 
 import pytest
 
 from pegboard import Authorization, AuthorizationRequiredError, Context, ErrorKind, Host, ToolDefinitionError, Toolkit
 from pegboard.errors import ConfigError
-from pegboard.plugin import Plugin, TokenSource, hookimpl
+from pegboard.plugin import TokenSource
 from pegboard.types import AuthProvider, Call, Caller, Supplied, TokenRequest, ToolAuthorization
-from tests.host.hosting import call, failure, make_host, value
+from tests.host.hosting import call, failure, make_host, plugin_of, value
 
 
 class Acme(ToolAuthorization):
@@ -39,19 +38,7 @@ class Source(TokenSource):
         return authorization
 
 
-def plugin(*sources: TokenSource) -> type[Plugin]:
-    """Return a plugin with token sources, or without any one that describes the providers."""
-
-    class Giving(Plugin):
-        @hookimpl
-        def register_token_sources(self) -> Iterable[TokenSource]:
-            return sources
-
-        @hookimpl
-        def register_auth_providers(self) -> Iterable[AuthProvider]:
-            return [] if sources else [Acme.provider, Own.provider]
-
-    return Giving
+PROVIDERS = plugin_of(register_auth_providers=[Acme.provider, Own.provider])
 
 
 def kit_of(required: ToolAuthorization) -> Toolkit:
@@ -91,8 +78,8 @@ def kit_of(required: ToolAuthorization) -> Toolkit:
 
 def hosting(*sources: TokenSource, required: ToolAuthorization | None = None, **host: Any) -> Host:
     """Return a host with these sources, in plugins named a, b, c."""
-    named = {name: plugin(source) for name, source in zip("abc", sources, strict=False)}
-    return make_host(kit_of(required or Acme(scopes=["read"])), plugins={**named, "providers": plugin()}, **host)
+    plugins = {name: plugin_of(register_token_sources=[source]) for name, source in zip("abc", sources, strict=False)}
+    return make_host(kit_of(required or Acme(scopes=["read"])), plugins=plugins | {"providers": PROVIDERS}, **host)
 
 
 async def token(host: Host, **fields: Any) -> str:
@@ -265,7 +252,8 @@ class Misspelt(ToolAuthorization):
 
 
 async def test_the_log_names_the_provider_that_a_plugin_may_mean(caplog: pytest.LogCaptureFixture) -> None:
-    async with make_host(plugins={"about": plugin(), "empty": plugin(Source())}) as host:
+    plugins = {"about": PROVIDERS, "empty": plugin_of(register_token_sources=[Source()])}
+    async with make_host(plugins=plugins) as host:
         context = next(plugin.context for plugin in host.report.plugins if plugin.origin.name == "empty")
         with pytest.raises(AuthorizationRequiredError):
             await context.get_token(Misspelt(), Call("tools/call"))

@@ -14,16 +14,13 @@ from pegboard import (
     Completion,
     Context,
     Host,
-    MCPError,
     NotFoundError,
     PluginConfig,
-    PromptError,
     PromptResult,
     ResourceResult,
     Toolkit,
     current_context,
 )
-from pegboard.plugin import ProtocolError
 from pegboard.types import Call, Failure, Outcome
 from tests.host.hosting import make_host
 
@@ -75,32 +72,6 @@ async def test_resources_prompts_and_completions_have_a_context_like_tools() -> 
         chosen = await complete(host, "x_ask", "name", "t", b="B", u="U")
         assert bare == Completion(("t None none moin {} x_ask",), 1, False)
         assert chosen == Completion(("t B none moin {'b': 'B', 'u': 'U'} x_ask",), 1, False)
-
-
-@pytest.mark.parametrize(
-    "error",
-    [
-        NotFoundError("Gone"),
-        NotFoundError("Elsewhere", data={"uri": "x://other"}),
-        PromptError("Not in this form"),
-        ProtocolError(-32099, "Own code"),
-    ],
-    ids=repr,
-)
-async def test_a_typed_error_of_a_resource_or_prompt_keeps_its_type(error: MCPError) -> None:
-    kit = Toolkit("x")
-
-    def fail() -> str:
-        raise error
-
-    kit.resource("x://y", name="y")(fail)
-    kit.prompt(name="ask", description="Ask.")(fail)
-    async with make_host(kit) as host:
-        for call in (Call("resources/read", {"uri": "x://y"}), Call("prompts/get", {"name": "x_ask"})):
-            raised = failed(await host.dispatch(call)).error
-            assert (type(raised), raised.message) == (type(error), error.message)
-            if isinstance(raised, NotFoundError) and call.method == "resources/read":
-                assert raised.data == (getattr(error, "data", None) or {"uri": "x://y"})
 
 
 async def test_wrong_arguments_of_a_nested_call_are_no_missing_resource() -> None:

@@ -80,30 +80,6 @@ async def test_async_functions_objects_and_wrappers_are_awaited(inline: bool, li
         assert [await value(host, name) for name in sorted(host.assembly.tools)] == ["awaited"] * 4
 
 
-async def test_a_sync_tool_sees_its_cancellation_and_gives_its_thread_back() -> None:
-    kit, begun, go_on, seen = Toolkit("x"), threading.Event(), threading.Event(), list[bool]()
-
-    @kit.tool
-    def block(context: Context) -> None:
-        """Block until released."""
-        begun.set()
-        go_on.wait(WAIT)
-        seen.append(context.cancelled)
-
-    kit.tool(name="fine", description="Return a word.")(lambda: "fine")
-    async with make_host(kit, threads=1) as host:
-        task = asyncio.create_task(call(host, "x_block"))
-        await until(begun.is_set)
-        task.cancel()
-        with pytest.raises(asyncio.CancelledError):
-            await task
-        assert host.busy_threads == 1
-        go_on.set()
-        assert await value(host, "x_fine") == "fine"
-        assert host.busy_threads == 0
-    assert seen == [True]
-
-
 async def test_a_cancelled_call_frees_the_variables_of_its_function() -> None:
     kit, kept = Toolkit("x"), list[weakref.ref[Any]]()
 

@@ -25,8 +25,8 @@ from pegboard import (
 )
 from pegboard.calls.threads import Threads
 from pegboard.content.rules import ContentError
-from pegboard.types import Call, Failure
-from tests.host.hosting import WAIT, make_host
+from pegboard.types import Call
+from tests.host.hosting import WAIT, call, failure, make_host
 
 PNG = b"\x89PNG\r\n\x1a\n\xfb"
 
@@ -110,8 +110,7 @@ async def test_a_file_may_be_read_before_the_call_waits(files: Path, monkeypatch
 
     monkeypatch.setattr(Threads, "step", step)
     async with make_host(kit_of(files)) as host:
-        result = await host.dispatch(Call("tools/call", {"name": "give", "arguments": {"name": "a.png"}}))
-    assert isinstance(result, ToolResult)
+        assert isinstance(await call(host, "give", {"name": "a.png"}), ToolResult)
 
 
 async def test_files_of_results_are_read(files: Path) -> None:
@@ -143,9 +142,7 @@ async def test_files_of_results_are_read(files: Path) -> None:
 )
 async def test_a_file_that_cannot_be_sent_is_an_error_without_its_path(files: Path, name: str, message: str) -> None:
     async with make_host(kit_of(files)) as host:
-        outcome = await host.dispatch(Call("tools/call", {"name": "give", "arguments": {"name": name}}))
-    assert isinstance(outcome, Failure)
-    assert outcome.error.message == message
+        assert (await failure(host, "give", {"name": name})).error.message == message
 
 
 async def give_later() -> Image:
@@ -158,10 +155,8 @@ async def test_the_time_limit_includes_reading_files(function: Any, monkeypatch:
     monkeypatch.setattr(Image, "load", lambda self, limit: may_end.wait(WAIT) and PNG)
     kit.tool(name="give", description="Give.", timeout=0.01)(function)
     async with make_host(kit) as host:
-        outcome = await host.dispatch(Call("tools/call", {"name": "give"}))
+        assert "took longer than 0.01 seconds" in str((await failure(host, "give")).error)
         may_end.set()
-    assert isinstance(outcome, Failure)
-    assert "took longer than 0.01 seconds" in str(outcome.error)
 
 
 @pytest.mark.parametrize("value", [{"a": {"b": Image(data=PNG)}}, [[Image(data=PNG)]], [[Image(data=PNG)], "x"]])
@@ -176,5 +171,5 @@ async def test_a_file_inside_another_value_is_explained_in_the_log(
         return value
 
     async with make_host(kit) as host:
-        assert isinstance(await host.dispatch(Call("tools/call", {"name": "give"})), Failure)
+        await failure(host, "give")
     assert "Return the file as an item of a list or a member of a dict" in caplog.text

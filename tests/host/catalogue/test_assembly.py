@@ -172,10 +172,6 @@ def test_names_are_not_called_unknown_after_a_failure(failing: str) -> None:
 # --- invalid definitions
 
 
-def no_docstring() -> str:
-    return "x"
-
-
 def any_arguments(*args: int) -> str:
     """Take anything."""
     return "x"
@@ -199,10 +195,8 @@ async def test_an_invalid_definition_disables_only_itself(caplog: pytest.LogCapt
     kit.resource("docs://good")(simple())
     kit.prompt(name="good")(simple())
     wrong: list[tuple[Any, Any, str]] = [
-        (kit.resource("/relative"), simple(), "its URI is not absolute"),
         (kit.resource("docs://a b"), simple(), "its URI is not absolute"),
         (kit.resource("docs://path"), any_arguments, "accepts any number of arguments"),
-        (kit.tool, no_docstring, "it has no description"),
         (kit.tool, any_arguments, f"({__file__}:{any_arguments.__code__.co_firstlineno}): "),
         (kit.tool(name="five"), 5, "5 is not a function"),
         (kit.tool(name="x" * 58), simple(), "characters, the limit is 64"),
@@ -211,7 +205,6 @@ async def test_an_invalid_definition_disables_only_itself(caplog: pytest.LogCapt
         (kit.tool(name="b", requires_secrets=["Mcp_Key"]), simple(), "Mcp_Key, which is reserved for the host"),
         (kit.tool(name="c", enabled=leaving), simple(), "SystemExit"),
         (kit.prompt(name="ünï"), simple(), "it contains 'ü'"),
-        (kit.prompt, any_arguments, "accepts any number of arguments"),
     ]
     for decorate, function, _ in wrong:
         decorate(function)

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import Any
 
 import pytest
 
 from pegboard import Authorization, ToolExecutionError, Toolkit, ToolRuntimeError
 from pegboard.errors import ConfigError
-from pegboard.plugin import ErrorAdapter, Plugin, TokenSource, hookimpl
+from pegboard.plugin import ErrorAdapter, Plugin, TokenSource
 from pegboard.types import AuthProvider, TokenRequest, ToolAuthorization
-from tests.host.hosting import failure, make_host
+from tests.host.hosting import failure, make_host, plugin_of
 
 slugs: list[str] = []
 
@@ -38,23 +37,8 @@ class Source(TokenSource):
         return Authorization("t")
 
 
-class Providing(Plugin):
-    @hookimpl
-    def register_auth_providers(self) -> Iterable[AuthProvider]:
-        return [Acme.provider]
-
-    @hookimpl
-    def register_token_sources(self) -> Iterable[TokenSource]:
-        return [Source()]
-
-
 def plugin(*adapters: ErrorAdapter) -> type[Plugin]:
-    class Adapting(Plugin):
-        @hookimpl
-        def register_error_adapters(self) -> Iterable[ErrorAdapter]:
-            return adapters
-
-    return Adapting
+    return plugin_of(register_error_adapters=adapters)
 
 
 def kit_of(**options: Any) -> Toolkit:
@@ -74,7 +58,7 @@ PLUGINS = {
     "a": plugin(Adapter("last", fallback=True), Adapter("a")),
     "b": plugin(Adapter("b")),
     "c": plugin(Adapter("c"), Adapter("c last", fallback=True)),
-    "providers": Providing,
+    "providers": plugin_of(register_auth_providers=[Acme.provider], register_token_sources=[Source()]),
 }
 
 

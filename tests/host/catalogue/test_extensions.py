@@ -10,17 +10,15 @@ from pegboard import Context, Host, Toolkit
 from pegboard.plugin import (
     Extension,
     Method,
-    MiddlewareFunction,
     NotificationHandler,
     Plugin,
     ProtocolError,
     Subscription,
     Topic,
     as_failure,
-    hookimpl,
 )
 from pegboard.types import Call, CallNext, Client, Failure, MethodResult, Outcome, Resource, Tool
-from tests.host.hosting import make_host
+from tests.host.hosting import failure, make_host, plugin_of
 
 ACME = "com.acme/x"
 DECLARES = Client("c", "1", "2026-07-28", {"extensions": {ACME: {}}})
@@ -39,17 +37,8 @@ def subscribe(call: Call, wanted: Any, notify: Any) -> Subscription | None:
     return None
 
 
-def adding(*contributions: Any, middleware: MiddlewareFunction | None = None) -> type[Plugin]:
-    class Adding(Plugin):
-        @hookimpl
-        def register_methods(self) -> list[Any]:
-            return list(contributions)
-
-        @hookimpl
-        def register_middleware(self) -> list[MiddlewareFunction]:
-            return [] if middleware is None else [middleware]
-
-    return Adding
+def adding(*contributions: Any, **others: Any) -> type[Plugin]:
+    return plugin_of(register_methods=contributions, **others)
 
 
 def loaded(**plugins: type[Plugin]) -> Host:
@@ -124,7 +113,7 @@ async def give(result: MethodResult, client: Client = DECLARES) -> Outcome:
     async def around(call: Call, call_next: CallNext) -> Outcome:
         return result
 
-    async with make_host(plugins={"p": adding(JOB, middleware=around)}) as host:
+    async with make_host(plugins={"p": adding(JOB, middleware=[around])}) as host:
         return await host.dispatch(Call("tools/call", {"name": "x"}, client=client))
 
 
@@ -151,9 +140,8 @@ async def test_a_result_type_is_not_for_a_tool_that_calls_another(caplog: pytest
         """Call the other."""
         return str(await context.tools.call("inner"))
 
-    async with make_host(kit, plugins={"p": adding(JOB, middleware=around)}) as host:
-        outcome = await host.dispatch(Call("tools/call", {"name": "outer", "arguments": {}}, client=DECLARES))
-    assert isinstance(outcome, Failure)
+    async with make_host(kit, plugins={"p": adding(JOB, middleware=[around])}) as host:
+        await failure(host, "outer", client=DECLARES)
     assert "can be sent only to clients, not to a calling tool" in caplog.text
 
 

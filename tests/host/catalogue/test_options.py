@@ -8,10 +8,9 @@ from typing import Any
 
 import pytest
 
-from pegboard import Host, Icon, Toolkit
+from pegboard import Host, Toolkit
 from pegboard.errors import ConfigError
 from pegboard.plugin import PluginError
-from pegboard.types import Identity
 from tests.host.hosting import make_host
 from tools.reference import options
 
@@ -84,13 +83,6 @@ async def test_the_description_of_a_toolkit_is_cleaned_and_must_be_visible() -> 
 # --- the identity of the host
 
 MOON = {"src": "data:image/png;base64,AA==", "mime_type": "image/png", "sizes": ["48x48", "any"], "theme": "dark"}
-
-
-def test_the_configuration_defines_the_identity() -> None:
-    texts = dict.fromkeys(("name", "version", "title", "description", "instructions", "website_url"), "https://x")
-    moon = Icon("data:image/png;base64,AA==", "image/png", ["48x48", "any"], "dark")
-    host = Host({"host": {**texts, "icons": ["https://x.example/i", MOON]}})
-    assert host.identity == Identity(**texts, icons=(Icon("https://x.example/i"), moon))
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import base64
 import gc
 import threading
 import weakref
@@ -11,7 +10,7 @@ from collections.abc import AsyncIterator, Callable
 from typing import Any
 
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pegboard import (
@@ -31,13 +30,12 @@ from pegboard.plugin import (
     Plugin,
     PluginContext,
     PromptDefinition,
-    ProtocolError,
     ResourceDefinition,
     ToolDefinition,
     hookimpl,
 )
 from pegboard.types import Call, CallNext, Change, Failure, ItemKind, Listing, Outcome
-from tests.host.hosting import WAIT, failure, make_host, plugin_of, until, value
+from tests.host.hosting import WAIT, failure, listed, make_host, pages, plugin_of, until, value
 
 
 def work() -> str:
@@ -55,21 +53,6 @@ def named(name: str, function: Callable[..., Any] = work) -> ToolDefinition:
 
 
 GROWN = plugin_of(tools=[named("first")])
-
-
-def cursor_of(text: str) -> str:
-    return base64.urlsafe_b64encode(text.encode("utf-8", "surrogatepass")).decode()
-
-
-async def page(host: Host, kind: ItemKind, after: str | None = None, **fields: Any) -> Listing:
-    cursor = "" if after is None else cursor_of(f"{kind}:{after}")
-    outcome = await host.dispatch(Call(f"{kind}/list", {"cursor": cursor}, **fields))
-    assert isinstance(outcome, Listing)
-    return outcome
-
-
-async def listed(host: Host, kind: ItemKind = "tools", **fields: Any) -> list[str]:
-    return [getattr(item, "uri", item.name) for item in (await page(host, kind, **fields)).items]
 
 
 # --- changes
@@ -102,9 +85,9 @@ async def test_an_item_is_added_updated_and_removed(kind: ItemKind) -> None:
         assert second != first
         with pytest.raises(ToolDefinitionError, match="'gone'"):  # all of them, or none
             host.catalogue.remove(kind, name, "gone")
-        assert await listed(host, kind) == [name]
+        assert await listed(host, method=f"{kind}/list") == [name]
         host.catalogue.remove(kind, name)
-        assert await listed(host, kind) == []
+        assert await listed(host, method=f"{kind}/list") == []
         gone = await host.dispatch(use)
         assert isinstance(gone, Failure)
         assert isinstance(gone.error, NotFoundError)
@@ -119,7 +102,8 @@ async def test_pages_of_schemas_that_are_equal_but_not_the_same_are_different() 
                 return ""
 
             host.catalogue.add(named("work", numbered))
-            (item,) = (await page(host, "tools")).items
+            (page,) = await pages(host)
+            (item,) = page.items
             assert item.input_schema["properties"]["number"]["default"] is default  # type: ignore[union-attr]
             host.catalogue.remove("tools", "work")
 
@@ -231,7 +215,8 @@ async def test_additions_before_the_start_are_served_from_the_start() -> None:
             change()
     async with host:
         assert await value(host, "work") == "done"
-        assert (await listed(host, "resources"), await listed(host, "prompts")) == (["x://a"], ["work"])
+        assert await listed(host, method="resources/list") == ["x://a"]
+        assert await listed(host, method="prompts/list") == ["work"]
         (problem,) = host.problems
         assert "tool 'undescribed'" in str(problem)
 
@@ -300,7 +285,7 @@ async def test_a_listener_that_stops_changes_more_or_raises_does_not_affect_othe
         host.watch(broken)
         stop = host.watch(listener)
         host.catalogue.add(work)
-        assert await listed(host, "prompts") == ["work"]
+        assert await listed(host, method="prompts/list") == ["work"]
     host.emit(TOOLS)  # stopped
     assert received == [TOOLS, Change("prompts")]
     assert "ValueError: broken" in caplog.text
@@ -445,29 +430,6 @@ async def test_a_definition_that_is_slow_to_compile_does_not_block_others() -> N
 
 
 # --- cursors
-
-PAGED = make_host(page_size=3)
-PAGED.catalogue.add(*map(named, "abcdefghij"))
-PAGED.load()
-
-CURSORS = st.one_of(st.text(), st.text().map(cursor_of), st.text().map(lambda text: cursor_of(f"tools:{text}")))
-
-
-@settings(max_examples=25)
-@given(cursor=st.one_of(CURSORS, st.none(), st.integers(), st.lists(st.text())))
-@example("\ud800")
-@example("====")
-@example("AA==AA==")
-@example("YQ==\n")
-def test_any_cursor_results_in_a_page_or_an_error(cursor: Any) -> None:
-    outcome = asyncio.run(PAGED.dispatch(Call("tools/list", {"cursor": cursor})))
-    if isinstance(outcome, Failure):
-        assert isinstance(outcome.error, ProtocolError)
-        assert (outcome.error.code, outcome.error_id) == (-32602, None)
-    else:
-        assert isinstance(outcome, Listing)
-        assert len(outcome.items) <= 3
-
 
 NAMES = st.sets(st.from_regex(r"[A-Za-z][A-Za-z0-9_-]{0,6}", fullmatch=True), min_size=1, max_size=12)
 

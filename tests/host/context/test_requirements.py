@@ -10,8 +10,8 @@ import pytest
 from pegboard import Authorization, Context, Toolkit
 from pegboard.errors import ToolDefinitionError
 from pegboard.plugin import Plugin, SecretStore
-from pegboard.types import Call, Caller, Failure, Listing, Supplied
-from tests.host.hosting import failure, make_host, plugin_of, value
+from pegboard.types import Caller, Failure, Supplied
+from tests.host.hosting import call, failure, listed, make_host, plugin_of, value
 
 ADA: dict[str, Any] = {"user": "ada", "metadata": {"User_Email": "ada@example.com", "empty": ""}}
 
@@ -94,7 +94,7 @@ def team(context: Context) -> str:
 
 
 def stores(**secrets: dict[str, str]) -> dict[str, type[Plugin]]:
-    return {name: plugin_of(stores=[Store(values, name)]) for name, values in secrets.items()}
+    return {name: plugin_of(register_secret_stores=[Store(values, name)]) for name, values in secrets.items()}
 
 
 async def test_the_first_store_that_has_a_secret_is_used_and_asked_once() -> None:
@@ -180,13 +180,11 @@ async def test_unknown_metadata_fails_the_call_and_the_log_names_the_setting(cap
 
 async def test_anonymous_callers_cannot_run_tools_that_use_the_operators_metadata() -> None:
     async with make_host(kit, plugins=stores(store={"API_KEY": "k"}), **ADA) as host:
-        listing = await host.dispatch(Call("tools/list", {}, Caller()))
-        assert isinstance(listing, Listing)
-        assert len(listing.items) == len(host.assembly.tools)
-        for tool in listing.items:
-            done = await host.dispatch(Call("tools/call", {"name": tool.name}, Caller()))
+        assert await listed(host, Caller()) == [*host.assembly.tools]
+        for name in host.assembly.tools:
+            done = await call(host, name, caller=Caller())
             refused = isinstance(done, Failure) and "the server does not know the caller" in done.error.message
-            assert refused is (tool.name in ("x_read", "x_other", "x_who", "x_team", "x_outer"))
+            assert refused is (name in ("x_read", "x_other", "x_who", "x_team", "x_outer"))
 
 
 @pytest.mark.parametrize(

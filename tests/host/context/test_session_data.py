@@ -10,7 +10,6 @@ import pytest
 
 from pegboard import Context, Depends, RetryableToolError, Toolkit
 from pegboard.context.session_data import MAX_SESSION_DATA_BYTES, MAX_SESSION_KEYS
-from pegboard.types import Call, Failure
 from pegboard_testing import connect
 from tests.host.hosting import failure, make_host, value
 
@@ -142,14 +141,6 @@ async def test_a_failed_call_keeps_what_it_has_set() -> None:
     async with make_host(kit) as host:
         await failure(host, "shop_put", session=session)
     assert session.data == {"shop/cart": '{"tea":1.5}'}
-
-
-async def test_a_call_without_session_names_the_alternative() -> None:
-    async with make_host(shop()) as host:
-        outcome = await host.dispatch(Call("tools/call", {"name": "shop_take", "arguments": {"key": "a"}}))
-    assert isinstance(outcome, Failure)
-    assert "This call has none: MCP 2026-07-28" in str(outcome.error)
-    assert "a store of the toolkit by `context.user_id`" in str(outcome.error)
 
 
 async def test_values_last_as_long_as_a_connection() -> None:

@@ -14,16 +14,12 @@ from pegboard.errors import (
     ClientError,
     ConfigError,
     ErrorKind,
-    FatalToolError,
     LifespanError,
     NetworkTransportError,
     NotFoundError,
-    RetryableToolError,
     ToolExecutionError,
     ToolkitError,
-    ToolTimeoutError,
     UpstreamError,
-    UpstreamRateLimitError,
 )
 from pegboard.toolkit import Toolkit
 from tests.host.hosting import make_host
@@ -32,43 +28,6 @@ CLASSES = {
     name: kind for name, kind in vars(errors).items() if inspect.isclass(kind) and issubclass(kind, BaseException)
 }
 """All error classes by name, aliases included."""
-
-
-EMPTY: dict[str, Any] = {
-    "message": "m", "developer_message": None, "can_retry": False, "status_code": None, "retry_after_ms": None,
-    "additional_prompt_content": None, "stacktrace": None, "extra": None,
-}  # fmt: skip
-
-
-@pytest.mark.parametrize(
-    ("error", "more"),
-    [
-        (
-            RetryableToolError("m", "d", "more", 50, {"a": 1}),
-            {
-                "kind": "TOOL_RUNTIME_RETRY",
-                "can_retry": True,
-                "developer_message": "d",
-                "retry_after_ms": 50,
-                "additional_prompt_content": "more",
-                "extra": {"a": 1},
-            },
-        ),
-        (FatalToolError("m", "d"), {"kind": "TOOL_RUNTIME_FATAL", "status_code": 500, "developer_message": "d"}),
-        (
-            UpstreamRateLimitError("m", 250),
-            {"kind": "UPSTREAM_RUNTIME_RATE_LIMIT", "can_retry": True, "status_code": 429, "retry_after_ms": 250},
-        ),
-        (ToolTimeoutError("m"), {"kind": "TOOL_RUNTIME_FATAL", "status_code": 504}),
-        (ToolTimeoutError("m", can_retry=True), {"kind": "TOOL_RUNTIME_RETRY", "status_code": 504, "can_retry": True}),
-    ],
-    ids=repr,
-)
-def test_the_payload_of_an_error(error: ToolkitError, more: dict[str, Any]) -> None:
-    payload = error.to_payload()
-    assert payload == EMPTY | more
-    assert json.loads(json.dumps(payload)) == payload
-    assert error.message == str(error) == "m"
 
 
 def test_the_kind_of_an_upstream_error_follows_from_its_status() -> None:

@@ -7,14 +7,7 @@ from collections.abc import Callable
 from typing import Annotated, Any, Literal, get_args
 
 import pytest
-from pydantic import (
-    AfterValidator,
-    BaseModel,
-    ByteSize,
-    Field,
-    UrlConstraints,
-    model_validator,
-)
+from pydantic import AfterValidator, BaseModel, Field, UrlConstraints, model_validator
 from pydantic_core import PydanticCustomError, PydanticKnownError, Url, core_schema
 
 from pegboard import ToolInputError
@@ -92,8 +85,6 @@ def message(annotation: Any, value: Any) -> str:
 
 
 Secure = Annotated[Url, UrlConstraints(allowed_schemes=["https"])]
-Pet = Annotated[Cat | Dog, Field(discriminator="kind")]
-BOTH = "a: kind: must be 'cat' and lives is required, or: kind: must be 'dog' and tricks is required"
 INTEGER, NUMBER = "must be an integer, not true or false", "must be a number, not true or false"
 
 
@@ -101,7 +92,6 @@ INTEGER, NUMBER = "must be an integer, not true or false", "must be a number, no
     ("annotation", "value", "expected"),
     [
         (Literal["a", 1, None, True], "x", "a: must be 'a', 1, null or true"),  # noqa: PYI061
-        (ByteSize, CANARY, "a: must be a size such as 10MB"),
         (Secure, f"ftp://{CANARY}", "a: must be a URL that begins with 'https'"),
         (dict[Literal["x"], int], {CANARY: 1}, f"a.{CANARY}: the name must be 'x'"),
         # an author's own words are kept, without the value and its parts
@@ -111,21 +101,14 @@ INTEGER, NUMBER = "must be an integer, not true or false", "must be a number, no
          "a: lacks salt in the value"),
         (Account, {"number": 4711, "notes": [CANARY, "like"]},
          "a: no account the value, with the value and the value; a number the value 12 is short"),
-        # of a union, the intended form is described, or else all forms
-        (int | list[int], "x", "a: must be an integer, or: must be a list, got a string"),
-        (Cat | Dog, {"kind": "cow"}, BOTH),
-        (Pet, {"kind": CANARY}, "a: must have 'kind' as one of 'cat', 'dog'"),
         # near names are suggested
         (Exact, {"inner": [{"dept": 1}]}, "a.inner.0.dept is not allowed; did you mean 'depth'?"),
-        (Exact, {"dept": 1}, "a.dept is not allowed; did you mean 'depth'?"),
-        (Color, "RED", "a: must be 'red' or 'blue'; did you mean 'red'?"),
         (Literal["metric", "imperial"] | int, "metrics",
          "a: must be 'metric' or 'imperial', or: must be an integer; did you mean 'metric'?"),
         (list[tuple[int, Literal["left", "right"]]], [[1, "lefft"]],
          "a.0.1: must be 'left' or 'right'; did you mean 'left'?"),
         # the kind of the value is named, and a null that may be omitted
         (Literal["a"], 1, "a: must be 'a', got an integer"),
-        (list[int] | Exact, None, "a: must be a list, or: must be an object, got null"),
         (Exact, {"depth": None}, "a.depth: must be an integer, got null; omit it"),
         # a boolean is not a number
         (tuple[int, bool, float], [1, True, True], f"a.2: {NUMBER}"),

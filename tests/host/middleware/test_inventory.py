@@ -9,8 +9,8 @@ import pytest
 
 from pegboard import Host, MCPError, ToolDefinitionError, Toolkit
 from pegboard.plugin import Gate, Middleware, PluginError, ProtocolError
-from pegboard.types import Call, Caller, CallNext, Inventory, ItemKind, Listing, Outcome
-from tests.host.hosting import failure, make_host, plugin_of
+from pegboard.types import Call, Caller, CallNext, Inventory, ItemKind, Outcome
+from tests.host.hosting import failure, listed, make_host, plugin_of
 
 ANN = Caller("ann")
 
@@ -142,12 +142,6 @@ class Other(Middleware):
         return await call_next(call)
 
 
-async def names(host: Host, caller: Caller) -> list[str]:
-    listing = await host.dispatch(Call("tools/list", caller=caller))
-    assert isinstance(listing, Listing)
-    return [getattr(tool, "name", "") for tool in listing.items]
-
-
 def letters(*scopes: str) -> Toolkit:
     kit = Toolkit("x", prefix=False)
     for name in ("a_one", "a_two", "b_one"):
@@ -160,15 +154,15 @@ async def test_callers_share_a_list_by_what_all_its_middleware_depend_on(others:
     gate = ByLetter()
     async with hosting(gate, *others, kit=letters()) as host:
         for caller, tools in (("ann", "a_one a_two"), ("ben", "b_one"), ("ada", "a_one a_two"), ("bob", "b_one")):
-            assert await names(host, Caller(caller)) == tools.split()
+            assert await listed(host, Caller(caller)) == tools.split()
     assert set(gate.asked) == expected
 
 
 async def test_shared_lists_depend_on_the_scopes_of_tools_too() -> None:
     async with hosting(ByLetter(), kit=letters("work")) as host:
-        assert await names(host, ANN) == ["a_one"]
-        assert await names(host, Caller("ada", scopes=frozenset(["work"]))) == ["a_one", "a_two"]
-        assert await names(host, Caller("abe")) == ["a_one"]
+        assert await listed(host, ANN) == ["a_one"]
+        assert await listed(host, Caller("ada", scopes=frozenset(["work"]))) == ["a_one", "a_two"]
+        assert await listed(host, Caller("abe")) == ["a_one"]
 
 
 class Rude(Gate):

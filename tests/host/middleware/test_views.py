@@ -12,7 +12,7 @@ from pegboard import Context, Host, Toolkit
 from pegboard.catalogue import lists
 from pegboard.plugin import Gate, Middleware, ProtocolError
 from pegboard.types import ANONYMOUS, LOCAL, Call, Caller, CallNext, Change, Failure, ItemKind, Listing
-from tests.host.hosting import failure, make_host, plugin_of, value
+from tests.host.hosting import failure, listed, make_host, pages, plugin_of, value
 
 ANN, BEN = Caller("ann"), Caller("ben")
 
@@ -39,21 +39,6 @@ def new() -> str:
 def zoo() -> str:
     """Come last."""
     return ""
-
-
-async def pages_of(host: Host, caller: Caller = LOCAL, method: str = "tools/list") -> list[Listing]:
-    pages: list[Listing] = []
-    cursor: str | None = None
-    while not pages or cursor is not None:
-        page = await host.dispatch(Call(method, {} if cursor is None else {"cursor": cursor}, caller))
-        assert isinstance(page, Listing), page
-        pages.append(page)
-        cursor = page.next_cursor
-    return pages
-
-
-async def listed(host: Host, caller: Caller = LOCAL, method: str = "tools/list", key: str = "name") -> list[str]:
-    return [getattr(item, key) for page in await pages_of(host, caller, method) for item in page.items]
 
 
 class Editing(Middleware):
@@ -85,11 +70,11 @@ def hosting(*middleware: Middleware, kit: Toolkit | None = None, **host: Any) ->
 async def test_a_list_is_edited_whole_and_once() -> None:
     editing = Editing(without_b)
     async with hosting(editing, page_size=2) as host:
-        pages = await pages_of(host)
-        assert [[item.name for item in page.items] for page in pages] == [["x_a", "x_c"], ["x_d"]]
-        again = await pages_of(host)
+        first = await pages(host)
+        assert [[item.name for item in page.items] for page in first] == [["x_a", "x_c"], ["x_d"]]
+        again = await pages(host)
         assert await value(host, "x_b") == "done"  # a list hides; only a gate refuses
-    assert [page is other for page, other in zip(pages, again, strict=True)] == [True, True]
+    assert [page is other for page, other in zip(first, again, strict=True)] == [True, True]
     (request,) = editing.calls
     assert (request.method, request.params, request.caller, request.request_id) == ("tools/list", {}, LOCAL, None)
 
@@ -106,7 +91,7 @@ async def test_each_caller_has_a_private_list_and_equal_pages_are_shared() -> No
     async with hosting(editing, kit=kit) as host:
         assert await listed(host, ANN) == ["x_a", "x_b", "x_c", "x_d", "x_look"]
         assert await listed(host, BEN) == ["x_a"]
-        (of_ben,), (of_a_stranger,) = await pages_of(host, BEN), await pages_of(host, ANONYMOUS)
+        (of_ben,), (of_a_stranger,) = await pages(host, BEN), await pages(host, ANONYMOUS)
         assert await value(host, "x_look", caller=BEN) == ["x_a"]
     assert of_ben is of_a_stranger
     assert of_ben.private
@@ -137,13 +122,13 @@ async def test_a_list_depends_on_all_that_is_known_of_a_caller_except_the_end_of
 async def test_a_change_of_the_catalogue_makes_a_list_anew_and_keeps_equal_pages() -> None:
     editing = Editing(without_b)
     async with hosting(editing, page_size=2) as host:
-        before = await pages_of(host)
+        before = await pages(host)
         host.emit(Change("prompts"))
         host.emit(Change("resource", "x://a"))
-        await pages_of(host)
+        await pages(host)
         assert len(editing.calls) == 1
         host.catalogue.add(zoo)
-        after = await pages_of(host)
+        after = await pages(host)
         assert (after[0] is before[0], after[1] is before[1]) == (True, False)
         host.catalogue.add(new)
         assert await listed(host) == ["new", "x_a", "x_c", "x_d", "zoo"]
@@ -201,17 +186,17 @@ class ForAnn(Gate):
 
 
 @pytest.mark.parametrize(
-    ("method", "key", "hidden"),
+    ("method", "hidden"),
     [
-        ("tools/list", "name", "x_b"),
-        ("resources/list", "uri", "x://b"),
-        ("resources/templates/list", "uri_template", "x://b/{of}"),
-        ("prompts/list", "name", "x_b"),
+        ("tools/list", "x_b"),
+        ("resources/list", "x://b"),
+        ("resources/templates/list", "x://b/{of}"),
+        ("prompts/list", "x_b"),
     ],
 )
-async def test_a_gate_hides_from_every_list(method: str, key: str, hidden: str) -> None:
+async def test_a_gate_hides_from_every_list(method: str, hidden: str) -> None:
     async with hosting(ForAnn()) as host:
-        of_ann, of_ben = [await listed(host, caller, method, key) for caller in (ANN, BEN)]
+        of_ann, of_ben = [await listed(host, caller, method) for caller in (ANN, BEN)]
     assert hidden in of_ann
     assert of_ben == [name for name in of_ann if name != hidden]
 

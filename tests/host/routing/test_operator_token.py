@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 from multidict import CIMultiDict
 
-from pegboard.plugin import Authenticator, Plugin, ProtocolContext, Route, hookimpl
+from pegboard.plugin import Authenticator, Plugin, ProtocolContext, Route
 from pegboard.secrets.redaction import redacted
 from pegboard.types import ANONYMOUS, LOCAL, Caller, EventStream, Request, Response
-from tests.host.hosting import make_host
+from tests.host.hosting import make_host, plugin_of
 
 TOKEN = "0123456789abcdefghijklmnopqrstuvwxyz-token"
 
@@ -29,16 +29,8 @@ def plugin(guarded: str) -> type[Plugin]:
     async def answer(request: Request, host: ProtocolContext) -> Response | EventStream:
         return Response(200, repr(request.caller).encode())
 
-    class Guarding(Plugin):
-        @hookimpl
-        def register_authenticators(self) -> list[Authenticator]:
-            return [Door(policy) for policy in guarded.split()]
-
-        @hookimpl
-        def register_routes(self) -> list[Route]:
-            return [Route("GET", f"/{policy}", answer, policy) for policy in ("mcp", "vault", "public")]
-
-    return Guarding
+    routes = [Route("GET", f"/{policy}", answer, policy) for policy in ("mcp", "vault", "public")]
+    return plugin_of(register_authenticators=[*map(Door, guarded.split())], register_routes=routes)
 
 
 OPERATOR = {"Authorization": f"Bearer {TOKEN}"}

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from pegboard.plugin import Gauge, Observer, Plugin, SessionInfo, hookimpl
+from pegboard.plugin import Gauge, Observer, Plugin, SessionInfo
 from pegboard.runtime import observation
-from tests.host.hosting import make_host
+from tests.host.hosting import make_host, plugin_of
 
 
 class Watching(Observer):
@@ -32,12 +32,7 @@ class Watching(Observer):
 
 
 def observing(*observers: Observer, gauges: Iterable[Gauge] = ()) -> dict[str, type[Plugin]]:
-    class Observing(Plugin):
-        @hookimpl
-        def register_telemetry(self) -> list[Observer | Gauge]:
-            return [*observers, *gauges]
-
-    return {"observing": Observing}
+    return {"observing": plugin_of(register_telemetry=[*observers, *gauges])}
 
 
 def broken() -> dict[str, float]:
