@@ -48,11 +48,9 @@ def test_an_error_response_names_status_and_place_without_secrets() -> None:
 @pytest.mark.parametrize(
     ("status", "headers", "more", "limited", "wait"),
     [
-        (429, {}, {}, True, 1000),
         (429, {"Retry-After": "7"}, {"wait_ms": 2500}, True, 2500),
         (403, {"X-RateLimit-Remaining": "0", "X-RateLimit-Reset-After": "3"}, {}, True, 3000),
         (200, {"RETRY-AFTER": "5"}, {"limited": True}, True, 5000),
-        (503, {"Retry-After": "5"}, {}, False, 5000),
         (503, {"X-RateLimit-Reset-After": "5"}, {}, False, None),
         (403, {"X-RateLimit-Remaining": "1"}, {}, False, None),
         (404, {"Retry-After": "5"}, {}, False, None),

@@ -31,7 +31,6 @@ def test_options_may_come_before_between_and_after_arguments() -> None:
 @pytest.mark.parametrize(
     ("line", "message", "command"),
     [
-        ("lits", "there is no command 'lits'; did you mean 'list'?", ""),
         ("configure kit.py cursor", "there is no command 'kit.py'; write one of claude-desktop, ", "configure "),
         ("list kit.py", "'kit.py' is an unexpected argument; pass a file of tools with --file kit.py\n", "list "),
         ("serve --prot 80", "unknown option '--prot'; did you mean '--port'?", "serve "),

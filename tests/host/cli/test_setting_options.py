@@ -77,13 +77,6 @@ async def test_a_server_listens_as_the_options_say(pegboard: Command) -> None:
         assert "INFO" in served.stderr or "info" in served.stderr
 
 
-def test_a_wrong_value_names_the_command_line(pegboard: Command) -> None:
-    assert pegboard("serve", "--port", "x").code == 2
-    done = pegboard("serve", "--port", "70000")
-    assert done.code == 3
-    assert "command line: plugins.http.port: expected at most 65535" in done.err
-
-
 @pytest.mark.parametrize(
     ("level", "options", "logged"),
     [

@@ -10,7 +10,6 @@ import pytest
 from pegboard.config import HostConfig
 from pegboard.config.files import FileContent
 from pegboard.config.trust import check_trust, pin_of, trust, untrust
-from pegboard.errors import ConfigError
 
 
 @pytest.fixture
@@ -31,14 +30,6 @@ def test_the_bytes_that_were_checked_are_parsed(tmp_path: Path, environ: dict[st
         environ=environ, directory=tmp_path, on_untrusted=lambda _: bool(named(file, "put there meanwhile"))
     )
     assert config.host.name == "checked"
-
-
-def test_a_file_that_is_not_trusted_is_refused_by_default(tmp_path: Path, environ: dict[str, str]) -> None:
-    content = named(tmp_path / "hostconfig.toml", "x")
-    with pytest.raises(ConfigError, match="is not trusted"):
-        HostConfig.load(environ=environ, directory=tmp_path, collect=True)
-    trust(content, {}, environ)
-    assert HostConfig.load(environ=environ, directory=tmp_path).host.name == "x"
 
 
 def test_concurrent_decisions_leave_a_whole_pin(tmp_path: Path, environ: dict[str, str]) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -14,41 +13,6 @@ from pegboard.loading.plugins import PluginChoice
 from pegboard.plugin.origin import Origin
 from tests.support.distributions import make_distribution
 
-KIT = {"pegboard.toolkits": {"kit": "sample_kit:kit"}}
-
-
-@pytest.fixture
-def site(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A folder on the module path."""
-    monkeypatch.syspath_prepend(tmp_path)
-    return tmp_path
-
-
-def origins_of(*names: str) -> list[Origin]:
-    return [origin for origin in find_plugins().origins if origin.distribution in names]
-
-
-def test_both_groups_are_found_and_nothing_is_imported(site: Path) -> None:
-    entries = {
-        "pegboard.plugins": {"shout": "acme.shout:Plugin"},
-        "pegboard.toolkits": {"kit": "acme:kit"},
-        "console_scripts": {"acme": "acme:main"},
-        "pegboard": {"x": "acme:x"},
-    }
-    make_distribution(site, "acme-tools", "2.1", entries, {"acme.py": "raise SystemExit('imported')"})
-    assert [(origin.kind, origin.name, origin.target, origin.version) for origin in origins_of("acme-tools")] == [
-        ("toolkit", "kit", "acme:kit", "2.1"),
-        ("plugin", "shout", "acme.shout:Plugin", "2.1"),
-    ]
-    assert "acme" not in sys.modules
-
-
-def test_the_first_of_two_installations_on_the_module_path_counts(site: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    for version, name in (("1", "old"), ("2", "new")):
-        make_distribution(site / version, "acme", version, {"pegboard.toolkits": {name: "acme:kit"}}, {})
-        monkeypatch.syspath_prepend(site / version)
-    assert [(origin.name, origin.version) for origin in origins_of("acme")] == [("new", "2")]
-
 
 @pytest.mark.parametrize(
     ("metadata", "shown"),
@@ -57,8 +21,11 @@ def test_the_first_of_two_installations_on_the_module_path_counts(site: Path, mo
         (b"Name: acme\nName: evil\nVersion: 1\n", "acme 1"),
     ],
 )
-def test_metadata_are_read_as_far_as_possible(site: Path, metadata: bytes, shown: str) -> None:
-    info = make_distribution(site, "acme", "3", {"pegboard.toolkits": {"damaged_kit": "acme:kit"}}, {})
+def test_metadata_are_read_as_far_as_possible(
+    metadata: bytes, shown: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.syspath_prepend(tmp_path)
+    info = make_distribution(tmp_path, "acme", "3", {"pegboard.toolkits": {"damaged_kit": "acme:kit"}}, {})
     (info / "METADATA").write_bytes(metadata)
     (origin,) = [origin for origin in find_plugins().origins if origin.name == "damaged_kit"]
     assert f"{origin.distribution} {origin.version}" == shown

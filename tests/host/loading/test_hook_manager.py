@@ -144,7 +144,6 @@ def plain(self: Any) -> list[Any]:
 @pytest.mark.parametrize(
     ("hooks", "cause"),
     [
-        ({"regsiter_tools": hookimpl(wrapped(plain))}, "unknown hook 'regsiter_tools'; did you mean 'register_tools'?"),
         ({"register_tools": hookimpl(functools.partial(plain, 1))}, "is a partial object: define the hook with `def`"),
         ({"register_tools": hookimpl(async_generator)}, "'register_tools' is an async generator; return a list"),
         ({"lifespan": hookimpl(async_generator)}, "put @contextlib.asynccontextmanager on it"),

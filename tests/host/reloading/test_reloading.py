@@ -144,7 +144,6 @@ async def test_a_running_call_ends_with_the_old_version_and_so_does_its_lifespan
 @pytest.mark.parametrize(
     ("code", "reason"),
     [
-        ("NUMBER = \n", "SyntaxError: invalid syntax ({file}:1)"),
         ("1 / 0\n", "ZeroDivisionError: division by zero ({file}:1)"),
         ("import os; os._exit(3)\n", "its import ended the process with the code 3"),
         ("import os; os.kill(os.getpid(), 9)\n", "its import ended the process with signal 9 (SIGKILL)"),

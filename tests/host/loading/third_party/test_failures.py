@@ -13,7 +13,6 @@ from tests.host.loading.third_party.installed import (
     CANNOT_START,
     NO_IMPOSTOR,
     complaints,
-    json_of,
     pegboard,
     samples,
     shortened,
@@ -69,21 +68,6 @@ def test_each_failure_is_reported_in_one_line(served: tuple[list[Message], Messa
     place = r" \([^()]*toolkit_sloppy/__init__\.py:\d+\): "
     wrong = [f"{start}{re.escape(name)}{place}{re.escape(cause)}; it is not served$" for name, cause in SLOPPY.items()]
     assert [line for line in wrong if not re.search(line, served[2], re.MULTILINE)] == []
-
-
-def test_the_list_of_plugins_shows_failures_and_plugins_that_run() -> None:
-    rows = {(row["kind"], row["name"], row["distribution"]): row for row in json_of(samples(), "plugins")}
-    for broken in TOOLKITS:
-        distribution, version = broken.source.split()
-        row = rows["toolkit", broken.name, distribution]
-        assert (row["state"], row["version"], row["target"]) == ("failed", version, broken.target)
-        assert broken.cause in "\n".join(shortened("\n".join(problem["message"] for problem in row["problems"])))
-    off = [rows["plugin", broken.name, "broken-hooks"] for broken in HOOKS]
-    assert [row for row in off if (row["state"], row["problems"]) != ("off", [])] == []
-    impostor = rows["plugin", "stdio", "acme-stdio"]
-    assert (impostor["state"], IMPOSTOR.cause in str(impostor["problems"])) == ("off", True)
-    greeter = rows["toolkit", "greeter", "toolkit-greeter"]
-    assert (greeter["state"], greeter["tools"]) == ("on", ["greeter_guests", "greeter_hello"])
 
 
 # --- named
