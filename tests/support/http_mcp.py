@@ -126,20 +126,26 @@ class Exchanged:
         return self.status, self.last["error"]["code"]
 
 
-async def exchange(
-    line: Line, body: bytes, fields: Fields = JSON_FIELDS, conversation: Conversation | None = None
-) -> Exchanged:
-    """POST bytes and return the response."""
+async def exchange(line: Line, request: Any, fields: Fields, conversation: Conversation | None = None) -> Exchanged:
+    """POST a message and return the response."""
     conversation = conversation or Conversation()
+    body = json.dumps(request).encode()
     conversation.sent(body)
     return Exchanged(await line.request("POST", PATH, fields, body), conversation)
+
+
+async def exchanged(
+    served: Served, request: Any, fields: Fields, conversation: Conversation | None = None
+) -> Exchanged:
+    """POST a message on a new connection and return the response."""
+    async with await served.connect() as line:
+        return await exchange(line, request, fields, conversation)
 
 
 async def ask(served: Served, request: dict[str, Any], **changes: str | None) -> Exchanged:
     """Send a modern request on a new connection."""
     request = modern(request)
-    async with await served.connect() as line:
-        return await exchange(line, json.dumps(request).encode(), mirrored(request, **changes))
+    return await exchanged(served, request, mirrored(request, **changes))
 
 
 async def send(line: Line, request: dict[str, Any], *more: tuple[str, str], **changes: str | None) -> None:
@@ -187,8 +193,7 @@ class Session:
         return [field for field in (*JSON_FIELDS, *own) if field[0].lower() not in replaced] + list(more)
 
     async def post(self, payload: Any, *more: tuple[str, str]) -> Exchanged:
-        async with await self.served.connect() as line:
-            return await exchange(line, json.dumps(payload).encode(), self.fields(*more), self.conversation)
+        return await exchanged(self.served, payload, self.fields(*more), self.conversation)
 
     async def listen(self, last: str | None = None, *more: tuple[str, str]) -> Streaming:
         """Open the GET stream, or resume a stream after the event with an id."""

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from tests.support import mirrored_kit
 from tests.support.http import Served
-from tests.support.http_mcp import Exchanged, ask, call, exchange, header_value, message, mirrored, modern, opened
+from tests.support.http_mcp import Exchanged, ask, call, exchanged, header_value, message, mirrored, modern, opened
 from tests.support.mcp_client import values
 from tests.support.peer import META
 from tests.support.pool import make_site
@@ -30,11 +30,10 @@ REFUSED = (400, -32020)
 
 async def refused(served: Served, request: dict[str, Any], **changes: str | None) -> tuple[int, int]:
     """Return the status and code for a modern message, sent unchanged."""
-    async with await served.connect() as line:
-        done = await exchange(line, json.dumps(request).encode(), mirrored(request, **changes))
-        assert done.last["id"] == request["id"]
-        assert done.answer.get("Mcp-Session-Id") is None
-        return done.refused
+    done = await exchanged(served, request, mirrored(request, **changes))
+    assert done.last["id"] == request["id"]
+    assert done.answer.get("Mcp-Session-Id") is None
+    return done.refused
 
 
 @pytest.mark.requirement("ERA-13", "HEAD-08", "HEAD-13", "HTTP-01", "HTTP-23")
@@ -46,8 +45,7 @@ async def test_sound_headers_are_accepted(served: Served) -> None:
     assert done.result["isError"] is False
     for name, code in (("fixture_echo", None), ("fixture_add", -32020)):
         fields = [(field.upper(), value) for field, value in mirrored(ECHO, Mcp_Name=name)]
-        async with await served.connect() as line:
-            done = await exchange(line, json.dumps(ECHO).encode(), fields)
+        done = await exchanged(served, ECHO, fields)
         assert done.last.get("error", {}).get("code") == code
 
 
@@ -68,9 +66,7 @@ async def test_the_revision_is_checked_before_the_other_headers(served: Served) 
     supported = (await ask(served, message("server/discover"))).result["supportedVersions"]
     for version in ("2025-11-25", "2099-01-01", "DRAFT"):
         request = modern(LIST, **{VERSION: version})
-        async with await served.connect() as line:
-            fields = mirrored(request, MCP_Protocol_Version=version, Mcp_Method=None)
-            done = await exchange(line, json.dumps(request).encode(), fields)
+        done = await exchanged(served, request, mirrored(request, MCP_Protocol_Version=version, Mcp_Method=None))
         assert done.refused == (400, -32022)
         assert done.last["error"]["data"] == {"supported": supported, "requested": version}
 
@@ -91,9 +87,8 @@ async def test_headers_that_differ_from_the_body_are_refused(served: Served) -> 
         assert await refused(served, ECHO, Mcp_Name=name) == REFUSED, name
     for twice in ("MCP-Protocol-Version", "Mcp-Method", "Mcp-Name"):
         fields = mirrored(ECHO)
-        async with await served.connect() as line:
-            again = next(field for field in fields if field[0] == twice)
-            assert (await exchange(line, json.dumps(ECHO).encode(), [*fields, again])).refused == REFUSED, twice
+        again = next(field for field in fields if field[0] == twice)
+        assert (await exchanged(served, ECHO, [*fields, again])).refused == REFUSED, twice
 
 
 @pytest.mark.requirement("HEAD-07", "HEAD-10", "HEAD-12")
@@ -137,10 +132,9 @@ async def server(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Serv
 async def send(server: Served, tool: str, arguments: Any, *fields: tuple[str, str], **changes: str | None) -> Exchanged:
     """Call a tool with further header fields."""
     request = modern(call(tool, arguments) if arguments is not None else message("tools/call", {"name": tool}))
-    async with await server.connect() as line:
-        done = await exchange(line, json.dumps(request).encode(), [*mirrored(request, **changes), *fields])
-        assert done.last["id"] == request["id"]
-        return done
+    done = await exchanged(server, request, [*mirrored(request, **changes), *fields])
+    assert done.last["id"] == request["id"]
+    return done
 
 
 def param(name: str, value: str) -> tuple[str, str]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import os
 import socket
 import stat
@@ -63,10 +62,6 @@ def test_a_token_that_others_may_know_stops_the_start(tmp_path: Path) -> None:
     token_file(tmp_path).parent.chmod(0o777)
     done = run(tmp_path, "serve")
     assert (done.returncode, f"run chmod o-w {token_file(tmp_path).parent}" in done.stderr) == (3, True)
-    token_file(tmp_path).parent.chmod(0o700)
-    token_file(tmp_path).write_text("x" * 43)
-    done = run(tmp_path, "serve")
-    assert (done.returncode, "does not contain an operator token" in done.stderr) == (3, True)
 
 
 # --- Unix sockets
@@ -84,7 +79,7 @@ async def knock(path: Path, *fields: tuple[str, str], user: int | None = None) -
             os.seteuid(0)
     request = modern(call("vault_peek"))
     async with Line(*await asyncio.open_unix_connection(sock=peer, limit=LIMIT)) as line:
-        done = await exchange(line, json.dumps(request).encode(), [*mirrored(request), *fields])
+        done = await exchange(line, request, [*mirrored(request), *fields])
     return done.result["isError"] is False
 
 

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
 import pytest
 
 from tests.support.http import Served
-from tests.support.http_mcp import ACCEPT, JSON_FIELDS, Session, ask, call, exchange, message, mirrored, modern, opening
+from tests.support.http_mcp import ACCEPT, JSON_FIELDS, Session, ask, call, exchanged, message, modern, opening, send
 from tests.support.peer import modern_meta
 from tests.support.schemas import LEGACY, MODERN
 
@@ -20,8 +19,7 @@ LIST = message("tools/list", {})
 
 
 async def post(served: Served, payload: Any, *fields: tuple[str, str]) -> Any:
-    async with await served.connect() as line:
-        return await exchange(line, json.dumps(payload).encode(), [*JSON_FIELDS, *fields])
+    return await exchanged(served, payload, [*JSON_FIELDS, *fields])
 
 
 # --- POST
@@ -50,14 +48,11 @@ async def test_the_header_or_a_version_in_meta_makes_a_request_modern(served: Se
     for header in (*LEGACY, "2025-11-25 "):  # any of the era is served in the session's own revision
         assert (await session.post(LIST, (PV, header))).status == 200
     bare = [*JSON_FIELDS, ("Mcp-Session-Id", session.id)]
-    async with await served.connect() as line:
-        assert (await exchange(line, json.dumps(LIST).encode(), bare)).status == 200
-        for first, second in (("2025-11-25", "2025-11-25"), ("2025-11-25", "2025-06-18"), ("2025-11-25", MODERN[-1])):
-            fields = [*bare, (PV, first), (PV, second)]  # intermediaries may read the one or the other
-            assert (await exchange(line, json.dumps(LIST).encode(), fields)).refused == (400, -32602)
-        request = modern(LIST)
-        fields = mirrored(request, MCP_Protocol_Version="2025-11-25")
-        assert (await exchange(line, json.dumps(request).encode(), fields)).refused == (400, -32020)
+    assert (await exchanged(served, LIST, bare)).status == 200
+    for first, second in (("2025-11-25", "2025-11-25"), ("2025-11-25", "2025-06-18"), ("2025-11-25", MODERN[-1])):
+        fields = [*bare, (PV, first), (PV, second)]  # intermediaries may read the one or the other
+        assert (await exchanged(served, LIST, fields)).refused == (400, -32602)
+    assert (await ask(served, LIST, MCP_Protocol_Version="2025-11-25")).refused == (400, -32020)
     assert (await session.post(message("tools/list", {"_meta": {"progressToken": 1}}))).status == 200
     half = {"_meta": {key: value for key, value in modern_meta().items() if key.endswith("Version")}}
     assert (await session.post(message("tools/list", half))).refused == (400, -32602)
@@ -164,11 +159,10 @@ async def test_a_client_must_accept_json_or_a_stream(served: Served) -> None:
         *((media_range, 406) for media_range in NOT_ACCEPTED),
     ]:
         assert (await ask(served, LIST, Accept=accept)).status == status, accept
-    request = modern(LIST)
     async with await served.connect() as line:  # several fields are one list
         for accepted, status in (("application/json", 200), ("image/png", 406)):
-            fields = [*mirrored(request, Accept="text/html"), ("Accept", accepted)]
-            assert (await line.request("POST", "/mcp", fields, json.dumps(request).encode())).status == status
+            await send(line, LIST, ("Accept", accepted), Accept="text/html")
+            assert (await line.answer()).status == status
 
 
 @pytest.mark.requirement("HTTP-10")

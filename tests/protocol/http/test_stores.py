@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import re
 import sys
 from collections.abc import Sequence
@@ -15,7 +14,7 @@ from tests.support import asking_plugin, kept
 from tests.support.http import Served, http_config
 from tests.support.http_mcp import Session, call, message, opened
 from tests.support.pool import ASKING, CONFIG, FIXTURE, make_site, stores
-from tests.support.wire import PEGBOARD, Wire, client_environment
+from tests.support.wire import Wire
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
@@ -150,12 +149,3 @@ async def test_a_store_has_the_secrets_of_its_plugin_and_is_closed(kept_site: Pa
     opened = [f"{kind} opened with open sesame" for kind in ("events", "sessions")]
     notes = (tmp_path / "notes").read_text().splitlines()
     assert sorted(notes) == sorted(["events closed", "sessions closed", *opened])
-
-
-async def test_configuration_runs_no_code(tmp_path: Path) -> None:
-    config = '[host]\ntransports = ["http"]\n[plugins.mcp]\nsession_store = "cProfile:main"'
-    (tmp_path / "hostconfig.toml").write_text(config)
-    (tmp_path / "list").write_text("open('executed', 'w')")  # `cProfile.main()` would run this file
-    process = await asyncio.create_subprocess_exec(PEGBOARD, "list", cwd=tmp_path, env=client_environment(tmp_path))
-    await process.wait()
-    assert not (tmp_path / "executed").exists()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
 
@@ -52,7 +51,7 @@ def served(tmp_path: Path) -> Served:
 async def result(line: Line, tool: str, session: Session | None) -> Any:
     request = call(tool) if session else modern(call(tool))
     fields = session.fields() if session else mirrored(request)
-    return (await exchange(line, json.dumps(request).encode(), fields)).result["content"][0]["text"] == "true"
+    return (await exchange(line, request, fields)).result["content"][0]["text"] == "true"
 
 
 @pytest.mark.parametrize("era", ["session", "2026-07-28"])
