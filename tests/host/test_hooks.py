@@ -132,9 +132,6 @@ async def test_hooks_of_tools_resources_prompts_middleware_and_lifespan() -> Non
         assert got == PromptResult((PromptMessage("What is it?"),), "Ask.")
 
 
-# --- error adapters
-
-
 class Adapter(ErrorAdapter):
     """Adapts one kind of exception to `says`, and counts its calls."""
 
@@ -214,9 +211,6 @@ async def test_an_error_adapter_that_fails_is_logged_and_skipped(
         assert (await failure(host, "stumble", {"over": "disk"})).error.message == "The disk is full."
     assert bad.asked == 1
     assert logged in caplog.text
-
-
-# --- transports and protocols
 
 
 class Peer(Connection):
@@ -308,9 +302,6 @@ async def test_a_stream_ends_when_the_token_of_its_caller_expires() -> None:
     assert (peer.sent, peer.closed) == ([b"A!"], True)
 
 
-# --- routes and authenticators
-
-
 class NoHeaders(dict[str, str]):
     """The header fields of a request without any."""
 
@@ -380,9 +371,6 @@ async def test_hook_register_authenticators() -> None:
         assert (crashed.status, b"canary" in crashed.body) == (500, False)
 
 
-# --- toolkits
-
-
 async def test_hooks_register_toolkits_and_register_toolkit_loaders() -> None:
     class Renaming(ToolkitLoader):
         """Serves another toolkit in place of `odd`."""
@@ -413,9 +401,6 @@ async def test_hooks_register_toolkits_and_register_toolkit_loaders() -> None:
     assert [problem.message for problem in host.problems if problem.fatal] == [
         "a toolkit cannot implement 'register_toolkits': move it to a plugin"
     ]
-
-
-# --- folders
 
 
 async def test_hook_register_folders(tmp_path: Path) -> None:

@@ -91,9 +91,6 @@ def test_plugins_are_matched_by_name_glob_and_distribution() -> None:
     assert patterns.which_plugin("x", "acme") == "acme:*"
 
 
-# --- versions
-
-
 @pytest.mark.parametrize(
     "version", ["", "v", "1.2.3.4", "01.2", "1.2.3rc1", "1.2.3-", "1..2", " 1.2", "1.2\n", "\u0661.2", 1.2, None]
 )

@@ -47,9 +47,6 @@ from tests.pegboard_client.scripted import (
 OK: dict[str, Any] = {"content": []}
 
 
-# --- secrets
-
-
 async def test_requests_to_this_machine_use_no_proxy(monkeypatch: pytest.MonkeyPatch) -> None:
     async with (
         scripted_http(lambda _: b"") as (proxy, _),
@@ -79,9 +76,6 @@ def test_addresses_do_not_show_their_secrets() -> None:
     assert f"{endpoint!r} {program!r}" == "Endpoint('https://server.example/mcp') Program('server')"
 
 
-# --- tasks
-
-
 @pytest.mark.parametrize(
     ("task", "outcome"),
     [
@@ -100,9 +94,6 @@ async def test_members_of_a_task_are_limited(
     ):
         with outcome:
             assert await client.task("t") == OK
-
-
-# --- sessions
 
 
 @pytest.mark.parametrize("held", ["initialize", "notifications/initialized"])
@@ -189,9 +180,6 @@ async def test_a_server_cannot_demand_a_reconnect_at_once() -> None:
     assert [event.retry_ms for event in EventParser(100).feed(b"retry: 0\n\n")] == [MIN_RETRY_MS]
 
 
-# --- subscriptions
-
-
 def subscriptions(listened: list[Any], ended: list[Any], refuse: str = "") -> Callable[[MemoryEnd], Awaitable[None]]:
     """Return a server that notes the requests for changes and the ends of them."""
 
@@ -232,9 +220,6 @@ async def test_a_refused_subscription_does_not_spoil_the_others() -> None:
             await client.subscribe("x://no")
         await client.subscribe("x://yes")
     assert [uris for _, uris in listened] == [["x://yes"]]
-
-
-# --- streams
 
 
 async def test_requests_are_not_kept_for_a_server_that_reads_nothing() -> None:

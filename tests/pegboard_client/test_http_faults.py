@@ -44,9 +44,6 @@ def stateless(respond: Respond) -> Respond:
     return lambda got: got.result(DISCOVERED) if got.method == "server/discover" else respond(got)
 
 
-# --- the era
-
-
 @pytest.mark.parametrize(
     "refusal",
     [
@@ -104,9 +101,6 @@ async def test_a_session_of_an_unknown_revision_is_refused() -> None:
 def test_a_revision_that_the_client_does_not_speak_is_refused() -> None:
     with pytest.raises(ValueError, match="does not speak '2020-01-01'; use 2026-07-28, 2025-11-25"):
         Client("http://localhost/mcp", revision="2020-01-01")
-
-
-# --- sessions
 
 
 NO_SESSION = "Bad Request: No valid session ID provided"
@@ -304,8 +298,6 @@ async def test_a_lost_stream_that_requires_a_login_is_opened_again_after_an_acce
     assert (caplog.text.count("requires a login"), tokens.statuses) == (1, [])
 
 
-# --- responses
-
 OTHER_IDS = (1, "2", 2.0, True, None, [2])
 
 
@@ -451,9 +443,6 @@ async def test_an_unknown_method_of_the_new_era_is_a_protocol_error() -> None:
             await client.request("x/y")
 
 
-# --- logins
-
-
 async def test_a_login_is_performed_when_the_server_asks_for_it() -> None:
     tokens = Tokens()
     async with scripted_http(guarded) as (url, _):
@@ -485,9 +474,6 @@ async def test_a_login_is_performed_only_once_per_request(status: int) -> None:
                 pass
     assert len(got) == 2
     assert tokens.statuses == [status]
-
-
-# --- lists
 
 
 @pytest.mark.parametrize(
@@ -527,9 +513,6 @@ async def test_rounds_and_questions_are_limited() -> None:
             await client.call("questions")
     assert [item.key for item in answered] == ["0", "0"]
     assert [request.message["params"].get("requestState") for request in got[1:]] == [None, "s", "s", None]
-
-
-# --- headers
 
 
 async def test_headers_of_a_tool_that_is_no_longer_listed_are_forgotten() -> None:

@@ -52,9 +52,6 @@ def reply(end: MemoryEnd, request: Any, result: Any) -> None:
     end.send(json.dumps({"jsonrpc": "2.0", "id": request["id"], "result": result}).encode())
 
 
-# --- the era
-
-
 async def test_a_silent_server_gets_a_session_and_the_probe_is_not_cancelled(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(probing, "PROBE_SECONDS", 0)
     methods: list[str] = []
@@ -118,9 +115,6 @@ read()
     async with Client(program(script)) as client:
         assert client.revision == REVISION
         assert await client.request("ping") == {}
-
-
-# --- streams
 
 
 async def test_garbage_between_messages_is_ignored_and_logged_once(caplog: pytest.LogCaptureFixture) -> None:
@@ -217,9 +211,6 @@ async def test_a_server_that_never_acknowledges_a_subscription_times_out() -> No
         client._connection._timeout = 0.01
         with pytest.raises(ServerTimeoutError, match="subscriptions/listen"):
             await client.listen()
-
-
-# --- processes
 
 
 async def test_a_program_gets_a_small_environment_and_its_output_is_read(monkeypatch: pytest.MonkeyPatch) -> None:

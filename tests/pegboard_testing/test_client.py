@@ -35,9 +35,6 @@ async def recorded(**options: Any) -> AsyncIterator[TestClient]:
     assert conversation.checked > 0
 
 
-# --- tools
-
-
 async def test_a_tool_is_called_by_any_of_its_names(revision: str) -> None:
     async with recorded(revision=revision, user="ada", config={"home": "Basel"}) as client:
         for name in ("route", "trips_route"):
@@ -84,9 +81,6 @@ async def test_wrong_arguments_are_a_result_and_an_unknown_tool_an_error() -> No
             await client.call("nowhere")
 
 
-# --- lists, resources and prompts
-
-
 async def test_lists_are_read_page_by_page(revision: str) -> None:
     async with recorded(revision=revision, hostconfig={"host": {"page_size": 2}}) as client:
         assert len(await client.tools()) == 11
@@ -110,9 +104,6 @@ async def test_resources_prompts_and_completions_are_read(revision: str) -> None
     assert (world.text, world.data) == ("", bytes(range(256)))
     assert prompt.text == "Plan, broad.\nWhere to?"
     assert [message["role"] for message in prompt.messages] == ["user", "assistant"]
-
-
-# --- notifications
 
 
 async def test_logs_and_progress_are_kept(revision: str) -> None:

@@ -76,9 +76,6 @@ async def test_an_installed_plugin_is_given_by_name_or_class(tmp_path: Path) -> 
         assert [tool["name"] for tool in await client.tools()] == ["files_marked"], "the installed one is replaced"
 
 
-# --- secrets
-
-
 async def test_secrets_are_the_tests_own(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -99,9 +96,6 @@ async def test_the_caller_may_be_anonymous() -> None:
         assert "trips_secret" in [tool["name"] for tool in await client.tools()]
         assert "the server does not know the caller" in (await client.call("secret")).text
         assert "for None" in (await client.call("route", to="Rome")).text
-
-
-# --- problems
 
 
 def broken() -> Toolkit:
@@ -134,9 +128,6 @@ async def test_wrong_settings_and_an_unknown_revision_are_raised() -> None:
             pass
 
 
-# --- fixtures and plain tests
-
-
 async def test_a_host_ends_in_the_task_that_began_it(caplog: pytest.LogCaptureFixture) -> None:
     connection = connect(kits.kit)
     client = await asyncio.create_task(connection.__aenter__())
@@ -154,9 +145,6 @@ def test_the_plain_client_has_all_methods_and_needs_no_loop() -> None:
         client.call("tell")
         assert client.heard("notifications/resources/updated")["params"]["uri"] == "trips://home"
         assert (client.logs[0].data["message"], client.progress[0].message) == ("looking", "half")
-
-
-# --- tokens
 
 
 async def test_tokens_are_the_tests_own() -> None:

@@ -61,9 +61,6 @@ def places_of(error: RepeatedEffects) -> list[str]:
     return [place.function.rpartition(".")[2] for place in places]
 
 
-# --- which effects
-
-
 def write(path: Path) -> None:
     path.write_text("x")
 
@@ -143,9 +140,6 @@ async def test_effects_of_tasks_and_fakes_are_found(tmp_path: Path) -> None:
     error = await rejected(charge)
     assert (str(error.effects[0]), places_of(error)) == ("effect charge 5", ["both", "charge"])
     effect("outside of any call")
-
-
-# --- permitted effects
 
 
 async def test_steps_and_effects_after_the_last_question_are_permitted(tmp_path: Path) -> None:

@@ -125,8 +125,6 @@ async def test_clients_that_cannot_be_asked_are_not(server: McpServer) -> None:
         assert answered["result"]["content"][0]["text"] == '{"notify":false,"ask":false}'  # type: ignore[index]
 
 
-# --- logs and other notifications
-
 LEVELS = ("debug", "info", "error", "alert")
 LOGS = [["notifications/message", {"level": level, "data": level}] for level in LEVELS]
 

@@ -61,9 +61,6 @@ async def test_a_result_that_cannot_be_sent_as_declared_is_a_failed_call(either:
         assert not [leak for leak in LEAKS if leak in text_of(result)]
 
 
-# --- failures
-
-
 @pytest.mark.requirement("TOOL-05", "TOOL-12", "TOOL-13")
 async def test_unknown_tools_and_malformed_calls_are_protocol_errors(either: McpClient) -> None:
     names = ("fixture_missing", "echo", "Fixture.Echo", "fixture_Echo", "", "fixture_echo ", "*", "../x")

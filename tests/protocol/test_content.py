@@ -72,9 +72,6 @@ def own_meta(result: dict[str, Any]) -> dict[str, Any]:
     return {key: value for key, value in result.get("_meta", {}).items() if key != f"{OWN}serverInfo"}
 
 
-# --- results of tools
-
-
 @pytest.mark.requirement("RES-09", "TOOL-20", "TOOL-21")
 async def test_each_kind_of_content_has_the_fields_of_its_revision(every: McpClient) -> None:
     for kind in KINDS:
@@ -162,8 +159,6 @@ async def test_definitions_are_listed_with_the_fields_of_the_revision(every: Mcp
     assert prompts["raw"].keys() == {"name"}  # a prompt needs no docstring
 
 
-# --- resources
-
 CONTENTS: dict[str, dict[str, Any]] = {
     "doc://static": {"mimeType": "text/plain", "text": "static"},
     "doc://a%20b": {"mimeType": "text/x", "text": "a b for doc://{name}"},
@@ -221,9 +216,6 @@ async def test_content_that_fails_is_an_internal_error_that_reveals_nothing(
     assert "canary" not in json.dumps(errors)
 
 
-# --- prompts
-
-
 @pytest.mark.requirement("PROMPT-05", "PROMPT-06")
 async def test_prompts_convert_their_arguments_and_hold_every_kind_of_content(every: McpClient) -> None:
     async def got(name: str, **arguments: str) -> dict[str, Any]:
@@ -260,8 +252,6 @@ async def test_unknown_prompts_and_invalid_arguments_are_refused_with_the_reason
     for name in names:
         assert (await either.error("prompts/get", {"name": name}))["code"] == -32602
 
-
-# --- completion
 
 REVIEW = {"type": "ref/prompt", "name": "review"}
 DOCUMENT = {"type": "ref/resource", "uri": "doc://{name}"}

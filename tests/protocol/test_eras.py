@@ -20,8 +20,6 @@ CLIENT: dict[str, Any] = {"capabilities": {}, "clientInfo": {"name": "wire", "ve
 LISTS = {kind: {"listChanged": True} for kind in ("tools", "prompts")}
 CAPABILITIES = {**LISTS, "resources": {"listChanged": True, "subscribe": True}, "logging": {}}
 
-# --- the handshake
-
 
 @pytest.mark.requirement("ERA-01", "ERA-05", "ERA-08", "UTIL-16", "UTIL-24")
 async def test_a_revision_that_is_served_is_agreed_on(session: McpClient) -> None:
@@ -89,9 +87,6 @@ async def test_the_server_introduces_itself_with_the_fields_of_the_revision(site
             key = f"{META}serverInfo"
             assert (await client.result("server/discover"))["_meta"][key] == known | full
             assert (await client.result("tools/list"))["_meta"][key] == known | website
-
-
-# --- 2026-07-28
 
 
 @pytest.mark.requirement("ERA-08", "ERA-13", "EXT-07", "UTIL-16")

@@ -86,9 +86,6 @@ async def test_lists_hold_only_fields_of_the_revision_and_no_null(every: McpClie
     assert all(len(tool["name"]) <= 64 for tool in tools)
 
 
-# --- lists that change
-
-
 async def listed(client: McpClient, kind: str, *, modern: bool | None = None) -> list[str]:
     """The identifiers of a whole list."""
     return [item[IDENTIFIERS[kind]] for page in await pages(client, METHODS[kind], modern) for item in page[kind]]

@@ -42,8 +42,6 @@ async def test_an_argument_neither_forges_a_line_nor_controls_a_terminal(transpo
     assert [char for line in lines for char in line if char in "\r\x1b\x9b\u2028\u202e"] == []
 
 
-# --- `pegboard serve`
-
 REFUSED = {
     421: ("POST", "/mcp", [("Host", "evil.example")], b"", "(Host: evil.example)"),
     403: ("POST", "/mcp", [("Origin", "http://evil.example")], b"", "(Origin: http://evil.example)"),

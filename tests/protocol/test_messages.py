@@ -99,9 +99,6 @@ async def test_any_text_comes_back_as_it_was_sent(client: McpClient) -> None:
             assert (await client.send_raw(echo(client, arguments), id="mine")).text == text
 
 
-# --- ids
-
-
 @pytest.mark.requirement("MSG-07")
 async def test_an_id_comes_back_as_it_was_sent(client: McpClient) -> None:
     for request_id in (0, -1, 2**53, 2**70, "", "0", "ünïcode", "a" * 1000, 'quo"te'):
@@ -154,8 +151,6 @@ async def test_exceptions_that_no_tool_should_raise_lose_that_call_only(legacy: 
     await legacy.call("fixture_release")
     assert await waiting.text() == "released"
 
-
-# --- batches: 2025-03-26 has them, the other revisions do not
 
 BATCHES = "2025-03-26"
 INVALID = -32600

@@ -49,9 +49,6 @@ async def subscribe(client: McpClient, wanted: Any, request_id: Any = None) -> t
     return subscription, acknowledged["params"]["notifications"]
 
 
-# --- sessions
-
-
 @pytest.mark.requirement("LISTEN-10", "LISTEN-11", "SESS-07", "SESS-08")
 async def test_a_session_is_told_of_lists_and_of_resources_that_it_subscribed_to(server: McpServer) -> None:
     client, other = await server.client(), await server.client(LEGACY[0])
@@ -81,9 +78,6 @@ async def test_subscriptions_of_a_session_are_validated_and_limited(servers: Ser
     assert (await client.error("resources/subscribe", {"uri": "x://more"}))["code"] == -32602
     assert await client.result("resources/subscribe", {"uri": "x://7"}) == {}
     assert await client.result("resources/unsubscribe", {"uri": "x://unknown"}) == {}
-
-
-# --- subscriptions
 
 
 @pytest.mark.requirement("LISTEN-01", "LISTEN-02", "LISTEN-03", "LISTEN-10")

@@ -53,9 +53,6 @@ async def test_invalid_progress_harms_nothing(either: McpClient) -> None:
             assert "content" in (await called(either, "hostile_odd_report", 1, part=part, kind=kind)).result
 
 
-# --- cancellation
-
-
 async def began(client: McpClient, tool: str, **more: Any) -> Any:
     call = await client.begin_call(f"fixture_{tool}", progress=True, **more)
     assert (await call.next())["params"]["progress"] == 1

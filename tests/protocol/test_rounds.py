@@ -101,9 +101,6 @@ async def test_prompts_and_resources_ask_too_and_no_other_method(client: RoundsC
         assert reply.result["resultType"] == "complete"
 
 
-# --- answers
-
-
 @pytest.mark.requirement("ROUND-16", "ROUND-17")
 async def test_missing_answers_are_requested_again_and_unexpected_ones_ignored(client: RoundsClient) -> None:
     first = await client.call("at_once")
@@ -197,9 +194,6 @@ async def test_a_client_without_a_capability_is_told_which_is_missing(client: Ro
     assert (await client.call("in_turn", **params, capabilities={})).error["code"] == -32021  # in each round
 
 
-# --- the state
-
-
 def unsealed(state: str) -> bytearray:
     return bytearray(base64.urlsafe_b64decode(state[3:] + "=" * (-len(state[3:]) % 4)))
 
@@ -280,9 +274,6 @@ async def test_processes_that_share_a_key_serve_each_other_s_calls_and_outlive_o
             for maker, state in states.items():
                 reply = await rounds_client.call("name", inputResponses=ANN, requestState=state)
                 assert reply.text == "Hello, Ann" if maker in opens else refused(reply)
-
-
-# --- sealing
 
 
 def call(subject: str | None, **more: Any) -> Call:

@@ -48,9 +48,6 @@ class Counter:
         return self.value
 
 
-# --- the function
-
-
 async def test_it_is_called_and_looks_like_the_function() -> None:
     assert (add(1), add(a=1, b=5), subtract(5, 2), await double(4)) == (2, 6, 3, 8)
     assert (add.__name__, add.__doc__, add.__module__) == ("add", "Add two numbers.", __name__)  # type: ignore[attr-defined]
@@ -62,9 +59,6 @@ def test_a_method_is_called_on_its_object() -> None:
     counter = Counter(5)
     assert (counter.count(), counter.count(by=2), Counter.count(counter)) == (6, 8, 9)
     assert Counter.count is vars(Counter)["count"]
-
-
-# --- toolkits and plugins
 
 
 async def test_toolkits_take_it_under_any_name() -> None:
@@ -112,9 +106,6 @@ async def test_plugins_contribute_it_and_add_it_while_the_host_runs() -> None:
         assert host.catalogue.add(subtract) == ("minus",)
         assert list(host.assembly.tools) == ["add", "count", "double", "minus"]
         assert await value(host, "count") == 3
-
-
-# --- deprecated tools
 
 
 def old() -> str:

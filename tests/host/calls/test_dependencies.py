@@ -335,9 +335,6 @@ async def test_a_host_that_stops_gives_up_the_creation_of_a_value() -> None:
     assert isinstance(await running, Failure)
 
 
-# --- variables and files
-
-
 async def test_a_generator_resets_its_variable_and_its_file_is_sent_before_it_closes() -> None:
     variable: ContextVar[int] = ContextVar("variable")
 

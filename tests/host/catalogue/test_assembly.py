@@ -57,9 +57,6 @@ def problems(host: Host) -> list[str]:
     return [problem.message for problem in host.problems]
 
 
-# --- names
-
-
 @pytest.mark.requirement("TOOL-07")
 def test_names_carry_the_toolkit_in_the_configured_style_and_are_sorted() -> None:
     kits = [kit_of("listIssues", "HTTPGet", toolkit="GitHub"), kit_of("b", toolkit="a")]
@@ -69,9 +66,6 @@ def test_names_carry_the_toolkit_in_the_configured_style_and_are_sorted() -> Non
     for order in (kits, kits[::-1]):
         assert tools(loaded(*order, plugins={"p": plugin})) == snake
         assert tools(loaded(*order, plugins={"p": plugin}, tool_names="pascal")) == pascal
-
-
-# --- contested names
 
 
 class Line(Transport):
@@ -169,9 +163,6 @@ def test_names_are_not_called_unknown_after_a_failure(failing: str) -> None:
     assert problem.origin is not None
 
 
-# --- invalid definitions
-
-
 def any_arguments(*args: int) -> str:
     """Take anything."""
     return "x"
@@ -220,9 +211,6 @@ async def test_an_invalid_definition_disables_only_itself(caplog: pytest.LogCapt
             assert not problem.fatal
 
 
-# --- disabled tools
-
-
 @pytest.mark.requirement("TOOL-09")
 @pytest.mark.parametrize(
     ("pattern", "style"), [("github_delete_repo", "pascal"), ("Github.DeleteRepo", "snake"), ("*::deleterepo", "snake")]
@@ -247,9 +235,6 @@ def test_a_pattern_that_matches_nothing_is_reported_with_the_nearest_name() -> N
     assert "github_*" in first
     assert "zzzz" in second
     assert {(problem.level, problem.fatal) for problem in host.problems} == {("warning", False)}
-
-
-# --- missing secrets
 
 
 class BadStore(SecretStore):
@@ -296,9 +281,6 @@ async def test_a_store_that_fails_is_skipped() -> None:
         messages = problems(host)
     assert any("the vault is down" in message for message in messages)
     assert "the secret store 'vault' must return a string for UNSET" in messages
-
-
-# --- the order of middleware
 
 
 async def test_middleware_runs_in_the_listed_order_then_by_name() -> None:

@@ -160,9 +160,6 @@ def test_a_fixed_value_is_not_printed() -> None:
     assert "KEY-123" not in repr(transformed(plain, arguments={"when": ArgumentChange(value="KEY-123")}))
 
 
-# --- by the operator
-
-
 def configured(tools: Any, **settings: Any) -> Host:
     kit = Toolkit("x")
     kit.tool(name="work")(plain)

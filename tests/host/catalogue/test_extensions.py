@@ -51,8 +51,6 @@ def messages(host: Host) -> list[str]:
     return [str(problem) for problem in host.problems]
 
 
-# --- contributions
-
 OWN = "the specification defines"
 INVALID: list[tuple[Any, str]] = [
     (Method("tools/call", answer), OWN),
@@ -102,9 +100,6 @@ def test_an_extension_with_an_invalid_method_is_not_served_at_all() -> None:
         f"extension '{ACME}' is not served, because a part of it is invalid" in message for message in messages(host)
     )
     assert not any(host.for_protocols.contributed)
-
-
-# --- calls
 
 
 async def give(result: MethodResult, client: Client = DECLARES) -> Outcome:
@@ -193,9 +188,6 @@ def test_a_plugin_can_mask_what_it_catches(caplog: pytest.LogCaptureFixture) -> 
     assert "canary-7f3a91" in caplog.text
     typed = ProtocolError(-32602, "no")
     assert as_failure(Call("x"), typed) == Failure(typed)
-
-
-# --- `_meta` of tools and resources
 
 
 def describe(item: Tool | Resource, own: Any, resources: Any) -> dict[str, Any] | None:

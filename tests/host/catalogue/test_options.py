@@ -80,8 +80,6 @@ async def test_the_description_of_a_toolkit_is_cleaned_and_must_be_visible() -> 
             await make_host(Toolkit("kit", description=description)).start()
 
 
-# --- the identity of the host
-
 MOON = {"src": "data:image/png;base64,AA==", "mime_type": "image/png", "sizes": ["48x48", "any"], "theme": "dark"}
 
 

@@ -55,8 +55,6 @@ def named(name: str, function: Callable[..., Any] = work) -> ToolDefinition:
 GROWN = plugin_of(tools=[named("first")])
 
 
-# --- changes
-
 KINDS: dict[ItemKind, tuple[Callable[..., Any], str, Call, type[Any]]] = {
     "tools": (ToolDefinition, "work", Call("tools/call", {"name": "work"}), ToolResult),
     "resources": (
@@ -108,9 +106,6 @@ async def test_pages_of_schemas_that_are_equal_but_not_the_same_are_different() 
             host.catalogue.remove("tools", "work")
 
 
-# --- owners
-
-
 async def test_a_toolkits_tools_carry_its_name_and_have_its_settings() -> None:
     class Config(PluginConfig):
         size: int = 3
@@ -148,9 +143,6 @@ async def test_a_plugin_cannot_change_what_another_brought_or_add_a_contested_na
         assert await listed(host) == []
 
 
-# --- invalid changes
-
-
 def undescribed() -> str:
     return "x"
 
@@ -185,9 +177,6 @@ async def test_an_invalid_addition_raises_and_adds_nothing(definition: Any, mess
     assert received == []
 
 
-# --- the operator's policies
-
-
 async def test_a_disabled_tool_is_not_served_and_listeners_are_not_called() -> None:
     received: list[Change] = []
     async with make_host(disabled_tools=["bad_*"]) as host:
@@ -201,9 +190,6 @@ async def test_a_disabled_tool_is_not_served_and_listeners_are_not_called() -> N
         host.catalogue.remove("tools", "bad_one")
         assert host.assembly.unserved == ()
     assert received == []
-
-
-# --- before the start, and after the end
 
 
 async def test_additions_before_the_start_are_served_from_the_start() -> None:
@@ -248,8 +234,6 @@ async def test_a_plugin_may_add_in_a_hook_and_in_its_lifespan_and_nothing_outliv
             catalogues[0].add(named("second"))
 
 
-# --- listeners
-
 TOOLS = Change("tools")
 
 
@@ -289,9 +273,6 @@ async def test_a_listener_that_stops_changes_more_or_raises_does_not_affect_othe
     host.emit(TOOLS)  # stopped
     assert received == [TOOLS, Change("prompts")]
     assert "ValueError: broken" in caplog.text
-
-
-# --- calls in flight
 
 
 @pytest.mark.parametrize("held", ["function", "middleware"])
@@ -352,8 +333,6 @@ async def test_a_tool_may_remove_itself_and_leaves_nothing_behind(kind: type[Hea
         gc.collect()
         assert gone() is None
 
-
-# --- threads
 
 THREADS, ROUNDS = 4, 15
 
@@ -428,8 +407,6 @@ async def test_a_definition_that_is_slow_to_compile_does_not_block_others() -> N
         await adding
         assert await listed(host) == ["quick", "slow"]
 
-
-# --- cursors
 
 NAMES = st.sets(st.from_regex(r"[A-Za-z][A-Za-z0-9_-]{0,6}", fullmatch=True), min_size=1, max_size=12)
 

@@ -47,9 +47,6 @@ def refused(**options: Any) -> str:
     return complaint.removesuffix("; it is not served")
 
 
-# --- metadata
-
-
 class Own(str, Enum):  # noqa: UP042 - its texts print as Own.PIGEONS
     PIGEONS = "pigeon_post"
 
@@ -115,9 +112,6 @@ CYCLE["self"] = CYCLE
 def test_invalid_metadata_or_annotations_disable_the_tool(metadata: Any, message: str) -> None:
     option = "annotations" if isinstance(metadata, ToolAnnotations) else "metadata"
     assert message in refused(**{option: metadata})
-
-
-# --- annotations
 
 
 def test_annotations_come_before_metadata() -> None:

@@ -94,9 +94,6 @@ def test_help_has_examples_that_parse(
             parse(words[1:])
 
 
-# --- output
-
-
 @pytest.mark.parametrize("line", ["call demo_big", "--help"])
 def test_a_closed_pipe_causes_no_complaint(line: str, pegboard: Command) -> None:
     reading, writing = os.pipe()

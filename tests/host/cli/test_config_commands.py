@@ -111,9 +111,6 @@ def test_ok_means_that_serve_would_open(host: str, sections: str, message: str |
     assert message in served.err
 
 
-# --- schema
-
-
 @pytest.mark.needs("worker", "opentelemetry", "lock")
 def test_the_schema_has_the_sections_of_installed_plugins(pegboard: Command) -> None:
     pegboard.install("strange", "raise SystemExit('imported')", group="pegboard.plugins")
@@ -133,9 +130,6 @@ def test_the_schema_has_the_sections_of_installed_plugins(pegboard: Command) -> 
         assert list(check.iter_errors(tomli.loads(text))) == []
     for text in ("[hots]", "[host]\nnmae = ''", "[plugins.http]\nport = 'x'", "[plugins.apps]\na = 1", "[toolkits.d]"):
         assert not check.is_valid(tomli.loads(text))
-
-
-# --- show
 
 
 def test_each_setting_is_shown_with_its_source(pegboard: Command) -> None:

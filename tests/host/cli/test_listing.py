@@ -34,9 +34,6 @@ def rows(text: str) -> list[list[str]]:
     return [[cell.strip() for cell in line.split("  ") if cell.strip()] for line in text.splitlines()]
 
 
-# --- list
-
-
 def test_tools_are_listed_with_their_first_line(pegboard: Command) -> None:
     done = pegboard("list")
     listed = {row[0]: row[1] for row in rows(done.out)}
@@ -79,9 +76,6 @@ def test_tools_that_need_what_is_not_set_are_marked(pegboard: Command) -> None:
     assert "it needs DEMO_KEY" in pegboard("why", "demo_secret", env=env).out
     assert "1 tool needs DEMO_KEY and is not offered" in pegboard("doctor", env=env).out
     assert "needs" not in pegboard("list").out
-
-
-# --- show
 
 
 def test_a_tool_is_shown_with_its_parameters_and_requirements(pegboard: Command) -> None:
@@ -139,9 +133,6 @@ def test_defaults_are_shown_as_callers_write_them(pegboard: Command, tmp_path: P
 )
 def test_a_tool_that_cannot_be_shown(name: str, message: str, pegboard: Command) -> None:
     assert pegboard("show", name) == (1, "", f"pegboard: {message}\n")
-
-
-# --- plugins and why
 
 
 def test_plugins_are_listed_with_their_state_and_the_reason(pegboard: Command) -> None:

@@ -138,8 +138,6 @@ def test_the_command_of_a_plugin_that_failed_fails_with_the_reason(pegboard: Com
     assert problem["message"].startswith("missing secret: set ARCADE_WORKER_SECRET")
 
 
-# --- token
-
 SECRET = "0123456789abcdef-a-secret-of-the-tests"
 
 

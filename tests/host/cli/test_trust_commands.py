@@ -150,9 +150,6 @@ def test_a_relative_home_is_not_the_users_own_folder(variables: dict[str, str], 
     assert "demo_echo" in opened("list", env=variables).out
 
 
-# --- settings that widen access
-
-
 @pytest.mark.needs("worker", "rate_limit")
 def test_settings_that_widen_access_are_shown_and_tokens_are_masked(opened: Opened) -> None:
     opened.install("around", "from pegboard.plugin import Plugin\nclass kit(Plugin): pass\n", group="pegboard.plugins")
@@ -244,8 +241,6 @@ def test_a_reload_continues_without_the_file_that_the_start_has_skipped(
     start()
     assert host_setup.config_again(options).host.name != "hostile"
 
-
-# --- folders
 
 NEEDY = """
 from pegboard import Toolkit

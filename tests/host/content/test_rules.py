@@ -130,9 +130,6 @@ def test_objects_that_the_specification_does_not_define_are_rejected(item: Any, 
     assert reason in complaint(checked, item)
 
 
-# --- results of functions
-
-
 def same(value: Any) -> Any:
     return value
 

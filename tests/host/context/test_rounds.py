@@ -68,9 +68,6 @@ def interaction_error(outcome: Outcome) -> str:
     return f"{outcome.error.message} {outcome.error.developer_message}"
 
 
-# --- ways to ask
-
-
 async def in_sequence(context: Context) -> str:
     return await say(context, "a") + await say(context, "b")
 
@@ -158,9 +155,6 @@ async def test_an_invalid_answer_is_refused_if_the_function_translates_the_error
     assert refused.error.code == -32602
     assert "inputResponses: a: value must be a number" in refused.error.message
     assert result == ToolResult("1x")
-
-
-# --- functions that ask in a wrong way
 
 
 async def returned_without(context: Context) -> str:
@@ -309,9 +303,6 @@ async def test_a_task_that_asks_after_its_call_has_ended_is_cancelled() -> None:
     assert tasks[0].cancelled()
 
 
-# --- steps that are not repeated
-
-
 async def test_a_step_runs_once_in_any_number_of_rounds() -> None:
     ran: list[str] = []
     seen: list[Any] = []
@@ -381,9 +372,6 @@ async def test_a_step_cannot_ask_in_rounds_or_sessions() -> None:
             assert "passed to once() cannot ask" in interaction_error(outcome)
 
 
-# --- nested calls
-
-
 async def test_nested_calls_may_ask_and_no_failure_is_logged(caplog: pytest.LogCaptureFixture) -> None:
     async def nesting(context: Context) -> str:
         async with asyncio.TaskGroup() as group:
@@ -394,9 +382,6 @@ async def test_nested_calls_may_ask_and_no_failure_is_logged(caplog: pytest.LogC
     gc.collect()
     # collecting may block the loop, which is a warning
     assert [record.getMessage() for record in caplog.records if record.levelno >= logging.ERROR] == []
-
-
-# --- the end of a round
 
 
 @pytest.mark.requirement("UTIL-04")

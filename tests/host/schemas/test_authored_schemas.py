@@ -122,9 +122,6 @@ def test_the_length_of_a_message_is_limited() -> None:
     assert len(rejected.value.message) < 1_000
 
 
-# --- results
-
-
 class Model(BaseModel):
     day: datetime.date = Field(serialization_alias="when")
 

@@ -53,9 +53,6 @@ def lines(schema: dict[str, Any], value: Any) -> list[str]:
     return sorted(f"{'.'.join(map(str, path))} {text}".strip() for path, text in compiled(schema).problems(value))
 
 
-# --- dialects
-
-
 @pytest.mark.requirement("SCHEMA-01")
 @pytest.mark.parametrize("dialect", [NEW, NEW + "#", OLD, OLD.removesuffix("#")])
 def test_two_dialects_are_supported(dialect: str) -> None:
@@ -87,9 +84,6 @@ def test_the_dialect_decides_what_keywords_mean() -> None:
     assert lines({"$schema": OLD, **ref}, 4) == []  # draft-07 knows nothing beside a reference
     # a property called $schema is not a dialect
     assert lines({"properties": {"$schema": {"type": "string"}}, "const": {"$schema": 5}}, {"$schema": 5}) != []
-
-
-# --- invalid schemas
 
 
 @pytest.mark.requirement("SCHEMA-03")
@@ -151,9 +145,6 @@ def test_references_inside_the_schema() -> None:
     assert lines({"$schema": OLD, "$ref": OLD}, {"type": 5}) != []
 
 
-# --- limits
-
-
 @pytest.mark.requirement("SCHEMA-08")
 def test_the_size_of_a_schema_is_limited() -> None:
     itself: dict[str, Any] = {}
@@ -212,9 +203,6 @@ def test_very_many_problems_are_not_collected() -> None:
     assert schema.problems([1] * 1_000_000) == [((), "does not fit the schema, and is too large to say where")]
 
 
-# --- regular expressions
-
-
 @pytest.mark.parametrize(
     ("pattern", "complaint"),
     [
@@ -236,9 +224,6 @@ def test_expressions_that_are_rejected(pattern: str, complaint: str) -> None:
 def test_every_expression_takes_linear_time(pattern: str) -> None:
     """A backtracking engine would exceed the time limit of the test."""
     assert compiled({"pattern": pattern}).problems("a" * 50_000 + "!") != [] or pattern.startswith("(a?)")
-
-
-# --- what is wrong with a value
 
 
 @pytest.mark.parametrize(
@@ -303,9 +288,6 @@ def test_values_are_not_repeated() -> None:
         problems = compiled({"properties": {"a": schema}}).problems({"a": secret})
         assert problems
         assert secret not in str(problems)
-
-
-# --- compiled schemas
 
 
 VALUES = st.recursive(

@@ -58,9 +58,6 @@ def test_a_context_without_a_type_names_the_type_to_add(function: Any) -> None:
         compile_signature(function)
 
 
-# --- results
-
-
 def giving(annotation: Any) -> Signature:
     def function() -> Any: ...
 

@@ -132,8 +132,6 @@ def test_a_long_uri_is_matched_without_backtracking() -> None:
     assert matcher.match("t://" + "a" * MAX_URI_CHARACTERS + "/1/2/3!") is None
 
 
-# --- properties
-
 PIECES = st.one_of(
     st.sampled_from(["/", "/", "-", "x", ".", ":", ",", "?k=1", "%41", "é", ";a", "&", "="]),
     st.builds(

@@ -29,8 +29,6 @@ ANYTHING = st.recursive(
     max_leaves=20,
 )
 
-# --- reading
-
 
 @pytest.mark.requirement("STDIO-01")
 @given(JSON)
@@ -78,9 +76,6 @@ def test_json_is_read_up_to_the_limit_of_depth(opening: bytes, closing: bytes) -
     for data in (opening * 100_000, *(opening * deeper + b"1" + closing * deeper for deeper in (levels + 1, 100_000))):
         with pytest.raises(ValueError, match="recursion limit"):
             decode(data)
-
-
-# --- writing
 
 
 @pytest.mark.requirement("MSG-01")

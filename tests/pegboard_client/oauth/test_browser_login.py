@@ -95,8 +95,6 @@ async def test_a_parent_path_may_be_the_resource(server: LoginServer) -> None:
     assert (server.pages[0]["resource"], server.forms[0]["resource"]) == (server.issuer, server.issuer)
 
 
-# --- identification
-
 SECRET = "s:e %c"
 
 
@@ -141,9 +139,6 @@ async def test_a_registration_follows_the_authorization_server(server: LoginServ
     assert server.forms[0]["client_secret"] == "made"
 
 
-# --- scopes
-
-
 async def test_scopes_come_from_the_challenge_the_metadata_or_the_program(server: LoginServer) -> None:
     server.resource["scopes_supported"] = ["read", "list"]
     await logged_in(OAuth(Browser()), server)
@@ -152,9 +147,6 @@ async def test_scopes_come_from_the_challenge_the_metadata_or_the_program(server
     server.metadata["scopes_supported"] = ["read", "offline_access"]
     await logged_in(OAuth(Browser()), server)
     assert [page["scope"] for page in server.pages] == ["read list", "now", "own now", "read list offline_access"]
-
-
-# --- refusals
 
 
 HONEST = "https://honest.example"
@@ -214,9 +206,6 @@ async def test_a_client_of_another_authorization_server_is_not_used(server: Logi
 async def test_without_a_page_there_is_no_login(server: LoginServer) -> None:
     assert not await OAuth(None).challenged(server.url, 401, UNKNOWN)
     assert server.asked == []
-
-
-# --- the end in the browser
 
 
 async def test_only_the_response_with_the_state_ends_the_login(server: LoginServer) -> None:

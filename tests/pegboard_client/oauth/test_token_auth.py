@@ -54,9 +54,6 @@ class Shelf:
         self.kept[server] = json.dumps(login)
 
 
-# --- renewal
-
-
 @pytest.mark.parametrize(("rotated", "next_token"), [({}, "renew-1"), ({"refresh_token": "renew-2"}, "renew-2")])
 async def test_an_expired_token_is_renewed_before_its_use(
     server: LoginServer, rotated: dict[str, str], next_token: str
@@ -101,9 +98,6 @@ async def test_a_failure_of_the_server_keeps_the_refresh_token(server: LoginServ
     assert [await token(auth, server) for _ in range(2)] == ["Bearer token-1", "Bearer token-3"]
 
 
-# --- scopes
-
-
 async def test_more_scopes_are_requested_with_the_earlier_ones(server: LoginServer) -> None:
     auth = OAuth(Browser())
     assert await refused(auth, server, scope="read")
@@ -119,9 +113,6 @@ async def test_logins_for_the_same_scope_are_limited(server: LoginServer) -> Non
     with pytest.raises(LoginRequiredError, match="still requires write after 2 logins"):
         await refused(auth, server, 403, "write")
     assert len(browser.opened) == 3
-
-
-# --- authorization servers and stores
 
 
 async def test_another_authorization_server_gets_no_credentials_of_the_first(server: LoginServer) -> None:
@@ -196,9 +187,6 @@ async def test_credentials_of_the_program_are_not_saved(server: LoginServer) -> 
     assert await token(OAuth(None, client=OAuthClient("else"), store=shelf), server) is None
     assert await token(OAuth(None, client=client, store=shelf), server) == "Bearer token-2"
     assert server.forms[1]["basic"] == "own:the-secret"
-
-
-# --- programs
 
 
 async def test_a_program_logs_in_with_its_secret(server: LoginServer) -> None:

@@ -52,9 +52,6 @@ class TestUnixSocket(OnSockets):
     """The sample's."""
 
 
-# --- the sample with faults
-
-
 def of(kind: Any) -> Any:
     """Return a function that makes a transport on a new path."""
     return lambda: kind(new_path())
@@ -163,9 +160,6 @@ FAULTS: Faults = [
     (of(variant(UNIX, run=swallow)), "test_it_ends_if_it_is_cancelled"),
     (of(variant(UNIX, run=refuse_again)), "test_it_can_be_run_again"),
 ]
-
-
-# --- transports with another member of the contract
 
 
 async def greet(

@@ -35,8 +35,6 @@ def cors(answer: Answer) -> dict[str, str]:
     return {name: value for name, value in answer.fields if name.startswith("Access-Control-")}
 
 
-# --- Host
-
 FOREIGN = r"""
 evil.example localhost.evil.example localhost@evil.example 10.0.0.1 [::2] localhost:3000.evil.example localhost:3000:80
 localhost:99999 localhost:0 localhost:-1 localhost:+80 localhost:80/path localhost. .localhost local%68ost
@@ -96,9 +94,6 @@ async def test_a_request_names_exactly_one_host(served: Served) -> None:
         assert (await line.answer()).status in {400, 421}
 
 
-# --- CORS
-
-
 async def test_a_listed_origin_may_read_responses_errors_and_streams(strict: Served) -> None:
     for origin in ("https://app.example", "https://other.example:8443", "https://sso.example:443"):
         answer = await listed(strict, ("Origin", origin))
@@ -149,8 +144,6 @@ async def test_invalid_settings_are_refused() -> None:
         with pytest.raises(ValueError, match=text):
             HttpConfig(**settings)
 
-
-# --- beyond loopback, and proxies
 
 SECRET = {"SECRET_KEY": "s3cret"}
 UNPROVEN = "the server does not know the caller. Its operator can send the operator token as `Authorization: Bearer`"

@@ -120,9 +120,6 @@ async def test_unknown_methods_are_404_and_errors_of_handlers_are_responses(serv
         assert (await ask(served, request)).refused == (200, -32602)
 
 
-# --- parameters
-
-
 @pytest_asyncio.fixture(scope="module", loop_scope="session")
 async def server(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Served]:
     async with Served(make_site(tmp_path_factory.mktemp("mirrored"), {"mirrored": mirrored_kit})) as served:

@@ -50,9 +50,6 @@ async def refusing(served: Served) -> None:
                 (await served.connect()).abort()
 
 
-# --- the end
-
-
 async def test_a_signal_lets_calls_in_flight_finish(fixture_site: Path) -> None:
     """It is not ready any more, accepts no connection, and every response arrives whole. Ctrl-C does not drain."""
     async with Served(fixture_site, http_config("port = 0\ndrain_seconds = 300", host="grace_seconds = 30")) as served:
@@ -214,9 +211,6 @@ async def test_a_server_under_nohup_says_that_it_ignores_sighup(fixture_site: Pa
         assert (await ask(served, LIST)).status == 200
 
 
-# --- ports
-
-
 @pytest.mark.requirement("ERA-17", "SESS-04")
 async def test_a_restart_at_the_same_port_which_another_process_may_not_use(fixture_site: Path) -> None:
     """In the modern era a client just goes on; sessions are gone, which 404 says."""
@@ -253,9 +247,6 @@ async def test_it_listens_at_one_loopback_address_or_the_configured_one(served: 
             assert (await line.request("GET", "/healthz", [("Host", f"[::1]:{configured.port}")])).status == 200
     elsewhere = Served(fixture_site, http_config('host = "192.0.2.1"\nport = 0'))
     await elsewhere.assert_refuses(5, "192.0.2.1")
-
-
-# --- Unix sockets
 
 
 async def over_unix(path: Path) -> Line:

@@ -24,9 +24,6 @@ async def assert_alive(served: Served) -> None:
     assert (await ask(served, ECHO)).result["isError"] is False
 
 
-# --- size
-
-
 @pytest.mark.requirement("SEC-03")
 async def test_a_body_beyond_the_limit_is_refused_before_it_is_sent_or_when_it_grows(strict: Served) -> None:
     for method, path in (("POST", "/mcp"), ("GET", "/mcp"), ("PUT", "/healthz"), ("DELETE", "/nothing")):
@@ -119,9 +116,6 @@ async def test_headers_are_limited_each_together_and_in_number(strict: Served) -
     assert (await strict.request("GET", "/healthz", [("X", large)])).status == 431
 
 
-# --- time
-
-
 async def trickle(line: Line) -> None:
     """Send one byte after the other, as long as the server takes them."""
     try:
@@ -195,8 +189,6 @@ async def test_requests_and_streams_have_limits_of_their_own(fixture_site: Path)
             while "one-too-many" not in (await ask(served, call("fixture_cancelled"))).result["content"][0]["text"]:
                 pass
 
-
-# --- bytes that are no HTTP
 
 HEAD = b"POST /mcp HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
 NO_HTTP = {

@@ -33,9 +33,6 @@ def token_file(home: Path) -> Path:
     return home / ".local" / "state" / "pegboard" / "operator-token"
 
 
-# --- the token
-
-
 @SERVED
 async def test_serving_creates_a_private_token_once_and_the_command_prints_it(
     fixture_site: Path, tmp_path: Path
@@ -62,9 +59,6 @@ def test_a_token_that_others_may_know_stops_the_start(tmp_path: Path) -> None:
     token_file(tmp_path).parent.chmod(0o777)
     done = run(tmp_path, "serve")
     assert (done.returncode, f"run chmod o-w {token_file(tmp_path).parent}" in done.stderr) == (3, True)
-
-
-# --- Unix sockets
 
 
 async def knock(path: Path, *fields: tuple[str, str], user: int | None = None) -> bool:
@@ -113,8 +107,6 @@ async def test_another_user_of_the_machine_is_not(vault: Path) -> None:
             assert await knock(Path(folder, "s"))
             assert not await knock(Path(folder, "s"), user=NOBODY)
 
-
-# --- policies without an authenticator
 
 ANYWHERE = 'host = "0.0.0.0"\nport = 0'
 DOOR = f'[plugins.auth_token]\ntoken = "{TOKEN}"\n'

@@ -65,9 +65,6 @@ async def refused(session: Session, *last: str) -> tuple[int, int]:
     return answer.status, body["error"]["code"]
 
 
-# --- resuming the stream of a call
-
-
 @pytest.mark.requirement("HTTP-19", "HTTP-24", "HTTP-27", "SESS-10", "SESS-11", "SESS-12", "SESS-13", "SESS-15")
 @pytest.mark.parametrize("revision", LEGACY[-2:])
 async def test_events_have_unique_ids_from_which_a_stream_is_resumed(asking: Served, revision: str) -> None:
@@ -202,9 +199,6 @@ async def test_a_server_may_end_streams_of_calls_early_in_the_newest_revision(as
         assert await rest(whole) == ["told"]
         await change(served, "tools")
         assert await next_changes(apart) == [TOOLS]
-
-
-# --- GET streams
 
 
 @pytest.mark.requirement("SESS-09")

@@ -22,9 +22,6 @@ async def post(served: Served, payload: Any, *fields: tuple[str, str]) -> Any:
     return await exchanged(served, payload, [*JSON_FIELDS, *fields])
 
 
-# --- POST
-
-
 @pytest.mark.requirement("ERA-04", "HEAD-03", "SESS-01", "SESS-02")
 async def test_initialize_opens_a_session_with_any_header_and_no_other_legacy_request_does(served: Served) -> None:
     for fields in ([], [(PV, LEGACY[0])]):
@@ -80,9 +77,6 @@ async def test_modern_notifications_are_ignored_and_responses_and_batches_refuse
             assert (await post(served, batch, *fields)).refused == (400, -32600)
 
 
-# --- the other methods, and paths
-
-
 @pytest.mark.requirement("HEAD-04", "HTTP-01", "HTTP-05", "HTTP-22", "SESS-03", "SESS-04", "SESS-05", "SESS-06")
 async def test_get_and_delete_belong_to_sessions(served: Served, session: Session) -> None:
     sid = ("Mcp-Session-Id", session.id)
@@ -131,9 +125,6 @@ async def test_other_methods_and_paths(served: Served) -> None:
         assert (answer.status, answer.text, answer.get("Server")) == (200, text, "pegboard")
         head = await served.request("HEAD", path)
         assert (head.status, head.get("Content-Length")) == (200, str(len(text)))
-
-
-# --- media types
 
 
 @pytest.mark.requirement("SEC-04")

@@ -28,9 +28,6 @@ async def cancelled(served: Served) -> str:
     return text
 
 
-# --- ids and owners
-
-
 @pytest.mark.requirement("SESS-01")
 async def test_ids_are_random_and_never_the_client_s(served: Served) -> None:
     """192 random bits: 6 in each of 32 characters."""
@@ -63,9 +60,6 @@ async def test_a_session_is_for_its_caller_alone(served: Served, session: Sessio
     assert (await served.request("DELETE", "/mcp", [*session.fields(), other])).status == 404
     await session.post(call("fixture_release"))
     assert (await streaming.next())["result"]["content"][0]["text"] == "released"
-
-
-# --- requests
 
 
 async def in_flight(session: Session, request_id: Any) -> None:
@@ -113,9 +107,6 @@ async def test_deleting_a_session_cancels_its_calls(served: Served) -> None:
     answer = await silent.answer()
     assert (answer.status, answer.json["id"], answer.json["error"]["code"]) == (404, "w", -32600)
     assert "deleted" in await cancelled(served)
-
-
-# --- limits
 
 
 @pytest.mark.requirement("SEC-03")

@@ -39,9 +39,6 @@ async def fewer_descriptors(served: Served, many: int, *, tls: ssl.SSLContext | 
             await probe.request("GET", "/healthz")
 
 
-# --- bytes
-
-
 @pytest.mark.requirement("ERA-16", "ERR-08", "HTTP-14", "HTTP-15", "HTTP-24")
 async def test_the_bytes_of_responses(served: Served, session: Session) -> None:
     echo, count = call("fixture_echo", {"text": "x"}), call("fixture_count", token="p")
@@ -83,9 +80,6 @@ async def test_streams_begin_before_their_calls_end_and_are_kept_alive_whether_o
         assert await streaming.line.chunk() == b": ping\n\n"
     await ask(strict, call("fixture_release"))
     assert [received["result"]["isError"] async for received in third.rest()] == [False]
-
-
-# --- clients that leave
 
 
 @pytest.mark.requirement("HTTP-16")

@@ -29,9 +29,6 @@ def call(tool: str, request_id: Any = "mine", *, era: str = "session", **argumen
     return json.dumps({"jsonrpc": "2.0", "id": request_id, "method": "tools/call", "params": params}).encode() + b"\n"
 
 
-# --- lines
-
-
 @pytest.mark.requirement("STDIO-01", "STDIO-03", "STDIO-12")
 async def test_lines_may_end_in_cr_lf_be_blank_come_in_pieces_and_many_at_once(wire: Wire) -> None:
     blank = b"\n\r\n   \n" + call("echo", 0, text="x").replace(b"\n", b"\r\n")
@@ -93,9 +90,6 @@ async def test_an_unsupported_version_is_refused_before_its_method(new: New) -> 
                 assert (error["code"], error["data"]) == (-32022, {"supported": served, "requested": version})
 
 
-# --- printing
-
-
 @pytest.mark.requirement("STDIO-02")
 async def test_prints_of_tools_stay_off_the_channel_and_are_logged_with_the_tool(wire: Wire) -> None:
     """The recorder would refuse the line; responses in between are whole."""
@@ -117,9 +111,6 @@ async def test_tools_read_nothing_from_the_channel(wire: Wire) -> None:
         following = await wire.begin("tools/call", {"name": "fixture_echo", "arguments": {"text": "mine"}})
         assert (await wire.answer(request_id))["result"]["content"][0]["text"] == "''"
         assert (await wire.answer(following))["result"]["content"][0]["text"] == "mine"
-
-
-# --- any stream of messages, in process
 
 
 def waiting() -> Host:

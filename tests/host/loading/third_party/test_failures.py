@@ -38,9 +38,6 @@ def refused(done: Done) -> list[str]:
     return complaints(done.err)
 
 
-# --- not named
-
-
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
 async def served() -> AsyncIterator[tuple[list[Message], Message, str]]:
     """The tools of a host without configuration, the result of one of them, and its standard error."""
@@ -70,9 +67,6 @@ def test_each_failure_is_reported_in_one_line(served: tuple[list[Message], Messa
     assert [line for line in wrong if not re.search(line, served[2], re.MULTILINE)] == []
 
 
-# --- named
-
-
 def test_each_named_plugin_that_fails_is_reported() -> None:
     config = AUTOLOAD_OFF + "".join(section("toolkit", broken.name) for broken in IMPORTS)
     config += "".join(section("plugin", broken.name) for broken in HOOKS)
@@ -99,9 +93,6 @@ def test_a_named_plugin_that_fails_prevents_the_start(
     settings: str, arguments: tuple[str, ...], expected: list[str]
 ) -> None:
     assert refused(pegboard(samples(), "stdio", *arguments, config=AUTOLOAD_OFF + settings)) == expected
-
-
-# --- strict and safe
 
 
 def test_strict_makes_every_failure_fatal() -> None:

@@ -60,9 +60,6 @@ def test_installing_adds_tools_and_uninstalling_removes_them(tmp_path: Path) -> 
     assert tools() == []
 
 
-# --- not imported unless enabled
-
-
 @pytest.mark.parametrize("disabled", ['disabled_toolkits = ["toolkit-greeter:*"]', "autoload = false"])
 def test_a_disabled_toolkit_is_not_served_and_not_imported(disabled: str) -> None:
     assert GREETER not in imported_by(samples(), "stdio", config=f"[host]\n{disabled}\n")
@@ -84,9 +81,6 @@ def test_unnamed_disabled_and_refused_plugins_are_not_imported(
     done = pegboard(samples(), *command.split(), config=config, env={"ACME_MARKS": str(tmp_path)})
     assert done.code == 0, done.err
     assert {path.name for path in tmp_path.iterdir()} == marks
-
-
-# --- names without a match
 
 
 def test_a_pattern_without_a_match_is_reported_as_a_warning() -> None:

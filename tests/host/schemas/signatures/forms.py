@@ -165,7 +165,6 @@ CASES: list[Case] = [
     signature(of_text(), {"a": {"x": 1}, "b": [None]}, name="annotations within annotations"),
 ]
 
-# --- the syntax of Python 3.12, in a string because older versions cannot read it
 
 SOURCE = """
 from typing import TypedDict

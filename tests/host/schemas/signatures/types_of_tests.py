@@ -15,9 +15,6 @@ UserId = NewType("UserId", int)
 JsonValue = typing_extensions.TypeAliasType("JsonValue", "int | str | None | list[JsonValue] | dict[str, JsonValue]")  # noqa: RUF036
 
 
-# --- enums
-
-
 class Color(enum.Enum):
     RED = "red"
     BLUE = "blue"
@@ -47,9 +44,6 @@ class Right(enum.Flag, boundary=enum.STRICT):  # Python 3.11.2 and older have an
 class Mode(enum.IntFlag):
     X = 1
     W = 2
-
-
-# --- typed dicts, tuples and dataclasses
 
 
 class Options(TypedDict):
@@ -91,9 +85,6 @@ class Size:
 class Chain:
     value: int
     rest: Chain | None = None
-
-
-# --- models
 
 
 class Point(BaseModel):
