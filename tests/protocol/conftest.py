@@ -17,6 +17,7 @@ from tests.support.mcp_client import NEWEST, TRANSPORTS, McpClient, McpServer
 from tests.support.pool import ASKING, FIXTURE, make_asking_site, make_site
 from tests.support.schemas import LEGACY, MODERN, REVISIONS
 
+HERE = Path(__file__).parent
 Start = Callable[..., McpServer]
 
 KITS = {
@@ -24,6 +25,13 @@ KITS = {
     "content": {"content": content_kit},
     "asks": {"asks": asks_kit},
 }
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Run the tests of this folder on the event loop of the session, on which the shared hosts run."""
+    for item in items:
+        if pytest_asyncio.is_async_test(item) and item.path.is_relative_to(HERE):
+            item.add_marker(pytest.mark.asyncio(loop_scope="session"), append=False)
 
 
 @pytest.fixture(scope="session")
@@ -77,9 +85,10 @@ def start(transport: str, sites: dict[str, Path]) -> Start:
 
 
 @pytest.fixture
-def group() -> str:
-    """The toolkits of the shared hosts; a module may name another group."""
-    return "fixture"
+def group(request: pytest.FixtureRequest) -> str:
+    """The toolkits of the shared hosts: `GROUP` of a module, or `fixture`."""
+    named: str = getattr(request.module, "GROUP", "fixture")
+    return named
 
 
 @pytest_asyncio.fixture(loop_scope="session")

@@ -11,15 +11,9 @@ from tests.support.http_mcp import Session
 from tests.support.mcp_client import HttpClient, McpClient, McpServer, Pending, values
 from tests.support.schemas import LEGACY, MODERN
 
-pytestmark = pytest.mark.asyncio(loop_scope="session")
-
 RESULT = {"role": "assistant", "content": {"type": "text", "text": "Paris"}, "model": "m"}
 LOG_LEVEL = "io.modelcontextprotocol/logLevel"
-
-
-@pytest.fixture
-def group() -> str:
-    return "asking"
+GROUP = "asking"
 
 
 async def opened(server: McpServer, revision: str = LEGACY[-1]) -> McpClient:

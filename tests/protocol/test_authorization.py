@@ -11,8 +11,6 @@ from tests.support import acme_login
 from tests.support.distributions import make_distribution
 from tests.support.mcp_client import NEWEST, McpServer, text_of
 
-pytestmark = pytest.mark.asyncio(loop_scope="session")
-
 
 @pytest.fixture(scope="session")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Path:

@@ -16,8 +16,6 @@ from tests.support.mcp_client import NEWEST, McpClient, McpServer, text_of, valu
 from tests.support.peer import META
 from tests.support.pool import make_site
 
-pytestmark = pytest.mark.asyncio(loop_scope="session")
-
 LEAKS = ("pydantic", "Traceback", "errors.pydantic.dev", "fixture_kit", "hostile_kit", ".py", "File ", "<", "http")
 
 

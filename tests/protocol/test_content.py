@@ -16,12 +16,7 @@ from tests.support.mcp_client import McpClient, McpServer
 from tests.support.peer import META as OWN
 from tests.support.schemas import LEGACY
 
-pytestmark = pytest.mark.asyncio(loop_scope="session")
-
-
-@pytest.fixture
-def group() -> str:
-    return "content"
+GROUP = "content"
 
 
 @pytest_asyncio.fixture(loop_scope="session")

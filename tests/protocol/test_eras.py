@@ -13,8 +13,6 @@ from tests.support.mcp_client import McpClient, McpServer, values
 from tests.support.peer import META, modern_meta
 from tests.support.schemas import LEGACY, MODERN, REVISIONS
 
-pytestmark = pytest.mark.asyncio(loop_scope="session")
-
 SERVED = [*MODERN, *reversed(LEGACY)]
 CLIENT: dict[str, Any] = {"capabilities": {}, "clientInfo": {"name": "wire", "version": "1"}}
 LISTS = {kind: {"listChanged": True} for kind in ("tools", "prompts")}

@@ -14,8 +14,6 @@ from tests.support.mcp_client import NEWEST, HttpClient, McpClient, McpServer, u
 from tests.support.peer import META, Message
 from tests.support.schemas import MODERN
 
-pytestmark = pytest.mark.asyncio(loop_scope="session")
-
 CALL: dict[str, Any] = {"name": "mill_grind", "arguments": {"corn": "rye"}}
 FLOUR = [{"type": "text", "text": "flour of rye"}]
 

@@ -13,8 +13,6 @@ from tests.protocol.conftest import Servers
 from tests.support.mcp_client import NEWEST, McpClient, McpServer, values
 from tests.support.schemas import MODERN, definitions
 
-pytestmark = pytest.mark.asyncio(loop_scope="session")
-
 LISTS = {"tools/list": "tools", "resources/list": "resources", "prompts/list": "prompts"}
 METHODS = {kind: method for method, kind in LISTS.items()}
 DEFINITIONS = {"tools": "Tool", "resources": "Resource", "prompts": "Prompt"}

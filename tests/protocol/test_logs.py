@@ -16,8 +16,6 @@ from tests.support.mcp_client import McpServer
 from tests.support.pool import make_site
 from tests.support.schemas import MODERN
 
-pytestmark = pytest.mark.asyncio(loop_scope="session")
-
 INFO = 'log_level = "info"'
 FORGED = "x\n2026-01-01T00:00:00.000Z ERROR pegboard: forged\r\x1b[2J\x9b2J\u2028\u202egnp.exe"
 TOOLS = [f"logs_{name}" for name in ("tell", "crash", "upstream", "warn", "end_thread", "break_finalizer", FORGED)]

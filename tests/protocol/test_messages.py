@@ -15,8 +15,6 @@ from tests.support.mcp_client import NEWEST, McpClient, McpServer, text_of, valu
 from tests.support.peer import modern_meta
 from tests.support.schemas import LEGACY
 
-pytestmark = pytest.mark.asyncio(loop_scope="session")
-
 BETRAYALS = (*LEAKS, "line 1 column", "sys.")
 
 

@@ -12,16 +12,10 @@ from tests.support.mcp_client import McpClient, McpServer, Pending, values
 from tests.support.pool import ASKING
 from tests.support.schemas import LEGACY, MODERN
 
-pytestmark = pytest.mark.asyncio(loop_scope="session")
-
 ID = "io.modelcontextprotocol/subscriptionId"
 ALL = {"toolsListChanged": True, "promptsListChanged": True, "resourcesListChanged": True}
 TOOLS, RESOURCES, PROMPTS = (f"notifications/{kind}/list_changed" for kind in ("tools", "resources", "prompts"))
-
-
-@pytest.fixture
-def group() -> str:
-    return "asking"
+GROUP = "asking"
 
 
 async def change(client: McpClient, *what: str) -> None:

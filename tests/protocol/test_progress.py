@@ -10,8 +10,6 @@ from tests.protocol.conftest import Start
 from tests.support.hostile_kit import ODD_VALUES
 from tests.support.mcp_client import McpClient, McpServer, Reply, until, until_cancelled
 
-pytestmark = pytest.mark.asyncio(loop_scope="session")
-
 
 async def called(client: McpClient, tool: str, token: Any = "token", **arguments: Any) -> Reply:
     meta = {} if token is None else {"progressToken": token}

@@ -13,12 +13,7 @@ from tests.support.mcp_rounds import ABLE, Answer, willing
 from tests.support.rounds import accept
 from tests.support.schemas import LEGACY
 
-pytestmark = pytest.mark.asyncio(loop_scope="session")
-
-
-@pytest.fixture
-def group() -> str:
-    return "asks"
+GROUP = "asks"
 
 
 @pytest_asyncio.fixture(loop_scope="session")

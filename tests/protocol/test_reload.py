@@ -19,8 +19,6 @@ from tests.support.peer import WAIT
 from tests.support.pool import CONFIG, make_fixture_site
 from tests.support.wire import PEGBOARD, Wire, client_environment, naming_config
 
-pytestmark = pytest.mark.asyncio(loop_scope="session")
-
 CHANGED = "notifications/tools/list_changed"
 SETTINGS = http_config(more='[plugins.mcp.profiles.all]\ntools = ["*"]\n[plugins.mcp]\nchange_delay_ms = 0\n')
 

@@ -21,15 +21,9 @@ from tests.support.mcp_rounds import RoundsClient, questions, willing
 from tests.support.rounds import accept
 from tests.support.schemas import MODERN
 
-pytestmark = pytest.mark.asyncio(loop_scope="session")
-
 ANN = {"question-1": accept(value="Ann")}
 ELICIT, SAMPLE, ROOTS = "elicitation/create", "sampling/createMessage", "roots/list"
-
-
-@pytest.fixture
-def group() -> str:
-    return "asks"
+GROUP = "asks"
 
 
 @pytest_asyncio.fixture(loop_scope="session")

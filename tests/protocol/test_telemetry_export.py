@@ -5,12 +5,8 @@ from __future__ import annotations
 import signal
 from pathlib import Path
 
-import pytest
-
 from tests.plugins.operation.opentelemetry.otlp_receiver import OtlpReceiver, attributes
 from tests.support.mcp_client import McpServer
-
-pytestmark = pytest.mark.asyncio(loop_scope="session")
 
 TRACE, PARENT = "4bf92f3577b34da6a3ce929d0e0e4736", "00f067aa0ba902b7"
 

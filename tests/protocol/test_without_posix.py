@@ -81,7 +81,6 @@ def test_a_tool_of_another_program_is_called(tmp_path: Path) -> None:
     assert (process.returncode, out, err) == (0, "psst\n", "")
 
 
-@pytest.mark.asyncio(loop_scope="session")
 async def test_http_serves_and_ctrl_c_ends_it(sites: dict[str, Path]) -> None:
     async with Served(sites["fixture"], command=(*COMMAND, "serve")) as served:
         assert (await served.request("GET", "/readyz")).text == "ready\n"
@@ -89,7 +88,6 @@ async def test_http_serves_and_ctrl_c_ends_it(sites: dict[str, Path]) -> None:
         assert await served.wait() == 0
 
 
-@pytest.mark.asyncio(loop_scope="session")
 async def test_a_unix_socket_is_refused_with_the_alternative(sites: dict[str, Path]) -> None:
     config = http_config('socket = "web.sock"')
     served = Served(sites["fixture"], config, command=(*COMMAND, "serve"))

@@ -11,8 +11,6 @@ import pytest
 from tests.support.http import Line, Served
 from tests.support.peer import WAIT
 
-pytestmark = pytest.mark.asyncio(loop_scope="session")
-
 CONNECTIONS = 60
 
 

@@ -15,8 +15,6 @@ from tests.support.distributions import make_distribution
 from tests.support.http import LEAKS, OPEN_MCP, Answer, Served, http_config
 from tests.support.http_mcp import call, message, post
 
-pytestmark = pytest.mark.asyncio(loop_scope="session")
-
 ROUTES = [
     *((method, "/mcp") for method in ("POST", "GET", "DELETE", "OPTIONS")),
     *(("GET", "/healthz"), ("HEAD", "/readyz"), ("GET", "/nothing")),

@@ -19,8 +19,6 @@ from tests.support.mcp_client import values
 from tests.support.peer import META
 from tests.support.pool import make_site
 
-pytestmark = pytest.mark.asyncio(loop_scope="session")
-
 Fields = Sequence[tuple[str, str]]
 VERSION, CAPABILITIES = f"{META}protocolVersion", f"{META}clientCapabilities"
 LIST = message("tools/list")

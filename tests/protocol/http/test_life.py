@@ -24,8 +24,6 @@ from tests.support.peer import LIMIT, WAIT
 from tests.support.pool import make_fixture_site, make_site
 from tests.support.wire import PEGBOARD, client_environment
 
-pytestmark = pytest.mark.asyncio(loop_scope="session")
-
 LIST = message("tools/list")
 
 

@@ -13,8 +13,6 @@ from tests.support.http_connections import needs_attributes
 from tests.support.http_mcp import JSON_FIELDS, ask, call, mirrored, modern, post, send, stream
 from tests.support.peer import WAIT
 
-pytestmark = pytest.mark.asyncio(loop_scope="session")
-
 CHUNKED = ("Transfer-Encoding", "chunked")
 LIMIT = 65536
 ECHO = call("fixture_echo", {"text": "x"})

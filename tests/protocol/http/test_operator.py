@@ -17,7 +17,6 @@ from tests.support.http_mcp import call, exchange, mirrored, modern
 from tests.support.peer import LIMIT
 from tests.support.wire import PEGBOARD, client_environment
 
-SERVED = pytest.mark.asyncio(loop_scope="session")
 NOBODY = 65534
 SECRET = {"SECRET_KEY": "s3cret"}
 TOKEN = "0123456789abcdef" * 4
@@ -33,7 +32,6 @@ def token_file(home: Path) -> Path:
     return home / ".local" / "state" / "pegboard" / "operator-token"
 
 
-@SERVED
 async def test_serving_creates_a_private_token_once_and_the_command_prints_it(
     fixture_site: Path, tmp_path: Path
 ) -> None:
@@ -77,7 +75,6 @@ async def knock(path: Path, *fields: tuple[str, str], user: int | None = None) -
     return done.result["isError"] is False
 
 
-@SERVED
 @pytest.mark.parametrize(
     ("proxies", "calls"),
     [
@@ -97,7 +94,6 @@ async def test_the_user_of_the_server_is_the_operator_at_its_socket(
             assert await knock(tmp_path / "s", *fields) is ran
 
 
-@SERVED
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can be another user")
 async def test_another_user_of_the_machine_is_not(vault: Path) -> None:
     with tempfile.TemporaryDirectory() as folder:
@@ -113,7 +109,6 @@ DOOR = f'[plugins.auth_token]\ntoken = "{TOKEN}"\n'
 ENGINE = {"ARCADE_WORKER_SECRET": TOKEN}
 
 
-@SERVED
 @pytest.mark.parametrize(
     ("http", "env"),
     [
@@ -132,7 +127,6 @@ async def test_it_does_not_start_beyond_this_machine_without_an_authenticator(
     assert "serves" not in served.stderr.partition("pegboard: ")[0]
 
 
-@SERVED
 @pytest.mark.parametrize(("host", "arguments"), [("", ["--safe"]), ('disabled_plugins = ["auth_*"]', [])])
 async def test_routes_stay_closed_while_their_authenticator_is_disabled(
     fixture_site: Path, host: str, arguments: list[str]

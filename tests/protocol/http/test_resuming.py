@@ -15,8 +15,6 @@ from tests.support.peer import WAIT
 from tests.support.pool import ASKING
 from tests.support.schemas import LEGACY
 
-pytestmark = pytest.mark.asyncio(loop_scope="session")
-
 NEWEST = LEGACY[-1]
 TOOLS, RESOURCES, PROMPTS = (f"notifications/{kind}/list_changed" for kind in ("tools", "resources", "prompts"))
 

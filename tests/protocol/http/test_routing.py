@@ -11,8 +11,6 @@ from tests.support.http_mcp import ACCEPT, JSON_FIELDS, Session, ask, call, exch
 from tests.support.peer import modern_meta
 from tests.support.schemas import LEGACY, MODERN
 
-pytestmark = pytest.mark.asyncio(loop_scope="session")
-
 PV = "MCP-Protocol-Version"
 TAKES = ("Accept", "text/event-stream")
 LIST = message("tools/list", {})

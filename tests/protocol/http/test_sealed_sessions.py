@@ -21,8 +21,6 @@ from tests.support.mcp_rounds import ABLE
 from tests.support.pool import ASKING, FIXTURE, make_site
 from tests.support.schemas import LEGACY, MODERN
 
-pytestmark = pytest.mark.asyncio(loop_scope="session")
-
 KEY = "0123456789abcdef0123456789abcdef"
 SEALED = f'[plugins.mcp]\nsessions = "sealed"\nstate_keys = ["{KEY}"]\n'
 PING = message("ping")

@@ -15,8 +15,6 @@ from tests.support.http import Line, Served, http_config
 from tests.support.peer import LIMIT, WAIT
 from tests.support.wire import PEGBOARD
 
-pytestmark = pytest.mark.asyncio(loop_scope="session")
-
 MANAGER = """
 import os, socket, sys
 for number, place in enumerate(sys.argv[3:]):

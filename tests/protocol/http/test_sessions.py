@@ -14,8 +14,6 @@ from tests.support.http import OPEN_MCP, Line, Served, http_config
 from tests.support.http_mcp import Exchanged, Session, ask, call, message, opened
 from tests.support.peer import WAIT
 
-pytestmark = pytest.mark.asyncio(loop_scope="session")
-
 PING = message("ping")
 
 

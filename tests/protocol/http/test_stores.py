@@ -16,8 +16,6 @@ from tests.support.http_mcp import Session, call, message, opened
 from tests.support.pool import ASKING, CONFIG, FIXTURE, make_site, stores
 from tests.support.wire import Wire
 
-pytestmark = pytest.mark.asyncio(loop_scope="session")
-
 SAID = [["notifications/message", {"level": "error", "data": "x"}], ["notifications/message", {"level": "info"}]]
 
 

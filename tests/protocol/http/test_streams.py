@@ -14,8 +14,6 @@ import pytest
 from tests.support.http import Line, Served, http_config, request_bytes, with_tls
 from tests.support.http_mcp import Session, ask, call, mirrored, modern, stream
 
-pytestmark = pytest.mark.asyncio(loop_scope="session")
-
 UNLIMITED = "max_result_bytes = 0"
 
 

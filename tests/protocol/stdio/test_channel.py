@@ -18,8 +18,6 @@ from tests.support.memory_client import MemoryClient
 from tests.support.peer import modern_meta
 from tests.support.wire import Wire
 
-pytestmark = pytest.mark.asyncio(loop_scope="session")
-
 PRINTING = ["say", "say_unflushed", "write_descriptor", "write_from_c", "run_child"]
 
 

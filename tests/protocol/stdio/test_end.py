@@ -21,8 +21,6 @@ from tests.support.peer import WAIT
 from tests.support.pool import CONFIG, make_site
 from tests.support.wire import Wire, client_environment, naming_config
 
-pytestmark = pytest.mark.asyncio(loop_scope="session")
-
 
 async def ended(wire: Wire) -> int:
     """Close the input, and wait for the process to end."""
