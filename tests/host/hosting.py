@@ -99,6 +99,14 @@ def plugin_of(*, tools: Any = (), middleware: Any = (), stores: Any = (), **hook
     return plugin
 
 
+def kit_of(*functions: Callable[..., Any], **options: Any) -> Toolkit:
+    """Return a toolkit whose tools are these functions under their own names, with these options."""
+    kit = Toolkit("x", prefix=False)
+    for function in functions:
+        kit.tool(description="x", **options)(function)
+    return kit
+
+
 class Passing(Middleware):
     """A middleware that returns lists unchanged."""
 

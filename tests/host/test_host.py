@@ -21,7 +21,7 @@ from pegboard import Context, Host, Toolkit
 from pegboard.errors import ConfigError, ServerError
 from pegboard.plugin import Lifespan, Plugin, hookimpl
 from pegboard.types import Call
-from tests.host.hosting import call, make_host, until, value
+from tests.host.hosting import call, kit_of, make_host, until, value
 
 Step = Callable[[], Awaitable[Any]]
 
@@ -164,26 +164,22 @@ async def test_a_start_that_fails_or_is_cancelled_leaves_what_was_entered() -> N
 
 
 async def test_draining_waits_for_the_calls_in_flight_or_for_the_grace_period() -> None:
-    kit, begun, go_on = Toolkit("w"), asyncio.Event(), asyncio.Event()
+    begun, go_on = asyncio.Event(), asyncio.Event()
 
-    @kit.tool
     async def wait() -> str:
-        """Wait."""
         begun.set()
         await go_on.wait()
         return "waited"
 
-    @kit.tool
     async def fail() -> None:
-        """Fail."""
         raise KeyError
 
-    async with make_host(kit) as host:
-        await call(host, "w_fail")
-        await call(host, "w_not_there")
+    async with make_host(kit_of(wait, fail)) as host:
+        await call(host, "fail")
+        await call(host, "not_there")
         await host.dispatch(Call("no/such"))
         assert await host.drain(0) is True
-        cancelled, waiting = (asyncio.create_task(value(host, "w_wait")) for _ in range(2))
+        cancelled, waiting = (asyncio.create_task(value(host, "wait")) for _ in range(2))
         await begun.wait()
         cancelled.cancel()
         assert await asyncio.create_task(drain_in_a_cancelled_task(host)) is False
@@ -206,30 +202,20 @@ async def drain_in_a_cancelled_task(host: Host) -> bool:
 
 
 async def test_stopping_does_not_wait_for_a_thread_that_blocks() -> None:
-    kit = Toolkit("w")
     go_on = threading.Event()
 
-    @kit.tool
     def block() -> None:
-        """Block."""
         go_on.wait(10)
 
     try:
-        async with make_host(kit) as host:
-            task = asyncio.create_task(call(host, "w_block"))
+        async with make_host(kit_of(block)) as host:
+            task = asyncio.create_task(call(host, "block"))
             await until(lambda: host.busy_threads == 1)
         assert host.busy_threads == 1
     finally:
         go_on.set()
         await task
     assert host.busy_threads == 0
-
-
-def kit_of(name: str, answer: str) -> Toolkit:
-    kit = Toolkit(name)
-    kit.tool(name="say", description="Say it.")(lambda: answer)
-    kit.resource("x://y")(lambda: "y")
-    return kit
 
 
 def process_state() -> dict[str, Any]:
@@ -250,8 +236,10 @@ def process_state() -> dict[str, Any]:
 
 async def test_the_process_stays_unchanged() -> None:
     before, frozen = process_state(), gc.get_freeze_count()
-    async with Host({"host": {"autoload": False}}, toolkits={"kit": kit_of("kit", "x")}) as host:
-        await value(host, "kit_say")
+    kit = kit_of(lambda: "said", name="say")
+    kit.resource("x://y")(lambda: "y")
+    async with Host({"host": {"autoload": False}}, toolkits={"x": kit}) as host:
+        await value(host, "say")
         assert process_state() == before
     assert process_state() == before
     assert gc.get_freeze_count() <= frozen  # objects that another test froze may be freed

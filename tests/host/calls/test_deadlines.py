@@ -15,7 +15,7 @@ from pegboard import Context, ErrorKind, ToolAnnotations, ToolExecutionError, To
 from pegboard.calls import deadlines
 from pegboard.errors import ToolTimeoutError
 from pegboard.types import Call, Client, Failure, Outcome
-from tests.host.hosting import WAIT, call, failure, make_host, until
+from tests.host.hosting import WAIT, call, failure, kit_of, make_host, until
 
 SHORT = 0.01
 """A limit that is over at once. No test needs anything to happen before it is."""
@@ -37,25 +37,24 @@ async def never() -> None:
 async def test_a_function_that_waits_too_long_is_cancelled_and_cleans_up(
     repeatable: bool, caplog: pytest.LogCaptureFixture
 ) -> None:
-    kit, seen = Toolkit("x"), []
+    seen: list[bool] = []
 
-    @kit.tool(timeout=SHORT, annotations=ToolAnnotations(idempotent=repeatable))
     async def wait(context: Context) -> None:
-        """Wait."""
         try:
             await never()
         finally:
             await asyncio.sleep(0)
             seen.append(context.cancelled)
 
+    kit = kit_of(wait, timeout=SHORT, annotations=ToolAnnotations(idempotent=repeatable))
     async with make_host(kit) as host:
-        error = timeout_of(await call(host, "x_wait"))
+        error = timeout_of(await call(host, "wait"))
     assert seen == [True]
     assert error.message == "It took longer than 0.01 seconds and was given up."
     assert "Ask for less" in (error.additional_prompt_content or "")
     kind = ErrorKind.TOOL_RUNTIME_RETRY if repeatable else ErrorKind.TOOL_RUNTIME_FATAL
     assert (error.status_code, error.can_retry, error.kind) == (504, repeatable, kind)
-    assert "x_wait took longer than its limit of 0.01 seconds" in caplog.text
+    assert "wait took longer than its limit of 0.01 seconds" in caplog.text
 
 
 async def refuses_cancellation() -> None:
@@ -94,22 +93,17 @@ def wrapper() -> Any:
 @pytest.mark.parametrize("function", [refuses_cancellation, refuses_everything, returns_when_cancelled, wrapper])
 async def test_no_function_can_hold_its_call(function: Callable[[], Any], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(deadlines, "MAX_CLEANUP_SECONDS", SHORT)
-    kit = Toolkit("x")
-    kit.tool(name="go", timeout=SHORT)(function)
-    async with make_host(kit) as host:
+    async with make_host(kit_of(function, name="go", timeout=SHORT)) as host:
         task = asyncio.current_task()
         assert task is not None
         for _ in range(2):
             async with asyncio.timeout(WAIT):
-                timeout_of(await call(host, "x_go"))
+                timeout_of(await call(host, "go"))
             assert task.cancelling() == 0
             await asyncio.sleep(0)
 
 
 async def test_asyncio_works_under_a_limit_and_no_clock_is_left() -> None:
-    kit = Toolkit("x")
-
-    @kit.tool(timeout=WAIT)
     async def use() -> None:
         """Use timeouts, groups and tasks, and fail."""
         with suppress(TimeoutError):
@@ -123,8 +117,8 @@ async def test_asyncio_works_under_a_limit_and_no_clock_is_left() -> None:
                 raise KeyError
         raise ToolExecutionError(str(await asyncio.gather(asyncio.sleep(0, 1), asyncio.to_thread(lambda: 2))))
 
-    async with make_host(kit) as host:
-        assert (await failure(host, "x_use")).error.message == "[1, 2]"
+    async with make_host(kit_of(use, timeout=WAIT)) as host:
+        assert (await failure(host, "use")).error.message == "[1, 2]"
         (queue,) = host._runtime.deadlines._queues.values()
         assert not queue.clocks
 
@@ -133,20 +127,19 @@ async def test_asyncio_works_under_a_limit_and_no_clock_is_left() -> None:
     ("configured", "own", "late"), [(SHORT, None, True), (0, SHORT, True), (SHORT, 0, False), (0, None, False)]
 )
 async def test_a_tools_own_limit_comes_before_the_hosts(configured: float, own: float | None, late: bool) -> None:
-    kit, go = Toolkit("x"), asyncio.Event()
+    go = asyncio.Event()
 
-    @kit.tool(timeout=own)
     async def wait() -> str:
-        """Wait."""
         await go.wait()
         return "waited"
 
+    kit = kit_of(wait, timeout=own)
     kit.tool(timeout=SHORT, name="last")(never)
     async with make_host(kit, tool_timeout=configured) as host:
-        waiting = asyncio.create_task(call(host, "x_wait"))
+        waiting = asyncio.create_task(call(host, "wait"))
         await asyncio.sleep(0)
         for _ in range(2):
-            timeout_of(await call(host, "x_last"))  # it began later, so every limit of this length is over
+            timeout_of(await call(host, "last"))  # it began later, so every limit of this length is over
         go.set()
         assert isinstance(await waiting, Failure) is late
 
@@ -188,30 +181,27 @@ def test_an_invalid_limit_disables_its_tool(options: Any, words: str) -> None:
 
 
 async def test_a_nested_call_ends_with_the_limit_of_the_outer_call() -> None:
-    kit, ended = Toolkit("x"), []
+    ended: list[str] = []
 
-    @kit.tool(timeout=WAIT, name="inner")
-    async def wait() -> None:
-        """Wait."""
+    async def inner() -> None:
         try:
             await never()
         finally:
             ended.append("inner")
 
-    @kit.tool(timeout=SHORT, name="outer")
-    async def nest(context: Context) -> None:
-        """Call the other."""
-        await context.tools.call("x_inner")
+    async def outer(context: Context) -> None:
+        await context.tools.call("inner")
 
+    kit = kit_of(inner, timeout=WAIT)
+    kit.tool(description="x", timeout=SHORT)(outer)
     async with make_host(kit) as host:
-        assert "0.01 seconds" in timeout_of(await call(host, "x_outer")).message
+        assert "0.01 seconds" in timeout_of(await call(host, "outer")).message
     assert ended == ["inner"]
 
 
 async def test_the_clock_is_paused_while_the_client_is_asked() -> None:
-    kit, asked, answered = Toolkit("x"), asyncio.Event(), asyncio.Event()
+    asked, answered = asyncio.Event(), asyncio.Event()
 
-    @kit.tool(timeout=SHORT)
     async def ask(context: Context, then_wait: bool) -> str:
         """Ask for a colour after the clock has been started."""
         await asyncio.sleep(0)
@@ -220,26 +210,23 @@ async def test_the_clock_is_paused_while_the_client_is_asked() -> None:
             await never()
         return str(answer.content)
 
-    @kit.tool(timeout=SHORT)
     async def have_asked(context: Context, then_wait: bool) -> str:
-        """Have another ask, at once."""
-        return str(await context.tools.call("x_ask", {"then_wait": then_wait}))
+        return str(await context.tools.call("ask", {"then_wait": then_wait}))
 
     async def answer(method: str, params: dict[str, Any], **options: Any) -> dict[str, Any]:
         asked.set()
         await answered.wait()
         return {"action": "accept", "content": {"value": "blue"}}
 
-    kit.tool(timeout=SHORT, name="last")(never)
     client = Client("c", revision="2025-11-25", capabilities={"elicitation": {"form": {}}})
-    async with make_host(kit) as host:
+    async with make_host(kit_of(ask, have_asked, never, timeout=SHORT)) as host:
         for then_wait in (False, True):
             asked.clear()
             answered.clear()
-            task = asyncio.create_task(call(host, "x_have_asked", {"then_wait": then_wait}, client=client, ask=answer))
+            task = asyncio.create_task(call(host, "have_asked", {"then_wait": then_wait}, client=client, ask=answer))
             await asked.wait()
             for _ in range(2):
-                timeout_of(await call(host, "x_last"))  # it began later, under the same limit
+                timeout_of(await call(host, "never"))  # it began later, under the same limit
             assert not task.done()
             answered.set()
             async with asyncio.timeout(WAIT):
@@ -250,38 +237,26 @@ async def test_the_clock_is_paused_while_the_client_is_asked() -> None:
                 assert outcome == ToolResult("blue")
 
 
-class Held:
-    """A tool that holds its thread until the test releases it."""
-
-    def __init__(self, **options: Any) -> None:
-        self.kit = Toolkit("x")
-        self.go = threading.Event()
-        self.seen: list[bool] = []
-        self.began = 0
-
-        @self.kit.tool(**options)
-        def hold(context: Context) -> str:
-            """Hold a thread."""
-            self.began += 1
-            self.go.wait(WAIT)
-            self.seen.append(context.cancelled)
-            return "held"
-
-
 async def test_a_function_in_a_thread_outlives_its_call_and_the_next_finds_no_thread(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     caplog.set_level("INFO")
-    held = Held(timeout=SHORT)
-    async with make_host(held.kit, threads=1) as host:
-        timeout_of(await call(host, "x_hold"))
+    go, seen = threading.Event(), list[bool | str]()
+
+    def hold(context: Context) -> None:
+        seen.append("began")
+        go.wait(WAIT)
+        seen.append(context.cancelled)
+
+    async with make_host(kit_of(hold, timeout=SHORT), threads=1) as host:
+        timeout_of(await call(host, "hold"))
         assert (host.busy_threads, host._runtime.threads.given_up) == (1, 1)
-        assert "x_hold took longer than its limit of 0.01 seconds: its thread cannot be stopped" in caplog.text
-        error = timeout_of(await call(host, "x_hold"))
+        assert "hold took longer than its limit of 0.01 seconds: its thread cannot be stopped" in caplog.text
+        error = timeout_of(await call(host, "hold"))
         assert error.message == "The server is busy: the call could not start within 0.01 seconds."
         assert (error.can_retry, error.kind) == (True, ErrorKind.TOOL_RUNTIME_RETRY)
-        assert "x_hold could not start within" in caplog.text
-        held.go.set()
+        assert "hold could not start within" in caplog.text
+        go.set()
         await until(lambda: host.busy_threads == 0)
-        assert (held.seen, held.began) == ([True], 1)
-        await until(lambda: "x_hold has ended after" in caplog.text)
+        assert seen == ["began", True]
+        await until(lambda: "hold has ended after" in caplog.text)

@@ -23,7 +23,7 @@ from pegboard import (
     current_context,
 )
 from pegboard.types import Call, Failure
-from tests.host.hosting import WAIT, call, failure, make_host, until, value
+from tests.host.hosting import WAIT, call, failure, kit_of, make_host, until, value
 
 EVENTS: list[str] = []
 
@@ -75,8 +75,6 @@ FUNCTIONS = pytest.mark.parametrize("mode", ["thread", "async", "inline"])
 @FUNCTIONS
 @pytest.mark.parametrize("limit", [0, WAIT])
 async def test_every_kind_of_function_fills_in_a_parameter_without_schema(mode: str, limit: float) -> None:
-    kit = Toolkit("x")
-
     def go(
         number: int,
         one: Sync,
@@ -85,24 +83,21 @@ async def test_every_kind_of_function_fills_in_a_parameter_without_schema(mode: 
         four: Annotated[str, Depends(async_generator)],
         five: Annotated[Client, Depends(Client)],
     ) -> list[Any]:
-        """Return all."""
         assert on_loop() is (mode != "thread")
         EVENTS.append("run")
         return [number, one, two, three, four, five.word]
 
     async def on_the_loop(**keywords: Any) -> list[Any]:
-        """Return all."""
         return go(**keywords)
 
     on_the_loop.__annotations__, on_the_loop.__wrapped__ = go.__annotations__, go  # type: ignore[attr-defined]
-    kit.tool(name="go", inline=mode == "inline", timeout=None if mode == "inline" else limit)(
-        on_the_loop if mode == "async" else go
-    )
+    function = on_the_loop if mode == "async" else go
+    kit = kit_of(function, name="go", inline=mode == "inline", timeout=None if mode == "inline" else limit)
     async with make_host(kit) as host:
-        results = await value(host, "x_go", {"number": 1})
+        results = await value(host, "go", {"number": 1})
         assert results == [1, "sync", "async", "generator", "async generator", "asyncasync"]
-        assert list(host.assembly.tools["x_go"].tool.input_schema["properties"]) == ["number"]
-        assert "not a parameter" in str((await failure(host, "x_go", {"number": 1, "one": "mine"})).error)
+        assert list(host.assembly.tools["go"].tool.input_schema["properties"]) == ["number"]
+        assert "not a parameter" in str((await failure(host, "go", {"number": 1, "one": "mine"})).error)
     assert EVENTS == ["run", "async generator closed", "generator closed, in a thread: True"]
 
 
@@ -135,8 +130,6 @@ async def test_resources_prompts_and_authored_schemas_have_dependencies() -> Non
 
 
 async def test_a_call_creates_each_value_once_with_its_context_and_closes_in_reverse_order() -> None:
-    kit = Toolkit("x")
-
     async def base(context: Context) -> AsyncIterator[str]:
         assert current_context() is context
         EVENTS.append(f"base of {context.name}")
@@ -147,20 +140,16 @@ async def test_a_call_creates_each_value_once_with_its_context_and_closes_in_rev
         yield f"user of {base}"
         EVENTS.append("user closed")
 
-    @kit.tool
     async def go(one: Annotated[str, Depends(user)], two: Annotated[str, Depends(base)]) -> list[str]:
-        """Return both."""
         return [one, two]
 
-    async with make_host(kit) as host:
+    async with make_host(kit_of(go)) as host:
         for _ in range(2):
-            assert await value(host, "x_go") == ["user of base", "base"]
-    assert EVENTS == ["base of x_go", "user closed", "base closed"] * 2
+            assert await value(host, "go") == ["user of base", "base"]
+    assert EVENTS == ["base of go", "user closed", "base closed"] * 2
 
 
 async def test_a_dependency_sees_the_error_of_its_call_and_cannot_hide_it() -> None:
-    kit = Toolkit("x")
-
     async def transaction() -> AsyncIterator[None]:
         try:
             yield
@@ -173,13 +162,11 @@ async def test_a_dependency_sees_the_error_of_its_call_and_cannot_hide_it() -> N
         except RetryableToolError:
             EVENTS.append("thread")
 
-    @kit.tool
     def go(one: Annotated[None, Depends(transaction)], two: Annotated[None, Depends(threaded)]) -> None:
-        """Fail."""
         raise RetryableToolError("Again.")
 
-    async with make_host(kit) as host:
-        assert str((await failure(host, "x_go")).error) == "Again."
+    async with make_host(kit_of(go)) as host:
+        assert str((await failure(host, "go")).error) == "Again."
     assert EVENTS == ["thread", "rolled back: Again."]
 
 
@@ -213,32 +200,26 @@ def refuses() -> str:
 async def test_the_log_names_a_dependency_that_fails(
     function: Callable[..., Any], logged: str, message: str, caplog: pytest.LogCaptureFixture
 ) -> None:
-    kit = Toolkit("x")
-
-    @kit.tool
     def go(opened: Annotated[str, Depends(async_generator)], one: Annotated[str, Depends(function)]) -> str:
-        """Return it."""
         return one
 
-    async with make_host(kit) as host:
-        assert message in str((await failure(host, "x_go")).error)
+    async with make_host(kit_of(go)) as host:
+        assert message in str((await failure(host, "go")).error)
     assert logged in caplog.text
     assert EVENTS == ["async generator closed"]
 
 
 @pytest.mark.parametrize("end", ["cancelled", "too long"])
 async def test_a_call_that_ends_early_closes_its_dependencies(end: str) -> None:
-    kit, begun = Toolkit("x"), asyncio.Event()
+    begun = asyncio.Event()
 
     async def slow(opened: Annotated[str, Depends(async_generator)]) -> str:
         begun.set()
         return str(await asyncio.Event().wait())
 
-    kit.tool(name="go", description="Wait.", timeout=0.01 if end == "too long" else 0)(
-        _tool_with(Annotated[str, Depends(slow)])
-    )
+    kit = kit_of(_tool_with(Annotated[str, Depends(slow)]), timeout=0.01 if end == "too long" else 0)
     async with make_host(kit) as host:
-        running = asyncio.create_task(call(host, "x_go"))
+        running = asyncio.create_task(call(host, "go"))
         await begun.wait()
         if end == "cancelled":
             running.cancel()
@@ -252,15 +233,13 @@ async def test_a_call_that_ends_early_closes_its_dependencies(end: str) -> None:
 
 
 async def test_a_sync_function_that_takes_too_long_keeps_its_thread(caplog: pytest.LogCaptureFixture) -> None:
-    kit, may_end = Toolkit("x"), threading.Event()
+    may_end = threading.Event()
 
-    @kit.tool(timeout=0.01)
     def block(opened: Annotated[str, Depends(async_generator)]) -> None:
-        """Block."""
         may_end.wait(WAIT)
 
-    async with make_host(kit) as host:
-        assert "took longer" in str((await failure(host, "x_block")).error)
+    async with make_host(kit_of(block, timeout=0.01)) as host:
+        assert "took longer" in str((await failure(host, "block")).error)
         assert EVENTS == ["async generator closed"]
         may_end.set()
     assert "the thread stays busy until it returns" in caplog.text
@@ -281,7 +260,6 @@ class Hosted:
         self.may_create = asyncio.Event()
         self.error: BaseException | None = None
         self.created = 0
-        kit = Toolkit("x")
 
         async def pool() -> AsyncIterator[int]:
             assert current_context() is None
@@ -297,15 +275,14 @@ class Hosted:
             yield f"client {pool}"
             EVENTS.append("client closed")
 
-        kit.tool(name="go", description="Return it.")(_tool_with(Annotated[str, Depends(client, "host")]))
-        self.host: Host = make_host(kit)
+        self.host: Host = make_host(kit_of(_tool_with(Annotated[str, Depends(client, "host")])))
 
 
 async def test_a_host_creates_its_values_once_and_closes_them_in_reverse_order() -> None:
     hosted = Hosted()
     for start in (1, 2):
         async with hosted.host as host:
-            first, *others = [asyncio.create_task(value(host, "x_go")) for _ in range(5)]
+            first, *others = [asyncio.create_task(value(host, "go")) for _ in range(5)]
             await until(lambda start=start: hosted.created == start)  # type: ignore[misc]
             first.cancel()  # the others still get the value
             hosted.may_create.set()
@@ -321,16 +298,16 @@ async def test_a_host_creates_a_value_again_after_an_error(error: BaseException)
     hosted.may_create.set()
     async with hosted.host as host:
         hosted.error = error
-        assert "unexpectedly" in str((await failure(host, "x_go")).error)
+        assert "unexpectedly" in str((await failure(host, "go")).error)
         hosted.error = None
-        assert await value(host, "x_go") == "client 2"
+        assert await value(host, "go") == "client 2"
     assert len(EVENTS) == 2
 
 
 async def test_a_host_that_stops_gives_up_the_creation_of_a_value() -> None:
     hosted = Hosted()
     async with hosted.host as host:
-        running = asyncio.create_task(call(host, "x_go"))
+        running = asyncio.create_task(call(host, "go"))
         await until(lambda: hosted.created == 1)
     assert isinstance(await running, Failure)
 
@@ -344,15 +321,12 @@ async def test_a_generator_resets_its_variable_and_its_file_is_sent_before_it_cl
             yield Path(name)
         variable.reset(token)
 
-    kit = Toolkit("kit", prefix=False)
-
-    @kit.tool
     def report(place: Annotated[Path, Depends(folder)]) -> File:
         """Return a file that exists only during the call."""
         (place / "a.txt").write_text("kept", "utf-8")
         return File(place / "a.txt")
 
-    async with make_host(kit) as host:
+    async with make_host(kit_of(report)) as host:
         result = await call(host, "report")
     assert isinstance(result, ToolResult)
     assert result.content is not None

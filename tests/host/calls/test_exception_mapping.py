@@ -22,7 +22,7 @@ from pegboard import (
 from pegboard.errors import ServerError
 from pegboard.plugin import ErrorAdapter
 from pegboard.types import Call, CallNext, Failure, Outcome
-from tests.host.hosting import WAIT, failure, make_host, plugin_of, value
+from tests.host.hosting import WAIT, failure, kit_of, make_host, plugin_of, value
 
 CANARY = "canary-7f3a91"
 MASKED = "It failed unexpectedly."
@@ -138,19 +138,16 @@ class Adapter(ErrorAdapter):
 
 async def raised(make: Callable[[], BaseException], mode: str = "async") -> Failure:
     """Return the failure of a tool that raises."""
-    kit = Toolkit("x")
 
     def sync() -> str:
-        """Raise."""
         raise make()
 
     async def on_the_loop() -> str:
-        """Raise."""
         raise make()
 
-    kit.tool(name="go", inline=mode == "inline", adapters=[Adapter()])(on_the_loop if mode == "async" else sync)
-    async with make_host(kit) as host:
-        return await failure(host, "x_go")
+    function = on_the_loop if mode == "async" else sync
+    async with make_host(kit_of(function, name="go", inline=mode == "inline", adapters=[Adapter()])) as host:
+        return await failure(host, "go")
 
 
 @pytest.mark.parametrize("mode", ["thread", "inline"])

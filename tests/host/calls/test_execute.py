@@ -16,18 +16,16 @@ from typing import Any
 import pytest
 
 from pegboard import Context, ToolError, Toolkit, current_context
-from tests.host.hosting import WAIT, call, make_host, until, value
+from tests.host.hosting import WAIT, call, kit_of, make_host, until, value
 
 variable: contextvars.ContextVar[str] = contextvars.ContextVar("variable", default="nothing")
 
 
 @pytest.mark.parametrize("mode", ["thread", "async", "inline"])
 async def test_a_function_runs_in_its_place_with_its_context_and_variables(mode: str) -> None:
-    kit = Toolkit("x")
     seen: list[Context] = []
 
     def sync(context: Context) -> list[Any]:
-        """Look around."""
         assert current_context() is context
         seen.append(context)
         facts = [variable.get(), threading.get_ident()]
@@ -36,17 +34,16 @@ async def test_a_function_runs_in_its_place_with_its_context_and_variables(mode:
         return facts
 
     async def on_the_loop(context: Context) -> list[Any]:
-        """Look around."""
         await asyncio.sleep(0)
         return sync(context)
 
-    kit.tool(name="go", inline=mode == "inline")(on_the_loop if mode == "async" else sync)
+    kit = kit_of(on_the_loop if mode == "async" else sync, name="go", inline=mode == "inline")
     async with make_host(kit) as host:
         token = variable.set("of the caller")
         try:
-            await value(host, "x_go")
+            await value(host, "go")
             assert current_context() is None
-            for facts in await asyncio.gather(value(host, "x_go"), value(host, "x_go")):
+            for facts in await asyncio.gather(value(host, "go"), value(host, "go")):
                 assert (facts[0], facts[1] == threading.get_ident()) == ("of the caller", mode != "thread")
             assert variable.get() == "of the caller"
         finally:
@@ -81,19 +78,17 @@ async def test_async_functions_objects_and_wrappers_are_awaited(inline: bool, li
 
 
 async def test_a_cancelled_call_frees_the_variables_of_its_function() -> None:
-    kit, kept = Toolkit("x"), list[weakref.ref[Any]]()
+    kept = list[weakref.ref[Any]]()
 
-    @kit.tool
     async def wait() -> None:
-        """Wait for ever."""
         data = Callable_()
         kept.append(weakref.ref(data))
         await asyncio.get_running_loop().create_future()
 
-    async with make_host(kit) as host:
+    async with make_host(kit_of(wait)) as host:
         gc.disable()
         try:
-            task = asyncio.create_task(call(host, "x_wait"))
+            task = asyncio.create_task(call(host, "wait"))
             await until(lambda: bool(kept))
             task.cancel()
             with suppress(asyncio.CancelledError):
@@ -111,19 +106,17 @@ async def test_a_failed_call_frees_the_variables_of_its_function(
     inline: bool, error: type[Exception], caplog: pytest.LogCaptureFixture
 ) -> None:
     caplog.set_level(logging.CRITICAL + 1, "pegboard")  # pytest would keep a logged exception
-    kit, kept = Toolkit("x"), list[weakref.ref[Any]]()
+    kept = list[weakref.ref[Any]]()
 
-    @kit.tool(inline=inline)
     def fail() -> None:
-        """Fail."""
         data = Callable_()
         kept.append(weakref.ref(data))
         raise error("failed")
 
-    async with make_host(kit) as host:
+    async with make_host(kit_of(fail, inline=inline)) as host:
         gc.disable()
         try:
-            await call(host, "x_fail")
+            await call(host, "fail")
             await until(lambda: kept[0]() is None)  # the thread may end later than the call
         finally:
             gc.enable()

@@ -17,13 +17,12 @@ from pegboard import (
     RetryableToolError,
     ToolDefinitionError,
     ToolExecutionError,
-    Toolkit,
     UpstreamError,
 )
 from pegboard.errors import AuthorizationError
 from pegboard.errors.tracebacks import linked_exceptions
 from pegboard.types import Call, CallNext, Failure, Outcome
-from tests.host.hosting import failure, make_host, plugin_of
+from tests.host.hosting import failure, kit_of, make_host, plugin_of
 
 CANARY = "canary-7f3a91"
 
@@ -35,9 +34,8 @@ async def passing(call: Call, call_next: CallNext) -> Outcome:
 
 async def failed(function: Callable[..., Any]) -> Failure:
     """Return the failure of the tool `x_go`."""
-    kit = Toolkit("x")
-    kit.tool(name="go")(function)
-    async with make_host(kit, plugins={"m": plugin_of(middleware=[passing])}) as host:
+    plugins = {"m": plugin_of(middleware=[passing])}
+    async with make_host(kit_of(function, name="x_go"), plugins=plugins) as host:
         return await failure(host, "x_go")
 
 

@@ -26,7 +26,7 @@ from pegboard import (
 from pegboard.calls.threads import Threads
 from pegboard.content.rules import ContentError
 from pegboard.types import Call
-from tests.host.hosting import WAIT, call, failure, make_host
+from tests.host.hosting import WAIT, call, failure, kit_of, make_host
 
 PNG = b"\x89PNG\r\n\x1a\n\xfb"
 
@@ -72,7 +72,7 @@ def files(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def kit_of(files: Path) -> Toolkit:
+def media_kit(files: Path) -> Toolkit:
     kit = Toolkit("media", prefix=False)
     image = ImageContent(PNG, "image/png")
 
@@ -109,13 +109,13 @@ async def test_a_file_may_be_read_before_the_call_waits(files: Path, monkeypatch
         return function()  # as if the thread had ended already
 
     monkeypatch.setattr(Threads, "step", step)
-    async with make_host(kit_of(files)) as host:
+    async with make_host(media_kit(files)) as host:
         assert isinstance(await call(host, "give", {"name": "a.png"}), ToolResult)
 
 
 async def test_files_of_results_are_read(files: Path) -> None:
     image = ImageContent(PNG, "image/png")
-    async with make_host(kit_of(files)) as host:
+    async with make_host(media_kit(files)) as host:
 
         async def got(method: str, **params: Any) -> Any:
             return await host.dispatch(Call(method, params))
@@ -141,7 +141,7 @@ async def test_files_of_results_are_read(files: Path) -> None:
     ],
 )
 async def test_a_file_that_cannot_be_sent_is_an_error_without_its_path(files: Path, name: str, message: str) -> None:
-    async with make_host(kit_of(files)) as host:
+    async with make_host(media_kit(files)) as host:
         assert (await failure(host, "give", {"name": name})).error.message == message
 
 
@@ -151,10 +151,9 @@ async def give_later() -> Image:
 
 @pytest.mark.parametrize("function", [lambda: Image("slow.png"), give_later], ids=["sync", "async"])
 async def test_the_time_limit_includes_reading_files(function: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    kit, may_end = Toolkit("media", prefix=False), threading.Event()
+    may_end = threading.Event()
     monkeypatch.setattr(Image, "load", lambda self, limit: may_end.wait(WAIT) and PNG)
-    kit.tool(name="give", description="Give.", timeout=0.01)(function)
-    async with make_host(kit) as host:
+    async with make_host(kit_of(function, name="give", timeout=0.01)) as host:
         assert "took longer than 0.01 seconds" in str((await failure(host, "give")).error)
         may_end.set()
 
@@ -163,13 +162,6 @@ async def test_the_time_limit_includes_reading_files(function: Any, monkeypatch:
 async def test_a_file_inside_another_value_is_explained_in_the_log(
     value: Any, caplog: pytest.LogCaptureFixture
 ) -> None:
-    kit = Toolkit("media", prefix=False)
-
-    @kit.tool
-    def give() -> Any:
-        """Give a value."""
-        return value
-
-    async with make_host(kit) as host:
+    async with make_host(kit_of(lambda: value, name="give")) as host:
         await failure(host, "give")
     assert "Return the file as an item of a list or a member of a dict" in caplog.text

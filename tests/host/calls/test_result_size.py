@@ -20,7 +20,7 @@ from pegboard.errors import ToolOutputError
 from pegboard.types import Call, Failure
 from pegboard.wire import codec
 from pegboard.wire.codec import encode
-from tests.host.hosting import failure, make_host, value
+from tests.host.hosting import failure, kit_of, make_host, value
 
 NUMBERS = [number / 3 for number in range(90_000)]
 
@@ -74,7 +74,7 @@ def members_of_job(inside: Any) -> dict[str, Any]:
 async def test_a_result_that_is_too_large_is_encoded_once(
     monkeypatch: pytest.MonkeyPatch, annotation: Any, result: Any, most: int
 ) -> None:
-    kit, sizes = Toolkit("kit"), []
+    sizes: list[int] = []
 
     def measured(*values: Any, **options: Any) -> bytes:
         written = to_json(*values, **options)
@@ -86,10 +86,9 @@ async def test_a_result_that_is_too_large_is_encoded_once(
         return result
 
     numbers.__annotations__["return"] = annotation
-    kit.tool(max_result=1_000_000)(numbers)
-    async with make_host(kit) as host:
+    async with make_host(kit_of(numbers, max_result=1_000_000)) as host:
         monkeypatch.setattr(codec, "to_json", measured)
-        assert "too large" in str((await failure(host, "kit_numbers")).error)
+        assert "too large" in str((await failure(host, "numbers")).error)
     assert 0 < sum(sizes) <= most
 
 
@@ -205,19 +204,15 @@ def test_a_list_that_contains_itself_comes_to_an_end() -> None:
 async def test_a_tools_own_limit_comes_before_the_hosts(
     own: int | None, allowed: int, caplog: pytest.LogCaptureFixture
 ) -> None:
-    kit = Toolkit("x")
-
-    @kit.tool(max_result=own)
     def give(size: int) -> str:
-        """Give a text."""
         return "x" * (size - 2)  # two quotation marks
 
-    async with make_host(kit, max_result_bytes=1000) as host:
-        assert len(await value(host, "x_give", {"size": allowed})) == allowed - 2
+    async with make_host(kit_of(give, max_result=own), max_result_bytes=1000) as host:
+        assert len(await value(host, "give", {"size": allowed})) == allowed - 2
         if own != 0:
-            refused = await failure(host, "x_give", {"size": allowed + 1})
+            refused = await failure(host, "give", {"size": allowed + 1})
             assert f"more than {allowed:,} bytes" in refused.error.message
-            assert "the result of x_give is too large" in caplog.text
+            assert "the result of give is too large" in caplog.text
 
 
 async def test_resources_and_prompts_have_the_limit_too(caplog: pytest.LogCaptureFixture) -> None:

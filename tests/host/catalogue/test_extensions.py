@@ -18,7 +18,7 @@ from pegboard.plugin import (
     as_failure,
 )
 from pegboard.types import Call, CallNext, Client, Failure, MethodResult, Outcome, Resource, Tool
-from tests.host.hosting import failure, make_host, plugin_of
+from tests.host.hosting import failure, kit_of, make_host, plugin_of
 
 ACME = "com.acme/x"
 DECLARES = Client("c", "1", "2026-07-28", {"extensions": {ACME: {}}})
@@ -128,14 +128,10 @@ async def test_a_result_type_is_not_for_a_tool_that_calls_another(caplog: pytest
     async def around(call: Call, call_next: CallNext) -> Outcome:
         return MethodResult({}, "job") if call.params["name"] == "inner" else await call_next(call)
 
-    kit = Toolkit("k", prefix=False)
-
-    @kit.tool
     async def outer(context: Context) -> str:
-        """Call the other."""
         return str(await context.tools.call("inner"))
 
-    async with make_host(kit, plugins={"p": adding(JOB, middleware=[around])}) as host:
+    async with make_host(kit_of(outer), plugins={"p": adding(JOB, middleware=[around])}) as host:
         await failure(host, "outer", client=DECLARES)
     assert "can be sent only to clients, not to a calling tool" in caplog.text
 

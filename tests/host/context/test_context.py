@@ -11,7 +11,7 @@ import pytest
 from pegboard import Context, PluginConfig, Toolkit, current_context
 from pegboard.errors import InteractionError
 from pegboard.types import Call, Caller, Client
-from tests.host.hosting import failure, make_host, value
+from tests.host.hosting import failure, kit_of, make_host, value
 
 
 class Settings(PluginConfig):
@@ -58,12 +58,6 @@ async def test_a_tool_sees_its_call() -> None:
     assert {name: getattr(context, name) for name in expected} == expected
     assert (bare.client.name, bare.caller.subject, bare.user_id, bare.session_id) == ("", None, None, None)
     assert (bare.meta, bare.arguments) == ({}, {})
-
-
-def kit_of(function: Any) -> Toolkit:
-    kit = Toolkit("own", prefix=False)
-    kit.tool(description="x")(function)
-    return kit
 
 
 async def run(function: Any, **fields: Any) -> Any:

@@ -10,9 +10,9 @@ import pytest
 from pegboard import Context, NotFoundError, PromptMessage, ToolInputError, Toolkit, ToolResult
 from pegboard.plugin import ToolDefinition, around
 from pegboard.types import Call, Caller, Change, Failure, Outcome
-from tests.host.hosting import make_host, plugin_of, until, value
+from tests.host.hosting import kit_of, make_host, plugin_of, until, value
 
-kit = Toolkit("x", prefix=False)
+kit = Toolkit("docs", prefix=False)
 
 
 @kit.tool
@@ -41,9 +41,7 @@ def review(language: str) -> str:
 
 async def run(function: Any, *, host: Mapping[str, Any] = {}, **fields: Any) -> Any:
     """Return the value of a tool on a host with the toolkit above."""
-    own = Toolkit("own", prefix=False)
-    own.tool(description="x")(function)
-    async with make_host(kit, own, **host) as running:
+    async with make_host(kit, kit_of(function), **host) as running:
         return await value(running, function.__name__, **fields)
 
 
@@ -96,17 +94,13 @@ async def test_lists_are_whole_in_small_pages() -> None:
 
 
 async def test_a_tool_announces_changes_from_any_thread() -> None:
-    own = Toolkit("own", prefix=False)
-
-    @own.tool
     def announce(context: Context) -> None:
-        """Announce."""
         context.catalogue.add(ToolDefinition(lambda: "grown", name="grown", description="x"))
         context.notifications.prompts.list_changed()
         context.notifications.resources.list_changed()
         context.notifications.resources.updated("docs://readme")
 
-    async with make_host(own, kit) as host:
+    async with make_host(kit_of(announce), kit) as host:
         changes: list[Change] = []
         host.watch(changes.append)
         await value(host, "announce")

@@ -14,23 +14,16 @@ from typing import Any
 
 import pytest
 
-from pegboard import Context, ToolExecutionError, Toolkit, ToolResult, current_context
+from pegboard import Context, ToolExecutionError, ToolResult, current_context
 from pegboard.errors import InteractionError
 from pegboard.plugin import ProtocolError
 from pegboard.types import Call, Elicit, Failure, Outcome, Question
-from tests.host.hosting import WAIT, make_host
+from tests.host.hosting import WAIT, kit_of, make_host
 from tests.support.rounds import ABLE, Rounds, accept
 
 pytestmark = pytest.mark.timeout(60)
 
 Function = Callable[..., Awaitable[Any]]
-
-
-def kit_of(*functions: Callable[..., Any]) -> Toolkit:
-    kit = Toolkit("t", prefix=False)
-    for function in functions:
-        kit.tool(description="x")(function)
-    return kit
 
 
 async def say(context: Context, text: str, name: str | None = None) -> str:

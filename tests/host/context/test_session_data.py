@@ -11,7 +11,7 @@ import pytest
 from pegboard import Context, Depends, RetryableToolError, Toolkit
 from pegboard.context.session_data import MAX_SESSION_DATA_BYTES, MAX_SESSION_KEYS
 from pegboard_testing import connect
-from tests.host.hosting import failure, make_host, value
+from tests.host.hosting import failure, kit_of, make_host, value
 
 
 def shop(name: str = "shop") -> Toolkit:
@@ -73,23 +73,16 @@ def cart(context: Context) -> str:
     return str(context.session.get("cart"))
 
 
-@pytest.mark.parametrize("name", ["direct", "by_dependency"])
+@pytest.mark.parametrize("name", ["cart", "by_dependency"])
 async def test_values_are_read_before_each_function_that_may_use_them(name: str) -> None:
-    kit, session = Toolkit("shop"), Values({})
+    session = Values({})
 
-    @kit.tool
-    def direct(context: Context) -> str:
-        """Return the cart."""
-        return cart(context)
-
-    @kit.tool
     def by_dependency(content: Annotated[str, Depends(cart)]) -> str:
-        """Return the cart."""
         return content
 
-    async with make_host(kit) as host:
-        session.others["shop/cart"] = '"tea"'
-        assert await value(host, f"shop_{name}", session=session) == "tea"
+    async with make_host(kit_of(cart, by_dependency)) as host:
+        session.others["x/cart"] = '"tea"'
+        assert await value(host, name, session=session) == "tea"
 
 
 NESTED: Any = []
@@ -100,7 +93,7 @@ for _ in range(300):
 @pytest.mark.parametrize(
     ("full", "key", "content", "reason"),
     [
-        ({f"shop/{number}": "1" for number in range(MAX_SESSION_KEYS)}, "more", 1, f"{MAX_SESSION_KEYS} keys"),
+        ({f"x/{number}": "1" for number in range(MAX_SESSION_KEYS)}, "more", 1, f"{MAX_SESSION_KEYS} keys"),
         ({}, "big", "ä" * (MAX_SESSION_DATA_BYTES // 2), f"{MAX_SESSION_DATA_BYTES} bytes"),
         ({}, "odd", float("nan"), "the value of 'odd' is not JSON"),
         ({}, "odd", NESTED, "the value of 'odd' is not JSON"),
@@ -115,32 +108,28 @@ for _ in range(300):
 async def test_a_value_that_cannot_be_kept_is_refused(
     full: Mapping[str, str], key: Any, content: Any, reason: str, caplog: pytest.LogCaptureFixture
 ) -> None:
-    kit, session = Toolkit("shop"), Values({**full, "bank/a": "1"})
+    session = Values({**full, "bank/a": "1"})
 
-    @kit.tool
     def put(context: Context) -> None:
-        """Keep the value."""
         context.session.set(key, content)
 
-    async with make_host(kit) as host:
+    async with make_host(kit_of(put)) as host:
         before = dict(session.data)
-        assert "cannot keep" in str((await failure(host, "shop_put", session=session)).error)
+        assert "cannot keep" in str((await failure(host, "put", session=session)).error)
         assert session.data == before
     assert reason in caplog.text
 
 
 async def test_a_failed_call_keeps_what_it_has_set() -> None:
-    kit, session = Toolkit("shop"), Values({})
+    session = Values({})
 
-    @kit.tool
     def put(context: Context) -> None:
-        """Keep a value, and fail."""
         context.session.set("cart", {"tea": 1.5})
         raise RetryableToolError("There is no tea.")
 
-    async with make_host(kit) as host:
-        await failure(host, "shop_put", session=session)
-    assert session.data == {"shop/cart": '{"tea":1.5}'}
+    async with make_host(kit_of(put)) as host:
+        await failure(host, "put", session=session)
+    assert session.data == {"x/cart": '{"tea":1.5}'}
 
 
 async def test_values_last_as_long_as_a_connection() -> None:

@@ -15,7 +15,7 @@ from pegboard.errors import ToolTimeoutError
 from pegboard.middleware import time_limit
 from pegboard.plugin import Middleware, around
 from pegboard.types import Call, CallNext, Failure, Listing, Outcome
-from tests.host.hosting import WAIT, call, failure, make_host, plugin_of, value
+from tests.host.hosting import WAIT, call, failure, kit_of, make_host, plugin_of, value
 
 Misuse = Callable[[Call, CallNext], Awaitable[Any]]
 
@@ -63,19 +63,15 @@ class Calls:
     """A toolkit that counts the calls of its first tool; the second one never ends."""
 
     def __init__(self) -> None:
-        self.count, self.waiting, self.kit = 0, asyncio.Event(), Toolkit("x")
-        self.kit.tool(self.work)
-        self.kit.tool(self.wait)
+        self.count, self.waiting, self.kit = 0, asyncio.Event(), kit_of(self.work, self.wait)
 
     async def work(self, fail: bool = False) -> str:
-        """Work."""
         self.count += 1
         if fail:
             raise RetryableToolError("Again.")
         return "done"
 
     async def wait(self) -> str:
-        """Wait."""
         self.waiting.set()
         await asyncio.Event().wait()
         return "done"
@@ -104,10 +100,10 @@ async def test_a_misuse_is_masked_and_named_and_costs_its_call_alone(
 
     plugins = {"a_outer": plugin_of(middleware=[outer]), "clumsy": plugin_of(middleware=[Sometimes()])}
     async with make_host(calls.kit, plugins=plugins) as host:
-        outcome = await failure(host, "x_work")
+        outcome = await failure(host, "work")
         assert calls.count <= 1
         good.append(True)
-        assert await value(host, "x_work") == "done"
+        assert await value(host, "work") == "done"
     assert outcome.error.message == "Internal error"
     assert outcome.error_id
     (line,) = errors(caplog)
@@ -148,7 +144,7 @@ async def test_a_plain_method_that_raises_is_named(hook: str, caplog: pytest.Log
 
     setattr(Unsure, hook, fail)
     async with make_host(Calls().kit, plugins={"unsure": plugin_of(middleware=[Unsure()])}) as host:
-        assert (await failure(host, "x_work")).error.message == "Internal error"
+        assert (await failure(host, "work")).error.message == "Internal error"
     (line,) = errors(caplog)
     assert f"the middleware 'unsure' of plugin 'unsure' (Unsure.{hook}) raised KeyError" in line
 
@@ -162,7 +158,7 @@ async def test_a_check_refuses_a_wanted_request_in_its_place_and_no_notification
 
         def check(self, call: Call) -> None:
             seen.append(call.method)
-            if call.params.get("name") == "x_work":
+            if call.params.get("name") == "work":
                 raise RetryableToolError("Later.")
 
         async def on_call_tool(self, call: Call, call_next: CallNext) -> Outcome:
@@ -176,9 +172,9 @@ async def test_a_check_refuses_a_wanted_request_in_its_place_and_no_notification
     calls = Calls()
     plugins = {"a": plugin_of(middleware=[outer]), "b": plugin_of(middleware=[Checking()])}
     async with make_host(calls.kit, plugins=plugins) as host:
-        assert (await failure(host, "x_work")).error.message == "Later."
+        assert (await failure(host, "work")).error.message == "Later."
         for method in ("tools/call", "tools/list", "notifications/initialized"):
-            await host.dispatch(Call(method, {"name": "x_none"}))
+            await host.dispatch(Call(method, {"name": "none"}))
     calling = "outer tools/call"
     expected = [calling, "tools/call", calling, "tools/call", "around", "outer tools/list"]
     assert seen == [*expected, "outer notifications/initialized"]
@@ -189,17 +185,15 @@ async def test_results_of_middleware_must_fit_the_output_schema(caplog: pytest.L
     async def responds(call: Call, call_next: CallNext) -> Outcome:
         return result
 
-    kit = Toolkit("kit")
-    kit.tool(name="numbers", description="Give numbers.")(numbers)
-    async with make_host(kit, plugins={"p": plugin_of(middleware=[responds])}) as host:
+    async with make_host(kit_of(numbers), plugins={"p": plugin_of(middleware=[responds])}) as host:
         for result in (ToolResult({"a": [7]}, structured=True), ToolResult("no", is_error=True)):
-            assert await call(host, "kit_numbers") is result
+            assert await call(host, "numbers") is result
         for result, reason in (  # noqa: B007 - the middleware returns it
             (ToolResult(7), "that is not structured for a tool with an output schema"),
             (ToolResult({"a": [1, "b"]}, structured=True), "output schema: a.1: must be an integer"),
             (ToolResult(object(), structured=True), "returned a ToolResult whose value is not JSON"),
         ):
-            assert isinstance(await call(host, "kit_numbers"), Failure)
+            await failure(host, "numbers")
             assert reason in caplog.text
 
 
@@ -217,14 +211,14 @@ async def test_a_failed_call_may_be_repeated(failed: Outcome | None) -> None:
             outcome = await call_next(call)
             if isinstance(outcome, ToolResult) and not outcome.is_error:
                 return outcome
-        return await call_next(call._replace(params={"name": "x_work", "arguments": {}}))
+        return await call_next(call._replace(params={"name": "work", "arguments": {}}))
 
     async def fails_once(call: Call, call_next: CallNext) -> Outcome:
         return failures.pop() if failures else await call_next(call)
 
     plugins = {"a": plugin_of(middleware=[repeats]), "b": plugin_of(middleware=[fails_once])}
     async with make_host(calls.kit, plugins=plugins) as host:
-        assert await value(host, "x_work", {"fail": failed is None}) == "done"
+        assert await value(host, "work", {"fail": failed is None}) == "done"
     assert calls.count == (2 if failed is None else 1)
 
 
@@ -239,14 +233,14 @@ async def tries_another(call: Call, call_next: CallNext) -> Outcome:
     try:
         return await call_next(call)
     except asyncio.CancelledError:
-        return await call_next(call._replace(params={"name": "x_work"}))
+        return await call_next(call._replace(params={"name": "work"}))
 
 
 @pytest.mark.parametrize("misuse", [swallows, tries_another])
 async def test_a_cancelled_call_ends_even_if_middleware_goes_on(misuse: Any, caplog: pytest.LogCaptureFixture) -> None:
     calls = Calls()
     async with make_host(calls.kit, plugins={"stubborn": plugin_of(middleware=[misuse])}) as host:
-        task = asyncio.create_task(call(host, "x_wait"))
+        task = asyncio.create_task(call(host, "wait"))
         await calls.waiting.wait()
         task.cancel()
         await asyncio.wait((task,))
@@ -264,7 +258,7 @@ async def test_a_middleware_may_limit_the_time_of_a_call(caplog: pytest.LogCaptu
             return ToolResult("too slow")
 
     async with make_host(Calls().kit, plugins={"m": plugin_of(middleware=[limits])}) as host:
-        assert await value(host, "x_wait") == "too slow"
+        assert await value(host, "wait") == "too slow"
     assert errors(caplog) == []
 
 
@@ -287,9 +281,9 @@ async def hangs_in_a_task(call: Call, call_next: CallNext) -> Outcome:
     ("hanging", "method", "name"),
     [
         (hangs, "tools/list", ""),
-        (hangs_after_a_cancellation, "tools/call", "x_work"),
-        (hangs_in_a_task, "tools/call", "x_work"),
-        (hangs, "tools/call", "x_outer"),
+        (hangs_after_a_cancellation, "tools/call", "work"),
+        (hangs_in_a_task, "tools/call", "work"),
+        (hangs, "tools/call", "outer"),
     ],
 )
 async def test_middleware_that_hangs_ends_with_the_time_limit_of_its_call(
@@ -300,17 +294,16 @@ async def test_middleware_that_hangs_ends_with_the_time_limit_of_its_call(
 
     class Hanging(Middleware):
         def wants(self, call: Call) -> bool:
-            return str(call.params["name"]) != "x_outer"
+            return str(call.params["name"]) != "outer"
 
         async def on_request(self, call: Call, call_next: CallNext) -> Any:
             return await hanging(call, call_next)
 
     calls = Calls()
 
-    @calls.kit.tool(timeout=WAIT)
+    @calls.kit.tool(timeout=WAIT, description="x")
     async def outer(context: Context) -> str:
-        """Call another tool."""
-        return str(await context.tools.call("x_work"))
+        return str(await context.tools.call("work"))
 
     plugins = {"hanging": plugin_of(middleware=[Hanging()])}
     async with make_host(calls.kit, plugins=plugins, tool_timeout=0.02) as host, asyncio.timeout(WAIT):

@@ -18,7 +18,7 @@ from pegboard import Host, Toolkit
 from pegboard.plugin import ErrorAdapter
 from pegboard.runtime.watchdog import variable_of
 from pegboard.types import Call, CallNext, Outcome
-from tests.host.hosting import WAIT, failure, make_host, plugin_of, until, value
+from tests.host.hosting import WAIT, failure, kit_of, make_host, plugin_of, until, value
 
 
 class Named(logging.Handler):
@@ -105,15 +105,11 @@ async def test_a_tool_is_not_blamed_for_the_error_adapter_of_its_exception(named
         def from_exception(self, error: Exception) -> None:
             named.block()
 
-    kit = Toolkit("x")
-
-    @kit.tool(adapters=[Slow()])
     async def fail() -> str:
-        """Fail."""
         raise ValueError
 
-    async with make_host(kit, blocked_loop_seconds=0.02) as host:
-        await failure(host, "x_fail")
+    async with make_host(kit_of(fail, adapters=[Slow()]), blocked_loop_seconds=0.02) as host:
+        await failure(host, "fail")
     assert named.said[0].startswith("the error adapter slow has blocked the event loop for ")
 
 

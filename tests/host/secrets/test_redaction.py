@@ -24,7 +24,7 @@ from pegboard.plugin import PluginError, ProtocolError, redact_logs, redacted
 from pegboard.secrets.redaction import Redactor, redacted_error
 from pegboard.types import Supplied
 from tests.host.context.test_requirements import Store
-from tests.host.hosting import failure, make_host, plugin_of, value
+from tests.host.hosting import failure, kit_of, make_host, plugin_of, value
 
 CANARY = 'cnry/7f+3a "ü" é&x=1\n?y'
 """A secret that every way of writing it down changes."""
@@ -142,46 +142,35 @@ def test_an_error_that_makes_its_own_message_is_masked_or_replaced() -> None:
     assert type(redacted_error(Stubborn(""))) is ServerError
 
 
-def kit() -> Toolkit:
-    kit = Toolkit("x")
-
-    @kit.tool(requires_secrets=["API_KEY"])
+async def test_a_secret_of_a_store_is_masked_in_errors_and_not_in_results_while_the_host_runs() -> None:
     def fail(context: Context) -> None:
-        """Fail, and show the secret."""
         raise RetryableToolError(f"the key {context.get_secret('API_KEY')} is wrong")
 
-    @kit.tool(requires_secrets=["API_KEY"])
     def show(context: Context) -> str:
-        """Return the secret."""
         return context.get_secret("API_KEY")
 
-    return kit
-
-
-async def test_a_secret_of_a_store_is_masked_in_errors_and_not_in_results_while_the_host_runs() -> None:
-    host = make_host(kit(), plugins={"store": plugin_of(stores=[Store({"API_KEY": "canary-of-the-store"})])})
+    host = make_host(
+        kit_of(fail, show, requires_secrets=["API_KEY"]),
+        plugins={"store": plugin_of(stores=[Store({"API_KEY": "canary-of-the-store"})])},
+    )
     for _ in range(2):
         async with host:
-            assert (await failure(host, "x_fail")).error.message == f"the key {MASK} is wrong"
-            assert await value(host, "x_show") == "canary-of-the-store"
+            assert (await failure(host, "fail")).error.message == f"the key {MASK} is wrong"
+            assert await value(host, "show") == "canary-of-the-store"
         assert redacted("canary-of-the-store") == "canary-of-the-store"
 
 
 @pytest.mark.parametrize("header", ["bearer  canary-of-the-caller ", "canary-of-the-caller"])
 async def test_secrets_and_tokens_of_a_request_are_masked_in_its_errors_and_tools_see_no_header(header: str) -> None:
-    kit = Toolkit("x")
-
-    @kit.tool(requires_secrets=["API_KEY"])
     def fail(context: Context) -> str:
-        """Fail."""
         assert context.headers is not None
         assert context.headers.get("Authorization") is None
         raise RetryableToolError(f"I was called with {header} and {context.get_secret('API_KEY')}")
 
     supplied = Supplied(Authorization("canary-of-the-token"), {"API_KEY": "canary-of-the-call"})
     shown = ("canary-of-the-caller", "canary-of-the-token", "canary-of-the-call")
-    async with make_host(kit) as host:
-        failed = await failure(host, "x_fail", headers=CIMultiDict({"authorization": header}), supplied=supplied)
+    async with make_host(kit_of(fail, requires_secrets=["API_KEY"])) as host:
+        failed = await failure(host, "fail", headers=CIMultiDict({"authorization": header}), supplied=supplied)
         assert failed.error.message.startswith("I was called with ")
         assert "canary" not in failed.error.message
         assert [redacted(text) for text in shown] == [MASK] * 3  # in what the same task logs later
