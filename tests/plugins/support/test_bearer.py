@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from pegboard.types import Request, Response
+from pegboard.types import Request, Response, header_fields
 from pegboard_plugins.support.bearer import BearerScheme, checked_scopes
-from tests.support.fields import Fields
 
 METADATA = {"resource_metadata": "https://a.example/m"}
 
 
 def request_with(*values: str, **query: str) -> Request:
-    return Request("GET", "/mcp", query, Fields(("Authorization", value) for value in values))
+    return Request("GET", "/mcp", query, header_fields(("Authorization", value) for value in values))
 
 
 @pytest.mark.parametrize("value", ["Bearer t", "bearer  t ", " BEARER t"])

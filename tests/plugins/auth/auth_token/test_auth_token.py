@@ -10,10 +10,9 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
-from pegboard.types import LOCAL, Caller, Request, Response
+from pegboard.types import LOCAL, Caller, Request, Response, header_fields
 from pegboard_plugins.auth.auth_token import AuthTokenConfig, StaticBearer
 from tests.plugins.auth.auth_token.conftest import ADA, ADA_HOME, BEN, serve
-from tests.support.fields import Fields
 from tests.support.http import Served
 from tests.support.http_mcp import ask, call, message
 
@@ -78,7 +77,7 @@ async def test_every_token_is_compared_as_a_digest_in_steady_time(monkeypatch: p
     door = StaticBearer(config)
     for token, subject in ((ADA, "ada"), (BEN, "ben"), ("x", None)):
         seen.clear()
-        caller = await door.authenticate(Request("GET", "/mcp", {}, Fields([field(token)])))
+        caller = await door.authenticate(Request("GET", "/mcp", {}, header_fields([field(token)])))
         assert isinstance(caller, Response) if subject is None else caller == Caller(subject)
         assert len(seen) == 2
         assert {len(part) for pair in seen for part in pair} == {32}

@@ -14,11 +14,10 @@ import pytest
 from cryptography.hazmat.primitives.hashes import SHA256
 from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 
-from pegboard.types import Caller, Request
+from pegboard.types import Caller, Request, header_fields
 from pegboard_plugins.auth.login import identity_provider
 from tests.plugins.auth.login.front import BACK, CHALLENGE, KEY, Front
 from tests.plugins.auth.login.identity_server import IdentityServer
-from tests.support.fields import Fields
 from tests.support.issuer import OTHER_RSA_KEY, RSA_KEY
 from tests.support.person import Person
 
@@ -389,7 +388,9 @@ async def test_the_stored_login_names_the_caller(front: Front) -> None:
     client = await front.client()
     own = jwt.decode((await front.tokens(client, scope="work"))["access_token"], options={"verify_signature": False})
     claims = {"sub": "8", "email": "eve@example.com", "name": "Eve", "client_id": "evil", "scope": "work other"}
-    request = Request("POST", "/mcp", {}, Fields([("Authorization", f"Bearer {jwt.encode(own | claims, TRUE_KEY)}")]))
+    request = Request(
+        "POST", "/mcp", {}, header_fields({"Authorization": f"Bearer {jwt.encode(own | claims, TRUE_KEY)}"})
+    )
     caller = await front.host.for_protocols.authenticate(request, "mcp")
     assert isinstance(caller, Caller)
     assert (caller.subject, caller.client_id, *caller.scopes) == ("7", own["client_id"], "work")

@@ -10,11 +10,10 @@ from typing import Any, Self
 import pytest
 import pytest_asyncio
 
-from pegboard.types import Caller, Request, Response
+from pegboard.types import Caller, Request, Response, header_fields
 from pegboard_plugins.auth.resource_server.settings import ResourceServerConfig
 from pegboard_plugins.auth.resource_server.token_authenticator import ResourceServerAuthenticator
 from tests.plugins.auth.auth_token import door_kit
-from tests.support.fields import Fields
 from tests.support.http import Answer, Served, http_config
 from tests.support.http_mcp import message, post
 from tests.support.issuer import RESOURCE, Issuer
@@ -55,7 +54,7 @@ class Door:
         await self.authenticator.close()
 
     async def ask(self, token: str, peer: str = "127.0.0.1") -> Caller | Response:
-        fields = Fields([("Authorization", f"Bearer {token}")])
+        fields = header_fields({"Authorization": f"Bearer {token}"})
         return await self.authenticator.authenticate(Request("POST", "/mcp", {}, fields, peer=peer))
 
     async def caller(self, token: str) -> Caller:

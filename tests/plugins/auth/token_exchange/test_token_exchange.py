@@ -12,7 +12,7 @@ from pydantic import ValidationError
 
 from pegboard import AuthorizationRequiredError, Host
 from pegboard.plugin import TokenSource
-from pegboard.types import Call, Caller, Supplied, TokenRequest, ToolAuthorization
+from pegboard.types import Call, Caller, Supplied, TokenRequest, ToolAuthorization, header_fields
 from pegboard_client import LoginFailedError
 from pegboard_plugins.auth.auth_providers import OAuth2
 from pegboard_plugins.auth.token_exchange import exchanged_tokens
@@ -25,7 +25,6 @@ from tests.plugins.auth.token_exchange import exchanging_kit
 from tests.support import config
 from tests.support.documents import Documents
 from tests.support.exchange_server import HOST_SECRET, ExchangeServer
-from tests.support.fields import Fields
 from tests.support.http_mcp import ask, call, opened
 from tests.support.issuer import RESOURCE
 from tests.support.pool import make_site
@@ -50,7 +49,7 @@ def source(settings: dict[str, Any]) -> ExchangedTokens:
 
 def request(token: str, issuer: str, *scopes: str, **fields: Any) -> TokenRequest:
     """Return the request for a token of a caller with an access token."""
-    made = {"caller": Caller("ann", issuer=issuer), "headers": Fields([("Authorization", f"Bearer {token}")])}
+    made = {"caller": Caller("ann", issuer=issuer), "headers": header_fields({"Authorization": f"Bearer {token}"})}
     tool_call = Call("tools/call", {"name": "t"}, **{**made, **fields})
     return TokenRequest(OAuth2(id="orders", scopes=scopes), "t", tool_call.caller.subject, tool_call)
 
@@ -109,7 +108,7 @@ async def test_an_unsuitable_token_is_refused(is_chained: bool, reply: dict[str,
         {"caller": Caller(trusted=True)},
         {"supplied": Supplied(user_id="bob")},
         {"headers": None},
-        {"headers": Fields([("Authorization", "Basic YTpi")])},
+        {"headers": header_fields({"Authorization": "Basic YTpi"})},
     ],
 )
 async def test_only_a_token_of_the_issuer_is_sent_to_the_issuer(fields: dict[str, Any]) -> None:

@@ -14,11 +14,10 @@ import pytest
 import pytest_asyncio
 
 from pegboard.plugin import ProtocolContext
-from pegboard.types import Caller, Request
+from pegboard.types import Caller, Request, header_fields
 from pegboard_plugins.protocols.worker.handlers import WorkerHandlers
 from tests.plugins.protocols.worker import demo_kit, more_kit, shapes
 from tests.support.distributions import make_distribution
-from tests.support.fields import Fields
 from tests.support.http import Served
 
 SECRET = "0123456789abcdef-a-secret-of-the-tests-that-is-long-enough-for-every-algorithm-there-is"
@@ -88,7 +87,7 @@ def reference(name: str, toolkit: str = "DemoKit", **more: Any) -> dict[str, Any
 async def handle(handlers: WorkerHandlers, host: ProtocolContext, handler: str, body: Any = None, **fields: Any) -> Any:
     """Let a handler respond to a service in this process, and return the JSON."""
     caller = Caller(client_id="worker", service=True)
-    request = Request("POST", "/", {}, Fields(), json.dumps(body).encode(), caller)._replace(**fields)
+    request = Request("POST", "/", {}, header_fields(), json.dumps(body).encode(), caller)._replace(**fields)
     response = await getattr(handlers, handler)(request, host)
     assert response.status == 200, response
     return json.loads(response.body)

@@ -14,13 +14,12 @@ import jwt
 import pytest
 from pydantic import SecretStr, ValidationError
 
-from pegboard.types import Caller, Request, Response
+from pegboard.types import Caller, Request, Response, header_fields
 from pegboard_plugins.protocols.worker import jwt_authenticator
 from pegboard_plugins.protocols.worker.jwt_authenticator import WorkerAuthenticator, create_token
 from pegboard_plugins.protocols.worker.settings import WorkerConfig
 from pegboard_plugins.support.refusal_log import fingerprint
 from tests.plugins.protocols.worker.conftest import METHODS, SECRET, Engine, claims, reference, serve, token
-from tests.support.fields import Fields
 from tests.support.http import Served
 from tests.support.http_mcp import ask, message
 
@@ -104,7 +103,7 @@ class Counting:
         return self._decode(*arguments, **options)
 
     async def accepts(self, text: str) -> bool:
-        request = Request("GET", "/worker/tools", {}, Fields([("Authorization", f"Bearer {text}")]))
+        request = Request("GET", "/worker/tools", {}, header_fields({"Authorization": f"Bearer {text}"}))
         caller = await self._authenticator.authenticate(request)
         assert caller == Caller(client_id="worker", service=True) or isinstance(caller, Response)
         return isinstance(caller, Caller)
@@ -168,7 +167,7 @@ async def test_weak_secrets_and_no_tokens_are_for_the_operator_unless_configured
     assert ("without a token" in caplog.text and "from anywhere" in caplog.text) is (
         "auth_disabled_anywhere" in settings
     )
-    caller = await door.authenticate(Request("GET", "/worker/tools", {}, Fields()))
+    caller = await door.authenticate(Request("GET", "/worker/tools", {}, header_fields()))
     assert caller == Caller(client_id="worker") if settings.get("auth_disabled") else isinstance(caller, Response)
 
 

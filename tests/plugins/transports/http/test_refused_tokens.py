@@ -6,12 +6,11 @@ import logging
 
 import pytest
 
-from pegboard.types import Response
+from pegboard.types import Response, header_fields
 from pegboard_plugins.support.bearer import BearerScheme
 from pegboard_plugins.support.refusal_log import RefusalLog
 from pegboard_plugins.support.refusal_log import fingerprint as digits
 from pegboard_plugins.transports.http.access_log import log_refused_token
-from tests.support.fields import Fields
 
 TOKEN = "Bearer wrong-token"
 KEPT: dict[str, tuple[Response, str, dict[str, str]]] = {
@@ -40,7 +39,7 @@ def logged(caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch) ->
 def test_an_invalid_token_is_logged(
     logged: pytest.LogCaptureFixture, refusal: Response, credentials: str, facts: dict[str, str]
 ) -> None:
-    log_refused_token("/here", Fields([("Authorization", credentials)]), refusal, "10.0.0.1")
+    log_refused_token("/here", header_fields({"Authorization": credentials}), refusal, "10.0.0.1")
     (record,) = logged.records
     assert vars(record)["audit"] == {"refused": "a token", "peer": "10.0.0.1", "path": "/here", **facts}
     assert record.levelno == logging.INFO
@@ -51,5 +50,5 @@ def test_an_invalid_token_is_logged(
 def test_a_request_without_an_invalid_token_is_not_logged(
     logged: pytest.LogCaptureFixture, refusal: Response, credentials: str
 ) -> None:
-    log_refused_token("/here", Fields([("Authorization", credentials)]), refusal, "10.0.0.1")
+    log_refused_token("/here", header_fields({"Authorization": credentials}), refusal, "10.0.0.1")
     assert logged.records == []
