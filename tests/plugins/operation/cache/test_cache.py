@@ -9,12 +9,12 @@ from typing import Any
 import pytest
 
 from pegboard import Authorization, Context, Host, RetryableToolError, ToolAnnotations, Toolkit, ToolResult, tool
-from pegboard.plugin import Plugin, ToolDefinition, around, hookimpl
+from pegboard.plugin import ToolDefinition, around
 from pegboard.types import LOCAL, Caller, Client, Supplied
 from pegboard_plugins.operation import cache
 from pegboard_plugins.operation.cache import CachePlugin
 from pegboard_testing import connect
-from tests.host.hosting import call, make_host, until, value
+from tests.host.hosting import call, make_host, plugin_of, until, value
 from tests.support.schemas import LEGACY, MODERN
 
 SAFE = ToolAnnotations(read_only=True, idempotent=True)
@@ -266,26 +266,18 @@ def test_the_cache_runs_inside_all_other_middleware() -> None:
     async def last(call: Any, call_next: Any) -> Any:
         return await call_next(call)
 
-    class Other(Plugin):
-        @hookimpl
-        def register_middleware(self) -> Any:
-            return [last]
-
-    host = make_host(plugins={"cached": CachePlugin, "zeta": Other}, middleware=["cached"])
+    plugins = {"cached": CachePlugin, "zeta": plugin_of(middleware=[last])}
+    host = make_host(plugins=plugins, middleware=["cached"])
     assert [link.name for link in host.load().middleware] == ["zeta", "cached"]
 
 
 async def test_the_hints_of_another_server_do_not_enable_the_cache() -> None:
     calls = Calls()
 
-    class Mounts(Plugin):
-        @hookimpl
-        def register_tools(self) -> Any:
-            async def call(arguments: dict[str, Any], context: Context) -> int:
-                return calls.add("far")
+    async def count(arguments: dict[str, Any], context: Context) -> int:
+        return calls.add("far")
 
-            hints = {"readOnlyHint": True, "idempotentHint": True}
-            return [ToolDefinition(call, name="far", raw={"inputSchema": {"type": "object"}, "annotations": hints})]
-
-    async with make_host(plugins={"cached": CachePlugin, "mounts": Mounts}) as host:
+    hints = {"readOnlyHint": True, "idempotentHint": True}
+    far = ToolDefinition(count, name="far", raw={"inputSchema": {"type": "object"}, "annotations": hints})
+    async with make_host(plugins={"cached": CachePlugin, "mounts": plugin_of(tools=[far])}) as host:
         assert await counts(host, "far", {}, {}) == [1, 2]

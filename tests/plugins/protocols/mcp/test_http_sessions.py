@@ -50,9 +50,11 @@ class Store(MemorySessionStore):
         await super().remove(session_id)
 
 
-async def opened(store: MemorySessionStore, **settings: Any) -> tuple[HttpSessions, HttpSession]:
+async def opened(
+    store: MemorySessionStore, *, events: Any = None, bus: Bus | None = None, shared: Any = None, **settings: Any
+) -> tuple[HttpSessions, HttpSession]:
     """Return the sessions of a store, and one that is open."""
-    sessions = HttpSessions(store, None, McpConfig(**settings))
+    sessions = HttpSessions(store, events, McpConfig(**settings), bus=bus, shared=shared)
     session = await sessions.open(Client(revision="2025-11-25"), LOCAL, NO_CHANGES)
     assert session is not None
     return sessions, session
@@ -137,10 +139,8 @@ async def test_a_stream_of_another_process_goes_on_after_an_outage_and_after_its
     store, first, second = MemorySessionStore(10, 60), LineBus(), LineBus()
     first.other, second.other, second.number = second, first, 2
     own, other, shared = (MemoryEventStore(10**6, 10**6, 60) for _ in range(3))
-    here = HttpSessions(store, own, McpConfig(), bus=first, shared=shared)
+    here, session = await opened(store, events=own, bus=first, shared=shared)
     there = HttpSessions(store, other, McpConfig(), bus=second, shared=shared)
-    session = await here.open(Client(revision="2025-11-25"), LOCAL, NO_CHANGES)
-    assert session is not None
     call, may_end = SessionCall(1, session, here), asyncio.Event()
 
     async def answer() -> bytes:
@@ -177,9 +177,7 @@ async def test_nothing_follows_the_response_in_a_stream_of_a_process_that_ends_t
 
 async def test_a_deletion_names_the_reason_if_events_cannot_be_removed() -> None:
     shared: Any = Mock(forget=AsyncMock(side_effect=ConnectionError("gone")))
-    sessions = HttpSessions(MemorySessionStore(10, 60), None, McpConfig(), shared=shared)
-    session = await sessions.open(Client(revision="2025-11-25"), LOCAL, NO_CHANGES)
-    assert session is not None
+    sessions, session = await opened(MemorySessionStore(10, 60), shared=shared)
     with pytest.raises(StoreAwayError):
         await sessions.close(session)
 
@@ -321,9 +319,7 @@ async def test_a_session_that_another_process_deleted_does_not_come_back(late: A
 async def test_a_client_is_notified_of_what_was_subscribed_while_messages_were_lost() -> None:
     store, bus = MemorySessionStore(10, 60), Bus()
     store.shared = True
-    sessions = HttpSessions(store, None, McpConfig(), bus=bus)
-    session = await sessions.open(Client(revision="2025-11-25"), LOCAL, NO_CHANGES)
-    assert session is not None
+    sessions, session = await opened(store, bus=bus)
     stream = session.open_standalone()
     await store.update(session.id, {"uri/x://late": b""})  # as another process does
     bus.deliver("", b"", 0)

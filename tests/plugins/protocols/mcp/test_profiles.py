@@ -13,9 +13,10 @@ from multidict import CIMultiDict
 
 from pegboard import Context, Host, NotFoundError, ToolAnnotations, Toolkit, ToolResult, tool
 from pegboard.config import HostConfig
-from pegboard.plugin import Gate, Middleware, Plugin, ProtocolError, hookimpl
-from pegboard.types import LOCAL, Call, Caller, CallNext, ItemKind, Outcome, Request, Response
+from pegboard.plugin import Gate, Method, Middleware, Plugin, ProtocolError, hookimpl
+from pegboard.types import LOCAL, Call, Caller, CallNext, ItemKind, MethodResult, Outcome, Request, Response
 from pegboard_testing import TestClient, connect
+from tests.host.hosting import plugin_of
 from tests.support.http_mcp import message, mirrored, modern, opening
 from tests.support.schemas import LEGACY, MODERN
 
@@ -61,9 +62,11 @@ def make_kit() -> Toolkit:
     return kit
 
 
-def serving(profile: Mapping[str, Any], revision: str = MODERN[-1]) -> connect:
+def serving(
+    profile: Mapping[str, Any], revision: str = MODERN[-1], *, kit: Toolkit | None = None, **options: Any
+) -> connect:
     settings = {"profiles": {"part": profile}, "stream_profile": "part"}
-    return connect(make_kit(), hostconfig={"plugins": {"mcp": settings}}, revision=revision)
+    return connect(kit or make_kit(), hostconfig={"plugins": {"mcp": settings}}, revision=revision, **options)
 
 
 async def listed(client: TestClient) -> list[str]:
@@ -117,23 +120,15 @@ async def test_other_items_do_not_exist(revision: str) -> None:
                 await client.request(method, params)
 
 
-class Answers(Plugin):
+class Answering(Middleware):
     """Answers every call of a tool in its place, as a cache does."""
 
-    @hookimpl
-    def register_middleware(self) -> list[Middleware]:
-        return [Answering()]
-
-
-class Answering(Middleware):
     async def on_call_tool(self, call: Call, call_next: CallNext) -> Outcome:
         return ToolResult("cached")
 
 
 async def test_middleware_does_not_answer_for_a_tool_outside_the_profile() -> None:
-    settings = {"profiles": {"part": {"tags": ["a"]}}, "stream_profile": "part"}
-    config = {"plugins": {"mcp": settings}}
-    async with connect(make_kit(), plugins={"answers": Answers}, hostconfig=config) as client:
+    async with serving({"tags": ["a"]}, plugins={"answers": plugin_of(middleware=[Answering()])}) as client:
         assert (await client.call("kit_read")).text == "cached"
         with pytest.raises(ProtocolError, match="Unknown tool: kit_change"):
             await client.call("kit_change")
@@ -152,23 +147,17 @@ async def test_only_tools_of_the_profile_are_suggested(revision: str) -> None:
             assert str(raised.value) == message
 
 
-class HidesRead(Plugin):
+class Hiding(Gate):
     """Hides the tool `kit_read`."""
 
-    @hookimpl
-    def register_middleware(self) -> list[Middleware]:
-        return [Hiding()]
-
-
-class Hiding(Gate):
     def allows(self, kind: ItemKind, name: str, caller: Caller) -> bool:
         return name != "kit_read"
 
 
 async def test_no_tool_outside_the_profile_is_suggested_for_a_hidden_one() -> None:
-    kit, settings = make_kit(), {"profiles": {"part": {"tags": ["a"]}}, "stream_profile": "part"}
+    kit = make_kit()
     kit.tool(name="reads", description="Read.")(lambda: "")
-    async with connect(kit, plugins={"gate": HidesRead}, hostconfig={"plugins": {"mcp": settings}}) as client:
+    async with serving({"tags": ["a"]}, kit=kit, plugins={"gate": plugin_of(middleware=[Hiding()])}) as client:
         with pytest.raises(ProtocolError) as raised:
             await client.call("kit_read")
         assert str(raised.value) == "Unknown tool: kit_read"
@@ -176,7 +165,7 @@ async def test_no_tool_outside_the_profile_is_suggested_for_a_hidden_one() -> No
 
 @pytest.mark.parametrize("revision", ERAS)
 async def test_errors_of_functions_are_passed_on(revision: str) -> None:
-    kit, settings = make_kit(), {"profiles": {"part": {"tags": ["b"]}}, "stream_profile": "part"}
+    kit = make_kit()
 
     def find(article: str) -> str:
         """Find."""
@@ -184,7 +173,7 @@ async def test_errors_of_functions_are_passed_on(revision: str) -> None:
 
     kit.tool(tags=["b"])(find)
     kit.resource("kit://articles/{article}", tags=["b"])(find)
-    async with connect(kit, hostconfig={"plugins": {"mcp": settings}}, revision=revision) as client:
+    async with serving({"tags": ["b"]}, revision, kit=kit) as client:
         with pytest.raises((ProtocolError, NotFoundError), match="there is no article 7"):
             await client.read("kit://articles/7")
         assert "there is no article 8" in (await client.call("find", article="8")).text
@@ -200,9 +189,8 @@ async def test_notifications_are_about_the_profile(revision: str) -> None:
         await client.listen()
         assert (await client.call("kit_change", outside=True, own=False)).text == "changed"
         await client.heard("notifications/prompts/list_changed")
-        assert "notifications/tools/list_changed" not in [
-            notification["method"] for notification in client.notifications
-        ]
+        methods = [notification["method"] for notification in client.notifications]
+        assert "notifications/tools/list_changed" not in methods
         await client.call("kit_change", outside=False, own=True)
         await client.heard("notifications/tools/list_changed")
         assert "kit_own" in await listed(client)
@@ -220,27 +208,20 @@ async def test_a_resource_outside_the_profile_cannot_be_subscribed_to() -> None:
 class Extra(Plugin):
     """Adds a method, which a profile does not restrict and so does not serve."""
 
+    async def handle(self, call: Call) -> MethodResult:
+        return MethodResult({"said": 1})
+
     @hookimpl
-    def register_methods(self) -> Any:
-        from pegboard.plugin import Method
-        from pegboard.types import MethodResult
-
-        async def handle(call: Any) -> MethodResult:
-            return MethodResult({"said": 1})
-
-        return [Method("com.example/say", handle)]
+    def register_methods(self) -> list[Method]:
+        return [Method("com.example/say", self.handle)]
 
 
 async def test_methods_of_plugins_are_not_served() -> None:
-    for profile in (None, "part"):
-        settings = {"profiles": {"part": {"read_only": True}}, "stream_profile": profile}
-        config = {"plugins": {"mcp": {key: value for key, value in settings.items() if value}}}
-        async with connect(make_kit(), plugins={"extra": Extra}, hostconfig=config) as client:
-            if profile is None:
-                assert (await client.request("com.example/say"))["said"] == 1
-            else:
-                with pytest.raises(ProtocolError, match="Method not found"):
-                    await client.request("com.example/say")
+    async with connect(make_kit(), plugins={"extra": Extra}) as client:
+        assert (await client.request("com.example/say"))["said"] == 1
+    async with serving({"read_only": True}, plugins={"extra": Extra}) as client:
+        with pytest.raises(ProtocolError, match="Method not found"):
+            await client.request("com.example/say")
 
 
 # --- over HTTP
@@ -345,11 +326,7 @@ def test_the_profile_of_message_streams_must_exist() -> None:
 
 
 async def test_names_that_match_nothing_are_reported() -> None:
-    async with connect(
-        make_kit(),
-        hostconfig={"plugins": {"mcp": {"profiles": {"part": {"tools": ["kti_*"], "tags": ["b"]}}}}},
-        strict=False,
-    ) as client:
+    async with serving({"tools": ["kti_*"], "tags": ["b"]}, strict=False) as client:
         problems = [str(problem) for problem in client.problems]
         assert len(problems) == 2
         assert "profiles.part.tools: 'kti_*' matches nothing" in problems[0]

@@ -24,48 +24,12 @@ from typing import Any
 from pegboard import MCPError
 from pegboard_client import Client, TaskCancelledError
 from tests.host.hosting import until
-from tests.support.distributions import make_distribution
+from tests.plugins.protocols.tasks import jobs_kit
+from tests.plugins.protocols.tasks.messages import DECLARED
+from tests.support.pool import make_site
 from tests.support.redis_server import RedisServer
 from tests.support.wire import PEGBOARD, client_environment
 
-KIT = """
-import asyncio
-from pegboard import Context, ToolAnnotations, Toolkit
-
-kit = Toolkit("jobs")
-
-
-async def effect(port: int, name: str) -> None:
-    reader, writer = await asyncio.open_connection("127.0.0.1", port)
-    writer.write(f"{name}\\n".encode())
-    await reader.readline()
-    writer.close()
-
-
-@kit.tool(task="optional")
-async def once(port: int, name: str) -> str:
-    '''Have one effect.'''
-    await asyncio.sleep(0.05)
-    await effect(port, name)
-    await asyncio.sleep(0.05)
-    return name
-
-
-@kit.tool(task="optional", annotations=ToolAnnotations(idempotent=True))
-async def again(port: int, name: str) -> str:
-    '''Have an effect that may be repeated.'''
-    await effect(port, name)
-    await asyncio.sleep(0.1)
-    return name
-
-
-@kit.tool(task="optional")
-async def ask(context: Context, port: int, name: str) -> str:
-    '''Have one effect after an answer.'''
-    await context.ui.elicit("Go on?", bool, name="go_on")
-    await effect(port, name)
-    return name
-"""
 CONFIG = "[plugins.http]\nport = 0\n[plugins.tasks]\npoll_ms = 50\nmax_per_caller = 1000000\n"
 REDIS = '[host]\nstate = "redis"\nstate_keys = ["0123456789abcdef0123456789abcdef"]\n'
 STORES = ("memory", "sqlite", "redis")
@@ -73,7 +37,6 @@ TOOLS = ("jobs_once", "jobs_again", "jobs_ask")
 INTERRUPTED = "interrupted: the outcome is unknown"
 UNKNOWN = "There is no such task: it is unknown, or has expired."
 ANSWER = {"action": "accept", "content": {"value": True}}
-CAPABILITIES: Any = {"extensions": {"io.modelcontextprotocol/tasks": {}}, "elicitation": {"form": {}}}
 MAX_LIFE_SECONDS = 0.5
 
 
@@ -135,18 +98,15 @@ class Load:
         """Create a task, answer it if it asks, and wait for it or cancel it."""
         tool = random.choice(TOOLS)
         with suppress(MCPError):
-            task = await client.exchange(
-                "tools/call",
-                {"name": tool, "arguments": {"port": self._port, "name": name}},
-                capabilities=CAPABILITIES,
-            )
+            called = {"name": tool, "arguments": {"port": self._port, "name": name}}
+            task = await client.exchange("tools/call", called, capabilities=DECLARED)
             task_id = task["taskId"]
             self.created[task_id] = f"{tool}/{name}"
             if tool == "jobs_ask":
                 await self.answer(client, task_id)
             elif random.random() < 0.2:
                 await client.cancel_task(task_id)  # unless it has completed
-                state = await client.exchange("tasks/get", {"taskId": task_id}, capabilities=CAPABILITIES)
+                state = await client.exchange("tasks/get", {"taskId": task_id}, capabilities=DECLARED)
                 self.ended[task_id] = state["status"]
             else:
                 await client.task(task_id)
@@ -154,7 +114,7 @@ class Load:
 
     async def answer(self, client: Client, task_id: str) -> None:
         """Wait until a task asks, and answer it."""
-        options: Any = {"capabilities": CAPABILITIES}
+        options: Any = {"capabilities": DECLARED}
         status = "working"
         while status == "working":
             await asyncio.sleep(0.01)
@@ -190,7 +150,7 @@ class Load:
 
 async def run(kills: int, tasks: int, folder: Path, store: str = "sqlite") -> Counter[str]:
     """Kill servers, and check how all tasks end. Return the number of each ending."""
-    make_distribution(folder, "jobs-kit", "1.0", {"pegboard.toolkits": {"jobs": "jobs_kit:kit"}}, {"jobs_kit.py": KIT})
+    make_site(folder, {"jobs": jobs_kit})
     effects = Effects(folder / "effects")
     endings: Counter[str] = Counter()
     with RedisServer() if store == "redis" else nullcontext() as redis:

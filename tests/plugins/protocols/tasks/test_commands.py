@@ -14,41 +14,13 @@ import pytest
 from pegboard.errors import ProtocolError
 from pegboard_client import TaskCancelledError
 from tests.host.hosting import until
+from tests.plugins.protocols.tasks import jobs_kit
 from tests.plugins.protocols.tasks.kills import ANSWER, CONFIG, server
-from tests.support.distributions import make_distribution
+from tests.support.pool import make_site
 from tests.support.typist import heed_interrupts
 from tests.support.wire import PEGBOARD, client_environment
 
 pytestmark = [pytest.mark.asyncio, pytest.mark.timeout(120)]
-
-KIT = """
-import asyncio
-from pegboard import Context, Toolkit
-from pegboard.plugin import ProtocolError
-
-kit = Toolkit("jobs")
-
-
-@kit.tool(task="optional")
-async def hold(context: Context) -> str:
-    '''Report progress, and wait.'''
-    await context.progress.report(1, 2, "half is done")
-    await asyncio.Event().wait()
-    return ""
-
-
-@kit.tool(task="optional")
-async def ask(context: Context, name: str) -> str:
-    '''Ask once.'''
-    answer = await context.ui.elicit("Go on?", bool, name="go_on")
-    return f"{name} {answer.content}"
-
-
-@kit.tool(task="required")
-async def fail() -> str:
-    '''Fail.'''
-    raise ProtocolError(-32603, "broken")
-"""
 
 
 async def command(folder: Path, *arguments: str) -> asyncio.subprocess.Process:
@@ -74,7 +46,7 @@ async def output(folder: Path, *arguments: str) -> Any:
 
 
 async def test_the_operator_and_clients_see_the_same_tasks(tmp_path: Path) -> None:
-    make_distribution(tmp_path, "jobs-kit", "1", {"pegboard.toolkits": {"jobs": "jobs_kit:kit"}}, {"jobs_kit.py": KIT})
+    make_site(tmp_path, {"jobs": jobs_kit})
     (tmp_path / "hostconfig.toml").write_text(CONFIG, encoding="utf-8")
     async with server(tmp_path) as (url, client):
         states = list[Any]()

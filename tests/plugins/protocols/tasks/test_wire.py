@@ -6,30 +6,18 @@ from pathlib import Path
 
 import pytest
 
+from tests.plugins.protocols.tasks import jobs_kit
 from tests.plugins.protocols.tasks.messages import ADDED, DECLARED
-from tests.support.distributions import make_distribution
 from tests.support.mcp_client import TRANSPORTS, HttpClient, McpServer
 from tests.support.peer import META
+from tests.support.pool import make_site
 
 pytestmark = pytest.mark.asyncio
-
-KIT = """
-from pegboard import Context, Toolkit
-
-kit = Toolkit("jobs")
-
-
-@kit.tool(task="optional")
-async def ask(context: Context, name: str) -> str:
-    '''Ask once.'''
-    answer = await context.ui.elicit("Go on?", bool, name="go_on")
-    return f"{name} {answer.content}"
-"""
 
 
 @pytest.mark.parametrize("transport", TRANSPORTS)
 async def test_a_stream_is_notified_of_each_state(transport: str, tmp_path: Path) -> None:
-    make_distribution(tmp_path, "jobs-kit", "1", {"pegboard.toolkits": {"jobs": "jobs_kit:kit"}}, {"jobs_kit.py": KIT})
+    make_site(tmp_path, {"jobs": jobs_kit})
     async with McpServer(transport, tmp_path, more='[plugins.tasks]\nstore = "memory"\n', added=ADDED) as server:
         client = await server.client("2026-07-28", DECLARED)
         task = await client.result("tools/call", {"name": "jobs_ask", "arguments": {"name": "corn"}})
