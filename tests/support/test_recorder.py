@@ -77,7 +77,7 @@ ACKNOWLEDGED = line(
 )
 
 
-@pytest.mark.requirement("LISTEN-07", "MSG-01", "MSG-08", "UTIL-10")
+@pytest.mark.requirement("LISTEN-07", "MSG-01", "MSG-08", "MSG-12", "UTIL-10")
 @pytest.mark.parametrize(
     ("method", "lines"),
     [
@@ -88,6 +88,7 @@ ACKNOWLEDGED = line(
         ("ping", [REFUSED]),
         ("ping", [line(id=0, result={}), line(id=0, result={})]),
         ("ping", [line(method="notifications/x", params={"n": "1"})]),
+        ("ping", [line(method="notifications/tools/list_changed", id=1)]),
         ("ping", [line(method="notifications/progress", params={"progressToken": 0, "progress": 1})] * 2),
         ("subscriptions/listen", [ACKNOWLEDGED, ACKNOWLEDGED]),
         ("subscriptions/listen", [ACKNOWLEDGED, line(method="notifications/tools/list_changed")]),

@@ -30,7 +30,7 @@ def field(token: str) -> tuple[str, str]:
 async def test_a_token_has_a_subject_and_scopes(served: Served) -> None:
     for scheme, token, who in (
         ("Bearer", ADA, "ada ['work']"),
-        ("bearer", ADA_HOME, "ada []"),
+        ("bearer ", ADA_HOME, "ada []"),
         ("BEARER", BEN, "ben []"),
     ):
         done = await ask(served, call("door_who"), Authorization=f"{scheme} {token}")
@@ -42,7 +42,7 @@ async def test_a_token_has_a_subject_and_scopes(served: Served) -> None:
         assert (await ask(served, call("door_guarded"), Authorization=f"Bearer {token}")).status == status
 
 
-NONE = [None, "", "Basic dTpw", "Bearer", "Bearer ", ADA, f"Token {ADA}"]
+NONE = [None, "", "Basic dTpw", "Bearer", "Bearer ", f"Bearer\t{ADA}", ADA, f"Token {ADA}"]
 WRONG = ["x", ADA[:-1], ADA + "x", ADA.upper(), BEN.rstrip("="), f"{ADA} {ADA}", f"{ADA}, {BEN}", "é", "\x80"]
 UNKNOWN = 'Bearer error="invalid_token", error_description="The token is not known here."'
 
@@ -58,7 +58,7 @@ async def test_other_tokens_are_refused(served: Served, method: str) -> None:
         assert (answer.status, answer.get("WWW-Authenticate")) == (401, UNKNOWN)
         assert answer.text == "The token is not known here.\n"
     path = f"/mcp?access_token={ADA}"
-    for where, fields in ((path, []), (path, [OWN]), ("/mcp", [OWN, OWN])):
+    for where, fields in ((path, []), (path, [OWN]), ("/mcp?access_token=", []), ("/mcp", [OWN, OWN])):
         answer = await served.request(method, where, fields)
         assert answer.status == 400
         assert (answer.get("WWW-Authenticate") or "").startswith('Bearer error="invalid_request", ')

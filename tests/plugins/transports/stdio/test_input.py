@@ -9,20 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.plugins.transports.stdio.driver import LIMIT
 from tests.plugins.transports.stdio.driving import reported, start
 
 pty = pytest.importorskip("pty")
-
-
-@pytest.mark.requirement("STDIO-12")
-def test_messages_come_in_any_number_of_pieces_and_an_incomplete_last_one_is_dropped() -> None:
-    with start("echo") as process:
-        for message in (b'"' + b"x" * (LIMIT - 10) + b'"\n', b'"short"\n'):
-            for begin in range(0, len(message), 50_001):
-                process.stdin.write(message[begin : begin + 50_001])
-            assert process.read(len(message)) == message
-        assert process.finish(b'{"a":1}\r\n\n   \n{"b":2}\n{"cut', b'{"a":1}\n{"b":2}\n') == ""
 
 
 def test_a_socket() -> None:
