@@ -95,8 +95,8 @@ def host_of(site: Path, *, lazy: Any = True, locked: bool = False, toolkits: Any
     return Host(HostConfig.of({**section, "toolkits": named}, defaults=defaults(), directory=site))
 
 
-async def lock(site: Path) -> None:
-    async with host_of(site, lazy=False) as host:
+async def lock(site: Path, toolkits: Any = None) -> None:
+    async with host_of(site, lazy=False, toolkits=toolkits) as host:
         write_lock(lock_of(host), site / LOCK_FILE_NAME, None)
     forget()
 
@@ -238,9 +238,7 @@ async def test_a_toolkit_with_other_hooks_is_not_lazy(site: Path) -> None:
 
 async def test_settings_with_secrets_are_validated_by_the_schema_of_the_lock(site: Path) -> None:
     install(site, KIT.replace("cups: int = 3", "cups: int = 3\n    api_key: str = ''"))
-    async with host_of(site, lazy=False, toolkits={"shop": {"api_key": "a"}}) as host:
-        write_lock(lock_of(host), site / LOCK_FILE_NAME, None)
-    forget()
+    await lock(site, {"shop": {"api_key": "a"}})
     with pytest.raises(ConfigError, match=r"toolkits\.shop\.api_key: must be a string"):
         await host_of(site, toolkits={"shop": {"api_key": 5}}).start()
     assert "shop_kit" not in sys.modules
@@ -250,9 +248,7 @@ async def test_settings_that_the_toolkit_has_accepted_are_not_validated_again(
     site: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     toolkits = {"shop": {"cups": 4}}
-    async with host_of(site, lazy=False, toolkits=toolkits) as host:
-        write_lock(lock_of(host), site / LOCK_FILE_NAME, None)
-    forget()
+    await lock(site, toolkits)
     monkeypatch.setitem(sys.modules, "jsonschema_rs", None)
     async with host_of(site, toolkits=toolkits) as host:
         assert remarks(host) == ["imported at its first call"]
@@ -263,9 +259,8 @@ async def test_a_lazy_tool_keeps_its_requirements_without_being_compiled(
 ) -> None:
     more = 'requires_auth=GitHub(scopes=["repo"]), scopes=["buy"], requires_metadata=["Shop_Id"], '
     text = KIT.replace("requires_secrets", f"{more}requires_secrets")
-    install(
-        site, text.replace("class Settings", "from pegboard_plugins.auth.auth_providers import GitHub\nclass Settings")
-    )
+    provider = "from pegboard_plugins.auth.auth_providers import GitHub\nclass Settings"
+    install(site, text.replace("class Settings", provider))
     await lock(site)
     monkeypatch.delenv("SHOP_KEY")
     facts = []
@@ -306,31 +301,32 @@ async def test_a_changed_definition_is_rejected_and_clients_are_notified(
     assert caplog.text.count("'shop_twice' is not served") == 1
 
 
-async def test_many_first_calls_import_once_and_block_no_other_toolkit(site: Path) -> None:
+WAITING = "import sys\nsys.modules['lazy_gate'].wait()\n"
+
+
+@pytest.fixture
+def gate(monkeypatch: pytest.MonkeyPatch) -> Iterator[threading.Event]:
+    """What the import of a module that begins with WAITING waits for."""
     gate = threading.Event()
-    sys.modules["lazy_gate"] = gate  # type: ignore[assignment]  # the toolkit waits for it
+    monkeypatch.setitem(sys.modules, "lazy_gate", gate)  # type: ignore[arg-type]  # no module is needed
+    yield gate
+    gate.set()
+
+
+async def test_many_first_calls_import_once_and_block_no_other_toolkit(site: Path, gate: threading.Event) -> None:
     other = KIT.replace('"shop"', '"bad"').replace("shop://", "bad://")
     install(site, other, "bad")
     both: Any = {"shop": {}, "bad": {}}
-    async with host_of(site, lazy=False, toolkits=both) as host:
-        write_lock(lock_of(host), site / LOCK_FILE_NAME, None)
-    install(
-        site,
-        "import sys\nsys.modules['lazy_gate'].wait()\nsys.lazy_imports = getattr(sys, 'lazy_imports', 0) + 1\n" + other,
-        "bad",
-    )
-    try:
-        async with host_of(site, toolkits=both) as host:
-            waiting = [asyncio.create_task(call(host, "bad_twice", {"a": number})) for number in range(100)]
-            assert await value(host, "shop_twice", {"a": 1}) == 2
-            assert not [task.result() for task in waiting if task.done()]
-            gate.set()
-            results = await asyncio.gather(*waiting)
-            assert [result.value for result in results if isinstance(result, ToolResult)] == [2 * n for n in range(100)]
-            assert sys.lazy_imports == 1  # type: ignore[attr-defined]  # counted by the toolkit
-    finally:
+    await lock(site, both)
+    install(site, f"{WAITING}sys.lazy_imports = getattr(sys, 'lazy_imports', 0) + 1\n{other}", "bad")
+    async with host_of(site, toolkits=both) as host:
+        waiting = [asyncio.create_task(call(host, "bad_twice", {"a": number})) for number in range(100)]
+        assert await value(host, "shop_twice", {"a": 1}) == 2
+        assert not [task.result() for task in waiting if task.done()]
         gate.set()
-        del sys.modules["lazy_gate"]
+        results = await asyncio.gather(*waiting)
+        assert [result.value for result in results if isinstance(result, ToolResult)] == [2 * n for n in range(100)]
+        assert sys.lazy_imports == 1  # type: ignore[attr-defined]  # counted by the toolkit
 
 
 @pytest.mark.parametrize(
@@ -446,18 +442,12 @@ async def test_a_locked_authorization_may_lack_its_type(site: Path) -> None:
         assert (len(host.assembly.tools), list(remarks(host))) == (2, ["imported at its first call"])
 
 
-async def test_an_import_that_hangs_answers_each_call_with_one_error(site: Path) -> None:
-    gate = threading.Event()
-    sys.modules["lazy_gate"] = gate  # type: ignore[assignment]  # as above
-    install(site, "import sys\nsys.modules['lazy_gate'].wait()\n" + KIT)
-    try:
-        async with host_of(site, import_seconds=0.01) as host:
-            for _ in range(2):
-                wrong = await failure(host, "shop_twice", {"a": 1})
-                assert wrong.error.message == "The toolkit shop is still being loaded. Try again later."
-            gate.set()
-            await until(lambda: host.assembly.tools["shop_twice"].tool.raw is None)
-            assert await value(host, "shop_twice", {"a": 1}) == 2
-    finally:
+async def test_an_import_that_hangs_answers_each_call_with_one_error(site: Path, gate: threading.Event) -> None:
+    install(site, WAITING + KIT)
+    async with host_of(site, import_seconds=0.01) as host:
+        for _ in range(2):
+            wrong = await failure(host, "shop_twice", {"a": 1})
+            assert wrong.error.message == "The toolkit shop is still being loaded. Try again later."
         gate.set()
-        del sys.modules["lazy_gate"]
+        await until(lambda: host.assembly.tools["shop_twice"].tool.raw is None)
+        assert await value(host, "shop_twice", {"a": 1}) == 2

@@ -170,8 +170,6 @@ def text_of(**members: Any) -> str:
         (text_of(format=2), 0o600, "has format 2 and canonical form 1; this host reads format 1 and canonical form 1"),
         (text_of(canonical_form=2), 0o600, "this host reads format 1"),
         (text_of(owners=[]), 0o600, "is damaged"),
-        (text_of(owners={"plugin:a": {"tools": {"b": {"digest": 1, "definition": {}}}}}), 0o600, "must be a string"),
-        (text_of(owners={"plugin:a": {"tools": {"b": {"digest": ""}}}}), 0o600, "is damaged"),
         (text_of(host_digest="x" * 2000), 0o600, "has more than 1,000 bytes; restore the file"),
         (text_of(), 0o666, "is refused because other users can write it"),
     ],
@@ -201,18 +199,6 @@ async def test_only_a_regular_file_beside_the_configuration_is_read(
     os.mkfifo(folder / LOCK_FILE_NAME)
     with pytest.raises(PluginError, match="it is not a regular file"):
         await locking_host(folder, FIND).start()
-
-
-async def test_the_order_of_members_does_not_matter(tmp_path: Path) -> None:
-    schema = {"type": "object", "properties": {"b": {"type": "string"}, "a": {"type": "integer", "default": 1}}}
-    tool = FIND._replace(function=lambda **_: "", name="find", description="Find.", input_schema=schema)
-    other = tool._replace(input_schema=dict(reversed(schema.items())))
-    await lock(tmp_path, locking_host(tmp_path, tool, locked=False))
-    async with locking_host(tmp_path, other) as host:
-        assert list(host.assembly.tools) == ["find"]
-    properties = {**schema["properties"], "a": {"type": "integer", "default": True}}  # type: ignore[dict-item]
-    async with locking_host(tmp_path, tool._replace(input_schema={**schema, "properties": properties})) as host:
-        assert list(host.assembly.tools) == []
 
 
 @pytest.mark.parametrize("lazy", [False, True])

@@ -76,16 +76,21 @@ def test_a_change_is_shown_and_served_once_it_is_accepted(shop: Command) -> None
     assert listed(shop, "--locked") == ["shop_find", "shop_pay"]
 
 
-def test_a_definition_whose_digest_does_not_match_is_not_offered_for_acceptance(shop: Command) -> None:
+def test_an_unreliable_lock_is_refused_and_not_offered_for_acceptance(shop: Command) -> None:
+    assert shop("lock", "--only", "shop").code == 3
     file = shop.folder / "pegboard.lock"
     file.write_text(file.read_text().replace("Find a cup.", "Find a cub."))
-    refused = shop("lock", "--update", "--yes")
     story = shop("why", "shop_find", env=LOCKED).out
-    for text, code in ((refused.err, 3), (story, 3)):
-        assert refused.code == code
+    assert story.count("digest") == 1
+    commands = [shop("lock", *options) for options in (["--check"], ["--update", "--yes"])]
+    assert [done.code for done in commands] == [3, 3]
+    for text in (story, *(done.err for done in commands)):
         assert "does not match its definition" in text
         assert "restore the file, or remove it and run `pegboard lock`" in text
-    assert story.count("digest") == 1
+    assert "the digest of shop_find does not match" in commands[0].err
+    file.write_text(json.dumps({"format": 99}))
+    done = shop("lock", "--update", "--yes")
+    assert (done.code, "has format 99 and canonical form None" in done.err) == (3, True)
 
 
 def test_suites_that_name_a_changed_tool_are_named(shop: Command) -> None:
@@ -103,12 +108,8 @@ def test_programs_read_the_differences(shop: Command) -> None:
     shop.install("shop", SHOP + EXTRA)
     done = shop("lock", "--check", "--json")
     (difference,) = done.data["differences"]
-    assert (done.code, difference["name"], difference["change"], difference["kind"]) == (
-        1,
-        "shop_pay",
-        "added",
-        "tools",
-    )
+    assert done.code == 1
+    assert (difference["name"], difference["change"], difference["kind"]) == ("shop_pay", "added", "tools")
     assert shop("lock", "--update", "--yes", "--json").data["written"]
     assert shop("lock", "--check", "--json").data["differences"] == []
 
@@ -136,17 +137,6 @@ def test_a_host_does_not_start_without_its_lock(command: tuple[str, ...], shop: 
         done = shop(*command)
         assert done.code == 3
         assert "an option sets this section, but the plugin is disabled by 'lock'" in done.err
-
-
-def test_an_unreliable_lock_is_refused(shop: Command) -> None:
-    assert shop("lock", "--only", "shop").code == 3
-    file = shop.folder / "pegboard.lock"
-    file.write_text(file.read_text().replace("Find a cup.", "Find a cub."))
-    done = shop("lock", "--check")
-    assert (done.code, "the digest of shop_find does not match its definition" in done.err) == (3, True)
-    file.write_text(json.dumps({"format": 99}))
-    done = shop("lock", "--update", "--yes")
-    assert (done.code, "has format 99 and canonical form None" in done.err) == (3, True)
 
 
 def mount(command: Command) -> Path:

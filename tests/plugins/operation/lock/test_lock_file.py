@@ -126,7 +126,7 @@ def test_another_version_of_the_owner_is_a_difference() -> None:
 
 @pytest.mark.parametrize(("value", "is_accepted"), [(1, True), (True, False), (1.0, False)])
 def test_only_equal_json_is_accepted(value: object, *, is_accepted: bool) -> None:
-    tool = Tool(name="find", description="Find a cup.", input_schema=SCHEMA, meta={"a": value})
+    tool = Tool(name="find", description="Find a cup.", input_schema=dict(reversed(SCHEMA.items())), meta={"a": value})
     checked = CheckedDefinition("tools", "find", tool, "toolkit:shop", "dist", "1.0")
     assert (unlocked_reason(lock_of(find=TOOL | {"_meta": {"a": 1}}), checked) is None) is is_accepted
 
