@@ -31,13 +31,6 @@ TOKEN = "0123456789abcdefghijklmnopqrstuvwxyz"
 BEARER = ("Authorization", f"Bearer {TOKEN}")
 
 
-class Known(Session):
-    """A session whose requests have the token."""
-
-    def fields(self, *more: tuple[str, str]) -> list[tuple[str, str]]:
-        return super().fields(BEARER, *more)
-
-
 @pytest.fixture(scope="module")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return make_fixture_site(tmp_path_factory.mktemp("site"))
@@ -70,7 +63,7 @@ async def listed(served: Served, *fields: tuple[str, str], path: str = "/mcp") -
 async def test_calls_and_sessions(proxied: Proxied) -> None:
     done = await ask(proxied, call("fixture_length", {"text": "x" * 3_000_000}), Authorization=BEARER[1])
     assert done.result["content"][0]["text"] == "3000000"
-    session = Known(proxied)
+    session = Session(proxied, fields=[BEARER])
     await session.open()
     assert (await session.post(call("fixture_echo", {"text": "x"}))).result["isError"] is False
     assert (await listed(proxied, BEARER, path="/tools/mcp")).status == 200
@@ -90,7 +83,7 @@ async def test_a_unix_socket_behind_the_proxy(site: Path, certificate: Path, tmp
 
 async def test_events_pass_at_once(proxied: Proxied) -> None:
     """Each is read while the call that sends it waits for a request that comes later."""
-    session = Known(proxied)
+    session = Session(proxied, fields=[BEARER])
     await session.open()
     request = modern(call("fixture_wait", token="p"))
     alone = Streaming(await proxied.connect())

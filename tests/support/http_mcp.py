@@ -168,10 +168,13 @@ def opening(revision: str = LEGACY[-1], capabilities: Any = None, *, id: Any = N
 
 
 class Session:
-    """A session of a legacy revision; each request has a new connection."""
+    """A session of a legacy revision; each request has a new connection, and the given header fields."""
 
-    def __init__(self, served: Served, revision: str = LEGACY[-1], capabilities: Any = None) -> None:
+    def __init__(
+        self, served: Served, revision: str = LEGACY[-1], capabilities: Any = None, fields: Fields = ()
+    ) -> None:
         self.served = served
+        self._fields = fields
         self.capabilities = capabilities or {}
         self.revision = revision
         self.id = ""
@@ -186,7 +189,7 @@ class Session:
 
     def fields(self, *more: tuple[str, str]) -> list[tuple[str, str]]:
         """Return the header fields of a request in the session."""
-        own = [("Mcp-Session-Id", self.id)] if self.id else []
+        own = [*self._fields, *([("Mcp-Session-Id", self.id)] if self.id else [])]
         if self.id and self.revision >= "2025-06-18":
             own.append(("MCP-Protocol-Version", self.revision))
         replaced = {name.lower() for name, _ in more}

@@ -12,10 +12,11 @@ import pytest
 from pegboard.types import Caller, Request, header_fields
 from tests.plugins.auth.login.front import Front
 from tests.plugins.auth.login.identity_server import IdentityServer
+from tests.support.forks import Done, forks
 from tests.support.http import Line
 from tests.support.http_mcp import Streaming, message, mirrored, modern
 from tests.support.person import Person
-from tests.support.wire import PEGBOARD, client_environment
+from tests.support.wire import client_environment
 
 CONFIG = """
 [plugins.login]
@@ -33,19 +34,12 @@ async def test_the_command_explains_a_file_that_cannot_be_used(state: Path) -> N
     assert f"pegboard: other users can read {state / 'login.db'}: change its mode with chmod 600" in messages
 
 
-async def people(state: Path, *arguments: str) -> tuple[int | None, str, str]:
-    """Run `pegboard people` beside the host, and return its code, output and messages."""
+async def people(state: Path, *arguments: str) -> Done:
+    """Run `pegboard people` beside the host."""
     (state / "hostconfig.toml").write_text(CONFIG, "utf-8")
-    process = await asyncio.create_subprocess_exec(
-        PEGBOARD,
-        *("people", "--config", "hostconfig.toml", *arguments),
-        cwd=state,
-        env=client_environment(state, {"PEGBOARD_STATE_DIR": str(state)}),
-        stdout=asyncio.subprocess.PIPE,
-        stderr=asyncio.subprocess.PIPE,
-    )
-    out, wrong = await process.communicate()
-    return process.returncode, out.decode(), wrong.decode()
+    command = ("people", "--config", "hostconfig.toml", *arguments)
+    env = client_environment(state, {"PEGBOARD_STATE_DIR": str(state)})
+    return await asyncio.to_thread(forks().run, command, state, env)
 
 
 async def test_the_operator_lists_and_ends_logins(provider: IdentityServer, state: Path) -> None:

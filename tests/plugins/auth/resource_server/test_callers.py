@@ -30,16 +30,6 @@ EVENTS = ("Accept", "text/event-stream")
 ABLE: Any = {"elicitation": {"form": {}}}
 
 
-class OwnSession(Session):
-    """A session whose requests have a token unless they bring another."""
-
-    field: tuple[str, str]
-
-    def fields(self, *more: tuple[str, str]) -> list[tuple[str, str]]:
-        own = [] if any(name == self.field[0] for name, _ in more) else [self.field]
-        return super().fields(*own, *more)
-
-
 class Two:
     """A server with two issuers. One issues tokens for `ann` and `ben`, the other for another `ann`, the `namesake`."""
 
@@ -53,9 +43,8 @@ class Two:
     def field(self, name: str) -> tuple[str, str]:
         return "Authorization", self.bearers[name]
 
-    async def session(self, name: str) -> OwnSession:
-        session = OwnSession(self.served, capabilities=ABLE)
-        session.field = self.field(name)
+    async def session(self, name: str) -> Session:
+        session = Session(self.served, capabilities=ABLE, fields=[self.field(name)])
         await session.open()
         return session
 
@@ -91,7 +80,7 @@ async def test_a_session_of_another_caller_is_unknown_and_the_attempt_is_logged(
         assert (answer.status, answer.get("WWW-Authenticate")) == (404, None)
     assert (await two.served.request("DELETE", "/mcp", session.fields(field))).status == 404
     renewed = two.issuers[0].token(jti="2", scope="other")
-    for own in (session.field, ("Authorization", f"Bearer {renewed}")):
+    for own in (two.field("ann"), ("Authorization", f"Bearer {renewed}")):
         assert (await session.post(message("ping"), own)).status == 200
     digest = hashlib.sha256(session.id.encode()).hexdigest()[:12]
     issuer, subject = two.issuers[stranger == "namesake"].url, "ann" if stranger == "namesake" else stranger

@@ -12,7 +12,6 @@ import argparse
 import asyncio
 import os
 import random
-import re
 import sys
 import tempfile
 from collections import Counter
@@ -26,9 +25,10 @@ from pegboard_client import Client, TaskCancelledError
 from tests.host.hosting import until
 from tests.plugins.protocols.tasks import jobs_kit
 from tests.plugins.protocols.tasks.messages import DECLARED
+from tests.support.http import Served
 from tests.support.pool import make_site
 from tests.support.redis_server import RedisServer
-from tests.support.wire import PEGBOARD, client_environment
+from tests.support.wire import PEGBOARD
 
 CONFIG = "[plugins.http]\nport = 0\n[plugins.tasks]\npoll_ms = 50\nmax_per_caller = 1000000\n"
 REDIS = '[host]\nstate = "redis"\nstate_keys = ["0123456789abcdef0123456789abcdef"]\n'
@@ -59,30 +59,18 @@ class Effects:
 
 
 @asynccontextmanager
-async def server(folder: Path) -> AsyncIterator[tuple[str, Client]]:
+async def server(folder: Path, config: str = CONFIG) -> AsyncIterator[tuple[str, Client]]:
     """Run a server, and kill it at the end of the block. Yield its URL and a client."""
-    environment = client_environment(folder, {"PYTHONPATH": str(folder), "PEGBOARD_STATE_DIR": str(folder / "state")})
-    command = [str(PEGBOARD), "serve", "--config", str(folder / "hostconfig.toml"), "--only", "jobs"]
-    process = await asyncio.create_subprocess_exec(
-        *command, cwd=folder, env=environment, stderr=asyncio.subprocess.PIPE, stdin=asyncio.subprocess.DEVNULL
-    )
-    assert process.stderr is not None
-    text = ""
-    try:
-        while (match := re.search(r" at (http://\S+)", text)) is None:
-            line = (await process.stderr.readline()).decode()
-            assert line, text
-            text += line
-        async with Client(match[1], capabilities={"elicitation": {"form": {}}}, timeout=30) as client:
-            try:
-                yield match[1], client
-            finally:
-                process.kill()
-                await process.wait()
-    finally:
-        with suppress(ProcessLookupError):
-            process.kill()
-        await process.wait()
+    command = (PEGBOARD, "serve", "--config", "hostconfig.toml", "--only", "jobs")
+    state = {"PEGBOARD_STATE_DIR": str(folder / "state")}
+    async with (
+        Served(folder, config, env=state, cwd=folder, command=command) as served,
+        Client(served.url, capabilities={"elicitation": {"form": {}}}, timeout=30) as client,
+    ):
+        try:
+            yield served.url, client
+        finally:
+            await served.stop()
 
 
 class Load:
@@ -155,12 +143,11 @@ async def run(kills: int, tasks: int, folder: Path, store: str = "sqlite") -> Co
     endings: Counter[str] = Counter()
     with RedisServer() if store == "redis" else nullcontext() as redis:
         more = 'store = "memory"\n' if store == "memory" else "" if redis is None else REDIS + redis.config
-        (folder / "hostconfig.toml").write_text(CONFIG + more, encoding="utf-8")
         async with await asyncio.start_server(effects.count, "127.0.0.1", 0) as counting:
             load = Load(counting.sockets[0].getsockname()[1])
             for kill in range(kills):
                 share = -(-(tasks - len(load.created)) // (kills - kill))  # some of the former were not created
-                async with server(folder) as (_, client):
+                async with server(folder, CONFIG + more) as (_, client):
                     creations = [asyncio.create_task(load.create(client, f"{kill}-{task}")) for task in range(share)]
                     await asyncio.sleep(random.uniform(0, MAX_LIFE_SECONDS))
                     if kill == kills - 1:
@@ -168,7 +155,7 @@ async def run(kills: int, tasks: int, folder: Path, store: str = "sqlite") -> Co
                 for creation in creations:
                     creation.cancel()
                 await asyncio.gather(*creations, return_exceptions=True)
-            async with server(folder) as (_, client):
+            async with server(folder, CONFIG + more) as (_, client):
                 missing = 0 if store == "memory" else tasks - len(load.created)  # another process knows none in memory
                 for task in range(missing):
                     await load.create(client, f"{kills}-{task}")

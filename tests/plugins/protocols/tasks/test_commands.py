@@ -15,7 +15,7 @@ from pegboard.errors import ProtocolError
 from pegboard_client import TaskCancelledError
 from tests.host.hosting import until
 from tests.plugins.protocols.tasks import jobs_kit
-from tests.plugins.protocols.tasks.kills import ANSWER, CONFIG, server
+from tests.plugins.protocols.tasks.kills import ANSWER, server
 from tests.support.pool import make_site
 from tests.support.typist import heed_interrupts
 from tests.support.wire import PEGBOARD, client_environment
@@ -47,7 +47,6 @@ async def output(folder: Path, *arguments: str) -> Any:
 
 async def test_the_operator_and_clients_see_the_same_tasks(tmp_path: Path) -> None:
     make_site(tmp_path, {"jobs": jobs_kit})
-    (tmp_path / "hostconfig.toml").write_text(CONFIG, encoding="utf-8")
     async with server(tmp_path) as (url, client):
         states = list[Any]()
 

@@ -12,14 +12,12 @@ from collections.abc import Iterator
 from importlib import import_module
 from pathlib import Path
 from threading import Barrier, Thread
-from typing import Any
 
 import pytest
 
 from pegboard import Host
 from pegboard.config import HostConfig
 from pegboard.plugin import CommandContext, PluginError
-from pegboard_evals import BinaryCritic
 from pegboard_plugins.authoring.doctor.catalogue_checks import check_import_times
 from pegboard_plugins.toolkit_sources.arcade_toolkits.finder import has_tools
 from pegboard_plugins.toolkit_sources.arcade_toolkits.loading import ALIASED
@@ -317,10 +315,3 @@ def test_tool_packages_serves_them_too(site: Path, named: set[str]) -> None:
     host = Host(HostConfig.of({"host": section, "plugins": {name: {"names": ["sums"]} for name in named}}))
     assert owners(host) == {"sums"}
     assert [problem for problem in host.problems if problem.stage != "secrets"] == []
-
-
-@pytest.mark.parametrize(
-    ("expected", "actual", "score"), [(3, "3", 0.5), ("a", "b", 0.0), (None, None, 0.5), (None, 1, 0.0)]
-)
-def test_a_critic_compares_arguments(expected: Any, actual: Any, score: float) -> None:
-    assert BinaryCritic("field", 0.5).evaluate(expected, actual) == {"match": bool(score), "score": score}

@@ -22,6 +22,7 @@ from pegboard_plugins.transports.http.settings import HttpConfig
 from pegboard_plugins.transports.http.workers import supervisor
 from pegboard_plugins.transports.http.workers.listening import open_sockets
 from tests.protocol.http.test_service import MANAGER
+from tests.support.forks import forks
 from tests.support.http import Line, Served, http_config
 from tests.support.http_mcp import ask, call, opened, send
 from tests.support.peer import LIMIT, WAIT
@@ -183,15 +184,8 @@ async def test_a_second_server_at_the_port_is_refused(served: Served, tmp_path: 
 
 
 async def reload(served: Served) -> str:
-    process = await asyncio.create_subprocess_exec(
-        *(sys.executable, "-m", "pegboard", "reload"),
-        cwd=served.cwd,
-        env=client_environment(served.home),
-        stdout=asyncio.subprocess.PIPE,
-        stderr=asyncio.subprocess.STDOUT,
-    )
-    async with asyncio.timeout(WAIT):
-        return (await process.communicate())[0].decode()
+    environment = client_environment(served.home)
+    return (await asyncio.to_thread(forks().run, ["reload"], served.cwd, environment, merged=True)).out
 
 
 class Load:
