@@ -62,8 +62,6 @@ def test_a_profile_serves_a_part(profile: str, items: list[str]) -> None:
 
 def test_the_profile_with_its_own_tokens_has_valid_settings() -> None:
     plugins = settings("oauth")["plugins"]
-    assert (
-        McpConfig.model_validate(plugins["mcp"]).profiles["readonly"].auth
-        in plugins["resource_server"]["other_resources"]
-    )
+    policy = McpConfig.model_validate(plugins["mcp"]).profiles["readonly"].auth
+    assert policy in plugins["resource_server"]["other_resources"]
     assert ResourceServerConfig.model_validate(plugins["resource_server"]).other_resources.keys() == {"readonly"}

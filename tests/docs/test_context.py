@@ -28,12 +28,10 @@ async def test_a_session_receives_the_notifications_of_the_toolkit(tmp_path: Pat
         received = [await wire.receive() for _ in range(5)]
         logged = {"message": "one more errand", "waiting": 1}
         assert logged in [notification["params"].get("data") for notification in received]
-        assert [
-            notification["params"]["message"] for notification in received if "progressToken" in notification["params"]
-        ] == ["bread", "milk"]
-        assert [notification["params"] for notification in received if notification["method"].endswith("updated")] == [
-            {"uri": "errands://all"}
-        ]
+        sent = [notification["params"] for notification in received]
+        assert [params["message"] for params in sent if "progressToken" in params] == ["bread", "milk"]
+        updated = [notification["params"] for notification in received if notification["method"].endswith("updated")]
+        assert updated == [{"uri": "errands://all"}]
         (message,) = (await wire.result("prompts/get", {"name": "errands_plan"}))["messages"]
         assert message["content"]["text"] == 'Put this in a good order: ["bread","milk"]'
 

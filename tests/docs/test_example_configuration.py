@@ -34,11 +34,8 @@ def documented(section: str, key: str) -> bool:
 def test_the_example_is_short_and_its_keys_are_in_the_reference() -> None:
     assert len(TEXT.splitlines()) <= MAX_LINES
     config = HostConfig.load(ROOT / "hostconfig.toml", environ={}, directory=ROOT)
-    assert (config.host.transports, config.host.middleware, len(config.host.disabled_tools)) == (
-        ("http",),
-        ("timing",),
-        2,
-    )
+    assert (config.host.transports, config.host.middleware) == (("http",), ("timing",))
+    assert len(config.host.disabled_tools) == 2
     assert set(config.toolkits) == {"files", "github"}
     assert set(config.plugins) == {"rate_limit", "secrets_dotenv"}
     transport, worker = re.findall(r"^# (\[plugins\..*)", TEXT, re.M)

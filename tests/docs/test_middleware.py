@@ -92,9 +92,8 @@ async def test_a_list_is_shortened_and_what_it_hides_can_be_called() -> None:
     async with make_host(make_kit(), plugins={"short": plugin("pegboard_short")}) as host:
         listing = await host.dispatch(Call("tools/list"))
         assert isinstance(listing, Listing)
-        assert [(tool.name, getattr(tool, "description", "")) for tool in listing.items if hasattr(tool, "name")] == [
-            ("busy", "Be busy the first time.")
-        ]
+        described = [(getattr(item, "name", ""), getattr(item, "description", "")) for item in listing.items]
+        assert described == [("busy", "Be busy the first time.")]
         assert listing.private
         assert await value(host, "admin_stop") == "stopped"
 

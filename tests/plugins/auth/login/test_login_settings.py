@@ -67,6 +67,5 @@ def test_spellings_of_one_resource() -> None:
 
 
 def test_spaces_around_a_name_do_not_count() -> None:
-    assert LoginConfig.model_validate({**VALID, "allowed_users": [" ann@example.com "]}).allowed_users == (
-        "ann@example.com",
-    )
+    config = LoginConfig.model_validate({**VALID, "allowed_users": [" ann@example.com "]})
+    assert config.allowed_users == ("ann@example.com",)

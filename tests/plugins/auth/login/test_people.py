@@ -55,10 +55,7 @@ async def test_the_operator_lists_and_ends_logins(provider: IdentityServer, stat
         assert (await people(state, "--end", ""))[0] == 1
         assert (await people(state, "--end", "Ann@example.com"))[1].startswith("1 login has ended.")
         assert (await front.status(first["access_token"]), await front.status(second["access_token"])) == (401, 200)
-        assert json.loads((await people(state, "--end", "8", "--json"))[1]) == {
-            "ended": 1,
-            "refused_within_seconds": 30,
-        }
+        assert (await people(state, "--end", "8", "--json")).data == {"ended": 1, "refused_within_seconds": 30}
         code, _, errors = await people(state, "--end", row["id"])
         assert code == 1
         assert "there is no login of" in errors

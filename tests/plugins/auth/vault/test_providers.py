@@ -29,13 +29,9 @@ SLACK = {"ok": True, "access_token": "xoxb-bot", "scope": "bot", "authed_user": 
 
 def test_every_described_provider_has_its_addresses() -> None:
     described = {auth.provider.id: auth.provider for auth in auth_providers.PROVIDERS if auth.provider.id}
-    assert {name: provider.documentation for name, provider in NAMED_PROVIDERS.items()} == {
-        name: provider.documentation for name, provider in described.items()
-    }
-    assert {name: provider.title for name, provider in NAMED_PROVIDERS.items()} == {
-        name: provider.title for name, provider in described.items()
-    }
-    for provider in NAMED_PROVIDERS.values():
+    assert NAMED_PROVIDERS.keys() == described.keys()
+    for name, provider in NAMED_PROVIDERS.items():
+        assert (provider.title, provider.documentation) == (described[name].title, described[name].documentation)
         fields = (provider.revocation_endpoint, provider.device_endpoint, provider.account_endpoint)
         for url in (provider.authorization_endpoint, provider.token_endpoint, *filter(None, fields)):
             assert url.startswith("https://")

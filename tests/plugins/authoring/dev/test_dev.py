@@ -131,10 +131,8 @@ def test_an_error_of_a_tool_shows_the_frames_of_its_author(bare: Command) -> Non
 
 
 def test_a_docstring_with_an_unknown_parameter_is_a_warning(bare: Command) -> None:
-    bare.write(
-        SHOP.replace('"""Tell the price."""', '"""Tell the price.\n\n    Args:\n        produkt: tea\n    """'),
-        "shop.py",
-    )
+    docstring = '"""Tell the price.\n\n    Args:\n        produkt: tea\n    """'
+    bare.write(SHOP.replace('"""Tell the price."""', docstring), "shop.py")
     problem = "its docstring describes 'produkt', which is not a parameter"
     first, _ = bare("dev", "shop.py", typed="shop_price product=tea").err.splitlines()
     assert re.fullmatch(
@@ -142,11 +140,8 @@ def test_a_docstring_with_an_unknown_parameter_is_a_warning(bare: Command) -> No
     )
     findings = bare("doctor", "--file", "shop.py", "--json").data["findings"]
     (finding,) = [finding for finding in findings if finding["check"] == "docstrings"]
-    assert (finding["level"], problem in finding["message"], finding["fix"]) == (
-        "warning",
-        True,
-        "did you mean 'product'?",
-    )
+    assert problem in finding["message"]
+    assert (finding["level"], finding["fix"]) == ("warning", "did you mean 'product'?")
 
 
 def test_wrong_arguments_lead_to_the_parameters(bare: Command) -> None:

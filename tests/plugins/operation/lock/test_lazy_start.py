@@ -286,10 +286,8 @@ async def test_a_changed_definition_is_rejected_and_clients_are_notified(
         host.watch(changes.append)
         wrong = await failure(host, "shop_twice", {"a": 1})
         assert isinstance(wrong.error, ProtocolError)
-        assert (
-            wrong.error.message
-            == "The definition of 'shop_twice' has changed since it was listed: list the tools again."
-        )
+        expected = "The definition of 'shop_twice' has changed since it was listed: list the tools again."
+        assert wrong.error.message == expected
         await until(lambda: len(changes) == 2)
         assert {change.kind for change in changes} == {"tools", "prompts"}
         assert list(host.assembly.tools) == ["shop_count"]
@@ -347,9 +345,8 @@ async def test_a_failed_import_answers_each_call_with_one_error(
     async with host_of(site) as host:
         results = await asyncio.gather(*(failure(host, "shop_twice", {"a": 1}) for _ in range(20)))
     assert {type(result.error) for result in results} == {LateLoadError}
-    assert {result.error.message for result in results} == {
-        "The toolkit shop cannot be loaded. The log of the host has the reason."
-    }
+    message = "The toolkit shop cannot be loaded. The log of the host has the reason."
+    assert {result.error.message for result in results} == {message}
     assert caplog.text.count(logged) == 1
 
 

@@ -101,10 +101,8 @@ async def test_removed_items_are_named_and_new_ones_are_not_served(
     await lock(tmp_path, locking_host(tmp_path, *(FIND._replace(name=name) for name in "abcdefg"), locked=False))
     async with connected(locking_host(tmp_path, FIND._replace(name="a"), FIND._replace(name="new"))) as client:
         assert await names(client) == ["a"]
-    assert (
-        f"these items of {tmp_path / 'pegboard.lock'}: tool 'b', tool 'c', tool 'd' and 3 more; `pegboard lock"
-        in caplog.text
-    )
+    named = "tool 'b', tool 'c', tool 'd' and 3 more; `pegboard lock"
+    assert f"these items of {tmp_path / 'pegboard.lock'}: {named}" in caplog.text
 
 
 async def test_items_that_are_added_later_are_compared_too(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
@@ -146,9 +144,8 @@ async def test_a_mounted_server_that_changes_its_tool_loses_it(
         far.catalogue.add(FIND._replace(name="new"))
         await until(lambda: "shop_new" in caplog.text)
         assert await names(client) == ["shop_find"]
-    assert (
-        "tool 'shop_new' is not served: pegboard.lock has no such definition from plugin:upstreams/shop" in caplog.text
-    )
+    problem = "pegboard.lock has no such definition from plugin:upstreams/shop"
+    assert f"tool 'shop_new' is not served: {problem}" in caplog.text
     rug = Host({"host": {"autoload": False}}, plugins={"far": plugin_of(tools=[FIND._replace(description="Pay.")])})
     async with connected(locking_host(tmp_path, mount={"shop": rug})) as client:
         assert await names(client) == []

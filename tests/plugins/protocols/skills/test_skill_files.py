@@ -95,10 +95,8 @@ def test_limits_of_one_skill(count: int, size: int, is_served: bool, tmp_path: P
         with (folder / f"{number}.md").open("wb") as file:
             file.truncate(size)
     skills, problems = read(tmp_path)
-    assert (bool(skills), [f"at most {MAX_FILES}" in problem for problem in problems]) == (
-        is_served,
-        [] if is_served else [True],
-    )
+    assert bool(skills) is is_served
+    assert [f"at most {MAX_FILES}" in problem for problem in problems] == ([] if is_served else [True])
 
 
 def test_links_and_hidden_files_are_not_served(tmp_path: Path) -> None:

@@ -234,9 +234,8 @@ async def test_a_toolkit_changes_neither_warnings_nor_numbers_of_the_process(sit
         quotient = await value(host, "sums_divide", {"a": "1", "b": "3"})
         assert quotient == "0." + 100 * "3"
         assert await value(host, "sums_divide", {"a": "2", "b": "1"}) == "2"
-        assert (
-            len(set(await asyncio.gather(*(asyncio.to_thread(lambda: decimal.getcontext().prec) for _ in "ab")))) == 1
-        )
+        threads = [asyncio.to_thread(lambda: decimal.getcontext().prec) for _ in "ab"]
+        assert len(set(await asyncio.gather(*threads))) == 1
     assert decimal.getcontext().prec == before[1]
 
 

@@ -66,7 +66,5 @@ def test_an_origin_is_a_scheme_and_an_authority(scheme: str, separator: str, tex
 
 
 def test_the_origins_of_a_variable_are_separated_by_commas() -> None:
-    assert HttpConfig(cors_origins="https://a.example, https://b.example/").origins == {
-        "https://a.example",
-        "https://b.example",
-    }
+    config = HttpConfig(cors_origins="https://a.example, https://b.example/")
+    assert config.origins == {"https://a.example", "https://b.example"}

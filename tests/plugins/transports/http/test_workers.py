@@ -280,18 +280,15 @@ STATELESS = '[plugins.mcp]\nsessions = "off"\n'
 
 
 @pytest.mark.parametrize(
-    ("http", "more", "texts"),
-    [
-        ("workers = 2", "", ['state = "redis"', 'sessions = "sealed"', '"off"', "--workers 1"]),
-        ("workers = 2", STATELESS, ["state_keys"]),
-    ],
+    ("more", "texts"),
+    [("", ['state = "redis"', 'sessions = "sealed"', '"off"', "--workers 1"]), (STATELESS, ["state_keys"])],
     ids=["sessions in memory", "no keys"],
 )
 async def test_settings_that_several_workers_cannot_have_are_refused_once(
-    tmp_path: Path, http: str, more: str, texts: list[str]
+    tmp_path: Path, more: str, texts: list[str]
 ) -> None:
     command = (sys.executable, "-m", "pegboard", "serve")
-    served = with_workers(tmp_path, f"port = 0\n{http}", more, command)
+    served = with_workers(tmp_path, "port = 0\nworkers = 2", more, command)
     await served.assert_refuses(3, *texts)
     assert served.stderr.count("cannot be opened") == 1
 
