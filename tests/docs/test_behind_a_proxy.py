@@ -21,11 +21,8 @@ from tests.support.pool import CONFIG, make_fixture_site, make_site
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
 PAGE = Page("docs/behind-a-proxy.md")
-SETTINGS, SITE, PREFIX = (
-    PAGE.blocks["toml file=hostconfig.toml"],
-    PAGE.blocks["nginx site"],
-    PAGE.blocks["nginx prefix"],
-)
+SETTINGS, SITE = PAGE.blocks["toml file=hostconfig.toml"], PAGE.blocks["nginx site"]
+PREFIX = PAGE.blocks["nginx prefix"]
 HOST = f'{CONFIG}transports = ["http"]\nlog_level = "info"\n'
 TOKEN = "0123456789abcdefghijklmnopqrstuvwxyz"
 BEARER = ("Authorization", f"Bearer {TOKEN}")

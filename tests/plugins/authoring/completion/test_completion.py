@@ -6,7 +6,6 @@ import os
 import pty
 import select
 import shutil
-import subprocess
 import sys
 from pathlib import Path
 
@@ -77,17 +76,9 @@ def test_a_shell_offers_commands_options_and_tools(
         if script.suffix == ".bash"
         else ["fish", "--no-config", "-c", f"source {script}; complete --do-complete '{line}'"]
     )
-    done = subprocess.run(
-        command,
-        capture_output=True,
-        text=True,
-        cwd=pegboard.folder,
-        env=environment(pegboard),
-        timeout=WAIT,
-        check=True,
-    )
-    words = {row.split("\t")[0] for row in done.stdout.splitlines()}
-    assert (done.returncode, offered <= words, words & left_out, done.stderr) == (0, True, set(), "")
+    done = pegboard.run(command, env=environment(pegboard))
+    words = {row.split("\t")[0] for row in done.out.splitlines()}
+    assert (done.code, offered <= words, words & left_out, done.err) == (0, True, set(), "")
 
 
 def test_the_script_has_the_commands_of_enabled_plugins(pegboard: Command) -> None:

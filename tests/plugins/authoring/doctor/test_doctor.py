@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import socket
-import subprocess
 import sys
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -192,11 +191,8 @@ def test_a_full_state_directory_is_found_before_the_start_and_named(pegboard: Co
     }
     for command, words in expected.items():
         line = ["sh", "-c", f"ulimit -f 0; exec {' '.join(pegboard.arguments(command))}"]
-        process = subprocess.run(
-            line, capture_output=True, cwd=pegboard.folder, env=pegboard.environment(), check=False
-        )
-        output = " ".join((process.stdout + process.stderr).decode().split())
-        assert words in output
+        done = pegboard.run(line)
+        assert words in " ".join((done.out + done.err).split())
     assert not [*state.glob("*operator-token*"), *state.glob(".*probe*")]
 
 

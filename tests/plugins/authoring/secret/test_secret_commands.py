@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import os
-import pty
 from pathlib import Path
 
 import pytest
 
 from tests.support.command_line import Command
-from tests.support.wire import PEGBOARD
+from tests.support.typist import Typist
 
 WEATHER = '''
 from pegboard import Context, Toolkit
@@ -69,19 +67,13 @@ def test_a_new_file_belongs_to_its_owner_and_another_store_is_selected(weather: 
 
 
 def test_a_terminal_does_not_show_the_value(weather: Command) -> None:
-    pid, terminal = pty.fork()
-    if pid == 0:
-        os.chdir(weather.folder)
-        os.execve(PEGBOARD, [str(PEGBOARD), "secret", "set", "WEATHER_KEY"], weather.environment())
-    shown = b""
-    while b"not shown" not in shown:
-        shown += os.read(terminal, 4096)
-    os.write(terminal, b"typed-secret\n")
-    while b"is set in" not in shown:
-        shown += os.read(terminal, 4096)
-    assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 0
-    os.close(terminal)
-    assert b"typed-secret" not in shown
+    command = weather.arguments("secret", "set", "WEATHER_KEY")
+    with Typist(command, weather.folder, weather.environment()) as user:
+        shown = user.sees("not shown")
+        user.types("typed-secret\n")
+        shown += user.sees("is set in")
+        assert user.process.wait() == 0
+    assert "typed-secret" not in shown
     assert "typed-secret" in Path(weather.folder, ".env").read_text()
 
 
