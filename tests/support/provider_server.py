@@ -110,4 +110,5 @@ class ProviderServer(LoopbackServer):
 
     async def _user(self, request: web.Request) -> web.Response:
         known = request.headers.get("Authorization", "").startswith("Bearer access-")
-        return web.json_response({"login": "octocat", "sub": "7"} if known else {}, status=200 if known else 401)
+        account = {"login": "octocat", "sub": "7", "html_url": "https://github.com/octocat"}
+        return web.json_response(account if known else {}, status=200 if known else 401)

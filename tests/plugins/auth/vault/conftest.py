@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ from pegboard_plugins.auth.vault.login_flows import LoginFlow, LoginFlows, login
 from pegboard_plugins.auth.vault.settings import VaultConfig
 from pegboard_plugins.auth.vault.vault_store import TokenKey
 from tests.support.person import Person
+from tests.support.provider_server import ProviderServer
 
 KEY = TokenKey("", "", "acme")
 
@@ -22,6 +24,18 @@ def state(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """The state directory of the test."""
     monkeypatch.setenv("PEGBOARD_STATE_DIR", str(tmp_path))
     return tmp_path
+
+
+@pytest.fixture
+async def provider() -> AsyncIterator[ProviderServer]:
+    async with ProviderServer() as server:
+        yield server
+
+
+@pytest.fixture
+async def person() -> AsyncIterator[Person]:
+    async with Person() as user:
+        yield user
 
 
 def vault_host(settings: dict[str, Any], *scopes: str, more: tuple[str, ...] = ()) -> Host:

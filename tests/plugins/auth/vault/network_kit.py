@@ -8,7 +8,7 @@ from pegboard_plugins.auth.auth_providers import OAuth2
 kit = Toolkit("network")
 
 
-@kit.tool(requires_auth=OAuth2(id="acme", scopes=["read"]))
+@kit.tool(requires_auth=OAuth2(id="acme", scopes=["read", "write"]))
 def use(context: Context) -> str:
     """Return the token."""
     return context.get_auth_token_or_empty()

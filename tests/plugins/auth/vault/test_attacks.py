@@ -32,27 +32,27 @@ async def closed(flows: LoginFlows) -> VaultToken | None:
 
 
 @pytest.mark.parametrize("answer", [{"iss": "https://evil.example"}, {"iss": "http://127.0.0.1:1"}])
-async def test_a_response_of_another_issuer_is_refused_before_the_code_is_used(answer: dict[str, str]) -> None:
-    async with ProviderServer() as provider, Person() as person:
-        provider.answer = answer
-        _, flow = await log_in(person, provider.settings(provider="google"))
-        assert "authorization server" in await outcome(flow)
-        assert provider.forms == []
+async def test_a_response_of_another_issuer_is_refused_before_the_code_is_used(
+    answer: dict[str, str], provider: ProviderServer, person: Person
+) -> None:
+    provider.answer = answer
+    _, flow = await log_in(person, provider.settings(provider="google"))
+    assert "authorization server" in await outcome(flow)
+    assert provider.forms == []
 
 
 @pytest.mark.parametrize("change", [{"state": "another"}, {"state": ""}])
-async def test_another_state_ends_no_login(change: dict[str, str]) -> None:
-    async with ProviderServer() as provider, Person() as person:
-        provider.answer = change
-        flows, _ = await log_in(person, provider.settings())
-        assert person.shown[0] == 400
-        assert provider.forms == []
-        assert await closed(flows) is None
+async def test_another_state_ends_no_login(change: dict[str, str], provider: ProviderServer, person: Person) -> None:
+    provider.answer = change
+    flows, _ = await log_in(person, provider.settings())
+    assert person.shown[0] == 400
+    assert provider.forms == []
+    assert await closed(flows) is None
 
 
-async def test_a_stolen_state_is_useless_in_another_browser() -> None:
+async def test_a_stolen_state_is_useless_in_another_browser(provider: ProviderServer, person: Person) -> None:
     """Also login CSRF: an attacker leads the victim's browser to the end of a login that it did not begin."""
-    async with ProviderServer() as provider, Person() as person, Person() as thief:
+    async with Person() as thief:
         flows = logins(provider.settings())
         flow = await flows.start(KEY, [])
         end = await person.open(flow.url, until=flow.url.partition("/login/")[0] + "/callback")
@@ -63,27 +63,26 @@ async def test_a_stolen_state_is_useless_in_another_browser() -> None:
         assert await flow.done == "You are logged in at acme"
 
 
-async def test_a_response_is_used_once() -> None:
-    async with ProviderServer() as provider, Person() as person:
-        flows = logins(provider.settings())
-        first = await flows.start(KEY, [])
-        other = await flows.start(KEY._replace(subject="other"), [])  # keeps the pages open
-        end = await person.open(first.url, until=first.url.partition("/login/")[0] + "/callback")
-        await person.open(end)
-        await first.done
-        await asyncio.gather(*[first.task] if first.task else [])
-        await person.open(end)
-        assert person.shown[0] == 400
-        await person.open(first.url)
-        assert person.shown[0] == 404
-        assert len(provider.forms) == 1
-        assert other.url
-        await flows.close()
+async def test_a_response_is_used_once(provider: ProviderServer, person: Person) -> None:
+    flows = logins(provider.settings())
+    first = await flows.start(KEY, [])
+    other = await flows.start(KEY._replace(subject="other"), [])  # keeps the pages open
+    end = await person.open(first.url, until=first.url.partition("/login/")[0] + "/callback")
+    await person.open(end)
+    await first.done
+    await asyncio.gather(*[first.task] if first.task else [])
+    await person.open(end)
+    assert person.shown[0] == 400
+    await person.open(first.url)
+    assert person.shown[0] == 404
+    assert len(provider.forms) == 1
+    assert other.url
+    await flows.close()
 
 
-async def test_an_injected_code_is_refused() -> None:
+async def test_an_injected_code_is_refused(provider: ProviderServer, person: Person) -> None:
     """The code of the thief's own login, with the state of the victim."""
-    async with ProviderServer() as provider, Person() as person, Person() as thief:
+    async with Person() as thief:
         flows = logins(provider.settings())
         own = await flows.start(KEY._replace(subject="thief"), [])
         stolen = await thief.open(own.url, until=own.url.partition("/login/")[0] + "/callback")
@@ -95,22 +94,21 @@ async def test_an_injected_code_is_refused() -> None:
 
 
 @pytest.mark.parametrize("query", ["?url=https://evil.example", "?redirect_uri=https://evil.example", "?next=//evil"])
-async def test_the_link_redirects_to_the_provider_only(query: str) -> None:
-    async with ProviderServer() as provider, Person() as person:
-        flows = logins(provider.settings())
-        flow = await flows.start(KEY, [])
-        end = flow.url.partition("/login/")[0]
-        await person.open(flow.url + query, until=f"{end}/callback")
-        assert [url.startswith((end, provider.url)) for url in person.visited] == [True] * 3
-        await person.open(f"{end}/login/guessed")
-        assert person.shown[0] == 404
-        await flows.close()
+async def test_the_link_redirects_to_the_provider_only(query: str, provider: ProviderServer, person: Person) -> None:
+    flows = logins(provider.settings())
+    flow = await flows.start(KEY, [])
+    end = flow.url.partition("/login/")[0]
+    await person.open(flow.url + query, until=f"{end}/callback")
+    assert [url.startswith((end, provider.url)) for url in person.visited] == [True] * 3
+    await person.open(f"{end}/login/guessed")
+    assert person.shown[0] == 404
+    await flows.close()
 
 
 @pytest.mark.parametrize("name", ["Origin", "Host"])
-async def test_pages_are_served_at_their_own_address_only(name: str) -> None:
+async def test_pages_are_served_at_their_own_address_only(name: str, provider: ProviderServer) -> None:
     """A name that an attacker's DNS server binds to this machine, and pages of other programs here."""
-    async with ProviderServer() as provider, aiohttp.ClientSession() as browser:
+    async with aiohttp.ClientSession() as browser:
         flows = logins(provider.settings())
         url = urlsplit((await flows.start(KEY, [])).url)
         for value in (f"evil.example:{url.port}", f"localhost:{url.port}", "127.0.0.1:1"):
@@ -122,20 +120,21 @@ async def test_pages_are_served_at_their_own_address_only(name: str) -> None:
 
 
 @pytest.mark.parametrize("error", ["invalid_grant", "temporarily_unavailable"])
-async def test_no_secret_is_in_an_error_or_log(error: str, caplog: pytest.LogCaptureFixture) -> None:
+async def test_no_secret_is_in_an_error_or_log(
+    error: str, caplog: pytest.LogCaptureFixture, provider: ProviderServer, person: Person
+) -> None:
     """A provider that repeats what it received."""
     caplog.set_level(logging.DEBUG)
-    async with ProviderServer() as provider, Person() as person:
-        flows = logins(provider.settings())
-        heard = ("code-1-canary client-secret-canary", "refresh-0-canary client-secret-canary")
-        provider.replies = [(400, {"error": error, "error_description": text}) for text in heard]
-        flow = await flows.start(KEY, [])
-        await person.open(flow.url)
-        shown = await outcome(flow) + person.shown[1]
-        assert "***" in shown
-        await flows.tokens.save(KEY, VaultToken("access-0-canary", "refresh-0-canary", 0.0))
-        (failed,) = await asyncio.gather(flows.tokens.fresh(KEY), return_exceptions=True)
-        assert "canary" not in shown + str(failed) + caplog.text
+    flows = logins(provider.settings())
+    heard = ("code-1-canary client-secret-canary", "refresh-0-canary client-secret-canary")
+    provider.replies = [(400, {"error": error, "error_description": text}) for text in heard]
+    flow = await flows.start(KEY, [])
+    await person.open(flow.url)
+    shown = await outcome(flow) + person.shown[1]
+    assert "***" in shown
+    await flows.tokens.save(KEY, VaultToken("access-0-canary", "refresh-0-canary", 0.0))
+    (failed,) = await asyncio.gather(flows.tokens.fresh(KEY), return_exceptions=True)
+    assert "canary" not in shown + str(failed) + caplog.text
 
 
 @pytest.mark.parametrize("name", ["authorization_endpoint", "token_endpoint"])
@@ -150,28 +149,26 @@ async def test_metadata_must_name_addresses_with_https(name: str, url: str) -> N
 
 
 @pytest.mark.parametrize("description", ["{}", "https%3A%2F%2Fa%3Ftoken%3D{}", "{:z<30}", "x" * 190 + " {}"])
-async def test_a_token_in_a_description_is_masked(description: str) -> None:
+async def test_a_token_in_a_description_is_masked(description: str, provider: ProviderServer) -> None:
     """The description is shortened, and may quote the token."""
     secret = "refresh/0+canary=="
-    async with ProviderServer() as provider:
-        for text in (secret, quote(secret, safe="")):
-            answer = {"error": "invalid_request", "error_description": description.format(text)}
-            provider.replies = [(400, answer), (400, {"error": text, "error_description": "no"})]
-            flows = logins(provider.settings())
-            await flows.tokens.save(KEY, VaultToken("access-0-canary", secret, 0.0))
-            for _ in range(2):
-                with pytest.raises(LoginFailedError) as failed:
-                    await flows.tokens.fresh(KEY)
-                assert "refresh" not in str(failed.value)
+    for text in (secret, quote(secret, safe="")):
+        answer = {"error": "invalid_request", "error_description": description.format(text)}
+        provider.replies = [(400, answer), (400, {"error": text, "error_description": "no"})]
+        flows = logins(provider.settings())
+        await flows.tokens.save(KEY, VaultToken("access-0-canary", secret, 0.0))
+        for _ in range(2):
+            with pytest.raises(LoginFailedError) as failed:
+                await flows.tokens.fresh(KEY)
+            assert "refresh" not in str(failed.value)
 
 
 @pytest.mark.parametrize("token", ["", "two words", "line\nbreak", "\x1b[31m", ["list"], 7])
-async def test_an_unusable_token_is_refused(token: object) -> None:
-    async with ProviderServer() as provider, Person() as person:
-        provider.reply = {"access_token": token}
-        flows, flow = await log_in(person, provider.settings())
-        assert "sent no usable token" in await outcome(flow)
-        assert await closed(flows) is None
+async def test_an_unusable_token_is_refused(token: object, provider: ProviderServer, person: Person) -> None:
+    provider.reply = {"access_token": token}
+    flows, flow = await log_in(person, provider.settings())
+    assert "sent no usable token" in await outcome(flow)
+    assert await closed(flows) is None
 
 
 @pytest.mark.parametrize(
@@ -184,11 +181,10 @@ async def test_an_unusable_token_is_refused(token: object) -> None:
         {"user_code": "x" * 1000},
     ],
 )
-async def test_a_device_login_shows_only_a_safe_page_and_code(answer: dict[str, str]) -> None:
-    async with ProviderServer() as provider:
-        provider.device |= answer
-        with pytest.raises(LoginFailedError, match=r"https URL|no usable code"):
-            await logins(provider.settings()).start(KEY, [], device=True)
+async def test_a_device_login_shows_only_a_safe_page_and_code(answer: dict[str, str], provider: ProviderServer) -> None:
+    provider.device |= answer
+    with pytest.raises(LoginFailedError, match=r"https URL|no usable code"):
+        await logins(provider.settings()).start(KEY, [], device=True)
 
 
 @pytest.mark.parametrize(
@@ -205,8 +201,9 @@ async def test_a_device_login_shows_only_a_safe_page_and_code(answer: dict[str, 
         (10**400, 60.0),
     ],
 )
-async def test_the_interval_of_a_device_login_is_limited(interval: object, seconds: float) -> None:
-    async with ProviderServer() as provider:
-        provider.device["interval"] = interval
-        login = await logins(provider.settings()).clients["acme"].start_device_login([])
-        assert login.seconds == seconds
+async def test_the_interval_of_a_device_login_is_limited(
+    interval: object, seconds: float, provider: ProviderServer
+) -> None:
+    provider.device["interval"] = interval
+    login = await logins(provider.settings()).clients["acme"].start_device_login([])
+    assert login.seconds == seconds

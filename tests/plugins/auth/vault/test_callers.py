@@ -91,18 +91,17 @@ async def test_each_caller_logs_in_and_receives_the_own_token(network: Network) 
     assert "canary" not in network.served.stderr
 
 
-async def test_a_caller_ends_the_own_login(network: Network) -> None:
+async def test_a_caller_ends_the_own_login(network: Network, person: Person) -> None:
     page = f"http://127.0.0.1:{network.served.port}/vault/logins"
-    async with Person() as person:
-        for user in ("ann", "bob"):
-            network.issuer.user = user
-            await person.open(await network.link(user))
-        await person.open(page)
-        assert "The login at acme is removed." in person.shown[1]
-        assert [await network.token(user) for user in ("ann", "bob")] == ["access-1-canary", None]
-        network.issuer.changed = {"sub": ["bob"]}
-        await person.open(page)
-        assert person.shown[0] in (400, 403)
+    for user in ("ann", "bob"):
+        network.issuer.user = user
+        await person.open(await network.link(user))
+    await person.open(page)
+    assert "The login at acme is removed." in person.shown[1]
+    assert [await network.token(user) for user in ("ann", "bob")] == ["access-1-canary", None]
+    network.issuer.changed = {"sub": ["bob"]}
+    await person.open(page)
+    assert person.shown[0] in (400, 403)
 
 
 async def test_a_phished_link_gives_the_sender_no_token(network: Network) -> None:
@@ -152,31 +151,31 @@ async def test_the_proof_of_another_browser_is_refused(network: Network) -> None
 
 
 @pytest.mark.parametrize("changed", [{"nonce": "other"}, {"aud": "other"}, {"aud": ["vault", "b"]}, {"exp": 1}])
-async def test_an_id_token_of_another_login_proves_nothing(network: Network, changed: dict[str, Any]) -> None:
-    async with Person() as person:
-        network.issuer.changed = changed
-        await person.open(await network.link("ann"))
-        assert person.shown[0] == 400
-        assert network.provider.pages == []
-        claim = "azp" if isinstance(changed.get("aud"), list) else next(iter(changed))
-        await network.served.wait_for_stderr(f"a caller cannot be identified: the ID token is invalid: {claim} ")
+async def test_an_id_token_of_another_login_proves_nothing(
+    network: Network, changed: dict[str, Any], person: Person
+) -> None:
+    network.issuer.changed = changed
+    await person.open(await network.link("ann"))
+    assert person.shown[0] == 400
+    assert network.provider.pages == []
+    claim = "azp" if isinstance(changed.get("aud"), list) else next(iter(changed))
+    await network.served.wait_for_stderr(f"a caller cannot be identified: the ID token is invalid: {claim} ")
 
 
-async def test_an_id_token_needs_a_key_of_the_issuer(network: Network) -> None:
-    async with Person() as person:
-        link = await network.link("ann")
-        network.issuer.keys = [public(OTHER_RSA_KEY, "one", "RS256")]
-        await person.open(link)
-        assert person.shown[0] == 400
-        assert network.provider.pages == []
-        network.issuer.answer = web.Response(status=503, text="page-canary")
-        await person.open(link)
-        assert (person.shown[0], "cannot be reached" in person.shown[1]) == (502, True)
-        assert "canary" not in network.served.stderr
+async def test_an_id_token_needs_a_key_of_the_issuer(network: Network, person: Person) -> None:
+    link = await network.link("ann")
+    network.issuer.keys = [public(OTHER_RSA_KEY, "one", "RS256")]
+    await person.open(link)
+    assert person.shown[0] == 400
+    assert network.provider.pages == []
+    network.issuer.answer = web.Response(status=503, text="page-canary")
+    await person.open(link)
+    assert (person.shown[0], "cannot be reached" in person.shown[1]) == (502, True)
+    assert "canary" not in network.served.stderr
 
 
-async def test_another_claim_names_the_subject(tmp_path: Path) -> None:
-    async with running(tmp_path, subject_claim="oid") as network, Person() as person:
+async def test_another_claim_names_the_subject(tmp_path: Path, person: Person) -> None:
+    async with running(tmp_path, subject_claim="oid") as network:
         network.issuer.changed = {"sub": "of-this-client", "oid": "ann"}
         await person.open(await network.link("ann"))
         assert person.shown[0] == 200, person.shown

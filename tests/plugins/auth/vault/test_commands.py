@@ -12,23 +12,11 @@ from typing import Any
 import pytest
 
 from pegboard_plugins.auth.vault.vault_store import VaultStore, VaultToken
+from tests.plugins.auth.vault import network_kit
 from tests.plugins.auth.vault.conftest import KEY, logins
 from tests.support.config import section
 from tests.support.person import Person
 from tests.support.provider_server import ProviderServer
-
-KIT = """
-from pegboard import Context, Toolkit
-from pegboard_plugins.auth.auth_providers import OAuth2
-
-kit = Toolkit("t", prefix=False)
-
-
-@kit.tool(requires_auth=OAuth2(id="acme", scopes=["read", "write"]))
-def use(context: Context) -> bool:
-    \"\"\"Return True if there is a token.\"\"\"
-    return bool(context.get_auth_token_or_empty())
-"""
 
 
 def configure(folder: Path, **providers: dict[str, Any]) -> None:
@@ -37,7 +25,11 @@ def configure(folder: Path, **providers: dict[str, Any]) -> None:
 
 
 async def pegboard(
-    site: Path | None, *arguments: str, person: Person | None = None, pages: int = 1
+    site: Path | None,
+    *arguments: str,
+    person: Person | None = None,
+    pages: int = 1,
+    python: str | Path = sys.executable,
 ) -> tuple[int | None, str, str]:
     """Run a command, with a person who opens the pages that it prints. Return its code, output and messages.
 
@@ -46,7 +38,7 @@ async def pegboard(
     pipes: dict[str, Any] = {"stdout": asyncio.subprocess.PIPE, "stderr": asyncio.subprocess.PIPE}
     config = [] if site is None else ["--config", str(site / "hostconfig.toml")]
     process = await asyncio.create_subprocess_exec(
-        sys.executable, "-m", "pegboard", *arguments, *config, **pipes, env=dict(os.environ)
+        python, "-m", "pegboard", *arguments, *config, **pipes, env=dict(os.environ)
     )
     assert process.stderr is not None
     messages = ""
@@ -62,72 +54,64 @@ async def pegboard(
     return process.returncode, out.decode(), messages + rest.decode()
 
 
-async def test_a_login_from_its_begin_to_its_end(tmp_path: Path) -> None:
-    async with ProviderServer() as provider, Person() as person:
-        configure(tmp_path, acme=provider.settings())
-        code, out, errors = await pegboard(tmp_path, "login", "acme", "--scopes", "read", person=person)
-        assert (code, out) == (0, "You are logged in at acme.\n"), errors
-        code, listed, errors = await pegboard(tmp_path, "logins", "--json")
-        assert code == 0, errors
-        assert [(login["provider"], login["account"], login["scopes"]) for login in json.loads(listed)] == [
-            ("acme", "7", ["read"])
-        ]
-        account = await pegboard(tmp_path, "whoami")
-        assert account[:2] == (0, "acme: 7\n")
-        gone = await pegboard(tmp_path, "logout", "acme")
-        assert gone[:2] == (0, "The token of acme is removed.\n")
-        assert provider.revoked == ["refresh-1-canary"]
-        assert "canary" not in out + errors + listed + str(account) + str(gone)
-        code, _, errors = await pegboard(tmp_path, "logout", "acme")
-        assert code == 1
-        assert "there is no login at 'acme'" in errors
-        code, _, errors = await pegboard(tmp_path, "login", "gitlab")
-        assert code == 1
-        assert "add [plugins.vault.providers.gitlab] with its client_id" in errors
+async def test_a_login_from_its_begin_to_its_end(tmp_path: Path, provider: ProviderServer, person: Person) -> None:
+    configure(tmp_path, acme=provider.settings())
+    code, out, errors = await pegboard(tmp_path, "login", "acme", "--scopes", "read", person=person)
+    assert (code, out) == (0, "You are logged in at acme.\n"), errors
+    account = await pegboard(tmp_path, "whoami")
+    assert account[:2] == (0, "acme: 7\n")
+    gone = await pegboard(tmp_path, "logout", "acme")
+    assert gone[:2] == (0, "The token of acme is removed.\n")
+    assert provider.revoked == ["refresh-1-canary"]
+    assert "canary" not in out + errors + str(account) + str(gone)
+    code, _, errors = await pegboard(tmp_path, "logout", "acme")
+    assert code == 1
+    assert "there is no login at 'acme'" in errors
+    code, _, errors = await pegboard(tmp_path, "login", "gitlab")
+    assert code == 1
+    assert "add [plugins.vault.providers.gitlab] with its client_id" in errors
 
 
-async def test_each_command_prints_json(tmp_path: Path) -> None:
-    async with ProviderServer() as provider, Person() as person:
-        configure(tmp_path, acme=provider.settings())
-        lines = ["login acme --scopes read --json", "logins --json", "whoami --json", "logout acme --json"]
-        persons = [person, None, None, None]
-        done = [
-            await pegboard(tmp_path, *line.split(), person=browser)
-            for line, browser in zip(lines, persons, strict=True)
-        ]
+async def test_each_command_prints_json(tmp_path: Path, provider: ProviderServer, person: Person) -> None:
+    configure(tmp_path, acme=provider.settings())
+    lines = ["login acme --scopes read --json", "logins --json", "whoami --json", "logout acme --json"]
+    persons = [person, None, None, None]
+    done = [
+        await pegboard(tmp_path, *line.split(), person=browser) for line, browser in zip(lines, persons, strict=True)
+    ]
     login, listed, account, end = (json.loads(out) for _, out, _ in done)
     assert listed == [login]
+    assert "canary" not in str(done)
     assert (login["account"], login["scopes"], login["expires_at"][-1]) == ("7", ["read"], "Z")
     assert (account, end) == ([{"provider": "acme", "account": "7"}], {"provider": "acme", "revoked": True})
 
 
-async def test_one_damaged_token_does_not_hide_the_others(tmp_path: Path) -> None:
-    async with ProviderServer() as provider:
-        configure(tmp_path, acme=provider.settings(), other=provider.settings())
-        flows = logins(provider.settings())
-        await flows.tokens.save(KEY, VaultToken("access-0-canary"))
-        other = VaultStore(tmp_path / "vault.db", ["0123456789abcdef-lost-lost-lost-lost"])
-        other.save(KEY._replace(provider="other"), VaultToken("access-1-canary"))
-        for command in ("logins", "whoami"):
-            code, out, errors = await pegboard(tmp_path, command)
-            assert code == 0, errors
-            assert [line.partition(":")[0] for line in out.splitlines()] == ["acme", "other"]
-            assert "pegboard logout other" in out.splitlines()[1]
+async def test_one_damaged_token_does_not_hide_the_others(tmp_path: Path, provider: ProviderServer) -> None:
+    configure(tmp_path, acme=provider.settings(), other=provider.settings())
+    flows = logins(provider.settings())
+    await flows.tokens.save(KEY, VaultToken("access-0-canary"))
+    other = VaultStore(tmp_path / "vault.db", ["0123456789abcdef-lost-lost-lost-lost"])
+    other.save(KEY._replace(provider="other"), VaultToken("access-1-canary"))
+    for command in ("logins", "whoami"):
+        code, out, errors = await pegboard(tmp_path, command)
+        assert code == 0, errors
+        assert [line.partition(":")[0] for line in out.splitlines()] == ["acme", "other"]
+        assert "pegboard logout other" in out.splitlines()[1]
 
 
 @pytest.mark.parametrize("is_json", [False, True])
-async def test_a_call_without_a_token_names_the_command_for_the_login(tmp_path: Path, is_json: bool) -> None:
+async def test_a_call_without_a_token_names_the_command_for_the_login(
+    tmp_path: Path, is_json: bool, provider: ProviderServer
+) -> None:
     """The link of a call would end with its process."""
-    async with ProviderServer() as provider:
-        configure(tmp_path, acme=provider.settings())
-        (tmp_path / "kit.py").write_text(KIT, "utf-8")
-        call = ["call", "use", "--file", str(tmp_path / "kit.py"), *["--json"] * is_json]
-        code, out, errors = await pegboard(tmp_path, *call)
-        message = json.loads(out)["error"]["message"] if is_json else errors
-        assert code == 1
-        command = f"pegboard login acme --scopes read write --config {tmp_path / 'hostconfig.toml'}"
-        assert f"log in with `{command}`" in message
-        assert "127.0.0.1" not in out + errors
+    configure(tmp_path, acme=provider.settings())
+    call = ["call", "network_use", "--file", str(network_kit.__file__), *["--json"] * is_json]
+    code, out, errors = await pegboard(tmp_path, *call)
+    message = json.loads(out)["error"]["message"] if is_json else errors
+    assert code == 1
+    command = f"pegboard login acme --scopes read write --config {tmp_path / 'hostconfig.toml'}"
+    assert f"log in with `{command}`" in message
+    assert "127.0.0.1" not in out + errors
 
 
 REMOVE = "remove this program from the connected applications of your account there."
@@ -145,17 +129,21 @@ REMOVE = "remove this program from the connected applications of your account th
     ],
 )
 async def test_a_logout_revokes_all_that_it_can_and_names_the_rest(
-    tmp_path: Path, name: str, reply: tuple[int, dict[str, Any]] | None, revoked: list[str], rest: str
+    tmp_path: Path,
+    name: str,
+    reply: tuple[int, dict[str, Any]] | None,
+    revoked: list[str],
+    rest: str,
+    provider: ProviderServer,
 ) -> None:
     """Some providers revoke only access tokens, and only valid tokens."""
-    async with ProviderServer() as provider:
-        settings = provider.settings(provider=name)
-        if name == "github":
-            del settings["revocation_endpoint"]
-        configure(tmp_path, acme=settings)
-        await logins(settings).tokens.save(KEY, VaultToken("access-0-canary", "refresh-0-canary", expires_at=1))
-        provider.replies = [] if reply is None else [reply]
-        code, out, errors = await pegboard(tmp_path, "logout", "acme")
-        assert (code, out) == (0, f"The token of acme is removed. {rest}".rstrip() + "\n"), errors
-        sent = [form[member] for form, member in zip(provider.revocations, revoked, strict=True)]
-        assert sent == ["refresh-0-canary" if name == "reddit" else "access-1-canary"] * len(revoked)
+    settings = provider.settings(provider=name)
+    if name == "github":
+        del settings["revocation_endpoint"]
+    configure(tmp_path, acme=settings)
+    await logins(settings).tokens.save(KEY, VaultToken("access-0-canary", "refresh-0-canary", expires_at=1))
+    provider.replies = [] if reply is None else [reply]
+    code, out, errors = await pegboard(tmp_path, "logout", "acme")
+    assert (code, out) == (0, f"The token of acme is removed. {rest}".rstrip() + "\n"), errors
+    sent = [form[member] for form, member in zip(provider.revocations, revoked, strict=True)]
+    assert sent == ["refresh-0-canary" if name == "reddit" else "access-1-canary"] * len(revoked)

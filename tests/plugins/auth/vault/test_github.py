@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
+from tests.plugins.auth.vault.test_commands import pegboard
 from tests.support.environments import built_wheels, executable, make_environment
-from tests.support.github_server import GitHubServer
 from tests.support.person import Person
-from tests.support.wire import client_environment
+from tests.support.provider_server import ProviderServer
 from tools.install import ROOT
 
 pytestmark = pytest.mark.timeout(300)  # the first run makes an environment
@@ -21,8 +21,8 @@ SECTION = (ROOT / "toolkits/github/README.md").read_text("utf-8").partition("###
 (COMMANDS,) = re.findall(r"^```sh\n(.*?)^```$", SECTION.partition("\n## ")[0], re.M | re.S)
 CONFIG = SECTION.partition("```toml\n")[2].partition("```")[0]
 ELSEWHERE = """
-authorization_endpoint = "{origin}/login/oauth/authorize"
-token_endpoint = "{origin}/login/oauth/access_token"
+authorization_endpoint = "{origin}/authorize"
+token_endpoint = "{origin}/token"
 account_endpoint = "{origin}/user"
 
 [toolkits.github]
@@ -31,37 +31,23 @@ base_url = "{origin}"
 """GitHub's addresses, replaced."""
 
 
-async def test_a_user_installs_logs_in_and_calls(tmp_path: Path) -> None:
+async def test_a_user_installs_logs_in_and_calls(
+    tmp_path: Path, provider: ProviderServer, person: Person, monkeypatch: pytest.MonkeyPatch
+) -> None:
     names = ("pegboard", "toolkit-github")
     environment = await asyncio.to_thread(make_environment, "github", *names, wheels=built_wheels())
-    async with GitHubServer() as github, Person() as person:
-        (tmp_path / "hostconfig.toml").write_text(CONFIG + ELSEWHERE.format(origin=github.origin), "utf-8")
-        env = client_environment(tmp_path, {"GITHUB_CLIENT_SECRET": github.SECRET})
-        outputs = []
-        for line in COMMANDS.splitlines():
-            name, *arguments = line.split()
-            process = await asyncio.create_subprocess_exec(
-                executable(environment, name),
-                *arguments,
-                cwd=tmp_path,
-                env=env,
-                stdin=asyncio.subprocess.DEVNULL,
-                stdout=asyncio.subprocess.PIPE,
-                stderr=asyncio.subprocess.PIPE,
-            )
-            assert process.stdout is not None
-            assert process.stderr is not None
-            messages = b""
-            while line.startswith("pegboard login") and b"open this page" not in messages:
-                read = await process.stderr.readline()
-                assert read, messages.decode()
-                messages += read
-            if messages:
-                await person.open(messages.decode().split()[-1])
-            out, wrong = await process.communicate()
-            assert process.returncode == 0, (messages + wrong).decode()
-            outputs.append(out.decode())
-            assert github.TOKEN not in (out + messages + wrong).decode()
-        assert outputs[1] == "You are logged in at GitHub.\n"
-        assert json.loads(outputs[2])["login"] == "octocat"
-        assert github.scopes == ["repo"]
+    (tmp_path / "hostconfig.toml").write_text(CONFIG + ELSEWHERE.format(origin=provider.url), "utf-8")
+    monkeypatch.delenv("GITHUB_TOKEN", raising=False)
+    monkeypatch.setenv("GITHUB_CLIENT_SECRET", "client-secret-canary")
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.chdir(tmp_path)
+    outputs = []
+    for line in COMMANDS.splitlines():
+        browser = person if "login" in line else None
+        code, out, messages = await pegboard(None, *line.split()[1:], person=browser, python=executable(environment))
+        assert code == 0, messages
+        assert "canary" not in out + messages
+        outputs.append(out)
+    assert outputs[1] == "You are logged in at GitHub.\n"
+    assert json.loads(outputs[2])["login"] == "octocat"
+    assert (provider.pages[0]["scope"], provider.forms[0]["client_secret"]) == ("repo", "client-secret-canary")

@@ -35,18 +35,6 @@ async def link(host: Host, tool: str = "use") -> str:
     return error.url
 
 
-async def test_a_client_without_elicitation_receives_the_link() -> None:
-    async with ProviderServer() as provider, vault_host(provider.settings(), "read") as host, Person() as person:
-        url = await link(host)
-        assert await link(host) == url  # one login for both calls
-        await person.open(url)
-        assert person.shown[0] == 200
-        assert "You are logged in at acme" in person.shown[1]
-        assert await value(host, "use") == "access-1-canary"
-        assert provider.pages[0]["scope"] == "read"
-        assert provider.pages[0]["code_challenge_method"] == "S256"
-
-
 @pytest.mark.parametrize(
     ("plugins", "advice"),
     [
@@ -74,8 +62,8 @@ async def test_a_rejected_token_is_renewed_where_it_comes_from(
             assert (error.message, error.additional_prompt_content) == ("The service refuses.", shown)
 
 
-async def test_a_call_in_rounds_ends_with_the_page() -> None:
-    async with ProviderServer() as provider, vault_host(provider.settings(), "read") as host, Person() as person:
+async def test_a_call_in_rounds_ends_with_the_page(provider: ProviderServer, person: Person) -> None:
+    async with vault_host(provider.settings(), "read") as host:
         rounds = Rounds(host, "use")
         outcome = await rounds.step()
         assert isinstance(outcome, InputRequired)
@@ -89,19 +77,23 @@ async def test_a_call_in_rounds_ends_with_the_page() -> None:
         assert result.value == "access-1-canary"
 
 
-async def test_a_declined_page_fails_the_call() -> None:
+async def test_a_declined_page_fails_the_call(provider: ProviderServer) -> None:
     async def ask(method: str, params: dict[str, Any], **_: Any) -> dict[str, Any]:
         return {"action": "decline"}
 
-    async with ProviderServer() as provider, vault_host(provider.settings()) as host:
+    async with vault_host(provider.settings()) as host:
         error = (await failure(host, "use", client=SESSION, ask=ask)).error
         assert isinstance(error, AuthorizationRequiredError)
         assert provider.pages == []
 
 
-async def test_other_callers_than_the_operator_receive_no_token_and_no_link(caplog: pytest.LogCaptureFixture) -> None:
-    async with ProviderServer() as provider, vault_host(provider.settings()) as host, Person() as person:
-        await person.open(await link(host))
+async def test_other_callers_than_the_operator_receive_no_token_and_no_link(
+    caplog: pytest.LogCaptureFixture, provider: ProviderServer, person: Person
+) -> None:
+    async with vault_host(provider.settings()) as host:
+        url = await link(host)
+        assert await link(host) == url  # one login for both calls
+        await person.open(url)
         others = [Caller("ann"), Caller("ann", issuer="https://auth.example"), Caller("ann", trusted=True)]
         fields: list[dict[str, Any]] = [{"caller": caller} for caller in others] + [
             {"supplied": Supplied(user_id="ann")}
@@ -126,40 +118,35 @@ async def test_a_failure_is_one_line_in_the_log_without_a_traceback(
     assert "Traceback" not in caplog.text
 
 
-async def test_more_scopes_start_another_login_with_all_scopes() -> None:
+async def test_more_scopes_start_another_login_with_all_scopes(provider: ProviderServer, person: Person) -> None:
     more = ("write",)
-    async with (
-        ProviderServer() as provider,
-        vault_host(provider.settings(), "read", more=more) as host,
-        Person() as person,
-    ):
+    async with vault_host(provider.settings(), "read", more=more) as host:
         await person.open(await link(host))
         await person.open(await link(host, "use_more"))
         assert provider.pages[1]["scope"] == "read write"
         assert await value(host, "use") == await value(host, "use_more") == "access-2-canary"
 
 
-async def test_a_scope_that_was_not_granted_starts_no_endless_logins() -> None:
-    async with ProviderServer() as provider, Person() as person:
-        provider.reply = {"scope": "read"}
-        count = 0
+async def test_a_scope_that_was_not_granted_starts_no_endless_logins(provider: ProviderServer, person: Person) -> None:
+    provider.reply = {"scope": "read"}
+    count = 0
 
-        async def ask(method: str, params: dict[str, Any], **_: Any) -> dict[str, Any]:
-            nonlocal count
-            count += 1
-            await person.open(params["url"])
-            return {"action": "accept"}
+    async def ask(method: str, params: dict[str, Any], **_: Any) -> dict[str, Any]:
+        nonlocal count
+        count += 1
+        await person.open(params["url"])
+        return {"action": "accept"}
 
-        async with vault_host(provider.settings(), "read", "write") as host:
-            error = (await failure(host, "use", client=SESSION, ask=ask)).error
-            assert isinstance(error, AuthorizationRequiredError)
-            assert count == 1
-            assert "did not grant write" in person.shown[1]
+    async with vault_host(provider.settings(), "read", "write") as host:
+        error = (await failure(host, "use", client=SESSION, ask=ask)).error
+        assert isinstance(error, AuthorizationRequiredError)
+        assert count == 1
+        assert "did not grant write" in person.shown[1]
 
 
-async def test_a_device_login_waits_for_the_person(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_device_login_waits_for_the_person(monkeypatch: pytest.MonkeyPatch, provider: ProviderServer) -> None:
     monkeypatch.setattr(provider_client, "MIN_DEVICE_SECONDS", 0.0)
-    async with ProviderServer() as provider, vault_host(provider.settings(device=True)) as host:
+    async with vault_host(provider.settings(device=True)) as host:
         provider.replies = [(400, {"error": "authorization_pending"}), (503, {})]
         messages = []
 
@@ -173,9 +160,9 @@ async def test_a_device_login_waits_for_the_person(monkeypatch: pytest.MonkeyPat
 
 
 @pytest.mark.timeout(300)  # the first run installs the npm package
-async def test_oidc_provider_unmodified() -> None:
+async def test_oidc_provider_unmodified(person: Person) -> None:
     """Login, PKCE, `iss`, renewal with rotation, device flow and revocation at a foreign authorization server."""
-    async with OidcProvider("OPAQUE", vault=True) as provider, Person() as person:
+    async with OidcProvider("OPAQUE", vault=True) as provider:
         flows, flow = await log_in(person, {**OIDC, "issuer": provider.url, "scopes": ["openid", "work"]}, "work")
         await flow.done
         assert "iss=" in next(url for url in person.visited if "code=" in url)
@@ -200,8 +187,8 @@ async def test_oidc_provider_unmodified() -> None:
         await flows.close()
 
 
-async def test_calls_share_the_outcome_of_a_failed_login() -> None:
-    async with ProviderServer() as provider, vault_host(provider.settings()) as host, Person() as person:
+async def test_calls_share_the_outcome_of_a_failed_login(provider: ProviderServer, person: Person) -> None:
+    async with vault_host(provider.settings()) as host:
         provider.answer = {"error": "access_denied", "code": ""}
 
         async def ask(method: str, params: dict[str, Any], **_: Any) -> dict[str, Any]:
@@ -214,17 +201,15 @@ async def test_calls_share_the_outcome_of_a_failed_login() -> None:
         assert person.shown[0] == 400
 
 
-async def test_the_end_of_the_host_ends_every_login() -> None:
-    async with ProviderServer() as provider:
-        flows = logins(provider.settings())
-        flow = await flows.start(KEY, [])  # its task has not begun
-        await flows.close()
-        assert flow.done.cancelled()
-        assert flows.pending(flow.id) is None
+async def test_the_end_of_the_host_ends_every_login(provider: ProviderServer) -> None:
+    flows = logins(provider.settings())
+    flow = await flows.start(KEY, [])  # its task has not begun
+    await flows.close()
+    assert flow.done.cancelled()
+    assert flows.pending(flow.id) is None
 
 
-async def test_an_unknown_account_does_not_fail_the_login() -> None:
-    async with ProviderServer() as provider, Person() as person:
-        flows, flow = await log_in(person, provider.settings(account_endpoint="http://127.0.0.1:1/user"))
-        assert await flow.done == "You are logged in at acme"
-        await flows.close()
+async def test_an_unknown_account_does_not_fail_the_login(provider: ProviderServer, person: Person) -> None:
+    flows, flow = await log_in(person, provider.settings(account_endpoint="http://127.0.0.1:1/user"))
+    assert await flow.done == "You are logged in at acme"
+    await flows.close()

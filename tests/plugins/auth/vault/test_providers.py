@@ -62,21 +62,20 @@ def test_every_described_provider_has_its_addresses() -> None:
     ],
 )
 async def test_a_login_has_the_form_of_its_documentation(
-    name: str, page: dict[str, str | None], form: dict[str, str]
+    name: str, page: dict[str, str | None], form: dict[str, str], provider: ProviderServer, person: Person
 ) -> None:
-    async with ProviderServer() as provider, Person() as person:
-        provider.reply = SLACK if name == "slack" else {}
-        flows, flow = await log_in(person, provider.settings(provider=name), "a", "b")
-        assert (await flow.done).startswith("You are logged in at")
-        assert page == {member: provider.pages[0].get(member) for member in page}
-        assert form.items() <= provider.forms[0].items()
-        has_pkce = page.get("code_challenge_method") == "S256"
-        assert ("code_challenge" in provider.pages[0], "code_verifier" in provider.forms[0]) == (has_pkce, has_pkce)
-        assert ("json" in provider.forms[0], "basic" in provider.forms[0]) == ("json" in form, "basic" in form)
-        assert ("client_secret" in provider.forms[0]) is ("basic" not in form)
-        kept = await flows.tokens.fresh(KEY, ["a", "b"])
-        assert kept is not None
-        assert kept.access_token == ("xoxp-1" if name == "slack" else "access-1-canary")
+    provider.reply = SLACK if name == "slack" else {}
+    flows, flow = await log_in(person, provider.settings(provider=name), "a", "b")
+    assert (await flow.done).startswith("You are logged in at")
+    assert page == {member: provider.pages[0].get(member) for member in page}
+    assert form.items() <= provider.forms[0].items()
+    has_pkce = page.get("code_challenge_method") == "S256"
+    assert ("code_challenge" in provider.pages[0], "code_verifier" in provider.forms[0]) == (has_pkce, has_pkce)
+    assert ("json" in provider.forms[0], "basic" in provider.forms[0]) == ("json" in form, "basic" in form)
+    assert ("client_secret" in provider.forms[0]) is ("basic" not in form)
+    kept = await flows.tokens.fresh(KEY, ["a", "b"])
+    assert kept is not None
+    assert kept.access_token == ("xoxp-1" if name == "slack" else "access-1-canary")
 
 
 @pytest.mark.parametrize(
@@ -86,13 +85,14 @@ async def test_a_login_has_the_form_of_its_documentation(
         ("slack", {"ok": False, "error": "invalid_code"}),
     ],
 )
-async def test_an_error_with_status_200_is_an_error(name: str, reply: dict[str, Any]) -> None:
-    async with ProviderServer() as provider, Person() as person:
-        provider.replies = [(200, reply)]
-        flows, _ = await log_in(person, provider.settings(provider=name))
-        assert str(reply["error"]) in person.shown[1]
-        await flows.close()
-        assert await flows.tokens.load(KEY) is None
+async def test_an_error_with_status_200_is_an_error(
+    name: str, reply: dict[str, Any], provider: ProviderServer, person: Person
+) -> None:
+    provider.replies = [(200, reply)]
+    flows, _ = await log_in(person, provider.settings(provider=name))
+    assert str(reply["error"]) in person.shown[1]
+    await flows.close()
+    assert await flows.tokens.load(KEY) is None
 
 
 @pytest.mark.parametrize(
@@ -104,23 +104,23 @@ async def test_an_error_with_status_200_is_an_error(name: str, reply: dict[str, 
         ({"expires_in": 1e308}, True),
     ],
 )
-async def test_a_token_without_lifetime_or_refresh_token_is_kept(reply: dict[str, Any], expires: bool) -> None:
-    async with ProviderServer() as provider, Person() as person:
-        provider.reply = {"refresh_token": None, **reply}
-        flows = logins(provider.settings(provider="clickup"))
-        await person.open((await flows.start(KEY, [])).url)
-        kept = await flows.tokens.fresh(KEY)
-        assert kept is not None
-        assert (kept.refresh_token, kept.expires_at is not None) == (None, expires)
-        datetime.fromtimestamp(kept.expires_at or 0.0, UTC)  # `pegboard logins` shows it
-        await flows.close()
+async def test_a_token_without_lifetime_or_refresh_token_is_kept(
+    reply: dict[str, Any], expires: bool, provider: ProviderServer, person: Person
+) -> None:
+    provider.reply = {"refresh_token": None, **reply}
+    flows = logins(provider.settings(provider="clickup"))
+    await person.open((await flows.start(KEY, [])).url)
+    kept = await flows.tokens.fresh(KEY)
+    assert kept is not None
+    assert (kept.refresh_token, kept.expires_at is not None) == (None, expires)
+    datetime.fromtimestamp(kept.expires_at or 0.0, UTC)  # `pegboard logins` shows it
+    await flows.close()
 
 
-async def test_a_public_client_of_slack_uses_pkce() -> None:
-    async with ProviderServer() as provider:
-        flows = logins(provider.settings(provider="slack", client_secret=None))
-        request = await flows.clients["acme"].authorization("http://127.0.0.1/callback", [])
-        assert "code_challenge_method=S256" in request.url
+async def test_a_public_client_of_slack_uses_pkce(provider: ProviderServer) -> None:
+    flows = logins(provider.settings(provider="slack", client_secret=None))
+    request = await flows.clients["acme"].authorization("http://127.0.0.1/callback", [])
+    assert "code_challenge_method=S256" in request.url
 
 
 @pytest.mark.parametrize(
@@ -138,57 +138,48 @@ async def test_a_public_client_of_slack_uses_pkce() -> None:
         ("zoom", ACCESS | BASIC),
     ],
 )
-async def test_a_revocation_has_the_form_of_its_documentation(name: str, sent: dict[str, str]) -> None:
-    async with ProviderServer() as provider:
-        flows = logins(provider.settings(provider=name))
-        assert await flows.clients["acme"].revoke(EXPIRED)
-        assert provider.revocations == [sent]
+async def test_a_revocation_has_the_form_of_its_documentation(
+    name: str, sent: dict[str, str], provider: ProviderServer
+) -> None:
+    flows = logins(provider.settings(provider=name))
+    assert await flows.clients["acme"].revoke(EXPIRED)
+    assert provider.revocations == [sent]
 
 
-async def test_a_refused_revocation_with_status_200_is_an_error() -> None:
-    async with ProviderServer() as provider:
-        provider.revocation_reply = {"ok": False, "error": "token_revoked"}
-        with pytest.raises(LoginFailedError, match="token_revoked"):
-            await logins(provider.settings(provider="slack")).clients["acme"].revoke(EXPIRED)
+async def test_a_refused_revocation_with_status_200_is_an_error(provider: ProviderServer) -> None:
+    provider.revocation_reply = {"ok": False, "error": "token_revoked"}
+    with pytest.raises(LoginFailedError, match="token_revoked"):
+        await logins(provider.settings(provider="slack")).clients["acme"].revoke(EXPIRED)
 
 
 @pytest.mark.parametrize(
     ("name", "header", "value"), [("notion", "Notion-Version", "2025-09-03"), ("reddit", "User-Agent", "pegboard")]
 )
-async def test_requests_have_the_headers_of_a_provider(name: str, header: str, value: str) -> None:
-    async with ProviderServer() as provider:
-        client = logins(provider.settings(provider=name)).clients["acme"]
-        await client.revoke(await client.refresh(EXPIRED))
-        assert [request.headers[header] for request in provider.requests] == [value, value]
+async def test_requests_have_the_headers_of_a_provider(
+    name: str, header: str, value: str, provider: ProviderServer
+) -> None:
+    client = logins(provider.settings(provider=name)).clients["acme"]
+    await client.revoke(await client.refresh(EXPIRED))
+    assert [request.headers[header] for request in provider.requests] == [value, value]
 
 
-async def test_figma_renews_at_its_own_address() -> None:
-    async with ProviderServer() as provider:
-        provider.reply = {"refresh_token": None}
-        settings = provider.settings(provider="figma", refresh_endpoint=f"{provider.url}/refresh")
-        fresh = await logins(settings).clients["acme"].refresh(EXPIRED)
-        assert [request.path for request in provider.requests] == ["/refresh"]
-        assert (fresh.access_token, fresh.refresh_token) == ("access-1-canary", "refresh-0-canary")
+async def test_figma_renews_at_its_own_address(provider: ProviderServer) -> None:
+    provider.reply = {"refresh_token": None}
+    settings = provider.settings(provider="figma", refresh_endpoint=f"{provider.url}/refresh")
+    fresh = await logins(settings).clients["acme"].refresh(EXPIRED)
+    assert [request.path for request in provider.requests] == ["/refresh"]
+    assert (fresh.access_token, fresh.refresh_token) == ("access-1-canary", "refresh-0-canary")
 
 
 @pytest.mark.parametrize(("name", "member"), [("github", "scope"), ("twitch", "scopes")])
-async def test_a_device_login_has_the_form_of_its_documentation(name: str, member: str) -> None:
-    async with ProviderServer() as provider:
-        pending = "message" if name == "twitch" else "error"
-        provider.replies = [(400, {"status": 400, pending: "authorization_pending"})]
-        provider.reply = {"scope": ["a", "b"]}
-        flows = logins(provider.settings(provider=name))
-        flow = await flows.start(KEY, ["a", "b"], device=True)
-        assert (await flow.done).startswith("You are logged in at")
-        assert provider.devices[0][member] == "a b"
-        await flows.close()
-
-
-async def test_twitch_names_an_invalid_refresh_token_in_its_message() -> None:
-    async with ProviderServer() as provider:
-        provider.replies = [(400, {"error": "Bad Request", "status": 400, "message": "Invalid refresh token"})]
-        flows = logins(provider.settings(provider="twitch"))
-        await flows.tokens.save(KEY, EXPIRED)
-        assert await flows.tokens.fresh(KEY) is None
-        assert await flows.tokens.fresh(KEY) is None
-        assert len(provider.forms) == 1
+async def test_a_device_login_has_the_form_of_its_documentation(
+    name: str, member: str, provider: ProviderServer
+) -> None:
+    pending = "message" if name == "twitch" else "error"
+    provider.replies = [(400, {"status": 400, pending: "authorization_pending"})]
+    provider.reply = {"scope": ["a", "b"]}
+    flows = logins(provider.settings(provider=name))
+    flow = await flows.start(KEY, ["a", "b"], device=True)
+    assert (await flow.done).startswith("You are logged in at")
+    assert provider.devices[0][member] == "a b"
+    await flows.close()
