@@ -20,7 +20,7 @@ __all__ = ["bare", "pegboard"]
 collect_ignore: list[str] = []
 if not hasattr(os, "fork"):
     # they import names of modules that are skipped without fork
-    collect_ignore += ["plugins/auth/scopes/test_over_http.py", "plugins/auth/static_tokens/test_static_tokens.py"]
+    collect_ignore += ["plugins/auth/scopes/test_over_http.py"]
     collect_ignore += ["plugins/servers/upstreams/test_questions.py", "secrecy/test_canaries.py"]
     # they need Unix sockets, or toolkit-files
     collect_ignore += [

@@ -68,25 +68,23 @@ async def test_a_file_that_cannot_be_used(
             kept.close()
 
 
-async def test_a_key_that_is_empty_signs_nothing(
-    provider: IdentityServer, state: Path, caplog: pytest.LogCaptureFixture
+@pytest.mark.parametrize(
+    ("key", "mode", "problem"),
+    [
+        (b"", 0o600, "login-key in the state directory is damaged: remove it"),  # of a crash: everyone could sign
+        (KEY.encode(), 0o644, "other users can read or change {}: run chmod 600"),
+    ],
+    ids=["empty", "others can read it"],
+)
+async def test_an_unsafe_key_signs_nothing(
+    key: bytes, mode: int, problem: str, provider: IdentityServer, state: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """A crash can leave an empty file. Everyone could then sign tokens."""
-    StateFiles(os.environ).create("login-key", b"")
+    StateFiles(os.environ).create("login-key", key)
+    (state / "login-key").chmod(mode)
     async with Front(provider.url, keys=[]) as front:
         assert (await front.register()).status == 503
         assert await front.status("x") == 503
-    assert "login-key in the state directory is damaged: remove it" in caplog.text
-
-
-async def test_a_key_that_others_can_read_signs_nothing(
-    provider: IdentityServer, state: Path, caplog: pytest.LogCaptureFixture
-) -> None:
-    StateFiles(os.environ).create("login-key", KEY.encode())
-    (state / "login-key").chmod(0o644)
-    async with Front(provider.url, keys=[]) as front:
-        assert (await front.register()).status == 503
-    assert f"other users can read or change {state / 'login-key'}: run chmod 600" in caplog.text
+    assert problem.format(state / "login-key") in caplog.text
 
 
 async def test_files_are_not_opened_in_a_directory_that_every_user_can_write(
@@ -99,10 +97,9 @@ async def test_files_are_not_opened_in_a_directory_that_every_user_can_write(
     assert modes(state) == {}
 
 
-async def test_a_stranger_does_not_reach_the_file(front: Front, state: Path) -> None:
+async def test_a_stranger_does_not_reach_the_file(front: Front, person: Person, state: Path) -> None:
     client = await front.client()
-    async with Person() as person:
-        await person.open(front.url + front.page(client), until=f"{front.url}/login/callback")
+    await person.open(front.url + front.page(client), until=f"{front.url}/login/callback")
     await front.post("/login/revoke", {"token": "x"})
     await front.redeem(client, "x")
     assert await front.status("x") == 401

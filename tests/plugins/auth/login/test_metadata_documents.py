@@ -32,7 +32,7 @@ def clients(exchange: Documents | None, **settings: Any) -> LoginClients:
     return LoginClients(config, LoginSigner(config), exchange)
 
 
-async def test_a_client_with_a_document_logs_in(front: Front, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_client_with_a_document_logs_in(front: Front, person: Person, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(
         login_clients, "AiohttpExchange", lambda public_only: Documents(DOCUMENT) if public_only else None
     )
@@ -40,10 +40,9 @@ async def test_a_client_with_a_document_logs_in(front: Front, monkeypatch: pytes
     assert f"its web address, {URL}" in page.text
     page = await front.get(front.page(URL, redirect_uri="http://127.0.0.1:9/callback"))
     assert f"none: it claims to be {URL}" in page.text
-    async with Person() as person:
-        auth = OAuth(person.open, client_metadata_url=URL)
-        async with Client(Endpoint(front.resource, auth=auth)) as client:
-            assert (await client.call("guarded", {}))["content"][0]["text"] == "done"
+    auth = OAuth(person.open, client_metadata_url=URL)
+    async with Client(Endpoint(front.resource, auth=auth)) as client:
+        assert (await client.call("guarded", {}))["content"][0]["text"] == "done"
 
 
 async def test_a_document_is_kept_for_a_while() -> None:

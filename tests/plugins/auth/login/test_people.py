@@ -89,14 +89,14 @@ async def test_the_streams_of_a_login_end_with_it(
             assert [last["result"]["resultType"] async for last in streaming.rest()] == ["complete"]
 
 
-async def test_a_person_ends_the_own_logins(provider: IdentityServer) -> None:
-    async with Front(provider.url, checked_seconds=0) as front, Person() as ann:
+async def test_a_person_ends_the_own_logins(provider: IdentityServer, person: Person) -> None:
+    async with Front(provider.url, checked_seconds=0) as front:
         of_ann = [await front.tokens(await front.client()) for _ in range(2)]
         provider.claims |= {"sub": "8", "email": "bob@example.com"}
         of_bob = await front.tokens(await front.client())
         provider.claims |= {"sub": "7", "email": "ann@example.com"}
-        await ann.open(f"{front.url}/login/programs")  # submits the page, as long as it has a form
-        assert "No program has access" in ann.shown[1]
+        await person.open(f"{front.url}/login/programs")  # submits the page, as long as it has a form
+        assert "No program has access" in person.shown[1]
         assert [await front.status(login["access_token"]) for login in (*of_ann, of_bob)] == [401, 401, 200]
 
 

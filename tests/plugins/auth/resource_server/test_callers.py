@@ -6,19 +6,18 @@ import asyncio
 import hashlib
 import re
 from collections.abc import AsyncIterator
+from pathlib import Path
 from typing import Any
 
 import pytest
 import pytest_asyncio
 
 from pegboard_plugins.support.refusal_log import MAX_LINES
-from tests.plugins.auth.auth_token import door_kit
 from tests.plugins.auth.resource_server.conftest import Door, listed, serve
 from tests.support.http import Served
 from tests.support.http_mcp import Session, ask, call, message
 from tests.support.issuer import OTHER_RSA_KEY, Issuer, public
 from tests.support.peer import modern_meta
-from tests.support.pool import make_site
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
@@ -50,8 +49,7 @@ class Two:
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="session")
-async def two(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Two]:
-    site = make_site(tmp_path_factory.mktemp("both"), {"door": door_kit})
+async def two(site: Path) -> AsyncIterator[Two]:
     async with Issuer() as first, Issuer("/other") as second:
         second.keys = [public(OTHER_RSA_KEY, "one", "RS256")]
         async with serve(site, first, second, env=ENV) as served:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -19,23 +18,10 @@ from tests.support.provider_server import ProviderServer
 KEY = TokenKey("", "", "acme")
 
 
-@pytest.fixture(autouse=True)
-def state(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The state directory of the test."""
-    monkeypatch.setenv("PEGBOARD_STATE_DIR", str(tmp_path))
-    return tmp_path
-
-
 @pytest.fixture
 async def provider() -> AsyncIterator[ProviderServer]:
     async with ProviderServer() as server:
         yield server
-
-
-@pytest.fixture
-async def person() -> AsyncIterator[Person]:
-    async with Person() as user:
-        yield user
 
 
 def vault_host(settings: dict[str, Any], *scopes: str, more: tuple[str, ...] = ()) -> Host:

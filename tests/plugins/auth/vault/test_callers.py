@@ -150,15 +150,14 @@ async def test_the_proof_of_another_browser_is_refused(network: Network) -> None
         assert eve.shown[0] == 400  # a proof is used once
 
 
-@pytest.mark.parametrize("changed", [{"nonce": "other"}, {"aud": "other"}, {"aud": ["vault", "b"]}, {"exp": 1}])
+@pytest.mark.parametrize(("claim", "value"), [("nonce", "other"), ("aud", "other"), ("exp", 1)])
 async def test_an_id_token_of_another_login_proves_nothing(
-    network: Network, changed: dict[str, Any], person: Person
+    network: Network, claim: str, value: str | int, person: Person
 ) -> None:
-    network.issuer.changed = changed
+    network.issuer.changed = {claim: value}
     await person.open(await network.link("ann"))
     assert person.shown[0] == 400
     assert network.provider.pages == []
-    claim = "azp" if isinstance(changed.get("aud"), list) else next(iter(changed))
     await network.served.wait_for_stderr(f"a caller cannot be identified: the ID token is invalid: {claim} ")
 
 
