@@ -1,4 +1,4 @@
-"""The programs of docs/client.md print the shown lines."""
+"""The programs of docs/client.md and docs/client-login.md do what is shown."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import os
 import re
 import subprocess
 import sys
+import webbrowser
 from pathlib import Path
 
 import pytest
@@ -14,8 +15,9 @@ import pegboard_client as client
 from pegboard_client import Client
 from pegboard_client.server_connection import RequestOptions
 from tests.docs.pages import Page
+from tests.support.login_server import Browser, LoginServer
 
-PAGE = Page("docs/client.md")
+PAGE, LOGIN = Page("docs/client.md"), Page("docs/client-login.md")
 SHOWN = re.findall(r"^```text\n(.*?)^```$", PAGE, re.M | re.S)
 
 
@@ -33,3 +35,16 @@ def test_the_page_names_the_whole_public_api() -> None:
     homes = {name: getattr(getattr(client, name), "__module__", ".oauth.") for name in client.__all__}
     names = {name for name, home in homes.items() if ".oauth." not in home}  # another page
     assert (names | methods | set(RequestOptions.__annotations__)) - words == set()
+
+
+async def test_a_person_logs_in(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.setattr(webbrowser, "open", browser := Browser())
+    async with LoginServer() as server:
+        await LOGIN.module("login.py", "login").main(server.url)
+    assert capsys.readouterr().out == "['cup']\n"
+    assert len(browser.opened) == 1
+
+
+def test_the_page_about_logins_names_the_whole_public_api() -> None:
+    names = {name for name in client.__all__ if ".oauth." in getattr(getattr(client, name), "__module__", "")}
+    assert names - set(re.findall(r"\w+", LOGIN)) == set()

@@ -1,4 +1,4 @@
-"""The examples of shorter pages work: concurrency, content, dynamic-tools, toolkits and trust."""
+"""The examples of shorter pages work: their names are those of the pages below."""
 
 from __future__ import annotations
 
@@ -21,12 +21,15 @@ from pegboard.plugin import Catalogue, Plugin, hookimpl
 from pegboard.plugin.origin import Origin
 from pegboard.types import AuthProvider, Call, Failure, Listing, Outcome, RawResult
 from tests.docs.pages import Page
-from tests.host.hosting import failure, make_host, until
+from tests.host.hosting import failure, make_host, until, value
 from tests.support.environments import run
+from tools.error_messages.__main__ import OURS
+from tools.error_messages.calls import CALLS, answers
 
 CONCURRENCY, CONTENT, DYNAMIC, TOOLKITS, TRUST = [
     Page(f"docs/{name}.md") for name in ("concurrency", "content", "dynamic-tools", "toolkits", "trust")
 ]
+ERRORS, IN_PROCESS, SCHEMAS = [Page(f"docs/{name}.md") for name in ("error-messages", "in-process", "schemas")]
 
 
 async def ask(host: Host, method: str, **params: Any) -> Outcome:
@@ -142,3 +145,38 @@ def test_the_marked_settings_are_those_that_widen_access() -> None:
     for section, keys in (({"send": True}, ["toolkits.mail.send"]), ({"send": False}, []), ({}, [])):
         config = HostConfig.of({"toolkits": {"mail": section}})
         assert [setting.key for setting in access_settings(config, {"toolkits": {"mail": module.MailConfig}})] == keys
+
+
+def test_the_page_has_the_answers_of_a_server_to_mistakes() -> None:
+    sections = ERRORS.split("\n### ")[1:]
+    shown = {section.partition("\n")[0]: section.split("```\n")[1].rstrip() for section in sections}
+    assert shown == dict(zip((call.mistake for call in CALLS), answers(Path(sys.executable), *OURS), strict=True))
+    assert len(CALLS) == 20
+
+
+async def test_the_tool_of_the_mounted_host_is_called(capsys: pytest.CaptureFixture[str]) -> None:
+    module = IN_PROCESS.module("mounted_shop.py")
+    await module.main()
+    assert "'text': '350'" in capsys.readouterr().out
+    code = "host = " + IN_PROCESS.blocks["python options"]
+    exec(code, vars(module))
+    async with module.host:
+        await module.main.__globals__["host"].dispatch(module.Call("tools/list", {}))
+        assert list(module.host.assembly.tools) == ["price"]
+
+
+@pytest.mark.requirement("SCHEMA-02")
+async def test_a_schema_of_ones_own() -> None:
+    async with make_host(SCHEMAS.module("places.py").kit) as host:
+        assert host.problems == ()
+        assert await value(host, "places_nearby", {"city": "Porto"}) == ["a café near Porto"]
+        error = (await failure(host, "places_nearby", {"latitude": 91, "longitude": "west"})).error
+        problems = "latitude: must be at most 90\nlongitude: must be a number, got a string"
+        assert error.message == f"Invalid arguments:\n{problems}"
+        await failure(host, "places_nearby", {"city": "Porto", "latitude": 1, "longitude": 1})
+
+
+async def test_arguments_in_headers() -> None:
+    async with make_host(SCHEMAS.module("regions.py").kit) as host:
+        schema = host.assembly.tools["regions_query"].tool.input_schema
+    assert schema["properties"]["region"]["x-mcp-header"] == "Region"

@@ -7,7 +7,9 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
+from pegboard.cli import CANNOT_START
 from pegboard_plugins.auth.login.settings import LoginConfig
+from tests.support.command_line import Command
 
 PROVIDER = {"issuer": "https://login.example.com", "client_id": "x"}
 VALID = {"resource": "https://tools.example.com/mcp", "provider": PROVIDER, "allowed_users": ["7"]}
@@ -69,3 +71,26 @@ def test_spellings_of_one_resource() -> None:
 def test_spaces_around_a_name_do_not_count() -> None:
     config = LoginConfig.model_validate({**VALID, "allowed_users": [" ann@example.com "]})
     assert config.allowed_users == ("ann@example.com",)
+
+
+CONFIG = """
+[plugins.http]
+port = 0
+
+[plugins.login]
+resource = "http://127.0.0.1:8000/mcp"
+everyone = true
+provider = { issuer = "http://127.0.0.1:9", client_id = "host" }
+
+[plugins.resource_server]
+resource = "http://127.0.0.1:8000/mcp"
+authorization_servers = [{ issuer = "http://127.0.0.1:9" }]
+"""
+
+
+@pytest.mark.parametrize("command", [["serve"], ["config", "check"]], ids=str)
+def test_a_host_has_one_plugin_for_tokens_of_people(bare: Command, command: list[str]) -> None:
+    bare.write(CONFIG)
+    done = bare(*command)
+    assert done.code == CANNOT_START, done.err
+    assert "hostconfig.toml:5: plugins.login: the plugin 'login' cannot run beside" in done.err

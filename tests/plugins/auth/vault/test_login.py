@@ -9,10 +9,13 @@ from typing import Any
 import pytest
 
 from pegboard import AuthorizationRequiredError, Host, Toolkit, ToolResult, UpstreamError
-from pegboard.types import Caller, Client, InputRequired, Supplied
+from pegboard.plugin import TokenSource
+from pegboard.types import Caller, Client, InputRequired, Supplied, ToolAuthorization
 from pegboard_plugins.auth.auth_providers import OAuth2
 from pegboard_plugins.auth.vault import provider_client
+from pegboard_plugins.auth.vault.vault_source import VaultSource
 from pegboard_plugins.auth.vault.vault_store import VaultToken
+from pegboard_testing import TokenSourceContract
 from tests.host.hosting import WAIT, call, failure, value
 from tests.plugins.auth.vault.conftest import KEY, log_in, logins, vault_host
 from tests.support.oidc import OidcProvider
@@ -213,3 +216,16 @@ async def test_an_unknown_account_does_not_fail_the_login(provider: ProviderServ
     flows, flow = await log_in(person, provider.settings(account_endpoint="http://127.0.0.1:1/user"))
     assert await flow.done == "You are logged in at acme"
     await flows.close()
+
+
+class TestVault(TokenSourceContract):
+    user = None
+
+    async def make(self) -> TokenSource:
+        endpoints = {"authorization_endpoint": "https://a.example/a", "token_endpoint": "https://a.example/t"}
+        flows = logins({"client_id": "pegboard", **endpoints})
+        await flows.tokens.save(KEY, VaultToken("access-0-canary", scopes=("read",)))
+        return VaultSource(flows)
+
+    def required(self) -> ToolAuthorization:
+        return OAuth2(id="acme", scopes=["read"])

@@ -1,4 +1,4 @@
-"""`pegboard lock` writes, compares and updates the lock; `--locked` serves nothing else."""
+"""`pegboard lock` writes, compares and updates the lock; `--locked` serves nothing else; other commands report it."""
 
 from __future__ import annotations
 
@@ -254,3 +254,28 @@ def test_a_toolkit_or_server_without_items_keeps_its_definitions(shop: Command) 
     done = shop("lock", "--update", "--prune", "--yes")
     assert (done.code, "- tool shop_find, from toolkit:shop: removed" in done.out) == (0, True)
     assert b"shop_find" not in file.read_bytes()
+
+
+def findings_of(pegboard: Command, *options: str) -> list[dict[str, Any]]:
+    """Return the findings of the check."""
+    done = pegboard("doctor", "--json", *options, env={"XDG_STATE_HOME": str(pegboard.folder / "state")})
+    return [finding for finding in done.data["findings"] if finding["check"] == "lock file"]
+
+
+@pytest.mark.needs("doctor")
+@pytest.mark.parametrize("section", ["", "[plugins.lock]"])
+def test_a_lock_that_others_can_change_is_reported_once_and_not_fixed(section: str, pegboard: Command) -> None:
+    pegboard.configure(sections=section)
+    pegboard("lock")
+    assert findings_of(pegboard) == []
+    file = pegboard.folder / "pegboard.lock"
+    file.chmod(0o666)
+    (finding,) = findings_of(pegboard, "--fix")
+    assert (finding["level"], finding["message"]) == ("error", f"{file} is refused because other users can write it")
+    assert file.stat().st_mode & 0o777 == 0o666
+
+
+def test_why_names_a_lock_that_cannot_be_read(pegboard: Command) -> None:
+    pegboard.configure(sections='[plugins.upstreams.servers.far]\ncommand = "/none/server"')
+    file = pegboard.write("{", "pegboard.lock")
+    assert pegboard("why", "far_tool").out.startswith(f"{file} is not JSON: ")

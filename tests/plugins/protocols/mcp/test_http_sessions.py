@@ -12,7 +12,7 @@ from unittest.mock import AsyncMock, Mock
 import pytest
 
 from pegboard import Host, Toolkit
-from pegboard.plugin import Bus
+from pegboard.plugin import Bus, encode
 from pegboard.types import LOCAL, Client, EventStream, Response, ServerSentEvent
 from pegboard_plugins.protocols.mcp.http import resumption
 from pegboard_plugins.protocols.mcp.http.error_responses import StoreAwayError
@@ -21,6 +21,7 @@ from pegboard_plugins.protocols.mcp.http.http_sessions import HttpSessions
 from pegboard_plugins.protocols.mcp.http.memory_store import MemoryEventStore, MemorySessionStore
 from pegboard_plugins.protocols.mcp.http.session_call import SessionCall
 from pegboard_plugins.protocols.mcp.http.session_endpoint import SessionEndpoint
+from pegboard_plugins.protocols.mcp.http.session_messages import SessionMessages
 from pegboard_plugins.protocols.mcp.http.session_stream import MAX_LEFT_BYTES, EventId, SessionStream, StreamRetention
 from pegboard_plugins.protocols.mcp.settings import McpConfig
 from tests.host.hosting import until
@@ -406,3 +407,13 @@ async def test_only_a_response_of_limited_size_is_left_to_other_processes(size: 
     stream.close()
     await stream.keep_rest()
     assert [await store.after("session", stream.id, -1) is not None for store in (own, shared)] == [True, is_left]
+
+
+def test_unknown_members_are_ignored_and_later_messages_are_logged_once(caplog: pytest.LogCaptureFixture) -> None:
+    bus, received = Bus(), list[Any]()
+    SessionMessages(bus, "", {"deleted": lambda message, sender: received.append((message["session"], sender))})
+    known = {"kind": "deleted", "session": "s", "more": 1}
+    for message in (known, {**known, "kind": "moved"}, {**known, "kind": "shared"}):
+        bus.deliver("mcp/sessions/", encode(message), 7)
+    assert received == [("s", 7)]
+    assert caplog.text.count("which has a later version") == 1

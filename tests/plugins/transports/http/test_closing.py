@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import asyncio
 import socket
+import ssl
+from asyncio.sslproto import SSLProtocol
 from typing import Any
 
 import pytest
 
 from pegboard.types import Request, Response
 from pegboard_plugins.transports.http import staged_close
+from pegboard_plugins.transports.http.sending import unsent_bytes
 from pegboard_plugins.transports.http.server import stop_listening
 from tests.host.hosting import until
 from tests.support.http import Line, request_bytes
@@ -109,3 +112,13 @@ async def test_a_connection_that_was_just_accepted_is_served_though_the_port_clo
         await loop.create_task(stop_listening(listener, server, accepts_rest=accepts_rest))
         async with Line(*await asyncio.open_connection(sock=client)) as line:
             assert (await line.request("POST", "/", body=b"1")).body == b"1"
+
+
+async def test_a_transport_with_tls_that_was_closed_twice_has_no_unsent_bytes() -> None:
+    """asyncio and the server may both close a connection before the server learns that it is lost."""
+    loop = asyncio.get_running_loop()
+    protocol: Any = SSLProtocol(loop, asyncio.Protocol(), ssl.create_default_context(), loop.create_future())
+    transport = protocol._get_app_transport()
+    for _ in range(2):
+        transport.close()
+        assert unsent_bytes(transport) == 0
