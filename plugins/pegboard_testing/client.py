@@ -43,7 +43,7 @@ class Reported(NamedTuple):
 
 
 class ClientRecords:
-    """What the client of a test has sent and received, and its answers.
+    """The messages that the client of a test has sent and received, and its answers.
 
     Attributes:
         host: the host, for state that clients cannot see.

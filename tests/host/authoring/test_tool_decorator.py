@@ -142,7 +142,7 @@ def test_a_tool_is_deprecated_by_an_option_or_a_decorator() -> None:
         (lambda: PROMPT(ui="ui://x"), "there is no option 'ui'"),
         (lambda: TOOL("name"), "@kit.tool(name=...)"),
         (lambda: Toolkit("x").resource(len), '@kit.resource("docs://readme")'),  # type: ignore[arg-type]
-        (lambda: Toolkit("x").lifespan(old), "write `async def old`"),  # type: ignore[arg-type]
+        (lambda: Toolkit("x").lifespan(old), "write `async def old`"),
         (lambda: Toolkit.tool(old), "create an object, kit = Toolkit(...), and write @kit.tool"),  # type: ignore[call-overload]
         (lambda: Toolkit("x").run(port=1), 'only HTTP has an address: kit.run("http", port=8001)'),
     ],

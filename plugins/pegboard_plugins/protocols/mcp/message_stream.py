@@ -9,6 +9,7 @@ import asyncio
 import logging
 from collections.abc import AsyncIterable
 from contextlib import suppress
+from functools import partial
 from threading import get_ident
 from typing import TYPE_CHECKING, Any
 

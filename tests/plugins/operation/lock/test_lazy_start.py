@@ -306,7 +306,7 @@ WAITING = "import sys\nsys.modules['lazy_gate'].wait()\n"
 def gate(monkeypatch: pytest.MonkeyPatch) -> Iterator[threading.Event]:
     """What the import of a module that begins with WAITING waits for."""
     gate = threading.Event()
-    monkeypatch.setitem(sys.modules, "lazy_gate", gate)  # type: ignore[arg-type]  # no module is needed
+    monkeypatch.setitem(sys.modules, "lazy_gate", gate)  # no module is needed
     yield gate
     gate.set()
 
