@@ -70,7 +70,7 @@ class Rounds:
         self._task = task
         self._cancelled_before = task.cancelling() if task is not None else 0
         self._handle: asyncio.Handle | None = None
-        self.ended = False
+        self.ended: bool = False
         self._fault: MCPError | None = None
 
     # --- for functions ---
