@@ -168,8 +168,7 @@ class VaultConfig(PluginConfig):
         keyring: True to keep the key in the keyring of the operating system. It needs the library `keyring`.
         store: the store of tokens in the place of a file, named by the plugin that provides it, for several machines.
             The default is `[host] state`.
-        state_keys: the keys that encrypt tokens in this store. The first encrypts, all decrypt. The default is
-            `[host] state_keys`.
+        state_keys: the keys that encrypt tokens in this store. The default is `[host] state_keys`.
     """
 
     providers: Annotated[

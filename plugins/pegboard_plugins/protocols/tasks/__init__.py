@@ -53,8 +53,7 @@ class TasksConfig(PluginConfig):
     Attributes:
         store: the store of tasks, named by the plugin that provides it. "sqlite" keeps them in the state directory;
             "memory" keeps them in this process.
-        state_keys: the keys that encrypt tasks. The first encrypts, all decrypt. The default is `[host] state_keys`.
-            Without keys, a file in the state directory has one.
+        state_keys: the keys that encrypt tasks. The default is `[host] state_keys`, else a key in the state directory.
         ttl_seconds: how long a task is kept from its creation.
         poll_ms: how often clients should ask for a task, in milliseconds.
         max_per_caller: the largest number of tasks of one caller that are kept. It does not apply to the operator.
