@@ -217,8 +217,8 @@ async def test_a_call_that_connects_when_the_login_ends_runs(tmp_path: Path) -> 
     async with SlowServer() as server, hosting(tmp_path, {"url": server.url}) as network, Person() as person:
         link = await network.link("ann")
         server.free.clear()
-        connecting = asyncio.ensure_future(server.waiting.wait())
-        calling = asyncio.ensure_future(network.text("ann"))
+        connecting: asyncio.Future[object] = asyncio.ensure_future(server.waiting.wait())
+        calling: asyncio.Future[object] = asyncio.ensure_future(network.text("ann"))
         while not connecting.done():
             if calling.done():  # the next attempt to connect was not due
                 calling = asyncio.ensure_future(network.text("ann"))
@@ -485,7 +485,7 @@ class InterruptedVault(FileTokens):
         self.steps_left -= 1
         if self.steps_left == 0:
             self.ending = asyncio.ensure_future(self.end())
-            waiting = asyncio.ensure_future(self._waits.wait())
+            waiting: asyncio.Future[object] = asyncio.ensure_future(self._waits.wait())
             await asyncio.wait((self.ending, waiting), return_when=asyncio.FIRST_COMPLETED)
             waiting.cancel()
 
@@ -514,7 +514,7 @@ class AgreeingLogins(ServerLogins):
         page = LoginFlow(TokenKey(*ANN, name), title)
         page.response.set_result({})
         await log_in(page)
-        return page.id, page.url
+        return page.id, "https://host.example.com/page"
 
 
 ENDS: Mapping[str, Callable[[LoginFlows, str], Awaitable[object]]] = {
