@@ -1,9 +1,9 @@
-"""Names of other frameworks that pegboard does not have."""
+"""Names, options and methods of other frameworks that pegboard does not have, or has elsewhere."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import NoReturn
+from collections.abc import Callable, Collection, Mapping
+from typing import Any, NoReturn
 
 
 def missing_names(module: str) -> Callable[[str], NoReturn]:
@@ -19,3 +19,34 @@ def missing_names(module: str) -> Callable[[str], NoReturn]:
         )
 
     return refuse
+
+
+def check_options(options: Mapping[str, Any], elsewhere: Mapping[str, str], without_effect: Collection[str]) -> None:
+    """Check the names of options.
+
+    Args:
+        options: the options, by name.
+        elsewhere: options that belong to another place in pegboard, each with that place.
+        without_effect: options that pegboard does not need.
+
+    Raises:
+        TypeError: an option does not exist, or belongs to another place in pegboard.
+    """
+    for name, value in options.items():
+        if name in elsewhere and value:
+            raise TypeError(f"the option {name!r} does not exist in pegboard: {elsewhere[name]}")
+        if name not in elsewhere and name not in without_effect:
+            raise TypeError(f"there is no option {name!r}")
+
+
+class Elsewhere:
+    """A method that pegboard does not have. Its AttributeError names what to use instead."""
+
+    def __init__(self, advice: str) -> None:
+        self._advice = advice
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self._name = name
+
+    def __get__(self, instance: object, owner: type) -> NoReturn:
+        raise AttributeError(f"{owner.__name__}.{self._name} does not exist in pegboard: {self._advice}")

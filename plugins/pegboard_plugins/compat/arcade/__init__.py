@@ -31,7 +31,7 @@ ToolContext = Context
 
 __getattr__ = missing_names(__name__)
 
-__all__ = [
+__all__ = [  # noqa: PLE0604 - names of the other modules
     "Annotations",
     "BlobResourceContents",
     "Context",
@@ -51,7 +51,7 @@ __all__ = [
     "ToolUseContent",
     "resource",
     "tool",
+    *auth.__all__,
+    *exceptions.__all__,
+    *metadata.__all__,
 ]
-__all__ += auth.__all__
-__all__ += exceptions.__all__
-__all__ += metadata.__all__

@@ -6,7 +6,7 @@ import inspect
 import logging
 import os
 from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
-from contextlib import AsyncExitStack, asynccontextmanager
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext
 from pathlib import Path
 from types import ModuleType
 from typing import Annotated, Any, Unpack, overload
@@ -23,7 +23,7 @@ from pegboard.plugin import (
 )
 from pegboard_plugins.compat.adapting import Decorated, called, signed
 from pegboard_plugins.compat.arcade.context import Context
-from pegboard_plugins.compat.arcade.decorators import ArcadeToolOptions, P, R, tool_definition
+from pegboard_plugins.compat.arcade.decorators import POSITIONAL, ArcadeToolOptions, P, R, tool_definition
 from pegboard_plugins.compat.arcade.modules import defined_in
 from pegboard_plugins.compat.arcade.names import checked_name, full_version, pascal_case
 from pegboard_plugins.compat.arcade.resource_server import ResourceServerAuth
@@ -32,16 +32,23 @@ from pegboard_plugins.compat.arcade.running import PromptsAPI, ResourcesAPI, Too
 from pegboard_plugins.compat.arcade.types import Prompt, PromptArgument
 from pegboard_plugins.compat.changing_toolkit import ChangingToolkit
 from pegboard_plugins.compat.fastmcp.prompts import prompt_result
+from pegboard_plugins.compat.missing import check_options
 
 logger = logging.getLogger("pegboard.plugins.compat.arcade")
 
 _TRANSPORTS = {"stdio": "stdio", "http": "http", "streamable-http": "http", "streamable": "http"}
 _ELSEWHERE = {
-    "middleware": "write a plugin with the hook register_middleware",
+    "arcade_api_key": "set ARCADE_API_KEY, and [plugins.arcade_cloud] in hostconfig.toml",
+    "arcade_api_url": "set ARCADE_API_URL, and [plugins.arcade_cloud] in hostconfig.toml",
+    "auth_disabled": "see docs/http-authentication.md for callers without a token",
+    "initial_resources": "call add_resource",
     "lifespan": "write @app.lifespan above a function",
+    "middleware": "write a plugin with the hook register_middleware",
+    "otel_enable": "set [plugins.opentelemetry] in hostconfig.toml, or of a Host",
+    "tool_meta_extensions": "write meta= at the tools",
 }
 """Options of Arcade that exist elsewhere in pegboard."""
-_WITHOUT_EFFECT = frozenset(("log_level", "transport", "host", "port", "reload", "icons", "website_url"))
+_WITHOUT_EFFECT = frozenset(("debug", "log_level", "transport", "host", "port", "reload", "icons", "website_url"))
 """Options of Arcade that `run` or settings in `hostconfig.toml` replace."""
 
 
@@ -64,6 +71,9 @@ class MCPApp(ChangingToolkit):
 
     Attributes:
         known_prompts: the prompts by name.
+        tools: the tools, for changes while the server runs.
+        prompts: the prompts, for changes while the server runs.
+        resources: the resources, for changes while the server runs.
     """
 
     def __init__(
@@ -78,11 +88,7 @@ class MCPApp(ChangingToolkit):
         auth: ResourceServerAuth | None = None,
         **options: Any,
     ) -> None:
-        for option, value in options.items():
-            if option in _ELSEWHERE and value is not None:
-                raise TypeError(f"the option {option!r} does not exist in pegboard: {_ELSEWHERE[option]}")
-            if option not in _ELSEWHERE and option not in _WITHOUT_EFFECT:
-                raise TypeError(f"there is no option {option!r}")
+        check_options(options, _ELSEWHERE, _WITHOUT_EFFECT)
         if not isinstance(auth, ResourceServerAuth | None):
             raise TypeError(f"auth={auth!r} is not a ResourceServerAuth: configure others in hostconfig.toml")
         super().__init__(
@@ -98,6 +104,9 @@ class MCPApp(ChangingToolkit):
         self._kit = pascal_case(name)
         self._auth = auth
         self.known_prompts: dict[str, Prompt] = {}
+        self.tools = ToolsAPI(self)
+        self.prompts = PromptsAPI(self)
+        self.resources = ResourcesAPI(self)
 
     # --- tools ---
 
@@ -212,23 +221,6 @@ class MCPApp(ChangingToolkit):
         self.known_prompts[prompt.name] = prompt
         self.put("prompts", prompt_definition(prompt, handler))
 
-    # --- changes while the server runs ---
-
-    @property
-    def tools(self) -> ToolsAPI:
-        """The tools, for changes while the server runs."""
-        return ToolsAPI(self)
-
-    @property
-    def prompts(self) -> PromptsAPI:
-        """The prompts, for changes while the server runs."""
-        return PromptsAPI(self)
-
-    @property
-    def resources(self) -> ResourcesAPI:
-        """The resources, for changes while the server runs."""
-        return ResourcesAPI(self)
-
     # --- hooks ---
 
     @hookimpl
@@ -243,10 +235,9 @@ class MCPApp(ChangingToolkit):
 
     @asynccontextmanager
     async def _within_lifespan(self, context: PluginContext) -> AsyncIterator[Any]:
-        async with AsyncExitStack() as stack:
-            if self._auth:
-                await stack.enter_async_context(self._auth.plugin.lifespan())
-            yield await stack.enter_async_context(super()._within_lifespan(context))
+        keys: AbstractAsyncContextManager[None] = self._auth.plugin.lifespan() if self._auth else nullcontext()
+        async with keys, super()._within_lifespan(context) as state:
+            yield state
 
     def run(  # type: ignore[override]
         self, host: str = "127.0.0.1", port: int = 8000, reload: bool = False, transport: str = "stdio", **_: Any
@@ -290,8 +281,6 @@ def _without_variables(uri: str) -> str:
 
 # --- Prompts: handlers as functions of pegboard.
 
-_POSITIONAL = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
-
 
 def prompt_definition(prompt: Prompt, handler: Callable[..., Any] | None) -> PromptDefinition:
     """Return a prompt.
@@ -302,7 +291,7 @@ def prompt_definition(prompt: Prompt, handler: Callable[..., Any] | None) -> Pro
             description is the message.
     """
     run: Callable[..., Any] = handler or (lambda arguments: prompt.description or f"Prompt: {prompt.name}")
-    takes_context = sum(parameter.kind in _POSITIONAL for parameter in inspect.signature(run).parameters.values()) > 1
+    takes_context = sum(parameter.kind in POSITIONAL for parameter in inspect.signature(run).parameters.values()) > 1
     names = {f"argument_{number}": argument.name for number, argument in enumerate(prompt.arguments or ())}
 
     async def render(running: HostContext, **arguments: str | None) -> Any:

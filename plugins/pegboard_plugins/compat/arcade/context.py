@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from pegboard import Authorization, Elicited, Progress, ToolDefinitionError
 from pegboard import Context as HostContext
-from pegboard_plugins.compat.arcade.host_views import Logs, Notifications, Prompts, Resources, Tools
+from pegboard_plugins.compat.arcade.host_views import Logs, Notifications, Prompts, Resources, Tools, View
 from pegboard_plugins.compat.arcade.types import ToolUseContent
 from pegboard_plugins.compat.fastmcp.session import ServerSession
 
@@ -31,10 +31,25 @@ class Context:
 
     Args:
         context: the call.
+
+    Attributes:
+        pegboard: the call, as pegboard has it.
+        tools: the tools of the host.
+        resources: the resources of the host, and the client's roots.
+        prompts: the prompts of the host.
+        log: log messages.
+        sampling: the client's model.
+        ui: the user of the client.
     """
 
     def __init__(self, context: HostContext) -> None:
         self.pegboard = context
+        self.tools = Tools(context)
+        self.resources = Resources(context)
+        self.prompts = Prompts(context)
+        self.log = Logs(context)
+        self.sampling = Sampling(context)
+        self.ui = UI(context)
 
     # --- values of the call ---
 
@@ -98,29 +113,7 @@ class Context:
         except ToolDefinitionError as error:
             raise ValueError(error.message) from error
 
-    # --- the host ---
-
-    @property
-    def tools(self) -> Tools:
-        """The tools of the host."""
-        return Tools(self.pegboard)
-
-    @property
-    def resources(self) -> Resources:
-        """The resources of the host, and the client's roots."""
-        return Resources(self.pegboard)
-
-    @property
-    def prompts(self) -> Prompts:
-        """The prompts of the host."""
-        return Prompts(self.pegboard)
-
     # --- the client ---
-
-    @property
-    def log(self) -> Logs:
-        """Log messages."""
-        return Logs(self.pegboard)
 
     @property
     def progress(self) -> Progress:
@@ -132,22 +125,9 @@ class Context:
         """Notifications that a list has changed."""
         return Notifications(self.pegboard)
 
-    @property
-    def sampling(self) -> Sampling:
-        """The client's model."""
-        return Sampling(self.pegboard)
 
-    @property
-    def ui(self) -> UI:
-        """The user of the client."""
-        return UI(self.pegboard)
-
-
-class Sampling:
+class Sampling(View):
     """The client's model."""
-
-    def __init__(self, context: HostContext) -> None:
-        self._context = context
 
     async def create_message(
         self,
@@ -188,11 +168,8 @@ class Sampling:
         return [_block(part) for part in content] if isinstance(content, list) else _block(content)
 
 
-class UI:
+class UI(View):
     """The user of the client."""
-
-    def __init__(self, context: HostContext) -> None:
-        self._context = context
 
     async def elicit(
         self,

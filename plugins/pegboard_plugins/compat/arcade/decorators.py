@@ -124,7 +124,7 @@ def tool_definition(
 # The adapted function takes a `HostContext` where the original takes the context of Arcade, and passes pydantic models
 # to it as dicts. A parameter that may be None is None if the caller leaves it out.
 
-_POSITIONAL = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
+POSITIONAL = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
 _NOTHING = ToolResult({}, structured=True, content=(TextContent("{}"),))
 """The result of a function that has no return type and returns nothing."""
 
@@ -160,7 +160,7 @@ def adapted(function: Callable[..., Any]) -> Callable[..., Any]:
         parameter.replace(
             annotation=types.get(name, parameter.empty),
             default=unset.get(name, parameter.default),
-            kind=parameter.KEYWORD_ONLY if unset and parameter.kind in _POSITIONAL else parameter.kind,
+            kind=parameter.KEYWORD_ONLY if unset and parameter.kind in POSITIONAL else parameter.kind,
         )
         for name, parameter in signature.parameters.items()
     ]

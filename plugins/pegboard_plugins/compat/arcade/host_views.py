@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from base64 import b64encode
 from collections.abc import Mapping
+from functools import partialmethod
 from typing import Any
 
 from pegboard import AudioContent, Content, EmbeddedResource, ImageContent, ToolError, ToolResult
@@ -48,21 +49,11 @@ class Logs(View):
 
     __call__ = log
 
-    async def debug(self, message: str, **options: Any) -> None:
-        """Send a log message of the level "debug"."""
-        await self.log("debug", message, **options)
-
-    async def info(self, message: str, **options: Any) -> None:
-        """Send a log message of the level "info"."""
-        await self.log("info", message, **options)
-
-    async def warning(self, message: str, **options: Any) -> None:
-        """Send a log message of the level "warning"."""
-        await self.log("warning", message, **options)
-
-    async def error(self, message: str, **options: Any) -> None:
-        """Send a log message of the level "error"."""
-        await self.log("error", message, **options)
+    debug = partialmethod(log, "debug")
+    info = partialmethod(log, "info")
+    warning = partialmethod(log, "warning")
+    error = partialmethod(log, "error")
+    """The same for one level: `await context.log.info("text")`."""
 
 
 class Tools(View):
@@ -207,20 +198,19 @@ class ListNotifications:
         self._notifications.list_changed()
 
 
-class Notifications(View):
-    """Notifications that a list has changed."""
+class Notifications:
+    """Notifications that a list has changed.
 
-    @property
-    def tools(self) -> ListNotifications:
-        """The list of tools."""
-        return ListNotifications(self._context.notifications.tools)
+    Args:
+        context: the call.
 
-    @property
-    def resources(self) -> ListNotifications:
-        """The list of resources."""
-        return ListNotifications(self._context.notifications.resources)
+    Attributes:
+        tools: the list of tools.
+        resources: the list of resources.
+        prompts: the list of prompts.
+    """
 
-    @property
-    def prompts(self) -> ListNotifications:
-        """The list of prompts."""
-        return ListNotifications(self._context.notifications.prompts)
+    def __init__(self, context: HostContext) -> None:
+        self.tools = ListNotifications(context.notifications.tools)
+        self.resources = ListNotifications(context.notifications.resources)
+        self.prompts = ListNotifications(context.notifications.prompts)

@@ -12,9 +12,11 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
-from pegboard import Annotations, NotFoundError, ResourceContents, ResourceUi
+from pegboard import Annotations, NotFoundError, ResourceContents
 from pegboard.plugin import ResourceDefinition
 from pegboard_plugins.compat.adapting import called, signed
+from pegboard_plugins.compat.fastmcp.apps import resource_ui
+from pegboard_plugins.compat.fastmcp.options import snake_case
 from pegboard_plugins.compat.fastmcp.types import plain
 
 UI_MIME_TYPE = "text/html;profile=mcp-app"
@@ -55,16 +57,10 @@ def resource_definition(
         title=title,
         description=description,
         mime_type=mime_type,
-        annotations=None if annotations is None else Annotations(**plain_annotations(annotations)),
+        annotations=None if annotations is None else Annotations(**snake_case(plain(annotations))),
         meta=kept or None,
-        extensions={} if frame is None else {"ui": _frame(frame)},
+        extensions={} if frame is None else {"ui": resource_ui(frame)},
     )
-
-
-def plain_annotations(annotations: Any) -> dict[str, Any]:
-    """Return the members of annotations under the names of pegboard."""
-    members = plain(annotations)
-    return {{"lastModified": "last_modified"}.get(name, name): value for name, value in members.items()}
 
 
 def _reader(
@@ -72,11 +68,8 @@ def _reader(
 ) -> Callable[..., Any]:
     """Return a resource function that calls the handler with the URI."""
 
-    def uri_of(values: Mapping[str, str]) -> str:
-        return _VARIABLE.sub(lambda match: quote(values[match[1]], safe="/" if match[2] else ""), template)
-
     async def read(**values: str) -> Any:
-        uri = uri_of(values)
+        uri = _VARIABLE.sub(lambda match: quote(values[match[1]], safe="/" if match[2] else ""), template)
         return _contents(await called(handler, uri, **values), uri, mime_type, meta)
 
     names = [groups[0] for groups in _VARIABLE.findall(template)]
@@ -96,19 +89,6 @@ def _contents(value: Any, uri: str, mime_type: str | None, meta: Mapping[str, An
 def _part(part: Mapping[str, Any]) -> ResourceContents:
     content = b64decode(part["blob"]) if "blob" in part else part.get("text", "")
     return ResourceContents(part["uri"], content, part.get("mimeType"), part.get("_meta"))
-
-
-def _frame(frame: Mapping[str, Any]) -> ResourceUi:
-    policy = frame.get("csp") or {}
-    return ResourceUi(
-        connect_domains=policy.get("connectDomains", ()),
-        resource_domains=policy.get("resourceDomains", ()),
-        frame_domains=policy.get("frameDomains", ()),
-        base_uri_domains=policy.get("baseUriDomains", ()),
-        permissions=tuple(frame.get("permissions") or ()),
-        domain=frame.get("domain"),
-        prefers_border=frame.get("prefersBorder"),
-    )
 
 
 def file_handler(path: str | Path) -> Callable[[str], str | bytes]:

@@ -11,11 +11,19 @@ if TYPE_CHECKING:
     from pegboard_plugins.compat.arcade.app import MCPApp
 
 
-class ToolsAPI:
-    """The tools of an app."""
+class AppView:
+    """A part of an app.
+
+    Args:
+        app: the app.
+    """
 
     def __init__(self, app: MCPApp) -> None:
         self._app = app
+
+
+class ToolsAPI(AppView):
+    """The tools of an app."""
 
     async def add(self, tool: Callable[..., Any]) -> None:
         """Add a function or a result of `@tool`, or replace the tool of the same name."""
@@ -39,11 +47,8 @@ class ToolsAPI:
         ]
 
 
-class PromptsAPI:
+class PromptsAPI(AppView):
     """The prompts of an app."""
-
-    def __init__(self, app: MCPApp) -> None:
-        self._app = app
 
     async def add(self, prompt: Prompt, handler: Callable[..., Any] | None = None) -> None:
         """Add a prompt, or replace the prompt of the same name."""
@@ -63,11 +68,8 @@ class PromptsAPI:
         return list(self._app.known_prompts.values())
 
 
-class ResourcesAPI:
+class ResourcesAPI(AppView):
     """The resources of an app."""
-
-    def __init__(self, app: MCPApp) -> None:
-        self._app = app
 
     async def add(self, resource: Resource, handler: Callable[..., Any] | None = None) -> None:
         """Add a resource, or replace the resource of the same URI."""

@@ -52,8 +52,8 @@ def tool_ui(app: Any) -> ToolUi:
 def resource_ui(app: Any) -> ResourceUi:
     """Return the rules of an interface as an option of pegboard."""
     members = snake_case(plain(app))
-    permissions: Any = [to_camel(name) for name in members.pop("permissions", ())]
-    members |= snake_case(members.pop("csp", {}))
+    permissions: Any = [to_camel(name) for name in members.pop("permissions", None) or ()]
+    members |= snake_case(members.pop("csp", None) or {})
     return ResourceUi(
         **{name: value for name, value in members.items() if name in ResourceUi._fields}, permissions=permissions
     )

@@ -1,33 +1,26 @@
-"""`streamable_http_app()` and `http_app()`: a server as an ASGI application."""
+"""A server as an ASGI application, such as `streamable_http_app()` and `http_app()`."""
 
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from pegboard import Host
-
-if TYPE_CHECKING:
-    from pegboard_plugins.compat.fastmcp.server import FastMCP
+from pegboard import Host, Toolkit
 
 
-def host_of(
-    server: FastMCP, path: str | None = None, transport: str = "http", http: Mapping[str, Any] | None = None
-) -> Host:
+def host_of(server: Toolkit, plugins: Mapping[str, Mapping[str, Any]], transport: str = "http") -> Host:
     """Return a host that serves only one server.
 
     Args:
         server: the server.
-        path: the path of the MCP endpoint; "/mcp" when None.
+        plugins: settings of plugins.
         transport: its transport.
-        http: settings of `[plugins.http]`.
     """
     fields = ("name", "title", "description", "version", "instructions")
     identity = {field: value for field in fields if (value := getattr(server, field)) is not None}
     section = {"autoload": False, "transports": [transport], **identity}
-    plugins = {"mcp": {"path": path} if path else {}, transport: dict(http or {})}
-    return Host({"host": section, "plugins": plugins}, toolkits={server.name: server})
+    return Host({"host": section, "plugins": {transport: {}, **plugins}}, toolkits={server.name: server})
 
 
 class HttpApplication:
@@ -35,11 +28,11 @@ class HttpApplication:
 
     Args:
         server: the server.
-        path: the path of the MCP endpoint; "/mcp" when None.
+        plugins: settings of plugins.
     """
 
-    def __init__(self, server: FastMCP, path: str | None) -> None:
-        self._host = host_of(server, path)
+    def __init__(self, server: Toolkit, plugins: Mapping[str, Mapping[str, Any]]) -> None:
+        self._host = host_of(server, plugins)
         self._serve = self._host.asgi()
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:

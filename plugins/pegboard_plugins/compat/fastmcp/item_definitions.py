@@ -20,11 +20,19 @@ from pegboard_plugins.compat.adapting import adapter, target_of
 from pegboard_plugins.compat.fastmcp.apps import resource_ui, tool_ui
 from pegboard_plugins.compat.fastmcp.dependencies import Filled
 from pegboard_plugins.compat.fastmcp.media import MEDIA_TYPES
-from pegboard_plugins.compat.fastmcp.options import check_item_options, icons_of, name_of, snake_case, tool_annotations
+from pegboard_plugins.compat.fastmcp.options import (
+    ITEM_OPTIONS_ELSEWHERE,
+    ITEM_OPTIONS_WITHOUT_EFFECT,
+    icons_of,
+    name_of,
+    snake_case,
+    tool_annotations,
+)
 from pegboard_plugins.compat.fastmcp.prompts import prompt_result
 from pegboard_plugins.compat.fastmcp.resolvers import with_resolvers
 from pegboard_plugins.compat.fastmcp.results import ToolResult, as_block, is_mcp_type, tool_result
 from pegboard_plugins.compat.fastmcp.types import plain
+from pegboard_plugins.compat.missing import check_options
 from pegboard_plugins.compat.typed_dicts import plain_type
 
 if TYPE_CHECKING:
@@ -53,7 +61,7 @@ def tool_of(
     **options: Any,
 ) -> ToolDefinition:
     """Return a function of a server as a tool."""
-    check_item_options(options)
+    check_options(options, ITEM_OPTIONS_ELSEWHERE, ITEM_OPTIONS_WITHOUT_EFFECT)
     is_structured = structured_output is not False and output_schema is None
     text = inspect.getdoc(function)
     return ToolDefinition(
@@ -89,7 +97,7 @@ def resource_of(
     **options: Any,
 ) -> ResourceDefinition:
     """Return a function of a server as a resource, or as a template if the URI has variables."""
-    check_item_options(options)
+    check_options(options, ITEM_OPTIONS_ELSEWHERE, ITEM_OPTIONS_WITHOUT_EFFECT)
     return ResourceDefinition(
         _WILDCARD.sub(r"{+\1}", uri),
         adapted(function, server, lambda value: value),
@@ -118,7 +126,7 @@ def prompt_of(
     **options: Any,
 ) -> PromptDefinition:
     """Return a function of a server as a prompt."""
-    check_item_options(options)
+    check_options(options, ITEM_OPTIONS_ELSEWHERE, ITEM_OPTIONS_WITHOUT_EFFECT)
     return PromptDefinition(
         adapted(function, server, prompt_result),
         name=name or name_of(function),

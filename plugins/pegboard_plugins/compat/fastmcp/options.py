@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, NoReturn
+from typing import Any
 
 from pydantic.alias_generators import to_snake
 
 from pegboard import Icon, ToolAnnotations
 from pegboard_plugins.compat.fastmcp.types import plain
 
-_ELSEWHERE = {
+ELSEWHERE = {
     "auth": "configure [plugins.resource_server] in hostconfig.toml",
     "auth_server_provider": "configure [plugins.resource_server] in hostconfig.toml",
     "token_verifier": "configure [plugins.resource_server] in hostconfig.toml",
@@ -21,7 +21,7 @@ _ELSEWHERE = {
     "extensions": "write a plugin with the hook register_methods",
 }
 """Options of FastMCP that exist elsewhere in pegboard."""
-_WITHOUT_EFFECT = frozenset(
+WITHOUT_EFFECT = frozenset(
     (
         "cache_hints", "cache_scope", "cache_ttl", "client_log_level", "debug", "dependencies", "dereference_schemas",
         "event_store", "json_response", "list_page_size", "log_level", "mask_error_details", "max_request_body_size",
@@ -33,45 +33,14 @@ _WITHOUT_EFFECT = frozenset(
     )
 )  # fmt: skip
 """Options of FastMCP that pegboard does not need, or has as settings in `hostconfig.toml`."""
-_ITEM_OPTIONS_WITHOUT_EFFECT = frozenset(("run_in_thread", "security", "version", "enabled", "task"))
-_ITEM_OPTIONS_ELSEWHERE = {
+ITEM_OPTIONS_WITHOUT_EFFECT = frozenset(("run_in_thread", "security", "version", "enabled", "task"))
+ITEM_OPTIONS_ELSEWHERE = {
     "auth": "use the option `scopes` of pegboard's `@kit.tool`",
     "desc": "use `description`",
     "exclude_args": "give the parameter `Depends(function)` as its default",
     "serializer": "return the text, or content",
 }
 """Options that pegboard calls differently, or does not have."""
-
-
-class Elsewhere:
-    """A method of FastMCP that pegboard does not have. Its AttributeError names what to use instead."""
-
-    def __init__(self, advice: str) -> None:
-        self._advice = advice
-
-    def __set_name__(self, owner: type, name: str) -> None:
-        self._name = name
-
-    def __get__(self, instance: object, owner: type) -> NoReturn:
-        raise AttributeError(f"{owner.__name__}.{self._name} does not exist in pegboard: {self._advice}")
-
-
-def check_options(options: Mapping[str, Any]) -> None:
-    """Raise TypeError for an option of a server that does not exist, or that belongs to another place in pegboard."""
-    for name, value in options.items():
-        if name in _ELSEWHERE and value:
-            raise TypeError(f"the option {name!r} does not exist in pegboard: {_ELSEWHERE[name]}")
-        if name not in _ELSEWHERE and name not in _WITHOUT_EFFECT:
-            raise TypeError(f"there is no option {name!r}")
-
-
-def check_item_options(options: Mapping[str, Any]) -> None:
-    """Raise TypeError for an option of a tool, resource or prompt that does not exist in pegboard."""
-    for name, value in options.items():
-        if name in _ITEM_OPTIONS_ELSEWHERE and value:
-            raise TypeError(f"the option {name!r} does not exist here: {_ITEM_OPTIONS_ELSEWHERE[name]}")
-        if name not in _ITEM_OPTIONS_ELSEWHERE and name not in _ITEM_OPTIONS_WITHOUT_EFFECT:
-            raise TypeError(f"there is no option {name!r}")
 
 
 def name_of(function: Callable[..., Any]) -> str:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import Any, Literal, NamedTuple
+from collections.abc import Mapping
+from typing import Any, Literal
 
 from pydantic_core import to_json
 
 from pegboard import PromptMessage, PromptResult
 from pegboard_plugins.compat.fastmcp.results import as_block, is_content
+from pegboard_plugins.compat.fastmcp.tools import Tool
 
 
 class Message:
@@ -35,21 +36,8 @@ class AssistantMessage(Message):
         super().__init__(content, role)
 
 
-class Prompt(NamedTuple):
-    """A prompt, for `FastMCP.add_prompt`.
-
-    Attributes:
-        function: its function.
-        options: the options of `FastMCP.prompt`.
-    """
-
-    function: Callable[..., Any]
-    options: Mapping[str, Any]
-
-    @classmethod
-    def from_function(cls, function: Callable[..., Any], **options: Any) -> Prompt:
-        """Create a prompt from a function."""
-        return cls(function, options)
+class Prompt(Tool):
+    """A prompt, for `FastMCP.add_prompt`, with the options of `FastMCP.prompt`."""
 
 
 def prompt_result(value: Any) -> Any:

@@ -6,8 +6,17 @@ from collections.abc import Mapping, Sequence
 from enum import Enum
 from typing import Any
 
+from pydantic import TypeAdapter
+
 from pegboard import Context as HostContext
-from pegboard_plugins.compat.fastmcp.types import CreateMessageResult, ListRootsResult, Root, plain
+from pegboard_plugins.compat.fastmcp.types import (
+    ContentBlock,
+    CreateMessageResult,
+    ListRootsResult,
+    Object,
+    Root,
+    plain,
+)
 
 
 class ServerSession:
@@ -121,9 +130,5 @@ def preferences(value: Any) -> Mapping[str, Any] | None:
 
 
 def _block(block: Any) -> Any:
-    from pydantic import TypeAdapter
-
-    from pegboard_plugins.compat.fastmcp.types import ContentBlock, Object
-
     kinds = ("text", "image", "audio")
     return TypeAdapter(ContentBlock).validate_python(block) if block["type"] in kinds else Object(**block)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 from pegboard_plugins.compat.fastmcp.results import ToolResult
 from pegboard_plugins.compat.fastmcp.types import TextContent
@@ -26,8 +26,8 @@ class Tool(NamedTuple):
     options: Mapping[str, Any]
 
     @classmethod
-    def from_function(cls, fn: Callable[..., Any], name: str | None = None, **options: Any) -> Tool:
-        """Create a tool from a function."""
+    def from_function(cls, fn: Callable[..., Any], name: str | None = None, **options: Any) -> Self:
+        """Create it from a function."""
         return cls(fn, {"name": name, **options})
 
     @property

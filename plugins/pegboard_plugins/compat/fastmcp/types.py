@@ -239,16 +239,10 @@ class Completion(Object):
     has_more: bool | None = None
 
 
-class ElicitationCapability(Object):
-    """The client can ask the user."""
-
-
-class SamplingCapability(Object):
-    """The client offers a model."""
-
-
-class RootsCapability(Object):
-    """The client has roots."""
+ElicitationCapability = Object
+SamplingCapability = Object
+RootsCapability = Object
+"""Capabilities of a client: it can ask the user, offer a model, and has roots."""
 
 
 class ClientCapabilities(Object):

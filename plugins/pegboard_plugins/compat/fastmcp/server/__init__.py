@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from inspect import isasyncgen
 from typing import TYPE_CHECKING, Any, overload
@@ -18,12 +18,12 @@ from pegboard_plugins.compat.fastmcp.completions import completions_of
 from pegboard_plugins.compat.fastmcp.context import Context, get_context
 from pegboard_plugins.compat.fastmcp.exceptions import ToolError
 from pegboard_plugins.compat.fastmcp.item_definitions import prompt_of, resource_of, tool_of
-from pegboard_plugins.compat.fastmcp.options import Elsewhere, check_options
+from pegboard_plugins.compat.fastmcp.options import ELSEWHERE, WITHOUT_EFFECT
 from pegboard_plugins.compat.fastmcp.prompts import Prompt
 from pegboard_plugins.compat.fastmcp.routes import custom_routes
 from pegboard_plugins.compat.fastmcp.server.middleware import AdaptedMiddleware
 from pegboard_plugins.compat.fastmcp.tools import Tool
-from pegboard_plugins.compat.missing import missing_names
+from pegboard_plugins.compat.missing import Elsewhere, check_options, missing_names
 
 if TYPE_CHECKING:
     from pegboard_plugins.compat.fastmcp.http_application import HttpApplication
@@ -84,7 +84,7 @@ class FastMCP(ChangingToolkit):
         middleware: Sequence[Callable[..., Any]] | None = None,
         **options: Any,
     ) -> None:
-        check_options(options)
+        check_options(options, ELSEWHERE, WITHOUT_EFFECT)
         super().__init__(
             name or self._default_name,
             title=title,
@@ -184,7 +184,7 @@ class FastMCP(ChangingToolkit):
     def add_prompt(self, prompt: Prompt | Callable[..., Any]) -> None:
         """Add a prompt, also while the host runs."""
         wrapped = prompt if isinstance(prompt, Prompt) else Prompt.from_function(prompt)
-        self._add_prompt(wrapped.function, **wrapped.options)
+        self._add_prompt(wrapped.fn, **wrapped.options)
 
     def remove_prompt(self, name: str) -> None:
         """Remove a prompt, also while the host runs.
@@ -260,14 +260,8 @@ class FastMCP(ChangingToolkit):
         Raises:
             ValueError: pegboard does not have the transport.
         """
-        host_transport = _transport(transport)
-        if host_transport == "stdio":
-            super().run()
-            return
-        options = {**self._address, **settings}
-        path = options.get("streamable_http_path") or options["path"]
-        address = {key: options[key] for key in ("host", "port") if options[key] is not None}
-        super().run(host_transport, plugins={"mcp": {"path": path}} if path else {}, **address)
+        name, plugins = self._served(transport, settings)
+        super().run(name, plugins=plugins, **plugins[name])
 
     async def run_async(self, transport: str | None = None, **settings: Any) -> None:
         """Serve in the running event loop, until the task is cancelled. Variables and files do not change settings.
@@ -281,11 +275,17 @@ class FastMCP(ChangingToolkit):
         """
         from pegboard_plugins.compat.fastmcp.http_application import host_of
 
-        name = _transport(transport)
-        options = {**self._address, **settings}
-        address = {key: options[key] for key in ("host", "port") if name == "http" and options[key] is not None}
-        async with host_of(self, options.get("streamable_http_path") or options["path"], name, address) as host:
+        name, plugins = self._served(transport, settings)
+        async with host_of(self, plugins, name) as host:
             await host.run()
+
+    def _served(self, transport: str | None, settings: Mapping[str, Any]) -> tuple[str, dict[str, dict[str, Any]]]:
+        """Return the transport of the host, and the settings of plugins."""
+        options = {**self._address, **settings}
+        path = options.get("streamable_http_path") or options["path"]
+        name = _transport(transport)
+        address = {key: options[key] for key in ("host", "port") if name == "http" and options[key] is not None}
+        return name, {"mcp": {"path": path} if path else {}, name: address}
 
     async def run_stdio_async(self, **_: Any) -> None:
         """Serve over stdio in the running event loop."""
@@ -319,10 +319,11 @@ class FastMCP(ChangingToolkit):
         """
         from pegboard_plugins.compat.fastmcp.http_application import HttpApplication
 
-        check_options(options)
+        check_options(options, ELSEWHERE, WITHOUT_EFFECT)
         if _TRANSPORTS.get(transport) != "http":
             raise ValueError(f'an ASGI application has no transport {transport!r}: use "http"')
-        self._application = HttpApplication(self, path or streamable_http_path or self._address["path"])
+        path = path or streamable_http_path or self._address["path"] or "/mcp"
+        self._application = HttpApplication(self, {"mcp": {"path": path}})
         return self._application
 
     http_app = streamable_http_app
