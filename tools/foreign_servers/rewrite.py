@@ -10,8 +10,6 @@ from pathlib import Path
 
 COMPAT = "pegboard_plugins.compat.fastmcp"
 ARCADE = "pegboard_plugins.compat.arcade"
-_ARCADE_ROOTS = ("", "mcp_app", "context", "decorators")
-_ARCADE_MODULES = ("annotations", "auth", "error_adapters", "errors", "exceptions", "metadata", "types")
 OFFICIAL = "pegboard_plugins.compat.mcp"
 _TYPES = ("mcp.types", "mcp_types")
 _OTHERS = (
@@ -53,8 +51,8 @@ def other_imports(file: Path) -> list[str]:
 
 def _counterpart(module: str) -> str | None:
     top, _, rest = module.partition(".")
-    if top in ("arcade_mcp_server", "arcade_tdk"):
-        return ARCADE if rest in _ARCADE_ROOTS else f"{ARCADE}.{rest}" if rest in _ARCADE_MODULES else None
+    if top in ("arcade_core", "arcade_mcp_server", "arcade_tdk"):
+        return _nearest(f"{ARCADE}.{rest}" if rest else ARCADE)
     if module.startswith(_TYPES):
         return f"{COMPAT}.types"
     if module in _OTHERS:

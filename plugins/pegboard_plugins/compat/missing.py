@@ -3,13 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
+from importlib import import_module
 from typing import Any, NoReturn
 
 
-def missing_names(module: str) -> Callable[[str], NoReturn]:
-    """Return the `__getattr__` of a module. Its ImportError names what a server with the import can do."""
+def missing_names(module: str, **homes: str) -> Callable[[str], Any]:
+    """Return the `__getattr__` of a module. Its ImportError names what a server with the import can do.
 
-    def refuse(name: str) -> NoReturn:
+    Args:
+        module: the module.
+        homes: names that are imported on first use, each with its submodule.
+    """
+
+    def find(name: str) -> Any:
+        if name in homes:
+            return getattr(import_module(f"{module}.{homes[name]}"), name)
         if name.startswith("_"):  # Python asks for such names
             raise AttributeError(f"module {module!r} has no attribute {name!r}")
         raise ImportError(
@@ -18,7 +26,7 @@ def missing_names(module: str) -> Callable[[str], NoReturn]:
             name=module,
         )
 
-    return refuse
+    return find
 
 
 def check_options(options: Mapping[str, Any], elsewhere: Mapping[str, str], without_effect: Collection[str]) -> None:

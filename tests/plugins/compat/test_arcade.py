@@ -257,9 +257,9 @@ async def test_it_serves_callers_with_tokens_only(monkeypatch: pytest.MonkeyPatc
 
 
 def test_a_missing_name_is_told_with_a_way_out() -> None:
-    for module in ("", ".mcp_app", ".middleware", ".resource_server", ".server", ".settings", ".worker"):
-        with pytest.raises(ImportError, match=r"has no 'create_arcade_mcp': .*plugins\.upstreams"):
-            _ = import_module(f"pegboard_plugins.compat.arcade{module}").create_arcade_mcp
+    for module in ("", ".catalog", ".mcp_app", ".middleware", ".resource_server", ".server", ".settings", ".worker"):
+        with pytest.raises(ImportError, match=r"has no 'run_arcade_mcp': .*plugins\.upstreams"):
+            _ = import_module(f"pegboard_plugins.compat.arcade{module}").run_arcade_mcp
     assert get_args(TransportType) == ("http", "stdio")
 
 

@@ -29,7 +29,9 @@ from pegboard_plugins.compat.missing import missing_names
 
 ToolContext = Context
 
-__getattr__ = missing_names(__name__)
+__getattr__ = missing_names(
+    __name__, MCPServer="server", MCPSettings="settings", ToolCatalog="catalog", create_arcade_mcp="worker"
+)
 
 __all__ = [  # noqa: PLE0604 - names of the other modules
     "Annotations",

@@ -16,13 +16,13 @@ def pascal_case(name: str) -> str:
 
 
 def checked_name(name: object) -> str:
-    """Return the name of an app.
+    """Return the name of an app or toolkit.
 
     Raises:
         ValueError: the name is not made of letters, digits and single underscores inside.
     """
     if not isinstance(name, str) or not _APP.fullmatch(name):
-        raise ValueError(f"{name!r} is not the name of an app: use letters and digits, such as my_server")
+        raise ValueError(f"{name!r} is not the name of an app or toolkit: use letters and digits, such as my_server")
     return name
 
 
