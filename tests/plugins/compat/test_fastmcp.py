@@ -462,7 +462,7 @@ async def test_the_claims_of_a_token_are_those_that_fastmcp_returns() -> None:
         config = {"plugins": {"resource_server": guard}}
         async with Host(config, toolkits={"door": server}, selection=Selection(autoload=False)) as host:
             request = modern(call("who"))
-            fields = [*mirrored(request), ("Authorization", f"Bearer {issuer.token(**more)}")]
+            fields = [*mirrored(request), ("Authorization", f"Bearer {issuer.token(**more | claims)}")]
             answer = await send(host.asgi(), "POST", "/mcp", fields, json.dumps(request).encode()).answer()
     token = json.loads(answer.body)["result"]["structuredContent"]
     assert (token["client_id"], token["subject"], token["scopes"]) == ("desk", "ann", ["other", "work"])
