@@ -27,14 +27,14 @@ CHECKS ?= test installs
 help:  ## list the targets
 	@sed -n 's/^\([a-z]*\):.*## /make \1: /p' Makefile
 
-install:  ## make or renew the environment .venv; what a person installed there stays
+install:  ## make or update the environment .venv; other packages in it stay
 	@[ -n "$(PYTHON)" ] || { echo "make: no Python 3.11 or newer found; name one: make PYTHON=/path/to/python3" >&2; exit 1; }
 	@"$(PYTHON)" -m tools.install --uv "$(UV)"
 
 serve: install  ## run the host at http://127.0.0.1:8000/mcp, with hostconfig.toml
 	@$(BIN)/pegboard serve --config hostconfig.toml
 
-demo: install  ## a client calls the tools of a server, and each message is shown
+demo: install  ## show the messages of a client that calls the tools of a server
 	@$(BIN)/pegboard demo
 
 quick: install  ## tests of units and of the structure, in less than a minute of CPU time
@@ -46,7 +46,7 @@ test: check  ## lint, format, types and all tests
 interpreters:  ## all tests on each patch release of Python found here, or on one: make interpreters ONLY=oldest
 	@"$(PYTHON)" -m tools.interpreters --only "$(ONLY)" --uv "$(UV)" -- $(PYTEST_ARGS)
 
-without:  ## all tests that do not need some features, in a copy without these: make without PARTS="telemetry auth"
+without:  ## run the tests in a copy without some features: make without PARTS="telemetry auth"
 	$(if $(PARTS),,$(error name the parts to remove: make without PARTS="auth lock"))
 	"$(PYTHON)" -m tools.without $(PARTS)
 
@@ -60,16 +60,16 @@ newest:  ## the HTTP tests with the newest version of aiohttp that pyproject.tom
 	@.venv-newest/bin/python -m pip install --quiet --upgrade --no-build-isolation aiohttp --editable .
 	.venv-newest/bin/python -m pytest $(PYTEST_ARGS) $(HTTP_TESTS)
 
-check: install  ## lint, format, strict types; the exported requirements are the lock's
+check: install  ## lint, format and strict types; compare requirements-dev.txt with the lock
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
 	$(BIN)/mypy
 	$(BIN)/python -m tools.requirements --check
 
-conformance: install  ## the official conformance suite against pegboard serve; needs npm; ON=memory, redis, proxy, workers: with other stores
+conformance: install  ## run the official conformance suite on pegboard serve; needs npm; ON=memory, redis, proxy or workers
 	$(BIN)/python -m tests.conformance.run $(if $(ON),--on $(ON))
 
-format: install  ## mend format and what lint can mend by itself
+format: install  ## format the code, and correct what lint can correct
 	$(BIN)/ruff check --fix-only
 	$(BIN)/ruff format
 
@@ -93,16 +93,16 @@ release: install  ## set the version, test, build, commit and tag: make release 
 rehearsal: install  ## make release in a clone, with a build in the place of the tests, and install it from a local index
 	@$(BIN)/python -m tools.rehearsal
 
-porting: install  ## servers of other frameworks beside copies with changed imports; downloads them
+porting: install  ## compare servers of other frameworks with copies that import pegboard; downloads them
 	$(BIN)/python -m tools.foreign_servers $(if $(OVERRIDES),--overrides $(OVERRIDES))
 
-peers: install  ## mount published servers, and servers of other libraries, and compare them with themselves; downloads them
+peers: install  ## mount published servers, and compare their answers with those to a direct client; downloads them
 	$(BIN)/python -m tools.peers $(if $(OVERRIDES),--overrides $(OVERRIDES))
 
-toolkits: install  ## published toolkits of Arcade in pegboard and in their own framework, compared; downloads them
+toolkits: install  ## compare published toolkits of Arcade in pegboard and in their own framework; downloads them
 	$(BIN)/python -m tools.arcade_toolkits
 
-messages: install  ## answers to wrong calls beside other frameworks, in docs/error-messages.md; downloads them
+messages: install  ## compare answers to wrong calls with other frameworks, in docs/error-messages.md; downloads them
 	$(BIN)/python -m tools.error_messages $(if $(OVERRIDES),--overrides $(OVERRIDES))
 
 bench: install  ## measure beside other frameworks and a bare floor; benchmarks/README.md says how to read it
@@ -121,7 +121,7 @@ regressions: install  ## compare key paths with the last release, or with make r
 signatures:  ## compare the table of signatures with FastMCP: make signatures FASTMCP=/path/to/python, which has fastmcp
 	PYTHONPATH=.:host:plugins $(FASTMCP) -m tests.host.schemas.signatures.beside_fastmcp
 
-soak: install  ## load the server for an hour and check that it keeps its level
+soak: install  ## load the server for an hour, and check that it takes no more memory
 	$(BIN)/python -m benchmarks.soak
 
 edits: install  ## edit a toolkit 50 times while 20 clients call it; fails if a call fails or memory grows
