@@ -98,7 +98,7 @@ async def watch_places(find: Callable[[], WatchedPlaces], changed: Callable[[], 
     except ImportError:
         changed()
         logger.error(
-            "changes of files are not noticed: watchfiles is not installed; install pegboard with the extra `reload`"
+            "changes of files are not noticed: watchfiles is not installed; install it with: pip install watchfiles"
         )
         return
 
