@@ -19,7 +19,9 @@ CASES: Mapping[str, Callable[..., Any]] = {
     "users of the vault's file renew it once": operator.test_the_vault_lets_one_of_its_users_renew_a_token,
     "the issuer refuses the renewal": caller.test_a_renewal_that_the_issuer_refuses_leads_to_one_question,
     "a removed login is not renewed": operator.test_a_login_that_was_removed_is_not_renewed_and_not_saved_again,
-    "a request is under way during a login": operator.test_a_request_under_way_is_not_repeated_with_a_new_login,
+    "a request is under way during a login": (
+        operator.test_a_call_that_began_before_the_login_carries_its_token_only_for_the_operator
+    ),
     "tokens expire while two callers call": apart.test_nothing_of_two_callers_crosses,
     # revocation
     "the server refuses a caller's token": caller.test_a_withdrawn_token_leads_to_one_question,
