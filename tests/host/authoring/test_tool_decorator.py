@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import re
+from collections.abc import Iterator
 from functools import partial
 from types import ModuleType
 from typing import Any
@@ -113,6 +114,10 @@ def old() -> str:
     return "old"
 
 
+def not_async(config: object) -> Iterator[int]:
+    yield 1
+
+
 def test_a_tool_is_deprecated_by_an_option_or_a_decorator() -> None:
     def marked() -> str:
         """Be old."""
@@ -142,7 +147,7 @@ def test_a_tool_is_deprecated_by_an_option_or_a_decorator() -> None:
         (lambda: PROMPT(ui="ui://x"), "there is no option 'ui'"),
         (lambda: TOOL("name"), "@kit.tool(name=...)"),
         (lambda: Toolkit("x").resource(len), '@kit.resource("docs://readme")'),  # type: ignore[arg-type]
-        (lambda: Toolkit("x").lifespan(old), "write `async def old`"),
+        (lambda: Toolkit("x").lifespan(not_async), "write `async def not_async`"),
         (lambda: Toolkit.tool(old), "create an object, kit = Toolkit(...), and write @kit.tool"),  # type: ignore[call-overload]
         (lambda: Toolkit("x").run(port=1), 'only HTTP has an address: kit.run("http", port=8001)'),
     ],
