@@ -6,6 +6,7 @@ import ast
 import shutil
 import subprocess
 import tarfile
+import tomllib
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
@@ -125,9 +126,11 @@ def prepare(source: Source, overrides: Path | None = None) -> None:
 
 
 def _packages(source: Source) -> list[Path]:
-    """Return the folders of examples that are packages."""
-    folders = [file.parent for folder in source.folders for file in (source.place / folder).rglob("pyproject.toml")]
-    return sorted(folders) if source.are_packages else []
+    """Return the folders of examples that are packages. Of two distributions with one name, only the last is one."""
+    files = sorted(file for folder in source.folders for file in (source.place / folder).rglob("pyproject.toml"))
+    names = [tomllib.loads(file.read_text("utf-8"))["project"]["name"] for file in files]
+    folders = dict(zip(names, (file.parent for file in files), strict=True))
+    return list(folders.values()) if source.are_packages else []
 
 
 def examples(source: Source) -> Iterator[Path]:
