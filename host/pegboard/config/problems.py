@@ -1,7 +1,7 @@
 """Problems of the configuration, paths of values, and values as TOML."""
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
 KeyPath = tuple[str | int, ...]
@@ -39,7 +39,7 @@ class ConfigProblem(NamedTuple):
         return ": ".join(part for part in (where, self.key, self.message + hint) if part)
 
 
-def dotted(path: KeyPath) -> str:
+def dotted(path: Sequence[str | int]) -> str:
     """Return a path in TOML notation, such as `plugins.http.allowed[0]`, with quotes if TOML requires them."""
     text = ""
     for part in path:

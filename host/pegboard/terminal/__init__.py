@@ -18,7 +18,7 @@ _HOMES = {
     ".schema_words": "estimated_tokens parameter_rows tool_tokens",
     "..names": "nearest same_name",
     "..reloading.source_changes": "watch_sources",
-    "..config.problems": "toml_key toml_value",
+    "..config.problems": "dotted toml_value",
 }
 """The public names, by the module that defines them."""
 

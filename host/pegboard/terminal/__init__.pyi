@@ -1,6 +1,6 @@
 # Written by `python -m tools.stubs` from the names in `__init__.py`.
 from pegboard.config.problems import (
-    toml_key,
+    dotted,
     toml_value,
 )
 from pegboard.names import (
@@ -61,6 +61,7 @@ __all__ = [
     "agreed",
     "clear_progress",
     "diverted",
+    "dotted",
     "estimated_tokens",
     "failure_fields",
     "first_line",
@@ -83,7 +84,6 @@ __all__ = [
     "send_messages_to",
     "show_progress",
     "show_status",
-    "toml_key",
     "toml_value",
     "tool_tokens",
     "watch_sources",

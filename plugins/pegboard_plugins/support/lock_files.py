@@ -12,6 +12,7 @@ from typing import Any, TypeVar
 from pydantic_core import from_json
 
 from pegboard.plugin import StateFiles
+from pegboard.terminal import dotted
 from pegboard_plugins.support.catalogue_lock import (
     CANONICAL_FORM,
     LOCK_FORMAT,
@@ -127,9 +128,7 @@ def parse_lock(data: bytes) -> CatalogueLock:
     try:
         return CatalogueLock(_member(tree, "owners", _owners), _member(tree, "host_digest", _text, ""))
     except _DamageError as damage:
-        from pegboard_plugins.support.member_paths import member_path
-
-        raise LockFileError(f"is damaged: {member_path(damage.path)} {damage.problem}") from None
+        raise LockFileError(f"is damaged: {dotted(damage.path)} {damage.problem}") from None
 
 
 def _member(tree: Mapping[str, Any], name: str, read: Callable[[Any], Read], default: Any = None) -> Read:

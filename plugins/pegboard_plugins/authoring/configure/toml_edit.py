@@ -10,7 +10,7 @@ import tomlkit
 from tomlkit.exceptions import TOMLKitError
 from tomlkit.items import AoT, Comment, Item, Table, Whitespace
 
-from pegboard.terminal import toml_key, toml_value
+from pegboard.terminal import dotted, toml_value
 from pegboard_plugins.support.edited_file import EditedFileError
 
 
@@ -27,7 +27,7 @@ def read_toml(text: str, path: Sequence[str]) -> dict[str, Any]:
     for number, name in enumerate(path, 1):
         table = table.get(name, {})
         if not isinstance(table, dict):
-            raise EditedFileError(f"{'.'.join(path[:number])} must be a table")
+            raise EditedFileError(f"{dotted(path[:number])} must be a table")
     return dict(table)
 
 
@@ -54,8 +54,8 @@ def set_toml(text: str, path: Sequence[str], table: Mapping[str, Any]) -> str:
 
 def table_lines(path: Sequence[str], table: Mapping[str, Any]) -> list[str]:
     """Return the lines of a table."""
-    header = f"[{'.'.join(map(toml_key, path))}]"
-    return [header, *(f"{toml_key(key)} = {toml_value(value)}" for key, value in table.items())]
+    header = f"[{dotted(path)}]"
+    return [header, *(f"{dotted((key,))} = {toml_value(value)}" for key, value in table.items())]
 
 
 def delete_toml(text: str, path: Sequence[str]) -> str:

@@ -18,7 +18,7 @@ from typing_extensions import TypedDict
 from pegboard import Host
 from pegboard.errors import ConfigError
 from pegboard.plugin import CommandContext
-from pegboard.terminal import nearest, print_json, print_lines, same_name, say, toml_key
+from pegboard.terminal import dotted, nearest, print_json, print_lines, same_name, say
 from pegboard_plugins.support.edited_file import EditedFileError, check_writable, read_edited_file, replace
 
 _MISSING = "is required and missing"
@@ -77,7 +77,7 @@ def run_config_set(command: CommandContext) -> int:
     source = edited.host().config.source(path)
     if source.kind == "environment":
         say(f"the {source} takes precedence")
-    key = ".".join(map(toml_key, path))
+    key = dotted(path)
     if command.options.json:
         print_json(SetOutput(file=str(edited.path), key=key))
     else:
@@ -252,7 +252,7 @@ class EditedConfig:
                 table[part] = tomlkit.inline_table() if inline else tomlkit.table(is_super_table=end < len(path))
             below = table[part]
             if not isinstance(below, MutableMapping):
-                raise ConfigError([f"{'.'.join(map(toml_key, path[:end]))} is not a table in {self.path}"])
+                raise ConfigError([f"{dotted(path[:end])} is not a table in {self.path}"])
             table = below
         return table
 

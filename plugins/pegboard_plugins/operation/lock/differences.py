@@ -7,9 +7,9 @@ from collections.abc import Iterator, Mapping
 from difflib import unified_diff
 from typing import Any, Literal, NamedTuple
 
+from pegboard.terminal import dotted
 from pegboard_plugins.operation.lock.visible_text import visible
 from pegboard_plugins.support.catalogue_lock import LOCKED_KINDS, CatalogueLock, LockedDefinition, LockedOwner
-from pegboard_plugins.support.member_paths import MemberPath, member_path
 
 _NO_OWNER = LockedOwner()
 _NOTHING = CatalogueLock({})
@@ -106,7 +106,7 @@ def _lines(locked: LockedDefinition | None) -> list[str]:
     return lines
 
 
-def _values(path: MemberPath, value: Any) -> Iterator[str]:
+def _values(path: tuple[str | int, ...], value: Any) -> Iterator[str]:
     """Yield a line with the path of each value that is not a container, and of each empty container."""
     if value and isinstance(value, dict):
         for name in sorted(value):
@@ -115,7 +115,7 @@ def _values(path: MemberPath, value: Any) -> Iterator[str]:
         for place, item in enumerate(value):
             yield from _values((*path, place), item)
     else:
-        yield f"{member_path(path)}: {json.dumps(value, ensure_ascii=False)}"
+        yield f"{dotted(path)}: {json.dumps(value, ensure_ascii=False)}"
 
 
 def _diff(old: list[str], new: list[str]) -> tuple[str, ...]:

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from pegboard.plugin.definition_checks import CheckedDefinition
+from pegboard.terminal import dotted
 from pegboard.types.catalogue import Tool
 from pegboard_plugins.operation.lock.canonical import canonical_json, digest_of
 from pegboard_plugins.operation.lock.differences import Difference, lock_differences
@@ -22,7 +23,6 @@ from pegboard_plugins.operation.lock.lock_text import (
 from pegboard_plugins.operation.lock.verification import unlocked_reason
 from pegboard_plugins.support.catalogue_lock import CatalogueLock, LockedOwner, LockFileError
 from pegboard_plugins.support.lock_files import parse_lock
-from pegboard_plugins.support.member_paths import member_path
 
 SCHEMA: dict[str, Any] = {
     "type": "object",
@@ -155,4 +155,4 @@ def test_a_member_of_another_type_is_named(path: tuple[str, ...], problem: str, 
     inner[path[-1]] = value
     with pytest.raises(LockFileError) as caught:
         parse_lock(json.dumps(tree).encode())
-    assert str(caught.value) == f"is damaged: {member_path(path)} {problem}"
+    assert str(caught.value) == f"is damaged: {dotted(path)} {problem}"
