@@ -153,15 +153,22 @@ async def network(site: Path, server: RedisServer, more: str) -> AsyncIterator[N
             yield Network(issuer, proxy, *processes)
 
 
-USE = call("network_use")
-
-
-async def test_a_login_is_finished_by_another_process(site: Path, server: RedisServer) -> None:
+@asynccontextmanager
+async def acme(site: Path, server: RedisServer) -> AsyncIterator[tuple[ProviderServer, Network, Person]]:
+    """Start a network that uses the provider `acme`, and the browser of a user."""
     async with (
         ProviderServer() as provider,
         network(site, server, section("plugins.vault.providers.acme", provider.settings())) as net,
         Person() as person,
     ):
+        yield provider, net, person
+
+
+USE = call("network_use")
+
+
+async def test_a_login_is_finished_by_another_process(site: Path, server: RedisServer) -> None:
+    async with acme(site, server) as (_, net, person):
         first, second = net.processes
         link, same = await net.links(USE)
         assert link == same
@@ -173,11 +180,7 @@ async def test_a_login_is_finished_by_another_process(site: Path, server: RedisS
 
 
 async def test_a_token_is_renewed_once_by_two_machines(site: Path, server: RedisServer) -> None:
-    async with (
-        ProviderServer() as provider,
-        network(site, server, section("plugins.vault.providers.acme", provider.settings())) as net,
-        Person() as person,
-    ):
+    async with acme(site, server) as (provider, net, person):
         provider.reply = {"expires_in": 0}
         await person.open((await net.links(USE))[0])
         provider.reply = {"expires_in": 3600}
@@ -187,11 +190,7 @@ async def test_a_token_is_renewed_once_by_two_machines(site: Path, server: Redis
 
 
 async def test_a_login_ends_with_the_process_that_began_it(site: Path, server: RedisServer) -> None:
-    async with (
-        ProviderServer() as provider,
-        network(site, server, section("plugins.vault.providers.acme", provider.settings())) as net,
-        Person() as person,
-    ):
+    async with acme(site, server) as (_, net, person):
         first, second = net.processes
         link = (await net.links(USE))[0]
         first.process.kill()
