@@ -37,7 +37,7 @@ logger = logging.getLogger("scale")
 
 
 class Plan(NamedTuple):
-    """What happens in a run.
+    """The length of a run, its load and its disturbances.
 
     Attributes:
         seconds: how long processes are killed and suspended.
@@ -57,7 +57,7 @@ class Plan(NamedTuple):
 
 
 class Run(AsyncExitStack):
-    """The processes of a run, which end with its block, and what happens to them."""
+    """The processes of a run, which end with its block, and their disturbances."""
 
     def __init__(self, plan: Plan, folder: Path, redis: RedisServer, cluster: Cluster) -> None:
         super().__init__()
@@ -88,7 +88,7 @@ class Run(AsyncExitStack):
             self.cluster.proxy.addresses.remove(address)
         return address
 
-    # --- what happens
+    # --- disturbances
 
     async def disturb(self) -> None:
         """Kill a process in each interval, and suspend another one in each third."""

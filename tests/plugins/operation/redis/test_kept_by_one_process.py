@@ -1,4 +1,4 @@
-"""What one of two processes keeps, asked for at the other: large results, and calls that wait in a mounted server."""
+"""Large results, and calls that wait in a mounted server: one process keeps them, and clients ask another process."""
 
 from __future__ import annotations
 
