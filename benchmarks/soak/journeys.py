@@ -16,6 +16,7 @@ from typing import Any, Final
 import aiohttp
 
 from benchmarks.messages import WrongAnswerError
+from benchmarks.soak.tools import THREADS
 
 MODERN: Final = "2026-07-28"
 SESSION_REVISIONS: Final = ("2025-03-26", "2025-06-18", "2025-11-25")
@@ -104,6 +105,13 @@ class Session:
     def stream(self) -> Any:
         """Open the stream for messages that the server sends without a request."""
         return self.peer.http.get(f"{self.peer.base}/mcp", headers=self.headers)
+
+
+async def start_threads(peer: Peer) -> None:
+    """Let the host start all its threads at once. It starts each when a call needs it, which could be late in a run."""
+    meetings = [peer.modern("tools/call", {"name": "soak_meet", "arguments": {}}) for _ in range(THREADS)]
+    for result in await asyncio.gather(*meetings):
+        _same(result.get("isError", False), False)
 
 
 async def add_without_session(peer: Peer) -> None:

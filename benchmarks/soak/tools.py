@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 import asyncio
-from typing import Annotated
+from threading import Barrier
+from typing import Annotated, Final
 
 from pydantic import BaseModel, Field
 
 from pegboard import Context, Elicited, RetryableToolError, Toolkit
 
 kit = Toolkit("soak")
+
+THREADS: Final = 8
+"""The number of threads for synchronous functions, `[host] threads`."""
+
+_all_threads = Barrier(THREADS, timeout=60)
 
 
 class Row(BaseModel):
@@ -29,6 +35,12 @@ async def add(a: int, b: int) -> int:
 def add_thread(a: int, b: int) -> int:
     """Add two numbers in a thread."""
     return a + b
+
+
+@kit.tool
+def meet() -> None:
+    """Wait until each thread of the host runs this function."""
+    _all_threads.wait()
 
 
 @kit.tool
