@@ -71,8 +71,8 @@ class Conversation:
     def _note(self, message: dict[str, Any]) -> None:
         params = message.get("params")
         named = params if isinstance(params, dict) else {}
-        if "id" in message:
-            request = Asked(str(message.get("method")), named, _is_modern(params))
+        if "id" in message and "method" in message:
+            request = Asked(str(message["method"]), named, _is_modern(params))
             self._open.setdefault(id_key(message["id"]), []).append(request)
         elif message.get("method") == "notifications/cancelled":
             for request in self._open.get(id_key(named.get("requestId")), ()):

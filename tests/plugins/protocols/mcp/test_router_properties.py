@@ -169,6 +169,7 @@ def check_error(answer: Any) -> None:
 @settings(max_examples=25)
 @given(st.lists(MESSAGES | st.lists(MESSAGES, max_size=3), max_size=4), st.booleans())
 @example([[{"jsonrpc": "2.0", "id": 1, "method": "ping"}]], True)
+@example([{"jsonrpc": "2.0", "id": 0, "method": "ping"}, {"jsonrpc": "2.0", "id": 0}], False)
 @example([{"jsonrpc": "2.0", "id": 1, "method": "subscriptions/listen", "params": {"_meta": modern_meta()}}], False)
 def test_on_a_stream_each_request_has_one_answer(running: Running, messages: list[Any], opened: bool) -> None:
     for number, item in enumerate(flattened(messages)):
