@@ -6,15 +6,14 @@ The run fails if a call fails, a session ends, an edit is not reported, or the m
 from __future__ import annotations
 
 import asyncio
-import os
-import re
-import subprocess
+import signal
 import sys
 import tempfile
 from pathlib import Path
 from typing import Final
 
 from pegboard_client import Client
+from tests.support.http import Served
 
 CLIENTS: Final = 20
 EDITS: Final = 50
@@ -23,7 +22,6 @@ BROKEN: Final = 25
 MAX_GROWTH_MIB: Final = 5.0
 WARM_UP_SECONDS: Final = 5
 SETTLE_SECONDS: Final = 3
-MAX_WAIT_SECONDS: Final = 60
 
 _KIT: Final = """\
 from pegboard import Context, Toolkit
@@ -36,44 +34,6 @@ async def number(context: Context) -> str:
     "Return a number and the session."
     return f"{} {{context.session_id}}"
 """
-
-
-class Server:
-    """A process of `pegboard serve --reload`, and the lines on its standard error."""
-
-    def __init__(self, folder: Path) -> None:
-        self.file = folder / "load_kit.py"
-        self._folder = folder
-        self._lines: asyncio.Queue[str] = asyncio.Queue()
-
-    async def start(self) -> str:
-        """Start the process. Return its URL."""
-        command = (sys.executable, "-m", "pegboard", "serve", str(self.file), "--port", "0", "--reload")
-        env = {**os.environ, "HOME": str(self._folder), "PEGBOARD_STATE_DIR": str(self._folder / "state")}
-        nothing, pipe = subprocess.DEVNULL, subprocess.PIPE
-        self.process = await asyncio.create_subprocess_exec(
-            *command, stdin=nothing, stderr=pipe, env=env, cwd=self._folder
-        )
-        self._reading = asyncio.create_task(self._read())
-        return (await self.said(r" at (http://\S+)"))[1]
-
-    async def said(self, pattern: str) -> re.Match[str]:
-        """Wait for a line."""
-        async with asyncio.timeout(MAX_WAIT_SECONDS):
-            while True:
-                if match := re.search(pattern, await self._lines.get()):
-                    return match
-
-    def memory_mib(self) -> float:
-        """Return the resident memory (Linux)."""
-        status = Path(f"/proc/{self.process.pid}/status").read_text("utf-8")
-        (kib,) = re.findall(r"VmRSS:\s+(\d+) kB", status)
-        return int(kib) / 1024
-
-    async def _read(self) -> None:
-        assert self.process.stderr is not None
-        while line := await self.process.stderr.readline():
-            self._lines.put_nowait(line.decode())
 
 
 async def calls(url: str, revision: str, done: asyncio.Event) -> tuple[int, set[str], list[str]]:
@@ -96,22 +56,24 @@ async def calls(url: str, revision: str, done: asyncio.Event) -> tuple[int, set[
 
 async def measure(folder: Path) -> list[str]:
     """Edit the toolkit under load, and print the figures. Return the problems."""
-    server, done = Server(folder), asyncio.Event()
-    server.file.write_text(_KIT.format(0), "utf-8")
-    url = await server.start()
-    revisions = ["2025-11-25" if number % 2 else "2026-07-28" for number in range(CLIENTS)]
-    clients = [asyncio.create_task(calls(url, revision, done)) for revision in revisions]
-    await asyncio.sleep(WARM_UP_SECONDS)
-    before = server.memory_mib()
-    for number in range(1, EDITS + 1):
-        server.file.write_text("broken =\n" if number == BROKEN else _KIT.format(number), "utf-8")
-        await server.said(r"load_kit\.py: " + ("kept: SyntaxError" if number == BROKEN else "reloaded"))
-    done.set()
-    results = await asyncio.gather(*clients)
-    await asyncio.sleep(SETTLE_SECONDS)
-    growth = server.memory_mib() - before
-    server.process.terminate()
-    code = await server.process.wait()
+    file, done = folder / "load_kit.py", asyncio.Event()
+    file.write_text(_KIT.format(0), "utf-8")
+    async with Served(folder, command=(sys.executable, "-m", "pegboard", "serve", file, "--reload")) as server:
+        revisions = ["2025-11-25" if number % 2 else "2026-07-28" for number in range(CLIENTS)]
+        clients = [asyncio.create_task(calls(server.url, revision, done)) for revision in revisions]
+        await asyncio.sleep(WARM_UP_SECONDS)
+        before = server.memory()
+        for number in range(1, EDITS + 1):
+            length = len(server.stderr)
+            file.write_text("broken =\n" if number == BROKEN else _KIT.format(number), "utf-8")
+            result = "kept: SyntaxError" if number == BROKEN else "reloaded"
+            await server.wait_for_stderr(rf"(?s)^.{{{length}}}.*load_kit\.py: {result}")
+        done.set()
+        results = await asyncio.gather(*clients)
+        await asyncio.sleep(SETTLE_SECONDS)
+        growth = (server.memory() - before) / 2**20
+        server.signal(signal.SIGTERM)
+        code = await server.wait()
     failures = [failure for _, _, messages in results for failure in messages]
     count = sum(calls for calls, _, _ in results)
     with_session = [
