@@ -1,4 +1,4 @@
-"""The state directory of commands that tests start, and tests that cannot run on this system or without a feature."""
+"""The settings of all tests, and tests that cannot run on this system or without a feature."""
 
 from __future__ import annotations
 
@@ -10,9 +10,13 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 from tests.structure.sources import ROOT, imports
 from tests.support.command_line import bare, pegboard
+
+settings.register_profile("pegboard", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("pegboard")  # a busy machine is no failure
 
 __all__ = ["bare", "pegboard"]
 """Fixtures of the tests of commands."""

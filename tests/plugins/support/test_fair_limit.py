@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from pegboard_plugins.support.fair_limit import FairLimit, peer_network
@@ -26,7 +26,6 @@ async def test_peers_get_places_in_turn() -> None:
 STEPS = st.lists(st.tuples(st.sampled_from("abc"), st.sampled_from(["enter", "leave", "cancel"])), max_size=60)
 
 
-@settings(max_examples=100, deadline=None)
 @given(STEPS)
 def test_no_place_is_lost_or_used_twice(steps: list[tuple[str, str]]) -> None:
     async def run() -> None:

@@ -246,7 +246,7 @@ async def test_schemas_of_the_author_are_listed_unchanged_and_enforced(server: S
     assert (broken["isError"], "structuredContent" in broken) == (True, False)
 
 
-FEW = settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+FEW = settings(max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture])
 
 
 @pytest.mark.requirement("HEAD-10", "HEAD-22")

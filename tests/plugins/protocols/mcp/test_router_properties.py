@@ -11,7 +11,7 @@ from typing import Any
 from unittest.mock import AsyncMock, Mock
 
 import pytest
-from hypothesis import HealthCheck, example, given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from multidict import CIMultiDict
 
@@ -19,9 +19,6 @@ from pegboard import Host, Toolkit
 from pegboard.types import LOCAL, EventStream, Request, Response
 from tests.support.peer import WAIT, modern_meta
 from tests.support.recorder import Conversation
-
-settings.register_profile("router", deadline=None, suppress_health_check=[HealthCheck.too_slow])
-settings.load_profile("router")
 
 VERSION, ABLE = "io.modelcontextprotocol/protocolVersion", "io.modelcontextprotocol/clientCapabilities"
 
