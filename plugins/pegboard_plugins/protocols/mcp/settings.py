@@ -59,8 +59,8 @@ class McpConfig(PluginConfig):
         poll_after_seconds: how long the stream of a call stays open before its client must resume it (2025-11-25), for
             proxies that close long connections; 0 for no limit.
         state_keys: the keys that encrypt the state that clients return between the rounds of a call (2026-07-28), and
-            sealed sessions. The default is `[host] state_keys`, which describes keys. Without keys, each process
-            creates its own key.
+            sealed sessions. `[host] state_keys`, the default, describes their form. Processes that serve the same
+            clients need the same keys. Without keys, each process creates its own key.
         state_seconds: how long a client may take to return this state.
         profiles: parts of the catalogue, by name. `[plugins.mcp.profiles.readonly]` is served at `/mcp/readonly`. Its
             keys are `tools`, `resources`, `prompts`, `toolkits`, `tags`, `read_only` and `auth`.
