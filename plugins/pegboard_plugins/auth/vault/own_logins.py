@@ -68,8 +68,8 @@ class OwnLogins:
     async def _providers(self) -> Sequence[str]:
         return [key.provider for key in await self._tokens.keys() if key[:2] == self._owner]
 
-    async def _rows(self, server: str = "") -> Sequence[str]:
+    async def _rows(self, server: str | None = None) -> Sequence[str]:
         """Return the names of the caller's rows, or those of one server. Each ends with the URL of its server."""
         rows = [decode(name.encode()) for name in await self._tokens.logins() if name[0] == "["]
         own = [row for *owner, row in rows if tuple(owner) == self._owner]
-        return [row for row in own if server in ("", row.split()[-1])]
+        return [row for row in own if server in (None, row.split()[-1])]

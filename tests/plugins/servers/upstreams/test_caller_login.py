@@ -555,6 +555,14 @@ async def test_a_login_that_ends_during_a_consent_is_not_saved_again(
     assert len(steps) > 5
 
 
+async def test_a_form_that_names_no_login_ends_none(tmp_path: Path) -> None:
+    flows = LoginFlows({}, InterruptedVault(tmp_path / "vault.db"), issuer=ANN[0])
+    own = ServerLogins(flows, ANN)
+    await own.save("https://cups.example.com", {"key": "a key"})
+    await OwnLogins(flows, ANN[1]).end("")
+    assert await own.load("https://cups.example.com") == {"key": "a key"}
+
+
 REVISIONS = ("2025-11-25", "2026-07-28")
 
 
