@@ -145,8 +145,9 @@ class Link:
         self._task = asyncio.get_running_loop().create_task(self._run())
 
     def hasten(self) -> None:
-        """Let the next use connect at once, although an attempt has just failed."""
-        self._next_attempt = None
+        """Let the next use connect at once, although an attempt has just failed. A closed connection stays closed."""
+        if self._next_attempt != inf:
+            self._next_attempt = None
 
     async def client(self) -> Client:
         """Return the connection. Wait for an attempt that is under way.

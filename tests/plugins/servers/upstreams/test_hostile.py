@@ -72,6 +72,7 @@ async def test_a_connection_that_the_host_has_closed_stays_closed() -> None:
     opened: list[str] = []
     closed = make_link(opened)
     await closed.close()
+    closed.hasten()
     with pytest.raises(NotConnectedError, match="the host has closed the connection"):
         await closed.client()
 
