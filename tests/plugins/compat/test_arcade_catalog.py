@@ -40,6 +40,7 @@ def catalog() -> ToolCatalog:
     catalog = ToolCatalog()
     catalog.add_tool(toolshed.later, "tool_shed", toolkit_version="1.2.0", toolkit_description="Lends tools.")
     catalog.add_module(toolshed, "barn")
+    catalog.add_module(toolshed)
     return catalog
 
 
@@ -52,7 +53,10 @@ def empty() -> ToolCatalog:
 def test_its_tools_and_resources_have_the_names_of_their_toolkits() -> None:
     with connect(MCPServer(catalog(), name="the shed")) as client:
         assert client.problems == ()
-        assert {tool["name"] for tool in client.tools()} == {"ToolShed_Later", "Barn_Later", "Barn_Old", "Barn_Show"}
+        assert {tool["name"] for tool in client.tools()} == {
+            "ToolShed_Later",
+            *(f"{kit}_{name}" for kit in ("Barn", "Toolshed") for name in ("Later", "Old", "Show")),
+        }
         assert client.call("ToolShed_Later").text == "later"
         assert client.call("Barn_Old", {"a": 3}).text == "3"
         assert client.tool("Barn_Show")["_meta"]["ui"]["resourceUri"] == "ui://Barn/0.1.0/saw.html"

@@ -46,8 +46,8 @@ class ToolCatalog(pegboard_evals.ToolCatalog):
         Raises:
             ValueError: the name or the version is invalid.
         """
-        super().add_tool(tool_func)
         self._toolkit(toolkit_or_name, toolkit_version, toolkit_description).add_tool(tool_func)
+        super().add_tool(tool_func)
 
     def add_module(
         self,
@@ -60,16 +60,16 @@ class ToolCatalog(pegboard_evals.ToolCatalog):
 
         Args:
             module: the module.
-            name: the name of the toolkit; that of the module without `arcade_` when None.
+            name: the name of the toolkit; the last part of the module's name, without `arcade_`, when None.
             version: the version of the toolkit.
             description: the description of the toolkit.
 
         Raises:
             ValueError: the name or the version is invalid.
         """
-        super().add_module(module)
-        name = name or module.__name__.removeprefix("arcade_")
+        name = name or module.__name__.rpartition(".")[2].removeprefix("arcade_")
         self._toolkit(name, version, description).add_tools_from_module(module)
+        super().add_module(module)
 
     def _toolkit(self, name: object, version: str | None, description: str | None) -> MCPApp:
         toolkit = ToolkitInfo(checked_name(name), description, version, prefix=False)

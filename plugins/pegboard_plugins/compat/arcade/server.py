@@ -15,6 +15,8 @@ __getattr__ = missing_names(__name__)
 class MCPServer(MCPApp):
     """The tools of a catalog as one server. It has the methods of `MCPApp`, such as `run`.
 
+    The names of tools that are added to the server itself begin with `ArcadeMCP`.
+
     Args:
         catalog: the tools. Later changes of the catalog have no effect.
         name: the name of the server; that of the settings when None.
