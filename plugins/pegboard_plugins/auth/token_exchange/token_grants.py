@@ -121,4 +121,4 @@ def _exchanged(document: Mapping[str, Any], issuer: str, wanted: tuple[str, ...]
     granted = tuple(scope.split()) if isinstance(scope, str) else wanted
     if missing := [name for name in wanted if name not in granted]:
         raise LoginFailedError(f"{issuer} does not grant {', '.join(missing)}.")
-    return Authorization(document["access_token"], {}, granted), renewal_time(document.get("expires_in")) or 0.0
+    return Authorization(document["access_token"], scopes=granted), renewal_time(document.get("expires_in")) or 0.0
