@@ -388,7 +388,7 @@ class _ToolName(NamedTuple):
 
 
 def _named_in(toolkit: ToolkitInfo, own: str, wire: str, *, is_named: bool) -> _ToolName:
-    """Return the names of a tool. With `is_named`, its definition names the toolkit: that name selects it, too."""
+    """Return the names of a tool. With `is_named`, the name of its toolkit selects it even without a prefix."""
     last = own if toolkit.prefix else without_toolkit(toolkit.name, own)
     if is_named:
         forms = spellings(toolkit.name, last) | (frozenset() if toolkit.prefix else spellings("", own))

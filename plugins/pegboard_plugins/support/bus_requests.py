@@ -17,7 +17,7 @@ PATIENCE_SECONDS = 10.0
 RETRY_SECONDS = 1.0
 """How long a response waits that could not be sent."""
 MAX_SILENT = 3
-"""How often a request is sent to a process that says nothing."""
+"""The number of times that a request is sent to a process that does not respond."""
 ID_BYTES = 24
 MAX_NUMBER_DIGITS = 19
 

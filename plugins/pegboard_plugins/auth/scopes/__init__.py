@@ -243,7 +243,7 @@ class ScopeGate(Gate):
         return None if not call.caller.is_known else every if call.allows(every) else call.caller.scopes & every
 
     async def on_list_tools(self, call: Call, call_next: CallNext) -> Outcome:
-        """Remove items, if the caller may not use all."""
+        """Remove the items that the caller may not use."""
         return await (super().on_list_tools(call, call_next) if self.wants(call) else call_next(call))
 
     on_list_resources = on_list_tools

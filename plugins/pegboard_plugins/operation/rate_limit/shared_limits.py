@@ -19,7 +19,7 @@ PORTIONS = 8
 ALONE_SECONDS = 5.0
 """How long this process goes on alone after the shared state could not be reached."""
 MAX_ATTEMPTS = 20
-"""How often a portion is tried to be taken. A record that another key has sealed can neither be read nor created."""
+"""The number of attempts to take a portion. A record that another key has sealed can neither be read nor created."""
 
 OpenStore: TypeAlias = Callable[[Callable[[], Awaitable[None]]], Awaitable[RecordStore]]
 

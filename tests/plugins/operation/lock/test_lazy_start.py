@@ -304,7 +304,7 @@ WAITING = "import sys\nsys.modules['lazy_gate'].wait()\n"
 
 @pytest.fixture
 def gate(monkeypatch: pytest.MonkeyPatch) -> Iterator[threading.Event]:
-    """What the import of a module that begins with WAITING waits for."""
+    """Return the event for which the import of a module waits that begins with WAITING."""
     gate = threading.Event()
     monkeypatch.setitem(sys.modules, "lazy_gate", gate)  # no module is needed
     yield gate

@@ -153,7 +153,7 @@ class SessionEndpoint:
             await self._let_go(session, response)
 
     async def _let_go(self, session: HttpSession, response: Response | EventStream | None) -> None:
-        """Let a session go after a message. A stream that nobody will read is closed."""
+        """Let a session go after a message. A stream without a reader is closed."""
         if not self._sessions.let_go(session):
             return
         try:
