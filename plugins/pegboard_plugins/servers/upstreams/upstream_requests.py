@@ -118,13 +118,14 @@ class UpstreamRequests(Middleware):
 
         Mark the items of servers at which the caller must log in. Leave out the tools that would start other logins.
         """
-        private = [server for server in self._servers if _is_private(server)]
-        hidden = [server for server in private if server.login is not None and not server.login.admits(call.caller)]
+        hidden: list[UpstreamServer] = []
         if VIA in call.meta:
             via = tuple(passed_hosts(call.meta))
             leads_back = await asyncio.gather(*(server.leads_back(via) for server in self._servers))
-            hidden += [server for server, leads in zip(self._servers, leads_back, strict=True) if leads]
+            hidden = [server for server, leads in zip(self._servers, leads_back, strict=True) if leads]
         listing = await call_next(call)
+        private = [server for server in self._servers if _is_private(server)]  # the operator may have logged in since
+        hidden += [server for server in private if server.login is not None and not server.login.admits(call.caller)]
         if not (hidden or private or self._with_logins) or not isinstance(listing, Listing):
             return listing
         kind: ItemKind = "resources" if listing.kind == "templates" else listing.kind

@@ -9,12 +9,13 @@ from math import inf
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
+from unittest.mock import AsyncMock
 
 import pytest
 
 from pegboard import RetryableToolError
 from pegboard.plugin import Bus, ProtocolError
-from pegboard.types import Caller
+from pegboard.types import ANONYMOUS, Call, Caller, Listing, Tool
 from pegboard_plugins.servers.upstreams import link, server_log, upstream_server
 from pegboard_plugins.servers.upstreams.hops import MAX_HOSTS, VIA, passed_hosts, refuse_loop
 from pegboard_plugins.servers.upstreams.link import Link, NotConnectedError
@@ -23,6 +24,7 @@ from pegboard_plugins.servers.upstreams.request_errors import MAX_ERROR_DATA_BYT
 from pegboard_plugins.servers.upstreams.resource_updates import ResourceUpdates
 from pegboard_plugins.servers.upstreams.server_log import ServerLog
 from pegboard_plugins.servers.upstreams.upstream_calls import _report
+from pegboard_plugins.servers.upstreams.upstream_requests import UpstreamRequests
 from pegboard_plugins.servers.upstreams.user_links import ConnectionKey, UserKey, UserLinks
 from tests.host.hosting import until
 from tests.plugins.servers.upstreams.mounts import mounting, scripted, tools
@@ -84,6 +86,27 @@ async def test_a_connection_that_the_host_has_closed_stays_closed() -> None:
         async with users.use(ConnectionKey(UserKey(Caller("ann")), b"{}")):
             pass
     assert not opened
+
+
+async def test_a_login_of_the_operator_hides_tools_from_a_list_that_is_under_way() -> None:
+    login = SimpleNamespace(is_private=False, admits=lambda caller: caller.trusted)
+    server = SimpleNamespace(
+        config=SimpleNamespace(identity="host"),
+        login=login,
+        items=SimpleNamespace(has=lambda *_: True),
+        memory=SimpleNamespace(wait=AsyncMock(return_value=False), is_unconfirmed=False),
+        is_settled=lambda *_: True,
+        wake=lambda _: None,
+    )
+
+    async def list_later(_: Call) -> Listing:
+        login.is_private = True
+        return Listing("tools", (Tool("cups_cup", "", {"type": "object"}),))
+
+    requests = UpstreamRequests("me", [server], 1.0, lambda: None)  # type: ignore[list-item]
+    listing = await requests.on_request(Call("tools/list", {}, ANONYMOUS), list_later)
+    assert isinstance(listing, Listing)
+    assert (listing.items, listing.private) == ((), True)
 
 
 async def test_a_server_announces_only_resources_that_were_asked_for() -> None:
