@@ -35,11 +35,7 @@ TEXTS = {
         f"{MAX_CONCURRENT} more requests may run at once",
         f"no more than {MAX_LINES} lines a minute",
         f"shorter than {SECRET_BYTES} characters",
-        *(
-            f"`{name}` ({SERVER[name]})"
-            for name in SERVER
-            if name.endswith("_seconds") and name not in ("max_age_seconds", "leeway_seconds")
-        ),
+        *(f"`{name}` ({SERVER[name]})" for name in ("fetch_seconds", "introspected_seconds")),
     ],
 }
 
