@@ -1,4 +1,4 @@
-"""Attacks on logins at the front door, which docs/login.md lists, each with its result."""
+"""Attacks on logins at the front door, each with its result."""
 
 from __future__ import annotations
 

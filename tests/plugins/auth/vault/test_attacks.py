@@ -1,4 +1,4 @@
-"""Attacks on logins, which docs/vault.md lists, each with its result."""
+"""Attacks on logins, each with its result."""
 
 from __future__ import annotations
 
