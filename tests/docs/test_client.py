@@ -43,8 +43,3 @@ async def test_a_person_logs_in(monkeypatch: pytest.MonkeyPatch, capsys: pytest.
         await LOGIN.module("login.py", "login").main(server.url)
     assert capsys.readouterr().out == "['cup']\n"
     assert len(browser.opened) == 1
-
-
-def test_the_page_about_logins_names_the_whole_public_api() -> None:
-    names = {name for name in client.__all__ if ".oauth." in getattr(getattr(client, name), "__module__", "")}
-    assert names - set(re.findall(r"\w+", LOGIN)) == set()
