@@ -23,7 +23,6 @@ from typing_extensions import TypedDict
 from pegboard import Toolkit
 from pegboard_testing import connect
 from tests.docs.pages import Page
-from tests.host.schemas.signatures.beside_fastmcp import FASTMCP
 
 PAGE = Page("docs/types.md")
 TABLE = PAGE.partition("<!-- types -->")[2].partition("<!-- end -->")[0]
@@ -110,10 +109,3 @@ async def test_the_docstring_describes_the_parameters() -> None:
     assert tool["description"] == "Calculate a fare.\n\nReturns:\n    The fare in francs."
     described = {name: member["description"] for name, member in tool["inputSchema"]["properties"].items()}
     assert described == {"distance": "the distance in kilometres", "day_return": "True for both ways on one day"}
-
-
-def test_the_page_has_a_reason_for_each_function_that_only_fastmcp_accepts() -> None:
-    table = PAGE.partition("<!-- fastmcp -->")[2].partition("<!-- end -->")[0]
-    shown = [name for line in table.splitlines() for name in re.findall(r"`(\w+)[(:]|`(lambda) ", line.split(" | ")[0])]
-    accepted = [name for name, accepts in json.loads(FASTMCP.read_text("utf-8"))["refused"].items() if accepts]
-    assert sorted(name or "<lambda>" for name, _ in shown) == sorted(accepted)
