@@ -13,7 +13,7 @@ from __future__ import annotations
 import inspect
 import re
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple, get_args, get_origin
 
@@ -128,20 +128,14 @@ def _with_table(match: re.Match[str]) -> str:
     from pegboard.types.options import CommonOptions
 
     above = () if match[2] == "ToolOptions" else CommonOptions.__annotations__
-    rows = [
-        f"- `{option.name}: {option.type} = {option.default}`: {option.meaning} `{option.example}`"
-        for option in options(match[2])
-        if option.name not in above
-    ]
+    rows = [f"- `{option.example}`: {option.meaning}" for option in options(match[2]) if option.name not in above]
     return match[1] + "\n".join(rows) + "\n" + match[3]
 
 
 class Option(NamedTuple):
-    """One option; all but the meaning as Python."""
+    """One option, with an example in Python."""
 
     name: str
-    type: str
-    default: str
     meaning: str
     example: str
 
@@ -157,11 +151,7 @@ def options(kind: str) -> list[Option]:
     documented_options = []
     for name in sorted(documented.__annotations__, key=order.index):
         meaning, _, example = meanings.get(name, "").removesuffix("`").rpartition(" `")
-        default = definition._field_defaults.get(name)
-        shown = "{}" if isinstance(default, Mapping) else repr(default)
-        documented_options.append(
-            Option(name, documented.__annotations__[name].__forward_arg__, shown, meaning, example)
-        )
+        documented_options.append(Option(name, meaning, example))
     return documented_options
 
 
@@ -180,37 +170,47 @@ _ENTRIES = "[Entries](reference/errors.md) of all classes."
 
 def _answers() -> Iterator[str]:
     """Yield the errors that clients receive, from tests/errors/answers.toml."""
-    from tests.support.error_answers import CANARY, PLACES, cell, rows, table
+    from tests.support.error_answers import PLACES, cell, rows, table
 
     documented = rows()
     yield f"\n{_ANSWERS}"
     yield "| errors | tool | resource | prompt | completion | middleware around a tool | method of a plugin |"
     yield "|---|" + "---|" * len(PLACES)
     for family in table()["families"]:
-        names = dict.fromkeys(f"`{row.name}`" for row in documented if row.family == family)
-        shown = "anything else, such as " + ", ".join(names) if family == "accident" else ", ".join(names)
+        names = _highest([row.name for row in documented if row.family == family])
+        shown = ", ".join(f"`{name}`" for name in names)
+        shown = f"anything else, such as {shown}" if family == "accident" else shown
         cells = []
         for place in PLACES:
             modern, sessions = (cell(family, place, modern=modern) for modern in (True, False))
             cells.append(str(modern) if modern == sessions else f"{modern}; sessions: {sessions}")
         yield f"| {shown} | " + " | ".join(cells) + " |"
     yield f"\n{_MEMBERS}"
-    yield "| raised | kind | canRetry | statusCode | others |"
+    yield "| error | kind | canRetry | statusCode | others |"
     yield "|---|---|---|---|---|"
+    others: dict[str, dict[str, None]] = {}
     for row in documented:
-        if row.kind is not None:
-            others = [name for name in (*row.members, *row.more) if name != "statusCode"]
-            status = row.members.get("statusCode", "")
-            if not (row.can_retry or status or others):
-                continue
-            raised = re.sub(r"\s+", " ", row.raised).replace(CANARY, "a word for the log")
-            yield f"| `{raised}` | {row.kind} | {str(row.can_retry).lower()} | {status} | {', '.join(others)} |"
+        status = row.members.get("statusCode", "")
+        start = f"| `{row.name}` | {row.kind} | {str(row.can_retry).lower()} | {status} |"
+        members = [name for name in (*row.members, *row.more) if name not in ("statusCode", "extra")]
+        if row.kind is not None and (row.can_retry or status or members):
+            others.setdefault(start, {}).update(dict.fromkeys(members))
+    yield from (f"{start} {', '.join(members)} |" for start, members in others.items())
+
+
+def _highest(names: Sequence[str]) -> list[str]:
+    """Return the names of errors without those of subclasses of others."""
+    from pegboard import errors
+
+    bases = {name: getattr(errors, name, Exception).__mro__[1:] for name in names}
+    return [name for name in bases if not any(base.__name__ in bases for base in bases[name])]
 
 
 _ANSWERS = """\
 ## Responses to errors
 
-The response depends on the place where an error is raised. A cell has both forms if 2026-07-28 and sessions differ.
+The response depends on the place where an error is raised. A class without a row has that of the nearest class above
+it in the tree. A cell has both forms if 2026-07-28 and sessions differ.
 
 - *result*: a tool result with `isError`. Its text has the error's message and `additional_prompt_content`, and
   `_meta["pegboard/error"]` has the error's members. *caller*: the same with the kind
@@ -218,21 +218,19 @@ The response depends on the place where an error is raised. A cell has both form
 - *masked*: "It failed unexpectedly." and an error id; a tool result in tools, the JSON-RPC error -32603 elsewhere.
 - *internal*: the JSON-RPC error -32603 "Internal error" with an error id.
 - a number: the JSON-RPC error of that code with the error's message. *own* is the code of the `ProtocolError`. The
-  `data` of a toolkit's error has its members.
+  `data` of a `ToolkitError` has its members.
 
 Over HTTP the status is 200, except 400 with -32021 in 2026-07-28, and 403 with an `InsufficientScopeError` that the
-host raises for a caller with a token. An error id (`errorId`) finds the details in the log. It is present for
-unexpected exceptions, and for errors with a cause or a `developer_message`. Errors of services (`UpstreamError`,
-`NetworkTransportError`), and mistakes of the caller that a tool reports (`MCPContextError`), have one line in the log
-and no error id. A group of typed errors is treated as one of them:
-the first error that a retry cannot fix, else the one with the longest delay. A group with an unexpected exception is
-unexpected.
+host raises for a caller with a token. The [worker protocol](worker.md) has the same kinds and members in
+`output.error`; JSON-RPC errors have the kind `TOOL_RUNTIME_FATAL` there.
 
-The worker protocol ([worker](worker.md)) responds to tool errors with status 200, `"success": false` and an
-`output.error` with the same kind and members as in a session. JSON-RPC errors have the kind `TOOL_RUNTIME_FATAL` there.
+An error id (`errorId`) finds the details in the log. It is present for unexpected exceptions, and for errors with a
+cause or a `developer_message`. Errors of services (`UpstreamError`, `NetworkTransportError`), and mistakes of the
+caller that a tool reports (`MCPContextError`), have one line in the log and no error id.
 
-For an unexpected exception in a tool, resource, prompt or completion, the first matching adapter ([error
-adapters](error-adapters.md)) creates a typed error.
+A group of typed errors is treated as one of them: the first error that a retry cannot fix, else the one with the
+longest delay. Other exceptions, and groups with one, are unexpected, unless an [error adapter](error-adapters.md)
+knows them.
 """
 
 _MEMBERS = """\
@@ -241,15 +239,13 @@ _MEMBERS = """\
 `_meta["pegboard/error"]`, and the `data` of a JSON-RPC error, always have `kind` and `canRetry`, and `statusCode`,
 `retryAfterMs`, `additionalPromptContent`, `errorId` and `extra` if they are set. `extra` is JSON of at most 8 KiB.
 Its `endpoint` is not sent, because the path of a service's URL may be secret. A message and `additionalPromptContent`
-have at most 16,384 characters each; the rest is cut off. `developer_message`, causes and stack traces go only to the
-log. `to_payload()` returns all fields, for logs and for trusted callers. Errors that the table leaves out have the kind
-of their class, `canRetry` false and no other members.
+have at most 16,384 characters each; the rest is cut off. `to_payload()` returns all fields, for logs and for trusted
+callers. Errors that the table leaves out have the kind of their class, `canRetry` false and no other members.
 
 A subclass is treated as its base class. The class attributes `default_kind` and `default_status` set other values.
 
-For debugging, the variables `ARCADE_DEBUG_EXPOSE_DEVELOPER_MESSAGE_IN_TOOL_ERROR_RESPONSES` and
-`ARCADE_DEBUG_EXPOSE_STACKTRACE_IN_TOOL_ERROR_RESPONSES` add these details to tool errors if their value is
-`yes-i-accept-leaking-internals-to-the-agent`. The host reads them at start and logs a warning.
+For debugging, [`[plugins.debug_errors]`](configuration.md#pluginsdebug_errors) adds developer messages and stack
+traces to tool errors.
 """
 
 

@@ -50,8 +50,7 @@ class ToolOptions(CommonOptions, total=False):
     Attributes:
         annotations: hints about its behaviour, for clients.
             `annotations=ToolAnnotations(read_only=True)`
-        metadata: the services that the tool uses, its effects, and own extras. Hints that `annotations` leaves out come
-            from here.
+        metadata: the services that the tool uses, its effects, and own extras.
             `metadata=ToolMetadata(behavior=Behavior(["read"], read_only=True))`
         version: its own version, if it differs from its toolkit's.
             `version="1.4.0"`
@@ -63,27 +62,24 @@ class ToolOptions(CommonOptions, total=False):
             `requires_secrets=["DICE_KEY"]`
         requires_metadata: metadata that it reads with `context.get_metadata`: `user_id`, or a key of `[host] metadata`.
             `requires_metadata=["user_email"]`
-        strict: True to require arguments of exactly the annotated types; nothing is converted.
+        strict: True to require arguments of exactly the types of the schema.
             `strict=True`
         inline: True for a sync function that never blocks; it runs on the event loop without a thread.
             `inline=True`
-        timeout: the time limit of a call in seconds, 0 for none; `[host] tool_timeout` when left out. An inline tool
-            cannot have one.
+        timeout: the time limit of a call in seconds, 0 for none; `[host] tool_timeout` when left out.
             `timeout=30`
-        task: "optional" or "required": it runs as a task of clients that have tasks (MCP Tasks). "required" refuses
-            other clients of MCP.
+        task: "optional" or "required": it runs as a [task](tasks.md) of clients that have tasks.
             `task="optional"`
         task_timeout: the time limit of a task in seconds, 0 for none; one hour when left out.
             `task_timeout=600`
-        task_asks: names of the questions that it asks before the task begins. Later questions are asked by the task.
+        task_asks: names of the questions that it asks before the task begins.
             `task_asks=["confirm"]`
         max_result: the maximum size of the result in bytes of JSON, 0 for no limit; `[host] max_result_bytes` when left
             out.
             `max_result=100_000`
-        input_schema: JSON Schema of the arguments instead of the types, listed unchanged (2020-12, or draft-07 by
-            `$schema`). The function takes them by name, as `**arguments`, or as one dict.
+        input_schema: [JSON Schema](schemas.md) of the arguments instead of the types.
             `input_schema={"type": "object", "properties": {"sides": {"type": "integer"}}}`
-        output_schema: JSON Schema of the result, listed unchanged like `input_schema`.
+        output_schema: JSON Schema of the result.
             `output_schema={"type": "array", "items": {"type": "integer"}}`
         ui: the `ui://` resource in which clients show its results, or a `ToolUi` (MCP Apps).
             `ui="ui://dice/table.html"`
@@ -93,10 +89,9 @@ class ToolOptions(CommonOptions, total=False):
             `adapters=[DiceErrors()]`
         enabled: a function of `context.config`; the tool is served only if it returns True.
             `enabled=lambda config: config.write`
-        deprecated: what to use instead. Clients read it before the description, and results repeat it.
+        deprecated: what to use instead.
             `deprecated="use throw_dice instead"`
-        arguments: changes of single arguments, by name: fixed values, other names and descriptions. Useful for
-            `transformed`.
+        arguments: changes of single arguments, by name: fixed values, other names and descriptions.
             `arguments={"sides": ArgumentChange(value=20)}`
     """
 
