@@ -22,6 +22,7 @@ _MANY_ROWS = 3
 _MANY_COMMANDS = 3
 """Commands of a group that have one section if their arguments are equal."""
 _SERVER_TITLE = "options for another MCP server"
+_WAITING = "`configure CLIENT`, `list`, `show`, `call`, `why`, `cost`, `doctor`, `lock` and `config trust`"
 _COMMAND_LINE = f"""\
 # Command line
 
@@ -56,17 +57,20 @@ def command_line_page() -> str:
     ]
     shared = [action for action in _group(parsers[0][1], "options, before") if action.option_strings]
     server = _group(_leaf(dict(parsers)["list"]), _SERVER_TITLE)
+    waiting = [action for action in _leaf(dict(parsers)["list"])._actions if action.dest == "no_wait"]
     parts = [_COMMAND_LINE, "## Options of all commands\n", "They are valid before and after the command.\n"]
     parts += [*_table(shared), "\n## Options for another MCP server\n"]
     parts += ["`list`, `show` and `call` accept them after the command.\n", *_table(server)]
+    parts += ["\n## Options for mounted servers\n", f"{_WAITING} accept it after the command.\n", *_table(waiting)]
+    common = [*shared, *waiting]
     leaves = [leaf for _, parser in parsers for leaf in _leaves(parser)]
     described: dict[str, str] = {}
-    for key, found in groupby(leaves, lambda leaf: (leaf.prog.rpartition(" ")[0], _arguments(leaf, shared, server))):
+    for key, found in groupby(leaves, lambda leaf: (leaf.prog.rpartition(" ")[0], _arguments(leaf, common, server))):
         alike = list(found)
         verbs = {str(leaf.description).split()[0] for leaf in alike}
         is_one_section = " " in key[0] and len(alike) >= _MANY_COMMANDS and len(verbs) == 1
         for group in [alike] if is_one_section else [[leaf] for leaf in alike]:
-            parts += _section(group, {command.name for command in of_plugins})
+            parts += _section(group)
             parts += _without_repeated(key[1], described)
             described |= {row: described.get(row, group[0].prog) for row in key[1]}
     return re.sub(r"\n{3,}", "\n\n", "\n".join(parts)).rstrip() + "\n"
@@ -110,15 +114,13 @@ def _group(parser: argparse.ArgumentParser, title: str) -> list[argparse.Action]
     return [action for group in groups for action in group._group_actions]
 
 
-def _section(group: Sequence[argparse.ArgumentParser], of_plugins: set[str]) -> Iterator[str]:
+def _section(group: Sequence[argparse.ArgumentParser]) -> Iterator[str]:
     """Yield the heading, the description and the examples of commands with equal arguments."""
     first = group[0]
     yield f"\n## {_title(group)}\n"
     yield _together([str(parser.description) for parser in group]) + "\n"
-    if first.prog.split()[1] in of_plugins:
-        yield "A plugin adds this command.\n"
     examples = max(([line.strip() for line in (one.epilog or "").splitlines()[1:]] for one in group), key=len)
-    examples = [line for line in examples if line not in [one.prog for one in group]]
+    examples = [line for line in examples if line.removesuffix(" --json") not in [one.prog for one in group]]
     if examples:
         yield "\n".join(["```text", *examples, "```", ""])
     name = f"terminal-{'-'.join(first.prog.split()[1:])}"
