@@ -1,11 +1,10 @@
-"""Every hook of pegboard. The docstring of a hook is its reference.
+"""Every hook of pegboard.
 
 Hooks assemble the host once, when it starts. They are plain functions that return the contributions of a plugin and
 change nothing. A plugin with an `async` hook, a wrapper or an ordering marker is refused. The host calls each plugin
 separately, in the order of names. A plugin whose hook raises is left out as a whole, and affects no other.
 
-An implementation names only the parameters that it needs. The return annotation of a hook names the types of
-contributions that the host accepts.
+An implementation names only the parameters that it needs.
 """
 
 from __future__ import annotations
@@ -52,8 +51,7 @@ def register_tools(context: PluginContext) -> Iterable[ToolDefinition | ToolFunc
 def register_resources(context: PluginContext) -> Iterable[ResourceDefinition]:
     """Return resources and resource templates (RFC 6570).
 
-    If two have the same URI or template, neither is served. If several match a URI, the resource with exactly this URI
-    is read. Without one, the most specific template whose function accepts the values is read.
+    If two have the same URI or template, neither is served. [Content](content.md#resources) has the order of templates.
     """
     raise NotImplementedError
 
@@ -88,8 +86,7 @@ def register_auth_providers(context: PluginContext) -> Iterable[AuthProvider]:
     """Return descriptions of the providers whose tokens tools require (`requires_auth`).
 
     A tool names a provider with a subclass of `ToolAuthorization` whose `provider` is the description. A tool that
-    requires a provider without a description is not served. If two descriptions have one id, neither is used. A
-    description may name a plugin whose error adapters are tried for such tools, after the tools' own adapters.
+    requires a provider without a description is not served. If two descriptions have one id, neither is used.
     """
     raise NotImplementedError
 
@@ -98,8 +95,7 @@ def register_auth_providers(context: PluginContext) -> Iterable[AuthProvider]:
 def register_error_adapters(context: PluginContext) -> Iterable[ErrorAdapter]:
     """Return adapters that convert unexpected exceptions of tools, resources and prompts to errors for the caller.
 
-    The first adapter that returns an error counts; [error adapters](error-adapters.md) has the order. Exceptions that
-    no adapter knows are masked. `Upstream`, `instance_of`, `error_code` and `retry_after_ms` help to write an adapter.
+    Exceptions that no adapter knows are masked. [Error adapters](error-adapters.md) has the order.
     """
     raise NotImplementedError
 
@@ -108,9 +104,7 @@ def register_error_adapters(context: PluginContext) -> Iterable[ErrorAdapter]:
 def register_middleware(context: PluginContext) -> Iterable[Middleware | MiddlewareFunction]:
     """Return middleware: objects of `Middleware`, or functions `async (call, call_next) -> Outcome`.
 
-    A function runs around every request and notification. `@around("tools/call")` limits it to some methods. `[host]
-    middleware` lists names, outermost first. Middleware that is not listed runs inside the listed middleware, in the
-    order of names.
+    [Middleware](middleware.md) has the order and the methods.
     """
     raise NotImplementedError
 
@@ -131,11 +125,8 @@ def register_protocols(context: PluginContext) -> Iterable[StreamProtocol]:
 def register_methods(context: PluginContext) -> Iterable[Extension | Method | NotificationHandler | Topic]:
     """Return additions to the protocol: JSON-RPC methods, notification handlers, and their extensions.
 
-    A `Method` runs like the methods of the host, with middleware around it. A method of an `Extension` returns -32601
-    if the extension is disabled, and -32021 if the client does not declare it. A result type of an extension is sent
-    only to clients that declare the extension. If two methods have the same name, neither is served, nor are their
-    extensions, and both owners are reported. The names of the specification and its reserved keys of `_meta` cannot be
-    used.
+    [Protocol extensions](extensions.md) has the rules. If two methods have the same name, neither is served, nor are
+    their extensions, and both owners are reported.
     """
     raise NotImplementedError
 
@@ -185,8 +176,8 @@ def register_stores(context: PluginContext) -> Iterable[Store]:
     """Return stores in which other plugins keep data: sessions (`SessionStore`) and events (`EventStore`).
 
     A setting selects a store by its name, which is the plugin's name unless the store has its own:
-    `[plugins.mcp] session_store = "redis_sessions"`. A store reads the settings and secrets of its own plugin. If two
-    stores have one contract and one name, neither can be selected.
+    `[plugins.mcp] session_store = "redis_sessions"`. If two stores have one contract and one name, neither can be
+    selected.
     """
     raise NotImplementedError
 
@@ -195,8 +186,7 @@ def register_stores(context: PluginContext) -> Iterable[Store]:
 def register_telemetry(context: PluginContext) -> Iterable[Observer | Gauge]:
     """Return observers, and gauges for the observers of all plugins.
 
-    If two gauges have the same name, observers receive neither of them. Middleware observes calls: `call.transport`
-    names the transport, and `call.client` the client program.
+    If two gauges have the same name, observers receive neither of them. Middleware observes calls.
     """
     raise NotImplementedError
 
@@ -215,8 +205,8 @@ def register_toolkits(context: PluginContext) -> Iterable[FoundToolkit]:
 def register_toolkit_loaders(context: PluginContext) -> Iterable[ToolkitLoader]:
     """Return loaders. A loader decides how a toolkit is loaded, for example later or in another process.
 
-    For each toolkit the host calls the loaders, sorted by the names of their plugins, until one returns an object. If
-    no loader returns an object, the host imports the toolkit. A toolkit cannot implement this hook.
+    For each toolkit the host calls the loaders, in the order of the names of their plugins, until one returns an
+    object. Without one, the host imports the toolkit. A toolkit cannot implement this hook.
     """
     raise NotImplementedError
 
