@@ -23,7 +23,7 @@ from pegboard.types import AuthProvider, Call, Failure, Listing, Outcome, RawRes
 from tests.docs.pages import Page
 from tests.host.hosting import failure, make_host, until, value
 from tests.support.environments import run
-from tools.error_messages.__main__ import OURS
+from tools.error_messages.__main__ import OURS, examples
 from tools.error_messages.calls import CALLS, answers
 
 CONCURRENCY, CONTENT, DYNAMIC, TOOLKITS, TRUST = [
@@ -148,9 +148,7 @@ def test_the_marked_settings_are_those_that_widen_access() -> None:
 
 
 def test_the_page_has_the_answers_of_a_server_to_mistakes() -> None:
-    sections = ERRORS.split("\n### ")[1:]
-    shown = {section.partition("\n")[0]: section.split("```\n")[1].rstrip() for section in sections}
-    assert shown == dict(zip((call.mistake for call in CALLS), answers(Path(sys.executable), *OURS), strict=True))
+    assert ERRORS.blocks["text answers"] == f"{examples(answers(Path(sys.executable), *OURS))}\n"
     assert len(CALLS) == 20
 
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import argparse
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from textwrap import indent
 
 from tools.error_messages.calls import CALLS, answers
 from tools.foreign_servers.sources import SOURCES, prepare
@@ -13,6 +14,7 @@ from tools.install import ROOT
 
 PAGE = ROOT / "docs" / "error-messages.md"
 BEGIN, END = "<!-- answers -->\n", "<!-- end -->\n"
+FIRST_LINE = "Invalid arguments:\n"
 OURS = ("pegboard:Toolkit", "prefix")
 """The arguments of the server for pegboard."""
 CLASSES = {
@@ -37,31 +39,32 @@ def ask_all(overrides: Path | None) -> dict[str, list[str]]:
     return by_server
 
 
-def page(by_server: Mapping[str, Sequence[str]]) -> Iterator[str]:
-    """Return the lines of the generated part: a table of lengths, then the answers of pegboard."""
-    yield "| mistake | " + " | ".join(by_server) + " |"
-    yield "|---|" + "--:|" * len(by_server)
-    for place, call in enumerate(CALLS):
-        cells = [_length(texts[place]) for texts in by_server.values()]
-        yield f"| {call.mistake} | {' | '.join(cells)} |"
-    refused = [
-        place for place in range(len(CALLS)) if all(_length(texts[place]).isdigit() for texts in by_server.values())
-    ]
-    means = [str(sum(len(texts[place]) for place in refused) // len(refused)) for texts in by_server.values()]
-    yield f"| mean of the {len(refused)} that all refuse | {' | '.join(means)} |"
-    for call, text in zip(CALLS, by_server["pegboard"], strict=True):
-        yield f"\n### {call.mistake}\n\n`{call.tool}` with `{json.dumps(call.arguments)}`\n\n```\n{text}\n```"
+def page(by_server: Mapping[str, Sequence[str]]) -> str:
+    """Return the generated part of the page: the mean lengths, then the examples."""
+    refused = [texts for texts in zip(*by_server.values(), strict=True) if not any(map(_is_accepted, texts))]
+    means = [sum(map(len, column)) // len(refused) for column in zip(*refused, strict=True)]
+    shown = ", ".join(f"{name} {mean}" for name, mean in zip(by_server, means, strict=True))
+    start = f"The mean length of the answers to the {len(refused)} calls that all refuse, in characters: {shown}."
+    return f"{start}\n\n```text answers\n{examples(by_server['pegboard'])}\n```\n"
 
 
-def _length(text: str) -> str:
-    return "accepted" if text.startswith("accepted: ") else str(len(text))
+def examples(texts: Sequence[str]) -> str:
+    """Return each wrong call with its answer below, without the first line that all have."""
+    return "\n\n".join(
+        f"{call.tool} {json.dumps(call.arguments)}\n{indent(text.removeprefix(FIRST_LINE), '    ')}"
+        for call, text in zip(CALLS, texts, strict=True)
+    )
+
+
+def _is_accepted(text: str) -> bool:
+    return text.startswith("accepted: ")
 
 
 def write(path: Path, by_server: Mapping[str, Sequence[str]]) -> None:
     """Replace the generated part of the page."""
     head, _, rest = path.read_text("utf-8").partition(BEGIN)
     tail = rest.partition(END)[2]
-    path.write_text(head + BEGIN + "\n".join(page(by_server)).rstrip() + "\n" + END + tail, "utf-8")
+    path.write_text(head + BEGIN + page(by_server) + END + tail, "utf-8")
 
 
 if __name__ == "__main__":

@@ -16,37 +16,35 @@ class WrongCall(NamedTuple):
     """A call with a mistake that models make.
 
     Attributes:
-        mistake: the mistake.
         tool: the name of the tool.
         arguments: the arguments.
     """
 
-    mistake: str
     tool: str
     arguments: Any
 
 
 CALLS = (
-    WrongCall("an argument is missing", "add", {"a": 1}),
-    WrongCall("a word for a number", "add", {"a": "one", "b": 2}),
-    WrongCall("a fraction for an integer", "add", {"a": 1.5, "b": 2}),
-    WrongCall("a boolean for a number", "add", {"a": True, "b": 2}),
-    WrongCall("an argument that does not exist", "add", {"a": 1, "b": 2, "c": 3}),
-    WrongCall("a misspelt argument", "search", {"qurey": "bees"}),
-    WrongCall("a number for a string", "search", {"query": 5}),
-    WrongCall("a number out of range", "search", {"query": "bees", "limit": 1000}),
-    WrongCall("null for an argument with a default", "search", {"query": "bees", "limit": None}),
-    WrongCall("a misspelt choice", "search", {"query": "bees", "order": "newst"}),
-    WrongCall("a number for a choice", "search", {"query": "bees", "order": 1}),
-    WrongCall("a word for a list", "search", {"query": "bees", "tags": "honey"}),
-    WrongCall("a list as JSON in a string", "search", {"query": "bees", "tags": '["honey", "wax"]'}),
-    WrongCall("a word for a date", "search", {"query": "bees", "since": "yesterday"}),
-    WrongCall("an object for a list", "book", {"passengers": PASSENGERS[0]}),
-    WrongCall("an object as JSON in a string", "book", {"passengers": PASSENGERS, "extras": '{"meal": "vegan"}'}),
-    WrongCall("mistakes inside of objects", "book", {"passengers": [{"name": 5}, {"born": "1815"}]}),
-    WrongCall("a secret in the wrong form", "sign_in", {"user": "ada", "password": ["hunter2"]}),
-    WrongCall("a misspelt tool", "serch", {"query": "bees"}),
-    WrongCall("a list for all arguments", "add", [1, 2]),
+    WrongCall("add", {"a": 1}),
+    WrongCall("add", {"a": "one", "b": 2}),
+    WrongCall("add", {"a": 1.5, "b": 2}),
+    WrongCall("add", {"a": True, "b": 2}),
+    WrongCall("add", {"a": 1, "b": 2, "c": 3}),
+    WrongCall("search", {"qurey": "bees"}),
+    WrongCall("search", {"query": 5}),
+    WrongCall("search", {"query": "bees", "limit": 1000}),
+    WrongCall("search", {"query": "bees", "limit": None}),
+    WrongCall("search", {"query": "bees", "order": "newst"}),
+    WrongCall("search", {"query": "bees", "order": 1}),
+    WrongCall("search", {"query": "bees", "tags": "honey"}),
+    WrongCall("search", {"query": "bees", "tags": '["honey", "wax"]'}),
+    WrongCall("search", {"query": "bees", "since": "yesterday"}),
+    WrongCall("book", {"passengers": PASSENGERS[0]}),
+    WrongCall("book", {"passengers": PASSENGERS, "extras": '{"meal": "vegan"}'}),
+    WrongCall("book", {"passengers": [{"name": 5}, {"born": "1815"}]}),
+    WrongCall("sign_in", {"user": "ada", "password": ["hunter2"]}),
+    WrongCall("serch", {"query": "bees"}),
+    WrongCall("add", [1, 2]),
 )
 
 
