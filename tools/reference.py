@@ -273,26 +273,26 @@ The rules of the MCP specification, in all revisions from {REVISIONS[0]} to {REV
 specification itself decides.
 
 The level is the word of the specification, or OURS for a promise of pegboard where the specification leaves a choice.
-In parentheses is the page of the specification, with the revisions if not all have the rule. The files with tests of
-the rule follow, or the reason for having none.
+In parentheses are the revisions that have the rule, with links to the specification. The files with tests of the rule
+follow, or the reason for having none.
 """
 
 
 def _source(source: str) -> str:
-    """Return the link to a page of the specification, and the revisions of the rule."""
+    """Return a link to the specification, named by the revisions of the rule, or to another site by its name."""
     url = addresses(source)[0]
     page, _, revisions = source.partition(" ")
     if not revisions:
         return f"[{page.removeprefix('https://').partition('/')[0]}]({url})"
     first, _, last = revisions.partition("..")
     last = last or first
-    if last == REVISIONS[-1]:
-        period = "" if first == REVISIONS[0] else f" since {first}"
-    elif first == REVISIONS[0]:
-        period = f" until {last}"
+    if first == last:
+        period = first
+    elif last == REVISIONS[-1]:
+        period = "all" if first == REVISIONS[0] else f"since {first}"
     else:
-        period = f" in {first}" if first == last else f" {first} to {last}"
-    return f"[{page.partition('#')[0]}]({url}){period}"
+        period = f"until {last}" if first == REVISIONS[0] else f"{first} to {last}"
+    return f"[{period}]({url})"
 
 
 PAGES: dict[str, Callable[[], str]] = {

@@ -116,6 +116,7 @@ async def test_a_sealed_session_ends_at_its_time_even_in_use(site: Path) -> None
         assert (await session.post(PING)).refused == (404, -32600)
 
 
+@pytest.mark.requirement("ERA-22")
 async def test_without_sessions_a_client_learns_which_revision_to_use(site: Path) -> None:
     async with Served(site, http_config(more='[plugins.mcp]\nsessions = "off"\n')) as served:
         session = Session(served)

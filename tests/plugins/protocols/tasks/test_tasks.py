@@ -173,6 +173,7 @@ def text_of(task: dict[str, Any]) -> str:
 
 
 @pytest.mark.parametrize("store", ["memory", "sqlite"])
+@pytest.mark.requirement("EXT-10")
 async def test_a_task_ends_with_the_result_of_its_tool(store: str) -> None:
     async with serving(store=store) as host:
         task_id = await created(host, "wait", name="corn")
@@ -190,6 +191,7 @@ async def test_a_task_ends_with_the_result_of_its_tool(store: str) -> None:
 
 
 @pytest.mark.parametrize("store", ["memory", "sqlite"])
+@pytest.mark.requirement("EXT-10")
 async def test_answers_begin_the_next_leg(store: str) -> None:
     async with serving(store=store) as host:
         task_id = await created(host, "ask", name="corn")
@@ -215,6 +217,7 @@ async def test_questions_before_the_task_are_rounds() -> None:
 
 
 @pytest.mark.parametrize("method", ["tasks/get", "tasks/update", "tasks/cancel"])
+@pytest.mark.requirement("EXT-10")
 async def test_tasks_of_others_are_unknown(method: str) -> None:
     async with serving() as host:
         task_id = await created(host, "ask", name="corn")
@@ -227,6 +230,7 @@ async def test_tasks_of_others_are_unknown(method: str) -> None:
         assert (await reached(host, task_id, "input_required"))["inputRequests"]
 
 
+@pytest.mark.requirement("EXT-10")
 async def test_a_cancelled_task_drops_late_results(caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level("INFO")
     async with serving() as host:
