@@ -122,7 +122,7 @@ class HostSection(PluginConfig):
 
     Attributes:
         name: the name of the server, as clients see it.
-        version: the version of the server. The default is the version of pegboard.
+        version: the version of the server; by default that of pegboard.
         title: a name for people.
         description: one sentence about the server, for people.
         instructions: instructions about the whole server, which clients may pass to the model.
@@ -130,63 +130,60 @@ class HostSection(PluginConfig):
         icons: icons of the server, such as `["https://example.com/icon.png"]`. Each is a URL (https, http or data), or
             a table with `src`, `mime_type`, `sizes` such as `["48x48"]`, and `theme` ("light" or "dark").
         transports: names of the transports to run. A name in this list or in the next ones enables its plugin.
-        middleware: names of middleware, outermost first. Middleware that is not listed runs inside the listed
-            middleware.
+        middleware: names of middleware, outermost first. Other middleware runs inside it.
         error_adapters: names of plugins whose error adapters are tried first, in this order. Adapters with `fallback`
-            are always tried last.
+            are tried last.
         token_sources: names of plugins whose token sources are called first, in this order. `static_tokens` is enabled
             by default: the token of github is the secret GITHUB_TOKEN.
-        token_seconds: the time limit in seconds of one token source for one call.
-        secret_stores: names of plugins whose secret stores are read first, in this order. The list replaces the
-            default. Secret stores of other plugins are read afterwards. `secrets_keyring` is another built-in store.
-        plugins: names, or `distribution:name`, of plugins to enable. Plugins with a section, or in another list, are
-            enabled too, and so are those built-in plugins that are on by default.
-        disabled_plugins: names, globs or `distribution:name` of disabled plugins. They are not imported.
+        token_seconds: the time limit of one token source for one call.
+        secret_stores: names of plugins whose secret stores are read first, in this order; those of other plugins
+            follow. The list replaces the default. `secrets_keyring` is another built-in store.
+        plugins: names, or `distribution:name`, of plugins to enable, in addition to those with a section or in another
+            list, and those that are on by default.
+        disabled_plugins: names, globs or `distribution:name` of plugins that are not imported.
         disabled_toolkits: names, globs or `distribution:name` of disabled toolkits.
         disabled_tools: names or globs of disabled tools, in any spelling: "github_delete_*", "Github::DeleteFile",
             "Github.DeleteFile" or "GITHUB_DELETE_FILE".
-        disabled_tags: tags, or globs of tags, of tools, resources and prompts that are disabled.
+        disabled_tags: tags, or globs of tags, of disabled tools, resources and prompts.
         enabled_tags: tags, or globs of tags. If set, tools, resources and prompts without one of them are disabled.
         tools: changes of tools, by name in any spelling: `[host.tools.github_search]` with `name` (the last part of
             the name), `title`, `description`, `tags` and `arguments`. Each argument is a table with `name`,
             `description`, `value` (a fixed value that clients cannot see) or `hidden = true`.
-        required: names of plugins and toolkits that must load, or the host does not start. `distribution:name` selects
-            one of several plugins with the same name.
-        toolkits: limits of toolkits, by name. `[host.toolkits.weather] secrets = ["WEATHER_*"]` limits the secrets that
-            the toolkit may receive to these names or globs, and `providers = ["github"]` the tokens. A tool that
-            requires any other secret or token is not served. Without a limit a toolkit receives all that its tools
-            require.
+        required: names of plugins and toolkits without which the host does not start; `distribution:name` selects one
+            of several plugins with the same name.
+        toolkits: limits of toolkits, by name: `[host.toolkits.weather]` with `secrets = ["WEATHER_*"]` and `providers =
+            ["github"]`, the secrets and the providers of tokens that the toolkit may receive. A tool that requires
+            others is not served.
         autoload: True to enable installed toolkits that the configuration does not name. With False, a toolkit needs a
             section `[toolkits.NAME]`, or an entry in `required`.
-        missing_secrets: the effect of a missing secret: "warn" logs a warning and serves the tool, but does not offer
-            it over stdio, "hide" does not serve the tool, "fail" prevents the start of the host.
+        missing_secrets: the effect of a missing secret: "warn" logs a warning and serves the tool, but does not list it
+            over stdio, "hide" does not serve the tool, "fail" prevents the start of the host.
         tool_names: the form of tool names on the wire, `github_list_issues` or `Github_ListIssues`.
-        schema_references: "inline" puts definitions in place of references in the schemas of types, for clients that
-            do not read `$ref`, unless a schema would become more than twice as large; "keep" keeps the references.
-            References in recursive definitions and in schemas by authors are always kept.
+        schema_references: "inline" replaces references in the schemas of types by definitions, for clients that do not
+            read `$ref`, unless a schema would become more than twice as large; "keep" keeps them. References in
+            recursive definitions and in schemas by authors are always kept.
         page_size: the number of items in one page of a list, 1 to 10,000.
-        max_result_bytes: the maximum size of a tool's result, in bytes of JSON, and of a resource's content; 0 for no
-            limit. A larger result becomes an error that tells the model to request less. A tool's own `max_result`
-            takes precedence.
+        max_result_bytes: the maximum size of a result of a tool, in bytes of JSON, and of the content of a resource; 0
+            for no limit. A larger result becomes an error. The `max_result` of a tool takes precedence.
         tool_timeout: the time limit in seconds for the function of a tool, resource, prompt or completion; 0 for no
-            limit. Time spent waiting for the client does not count. A tool's own `timeout` takes precedence.
+            limit. The time in which the client is asked does not count. The `timeout` of a tool takes precedence.
         threads: the number of synchronous tools that may run at once, 1 to 1,000.
-        blocked_loop_seconds: the time in seconds after which code that blocks the event loop is logged, such as a sync
-            call in an async tool; 0 for never.
-        grace_seconds: the time in seconds that running calls have to finish, and clients to read the responses, when
-            `pegboard serve` stops.
+        blocked_loop_seconds: the time after which code that blocks the event loop is logged, such as a sync call in an
+            async tool; 0 for never.
+        grace_seconds: the time that running calls have to finish, and clients to read the responses, when `pegboard
+            serve` stops.
         log_level: the least severe level that servers log: "debug", "info", "warning" or "error". Other commands log
             nothing below "warning".
         reload: True to reload toolkits and settings when their files change.
-        state: the name of the plugin that keeps shared state, such as "redis": the default of every setting that names
-            a store. Several processes and machines then serve the same clients. By default each process is alone.
+        state: the name of the plugin that keeps the state that processes and machines share, such as "redis": the
+            default of every setting that names a store.
         state_keys: the keys that encrypt what the host keeps in stores outside of its memory, and what processes tell
-            each other; required by `state`. The first key encrypts, all decrypt. All processes need the same keys. They
-            are the default of the keys of other plugins, such as `[plugins.mcp] state_keys`. A key has at least 32
-            random characters, such as the output of `openssl rand -base64 32`; `{ env = "NAME" }` refers to a variable.
+            each other; required by `state`, and the default of keys of other plugins. The first key encrypts, all
+            decrypt. All processes need the same keys. A key has at least 32 random characters, such as the output of
+            `openssl rand -base64 32`.
         user: the user id for tools if the caller is not authenticated.
-        metadata: metadata for tools that require it, by key: `user_email = "me@example.com"`. It is the same for all
-            callers. Metadata in a request to the worker takes precedence.
+        metadata: metadata for tools that require it, the same for all callers: `user_email = "me@example.com"`.
+            Metadata in a request to the worker takes precedence.
     """
 
     name: str = Field("pegboard", min_length=1)

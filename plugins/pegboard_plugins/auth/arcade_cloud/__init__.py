@@ -38,7 +38,7 @@ class ArcadeCloudConfig(PluginConfig):
         api_key: the API key of the account; by default the variable ARCADE_API_KEY.
         url: the address of the API; by default the variable ARCADE_API_URL, then ARCADE_API_BASE_URL, then
             "https://api.arcade.dev".
-        user: the operator's user id in the cloud; by default `[host] user`, which ARCADE_USER_ID sets, too.
+        user: the operator's user id in the cloud; by default `[host] user`.
         providers: the providers, or the `id`s of requirements, for which the cloud is asked; empty for all.
         issuer: an issuer whose users are users of the cloud. Other callers from the network receive no token.
         user_claim: the claim of their access tokens with their user id in the cloud: "email", which must be verified,

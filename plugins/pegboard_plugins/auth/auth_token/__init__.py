@@ -42,8 +42,7 @@ class AuthTokenConfig(PluginConfig):
     """`[plugins.auth_token]`.
 
     Attributes:
-        token: the bearer token of a single caller. A token of fewer than 32 characters admits callers on this machine
-            only.
+        token: the bearer token of a single caller. With fewer than 32 characters it serves the operator alone.
         subject: the name of that caller in sessions, limits and logs.
         scopes: the scopes of that token.
         callers: more callers, each in its own section with `token`, `subject` and `scopes`.

@@ -133,9 +133,8 @@ class LoginConfig(PluginConfig):
     Attributes:
         resource: the public URL of the MCP endpoint. Its origin is the issuer of the tokens.
         provider: the identity provider, at which people log in.
-        allowed_users: the people who may log in: verified email addresses, or subjects of the provider. At GitHub,
-            user names.
-        allowed_groups: groups whose members may log in. At GitHub, "organization" or "organization/team".
+        allowed_users: the people who may log in: verified email addresses or subjects, or user names at GitHub.
+        allowed_groups: groups whose members may log in, such as "organization/team" or "organization" at GitHub.
         allowed_domains: domains whose accounts may log in.
         everyone: True to let everyone with an account at the provider log in.
         scopes: the scopes that clients may request.
@@ -144,8 +143,8 @@ class LoginConfig(PluginConfig):
         keys: the secrets that sign tokens. The first signs, all verify. Processes that serve the same resource need the
             same keys. The default is `[host] state_keys`, else a key in the state directory.
         database: the file of the logins; by default `login.db` in the state directory.
-        store: the store of the logins in the place of this file, named by the plugin that provides it, for several
-            machines. The default is `[host] state`.
+        store: the plugin that stores the logins in the place of this file, for several machines. The default is `[host]
+            state`.
         access_seconds: the lifetime of access tokens.
         login_seconds: the time after which a person must log in again.
         checked_seconds: the maximum time for which an access token is accepted after its login was revoked.

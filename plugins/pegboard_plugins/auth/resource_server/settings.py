@@ -94,10 +94,10 @@ class ResourceServerConfig(PluginConfig):
 
     Attributes:
         resource: the public URL of the MCP endpoint. Tokens must have this URL as audience.
-        authorization_servers: the accepted authorization servers, each a table with `issuer` and optionally `url`,
+        authorization_servers: the accepted authorization servers, each a table with `issuer` and perhaps `url`,
             `jwks_uri`, `introspection`, `audiences`, `algorithms` and `leeway_seconds`.
-        scopes_supported: the scopes that the metadata lists. Name the few that clients need at first; a challenge names
-            others when they are needed. The default is `challenge_scopes` and `required_scopes`.
+        scopes_supported: the few scopes that clients need at first, for the metadata. The default is `challenge_scopes`
+            and `required_scopes`.
         challenge_scopes: scopes that clients without a token should request, in addition to `required_scopes`.
         required_scopes: scopes that every token must have.
         implied_scopes: scopes that another scope includes, such as `{ admin = ["write"], write = ["read"] }`.
@@ -110,8 +110,8 @@ class ResourceServerConfig(PluginConfig):
         verified_seconds: the maximum time for which a token with a valid signature is not checked again.
         introspected_seconds: the maximum time for which an active token is not introspected again.
         max_verified: the number of remembered tokens.
-        other_resources: the public URLs of other endpoints, by their policies, such as profiles of MCP. Each
-            accepts only tokens with its own URL as audience, and has its own metadata.
+        other_resources: the public URLs of other endpoints, such as profiles of MCP, by their policies. Each has its
+            own metadata, and accepts only tokens with its own URL as audience.
     """
 
     resource: Url

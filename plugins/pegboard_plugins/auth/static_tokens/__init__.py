@@ -47,11 +47,11 @@ class StaticTokensConfig(PluginConfig):
     """`[plugins.static_tokens]`.
 
     Attributes:
-        tokens: tokens by provider id, such as "github", or by the `id` of a tool's requirement. `{ env = "NAME" }`
-            takes a token from a variable, `{ secret = "NAME" }` from a secret store. Other tokens are secrets such as
-            GITHUB_TOKEN for "github", for the operator only.
-        users: authenticated users who may use `tokens`, in addition to the operator: a name, or
-            `{ subject = "...", issuer = "..." }` for a user with a token of an authorization server.
+        tokens: tokens by provider id, such as "github", or by the `id` of a tool's requirement. `{ secret = "NAME" }`
+            takes a token from a secret store. Other tokens are secrets such as GITHUB_TOKEN for "github", for the
+            operator only.
+        users: authenticated users who may use `tokens`, in addition to the operator: a name, or `{ subject = "...",
+            issuer = "..." }` for a token of an authorization server.
     """
 
     tokens: Annotated[Mapping[str, SecretStr | SecretName], WidensAccess("gives these tokens to tools")] = {}

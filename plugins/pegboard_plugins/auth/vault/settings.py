@@ -50,7 +50,7 @@ class ProviderSettings(PluginConfig):
         parameters: more parameters of the page for logins.
         pkce: False for a provider that rejects PKCE.
         device: True to log in with a code on any device (RFC 8628) instead of a browser on this machine.
-        redirect_uri: the redirect URI of the registration, on this machine and with a port. By default a free port.
+        redirect_uri: the redirect URI of the registration, on this machine and with a port; by default a free port.
     """
 
     client_id: str = Field(min_length=1, pattern=r"^[\x20-\x7e]+$")
@@ -161,13 +161,11 @@ class VaultConfig(PluginConfig):
 
     Attributes:
         providers: registrations at providers, by provider id such as "github", or by the `id` of a tool's requirement.
-        keys: the secrets that encrypt tokens. The first encrypts, all decrypt. By default a key in the state directory,
-            which the first login creates.
+        keys: the secrets that encrypt tokens; by default a key in the state directory. The first encrypts, all decrypt.
         callers: the login of callers from the network; without it they receive neither tokens nor links.
         wait_seconds: the time for which a call waits for a login. Then the client must repeat the call.
-        keyring: True to keep the key in the keyring of the operating system. It needs the library `keyring`.
-        store: the store of tokens in the place of a file, named by the plugin that provides it, for several machines.
-            The default is `[host] state`.
+        keyring: True to keep the key in the keyring of the operating system, with the library `keyring`.
+        store: the plugin that stores tokens in the place of a file, for several machines. The default is `[host] state`.
         state_keys: the keys that encrypt tokens in this store. The default is `[host] state_keys`.
     """
 

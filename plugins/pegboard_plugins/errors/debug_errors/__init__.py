@@ -35,8 +35,8 @@ class DebugErrorsConfig(PluginConfig):
         developer_message: `yes-i-accept-leaking-internals-to-the-agent` adds the developer message of a tool's error to
             its text.
         stacktrace: the same for the stack trace.
-        mask_details: false adds the developer message for callers over stdio and from loopback addresses only. Loopback
-            addresses include clients of a proxy on this machine that hides their addresses.
+        mask_details: false adds the developer message for callers over stdio and from loopback addresses, such as
+            clients behind a proxy on this machine that hides their addresses.
     """
 
     developer_message: Annotated[

@@ -63,11 +63,10 @@ class AuditConfig(PluginConfig):
     """`[plugins.audit]`.
 
     Attributes:
-        file: the file to append lines to, relative to the configuration's folder. It is created readable by its owner
-            only, and reopened after logrotate moves it.
-        key: the key of the digests, at least 32 characters. By default the host creates a key in the state directory.
-            Hosts with the same key produce comparable digests.
-        required: refuse calls while the file cannot be written. Otherwise a warning is logged and calls continue.
+        file: the file to append lines to, relative to the configuration's folder.
+        key: the key of the digests, at least 32 characters; by default one in the state directory. Hosts with the same
+            key produce comparable digests.
+        required: refuse calls while the file cannot be written. Otherwise a warning is logged.
         sync: write each line to disk (fsync) before the response is sent.
     """
 

@@ -34,12 +34,12 @@ class LargeResultsConfig(PluginConfig):
     """`[plugins.large_results]`.
 
     Attributes:
-        preview_bytes: the size of the beginning that is sent at once. It never exceeds the limit of the result.
+        preview_bytes: the size of the beginning that is sent at once, within the limit of the result.
         keep_seconds: the time for which a result can be read.
-        max_result_bytes: the maximum size of a kept result. A larger result is an error, as without this plugin.
-        max_results: the maximum number of kept results. Beyond it, the caller with the most results loses its oldest.
-        max_total_bytes: the maximum size of all kept results. Beyond it, the caller whose results have the most bytes
-            loses its oldest.
+        max_result_bytes: the maximum size of a kept result. A larger result is an error.
+        max_results: the maximum number of kept results. Beyond it, the caller with the most loses its oldest.
+        max_total_bytes: the maximum size of all kept results. Beyond it, the caller with the most bytes loses its
+            oldest.
     """
 
     preview_bytes: int = Field(4096, ge=0)

@@ -27,8 +27,7 @@ class LoggingConfig(PluginConfig):
 
     Attributes:
         format: "text" for people, or "json" for programs: one JSON object per line.
-        file: the file to log to instead of standard error, relative to the configuration's folder. It is created
-            readable by its owner only, and reopened after logrotate moves it.
+        file: the file to log to instead of standard error, relative to the configuration's folder.
         access: log each HTTP request with its status, size and duration.
         requests: log each request of a protocol.
     """

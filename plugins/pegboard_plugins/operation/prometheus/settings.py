@@ -24,7 +24,7 @@ class PrometheusConfig(PluginConfig):
     Attributes:
         host: the address of the port for metrics.
         port: the port for metrics; 0 for any free port, which the log names. Each further worker has the next port.
-        token: the bearer token of Prometheus. With it, the HTTP server serves the metrics, and no other port is opened.
+        token: the bearer token of Prometheus. With it, the HTTP server serves the metrics, without another port.
         path: the path of the metrics on the HTTP server.
     """
 

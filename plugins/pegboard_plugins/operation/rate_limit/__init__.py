@@ -48,12 +48,11 @@ class RateLimitConfig(PluginConfig):
         completions_per_minute: the average number of completion requests of one caller.
         completion_burst: the number of these requests that may come at once.
         services: the limit for calls and completion requests of a service that names no user; no limit by default. A
-            service is a caller that acts for many users, such as that of the worker. Calls that name a user count for
-            the user. `burst` is 1 by default.
-        local: limit the operator too, and callers without a token from loopback addresses. These include clients of a
+            service is a caller that acts for many users, such as that of the worker. `burst` is 1 by default.
+        local: limit the operator too, and callers without a token from loopback addresses, such as clients behind a
             proxy on this machine that hides their addresses.
-        store: the store in which processes share the limits, named by the plugin that provides it; None for limits of
-            each process. The default is `[host] state`.
+        store: the plugin with whose store processes share the limits; None for limits of each process. The default is
+            `[host] state`.
     """
 
     calls_per_minute: float = Field(6000, gt=0)

@@ -16,7 +16,7 @@ class RedisConfig(PluginConfig):
         url: the server: `redis://host:6379/0`, `rediss://` with TLS, or `unix://` with the path of a socket.
         user: the user name.
         password: the password; write `{ env = "NAME" }`.
-        ca_file: the certificates that the certificate of the server is verified with; those of the system by default.
+        ca_file: the certificate authorities for the certificate of the server; those of the system by default.
         prefix: the beginning of all keys. Installations that share a server need different ones.
         idle_seconds: how long a session without requests is kept.
         max_sessions: the largest number of sessions.

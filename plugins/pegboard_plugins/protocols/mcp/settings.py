@@ -21,46 +21,45 @@ class McpConfig(PluginConfig):
     """The settings `[plugins.mcp]`.
 
     Attributes:
-        list_ttl_ms: how long clients may cache lists and the discovery result, in milliseconds (2026-07-28 caching).
+        list_ttl_ms: how long clients may cache lists and the discovery result, in milliseconds (2026-07-28).
         tools_ttl_ms: how long clients may cache the list of tools; `list_ttl_ms` by default.
         resources_ttl_ms: how long clients may cache the lists of resources and templates; `list_ttl_ms` by default.
         prompts_ttl_ms: how long clients may cache the list of prompts; `list_ttl_ms` by default.
-        max_batch: the largest number of messages in a batch (revision 2025-03-26 only).
-        http: serve MCP over HTTP. If false, HTTP servers serve only the worker and other routes.
+        max_batch: the largest number of messages in a batch (2025-03-26).
+        http: serve MCP over HTTP; False to serve only the worker and other routes.
         path: the path of the MCP endpoint.
-        anonymous: serve MCP to other machines without an authenticator. Every client that reaches the server can then
-            use every tool that requires no secrets, tokens or scopes.
-        max_sessions: the largest number of sessions over HTTP (revisions before 2026-07-28).
-        max_sessions_per_caller: the largest number of sessions of one caller. Callers without authentication are
-            distinguished by their addresses. The limit does not apply to the operator.
+        anonymous: serve MCP to other machines without an authenticator. Every client can then use every tool that
+            requires no secrets, tokens or scopes.
+        max_sessions: the largest number of sessions over HTTP.
+        max_sessions_per_caller: the largest number of sessions of one caller, or of one address without authentication.
+            It does not apply to the operator.
         session_idle_seconds: how long a session without requests is kept.
         sessions: "stored" keeps sessions over HTTP in `session_store`. "sealed" keeps nothing: the session id holds the
             client, the caller and the expiry, encrypted with `state_keys`, so that any process serves it. Questions to
             the client, subscriptions to resources, log levels and session data then fail. "off" refuses `initialize`.
-        sealed_seconds: how long a sealed session lasts. Its client then opens another one.
-        session_store: the store of sessions, named by the plugin that provides it. "memory" keeps them in this process;
-            sessions in any other store outlive the process.
-        event_store: the store of the messages of sessions' streams, named by the plugin that provides it.
-        max_listening: the largest number of streams for notifications of changes: subscriptions and standalone
-            streams of sessions.
+        sealed_seconds: how long a sealed session lasts.
+        session_store: the plugin that stores sessions. "memory" keeps them in this process; in any other store they
+            outlive the process.
+        event_store: the plugin that stores the messages of the streams of sessions.
+        max_listening: the largest number of streams for notifications of changes.
         change_delay_ms: how long a change of a list or resource waits for further changes, so that clients are notified
-            of them together.
+            once.
         changes_per_minute: how often per minute clients are notified of one list or resource; 0 for no limit. Later
             changes wait, and are notified once.
         progress_per_second: the number of progress reports of one call per second, after the first ten; 0 for no limit.
             Only the latest waiting report is sent.
         logs_per_second: the number of log messages per second to one session, or of one call in 2026-07-28; 0 for no
-            limit. Further messages are left out, and the next one is preceded by their number.
-        events_bytes: how much of all sessions' streams is stored, for clients that lose a connection; 0 for
+            limit. Further messages are dropped; the next one is preceded by their number.
+        events_bytes: how much of the streams of all sessions is stored, for clients that lose a connection; 0 for
             nothing.
-        session_events_bytes: how much of one session's streams is stored.
+        session_events_bytes: how much of the streams of one session is stored.
         events_seconds: how long a stream is stored after its last message.
         retry_ms: how long a client waits before it resumes a stream that has ended (2025-11-25).
         poll_after_seconds: how long the stream of a call stays open before its client must resume it (2025-11-25), for
             proxies that close long connections; 0 for no limit.
         state_keys: the keys that encrypt the state that clients return between the rounds of a call (2026-07-28), and
-            sealed sessions. `[host] state_keys`, the default, describes their form. Processes that serve the same
-            clients need the same keys. Without keys, each process creates its own key.
+            sealed sessions. Processes that serve the same clients need the same keys. The default is `[host]
+            state_keys`, else a new key of each process.
         state_seconds: how long a client may take to return this state.
         profiles: parts of the catalogue, by name. `[plugins.mcp.profiles.readonly]` is served at `/mcp/readonly`. Its
             keys are `tools`, `resources`, `prompts`, `toolkits`, `tags`, `read_only` and `auth`.

@@ -50,8 +50,7 @@ class SkillsConfig(PluginConfig):
     """`[plugins.skills]`.
 
     Attributes:
-        folders: folders with skills: folders that have a `SKILL.md`, at any depth. Relative paths are relative to the
-            configuration file.
+        folders: folders with skills, which have a `SKILL.md`, at any depth; relative to the configuration file.
         page_size: the maximum number of entries on a page.
         ttl_ms: how long clients may cache entries and files, in milliseconds.
     """

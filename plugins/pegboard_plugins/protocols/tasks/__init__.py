@@ -51,12 +51,12 @@ class TasksConfig(PluginConfig):
     """`[plugins.tasks]`.
 
     Attributes:
-        store: the store of tasks, named by the plugin that provides it. "sqlite" keeps them in the state directory;
-            "memory" keeps them in this process.
+        store: the plugin that stores tasks. "sqlite" keeps them in the state directory; "memory" keeps them in this
+            process.
         state_keys: the keys that encrypt tasks. The default is `[host] state_keys`, else a key in the state directory.
         ttl_seconds: how long a task is kept from its creation.
         poll_ms: how often clients should ask for a task, in milliseconds.
-        max_per_caller: the largest number of tasks of one caller that are kept. It does not apply to the operator.
+        max_per_caller: the largest number of kept tasks of one caller. It does not apply to the operator.
     """
 
     store: Annotated[str, StoreName(RecordStore)] = "sqlite"

@@ -16,15 +16,14 @@ class WorkerConfig(PluginConfig):
     """`[plugins.worker]`.
 
     Attributes:
-        secret: the secret that signs tokens. Without it the worker is not served. A weak
-            secret (fewer than 32 bytes or fewer than 8 different characters) admits callers on this machine only.
+        secret: the secret that signs tokens. Without it the worker is not served. A weak secret (fewer than 32 bytes or
+            fewer than 8 different characters) serves the operator alone.
         path: the path prefix of the routes.
-        auth_disabled: admit callers without a token, on this machine only.
-        auth_disabled_anywhere: with `auth_disabled`, admit callers from other machines too. Every caller that reaches
-            the port may do everything.
+        auth_disabled: serve the operator without a token.
+        auth_disabled_anywhere: with `auth_disabled`, serve every caller that reaches the port.
         leeway_seconds: the tolerated difference between the clocks of host and callers.
         require_exp: refuse tokens without an expiry.
-        weak_secrets_anywhere: accept a weak secret from other machines too.
+        weak_secrets_anywhere: accept a weak secret from every caller.
         unknown_tool: the response to a call of an unknown tool: 404 with JSON, or 500 with a string.
         check_requirements: check the requirements of a tool before it runs, and name the missing ones.
         expose_internals: show developer messages and stack traces in errors.

@@ -22,8 +22,8 @@ class SecretsKeyringConfig(PluginConfig):
 
     Attributes:
         service: the service name of the secrets in the keyring.
-        timeout_seconds: the time limit for a response of the keyring, which may wait for a user to unlock it. After a
-            timeout the keyring is not used again.
+        timeout_seconds: the time limit for a response of the keyring, which may wait for a user to unlock it.
+            Afterwards the keyring is not used again.
     """
 
     service: str = Field("pegboard", min_length=1)

@@ -53,50 +53,47 @@ class ServerConfig(PluginConfig):
         object: a server of the program that makes the host; `Host(mount=...)` sets it.
         path: the path of the endpoint in the ASGI application of an `object`.
         url: the URL of a server that speaks Streamable HTTP.
-        command: the program of a server that speaks MCP on its standard input and output: a name on PATH, or a path.
-            A relative path with a separator starts in the directory of the configuration file.
+        command: the program of a server that speaks MCP on its standard input and output: a name on PATH, or a path. A
+            relative path with a separator is relative to the configuration file.
         args: the arguments of the program. Other users of the machine can see them: set secrets in `env`.
-        env: environment variables of the program; `{ env = "NAME" }` takes a value from a variable. The program gets
-            only these variables, and those that programs need to run, such as PATH and HOME.
-        cwd: the working directory of the program; by default the directory of the configuration file.
+        env: environment variables of the program; `{ env = "NAME" }` takes a value from a variable. It gets only these,
+            and those that programs need to run, such as PATH and HOME.
+        cwd: the working directory of the program; by default that of the configuration file.
         headers: headers of each HTTP request, such as `{ Authorization = { env = "NAME" } }`. With `identity = "user"`,
             `{ user_secret = "NAME" }` is a key that each caller pastes on a page of the vault.
         include: patterns of the served items: the server's own names, or URIs of resources. `*` matches any string.
         exclude: patterns of items that are not served.
-        rename: new names of tools and prompts by the server's own names. A new name gets no prefix.
+        rename: new names of tools and prompts, without prefix, by the server's own names.
         prefix: the beginning of the names of tools and prompts; by default the name of the section. False for none.
         identity: "host" for one connection for all callers, or "user" for a connection of each caller.
         auth: the provider of the token that each caller's connection sends, such as "github". It requires a `url` and
             `identity = "user"`.
         auth_scopes: the scopes that the token must have.
-        client_id: the id of the host at the authorization server of a `url`, if it must be registered by hand. It
-            requires `issuer`. Without it the host registers itself.
+        client_id: the id of the host at the authorization server of a `url`, with its `issuer`. By default the host
+            registers itself.
         client_secret: the secret of the registration; None for a public client.
         issuer: the authorization server at which `client_id` is registered. No other receives the secret.
-        redirect_uri: the redirect URI of the registration, on this machine and with a port. By default a free port.
-        client_metadata_url: the https URL of a client id metadata document for this host, for authorization servers
-            that read such documents. Its redirect URIs must include `http://127.0.0.1/callback`.
+        redirect_uri: the redirect URI of the registration, on this machine and with a port; by default a free port.
+        client_metadata_url: the https URL of a client id metadata document for this host. Its redirect URIs must
+            include `http://127.0.0.1/callback`.
         scopes: scopes that a login requests, in place of those that the server suggests.
-        shared: True to use the operator's login for the calls of all callers. Without it, only the operator can use a
-            server at which the operator has logged in.
-        max_users: the maximum number of open connections of callers. An idle connection is closed for another caller.
+        shared: True to use the operator's login for the calls of all callers. Otherwise only the operator can use it.
+        max_users: the maximum number of open connections of callers. An idle one is closed for another caller.
         idle_seconds: the time without calls after which a connection is closed, and its program ended, until the next
-            call. 0 for never. The default is 0, and 600 with `identity = "user"`. A program with subscriptions,
-            running calls or calls that wait for answers is not idle.
+            call; 0 for never. The default is 0, and 600 with `identity = "user"`. Subscriptions and calls that wait for
+            answers keep a program running.
         refresh_seconds: the time after which lists are read again if the server announces no changes. A server of
             2026-07-28 may ask for a shorter time with `ttlMs`.
         timeout: the time limit of a request in seconds. Progress extends it.
-        questions: True to let the server ask the person and for the client's roots, during calls. Each question names
-            the server.
+        questions: True to let the server ask the person and for the client's roots, during calls.
         sampling: True to let the server use the client's model during calls, at the cost of the person.
         revision: the revision of MCP to speak, such as "2025-06-18"; by default the newest that both support.
-        start: "eager" to connect at the start, without waiting; "required" to connect at the start, and to fail the
-            start if that fails; "lazy" to connect at the first call or read if the definitions of an earlier connection
-            are remembered, and else at the first request for a list. With `pegboard stdio`, "eager" connects at the
-            first request for a list.
+        start: "eager" to connect at the start, without waiting; with `pegboard stdio`, at the first request for a list.
+            "required" to fail the start if the connection fails. "lazy" to connect at the first call or read, or at the
+            first request for a list if no definitions are remembered.
         optional: True if commands that need all tools only report that the server is not available.
-        stateless: True if the server keeps no state between calls, so that several processes may mount it. Each has
-            its own connections. Without it, processes that share state warn of the server.
+        stateless: True if the server keeps no state between calls. Several processes, with a connection each, then
+            mount it without a warning.
     """
 
     object: Any = Field(None, repr=False)
@@ -349,13 +346,13 @@ class UpstreamsConfig(PluginConfig):
 
     Attributes:
         servers: the mounted servers, each in its own section `[plugins.upstreams.servers.NAME]`.
-        first_list_seconds: the time for which the first lists wait for servers that have neither connected nor failed.
-            Clients are notified of later changes. The definitions of an earlier connection are listed without waiting.
-        connect_seconds: the time limit of an attempt to connect, and the time for which commands such as `list`, `lock`
-            and `configure` wait for servers.
+        first_list_seconds: the time for which the first lists wait for servers that have neither connected nor failed,
+            and have no remembered definitions.
+        connect_seconds: the time limit of an attempt to connect, and of the wait of commands such as `list`, `lock` and
+            `configure`.
         wait_seconds: the time for which a call waits for the login of its caller. Then the client must repeat the call.
-        forget_days: the time without a connection after which the remembered definitions of a server are not served.
-            0 to remember nothing.
+        forget_days: the time without a connection after which the remembered definitions of a server are not served; 0
+            to remember nothing.
     """
 
     servers: Annotated[

@@ -26,9 +26,9 @@ class ToolPackagesConfig(PluginConfig):
     """`[plugins.tool_packages]`.
 
     Attributes:
-        names: names of installed distributions, such as "toolkit-github". "github" means "toolkit-github" or
-            "arcade-github" if no distribution is called "github". A distribution without toolkits as entry points is
-            searched for modules that define tools. Toolkits of the Arcade system are served as by `[plugins.arcade]`.
+        names: names of installed distributions, such as "toolkit-github", or "github" for the first of `github`,
+            `toolkit-github` and `arcade-github`. A distribution without toolkits as entry points is searched for
+            modules that define tools.
     """
 
     names: tuple[str, ...] = ()

@@ -53,31 +53,31 @@ class HttpConfig(PluginConfig):
         host: the address to listen on; any address but loopback opens the server to other machines.
         port: the port; 0 for any free port.
         socket: the path of a Unix socket, instead of host and port.
-        workers: how many processes serve; 0 for one on each usable core. With several, `[plugins.mcp] sessions` must
-            not be "stored" in memory, and `[plugins.mcp] state_keys` is required. A program and `Host.asgi` ignore it.
+        workers: the number of processes that serve; 0 for one on each usable core. More than one require `[plugins.mcp]
+            state_keys`, and sessions that are not stored in memory. A program and `Host.asgi` ignore it.
         socket_mode: the permissions of the socket in octal, such as `"0660"`; by default only its owner may connect.
         certificate: a file with the TLS certificate chain (PEM); with it the server speaks HTTPS.
         key: a file with the certificate's private key, if the certificate's file does not hold it.
         allowed_hosts: more names of the server, such as `tools.example.com`; "*" allows any name. Loopback names and
-            the host of `[plugins.resource_server] resource` are always allowed; addresses and the machine's own name
-            are allowed when listening beyond loopback.
-        cors_origins: web origins whose pages may use the server, such as `https://app.example`; "*" for all, without
-            credentials. Pages of the server's own origin are always allowed.
+            the host of `[plugins.resource_server] resource` are always allowed; beyond loopback, addresses and the name
+            of the machine too.
+        cors_origins: web origins whose pages may use the server, in addition to its own, such as `https://app.example`;
+            "*" for all, without credentials.
         cors_credentials: allow pages of `cors_origins` to send cookies and other credentials.
         cors_methods: the methods that pages of `cors_origins` may use.
-        cors_headers: the request headers that pages of `cors_origins` may send, in addition to the headers of MCP.
+        cors_headers: the request headers that pages of `cors_origins` may send, in addition to those of MCP.
         trusted_proxies: addresses or networks of proxies whose forwarded headers are believed; "unix" for every client
-            of `socket`. With any, the server counts as reachable from other machines.
-        loopback_is_operator: treat a request as the operator's if it arrives at a loopback address, names it as its
-            Host, and has no header of a proxy or a web page. Behind a proxy that adds no header, such as nginx with
-            `proxy_pass` alone, this gives every client the operator's rights.
-        max_body_bytes: the largest request body; larger bodies are answered with 413.
-        max_header_bytes: the largest header field, and so the longest token; all fields of a request together may have
-            four times as many bytes.
-        max_requests: the number of requests served at once; further requests are answered with 503.
-        max_streams: the number of open event streams. Streams do not count as requests.
-        header_seconds: how long a client may take to send a request's headers.
-        body_seconds: how long a client may take to send a request's body.
+            of `socket`. With any, other machines count as able to reach the server.
+        loopback_is_operator: treat a request as that of the operator if it arrives at a loopback address, names it as
+            its Host, and has no header of a proxy or a web page. Behind a proxy that adds no header, such as nginx with
+            `proxy_pass` alone, every client gets the rights of the operator.
+        max_body_bytes: the largest request body; larger ones get 413.
+        max_header_bytes: the largest header field, and so the longest token; all fields of a request may have four
+            times as many bytes.
+        max_requests: the number of requests served at once; further ones get 503.
+        max_streams: the number of open event streams, which do not count as requests.
+        header_seconds: how long a client may take to send the headers of a request.
+        body_seconds: how long a client may take to send the body of a request.
         send_seconds: how long a client may read nothing of a response before its connection is closed.
         call_seconds: how long a request may take before its response begins; 0 for no limit.
         idle_seconds: how long a connection may stay open between requests.
