@@ -185,8 +185,8 @@ _ENVIRONMENT = f"""\
 # Environment variables
 
 {_NOTE}
-A variable takes precedence over the configuration file, and the command line takes precedence over variables. An empty
-variable counts as unset. `pegboard config show` prints the source of each setting.
+Variables override the [configuration file](configuration.md), and the command line overrides both. An empty variable
+counts as unset.
 """
 
 
@@ -206,7 +206,7 @@ def environment_page() -> str:
     declared = [
         _Variable(name, f"sets {_key(table[kind][name])}{more}") for kind, more in _KINDS for name in table[kind]
     ]
-    declared += [_Variable(name, f"no effect: it is `{setting}` here") for name, setting in table["renamed"].items()]
+    declared += [_Variable(name, f"no effect: set `{setting}`") for name, setting in table["renamed"].items()]
     declared += [
         _Variable(name, f"read by `[plugins.{plugin}]`, if enabled") for name, plugin in table["of_plugins"].items()
     ]

@@ -75,8 +75,8 @@ HOST_VARIABLES: Final[Mapping[str, Mapping[str, str]]] = {
     },
     "unused": {
         "MCP_MIDDLEWARE_ENABLE_ERROR_HANDLING": "errors are always handled",
-        "ARCADE_CONTEXT": "the host does not use the Arcade service",
-        "ARCADE_URL": "the host does not use the Arcade service",
+        "ARCADE_CONTEXT": "only the `arcade` command uses it",
+        "ARCADE_URL": "only the `arcade` command uses it",
         "ARCADE_DISABLE_AUTOUPDATE": "the host does not look for updates",
         "ARCADE_USAGE_TRACKING": "the host sends no usage data",
         "ARCADE_ENVIRONMENT": "set OTEL_RESOURCE_ATTRIBUTES",

@@ -39,8 +39,8 @@ class FilesConfig(PluginConfig):
         tuple[str, ...],
         Field(
             min_length=1,
-            description="directories below which the tools work; a relative one in a file counts from that file's "
-            "folder, one from the environment from the working directory, which is also called {cwd}",
+            description="directories below which the tools work, relative to the configuration file, or in a variable "
+            "to the working directory, which is also called {cwd}",
         ),
         WidensAccess("opens these directories"),
     ] = (".",)
