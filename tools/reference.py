@@ -29,15 +29,15 @@ DOCS = Path(__file__).parent.parent / "docs"
 TEMPLATES = DOCS.parent / "plugins" / "pegboard_plugins" / "authoring" / "new" / "templates"
 _ABOUT_FILES = """\
 pegboard uses the first of these files: `--config FILE`, the file in the variable `PEGBOARD_CONFIG`, `hostconfig.toml`
-in the working directory (if you [trust](trust.md) it), and your own: `~/.config/pegboard/hostconfig.toml`, or where
-`XDG_CONFIG_HOME` says; `~/Library/Application Support/pegboard/hostconfig.toml` on macOS.
-[`hostconfig.toml`](../hostconfig.toml) of the checkout is a short example.
+in the working directory (if you [trust](trust.md) it), and your own: `~/.config/pegboard/hostconfig.toml`, or
+`~/Library/Application Support/pegboard/hostconfig.toml` on macOS. [`hostconfig.toml`](../hostconfig.toml) of the
+checkout is a short example.
 
 [Variables](environment.md) override the file: `PEGBOARD__HOST__NAME=my-tools`, and
 `PEGBOARD__TOOLKITS__FILES__ROOTS='["/srv"]'`. The command line overrides both. `pegboard config check` reports every
 error, and `pegboard config show` prints each setting and its source.
 
-A value may come from the environment: `secret = { env = "ACME_SECRET" }`. This variable must be set and not empty.
+A value may come from a variable, which must not be empty: `secret = { env = "ACME_SECRET" }`.
 
 The keys below are shown with their defaults. Most keys without a default are optional.
 """
@@ -261,7 +261,7 @@ def requirements_page() -> str:
     for section in sections():
         parts.append(f"## {section.title}\n")
         for rule in section.rules:
-            where = ", ".join(_source(source) for source in rule.sources)
+            where = ", ".join(_links(rule.sources))
             held = rule.reason or ", ".join(f"[{Path(path).stem}](../tests/{path})" for path in tests.get(rule.id, ()))
             parts.append(f"- **{rule.id}** {rule.level}: {rule.rule} ({where}) {held}")
         parts.append("")
@@ -273,26 +273,30 @@ The rules of the MCP specification, in all revisions from {REVISIONS[0]} to {REV
 specification itself decides.
 
 The level is the word of the specification, or OURS for a promise of pegboard where the specification leaves a choice.
-In parentheses are the revisions that have the rule, with links to the specification. The files with tests of the rule
-follow, or the reason for having none.
+In parentheses are the revisions that have the rule, with a link to the newest. The files with tests of the rule follow,
+or the reason for having none.
 """
 
 
-def _source(source: str) -> str:
-    """Return a link to the specification, named by the revisions of the rule, or to another site by its name."""
-    url = addresses(source)[0]
-    page, _, revisions = source.partition(" ")
-    if not revisions:
-        return f"[{page.removeprefix('https://').partition('/')[0]}]({url})"
-    first, _, last = revisions.partition("..")
-    last = last or first
+def _links(sources: Sequence[str]) -> Iterator[str]:
+    """Yield a link to the newest page with the rule, named by the revisions of the rule, and links to other sites."""
+    dated = {source: source.partition(" ")[2].split("..") for source in sources if not source.startswith("https://")}
+    if dated:
+        newest = max(dated, key=lambda source: dated[source][-1])
+        first = min(revisions[0] for revisions in dated.values())
+        yield f"[{_period(first, dated[newest][-1])}]({addresses(newest)[0]})"
+    for source in sources:
+        if source not in dated:
+            yield f"[{source.removeprefix('https://').partition('/')[0]}]({source})"
+
+
+def _period(first: str, last: str) -> str:
+    """Return the revisions from the first to the last."""
     if first == last:
-        period = first
-    elif last == REVISIONS[-1]:
-        period = "all" if first == REVISIONS[0] else f"since {first}"
-    else:
-        period = f"until {last}" if first == REVISIONS[0] else f"{first} to {last}"
-    return f"[{period}]({url})"
+        return first
+    if last == REVISIONS[-1]:
+        return "all" if first == REVISIONS[0] else f"since {first}"
+    return f"until {last}" if first == REVISIONS[0] else f"{first} to {last}"
 
 
 PAGES: dict[str, Callable[[], str]] = {

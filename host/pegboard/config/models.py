@@ -160,8 +160,8 @@ class HostSection(PluginConfig):
             over stdio, "hide" does not serve the tool, "fail" prevents the start of the host.
         tool_names: the form of tool names on the wire, `github_list_issues` or `Github_ListIssues`.
         schema_references: "inline" replaces references in the schemas of types by definitions, for clients that do not
-            read `$ref`, unless a schema would become more than twice as large; "keep" keeps them. References in
-            recursive definitions and in schemas by authors are always kept.
+            read `$ref`, unless a schema would more than double; "keep" keeps them. Recursive definitions and schemas by
+            authors always keep them.
         page_size: the number of items in one page of a list, 1 to 10,000.
         max_result_bytes: the maximum size of a result of a tool, in bytes of JSON, and of the content of a resource; 0
             for no limit. A larger result becomes an error. The `max_result` of a tool takes precedence.
@@ -175,8 +175,8 @@ class HostSection(PluginConfig):
         log_level: the least severe level that servers log: "debug", "info", "warning" or "error". Other commands log
             nothing below "warning".
         reload: True to reload toolkits and settings when their files change.
-        state: the name of the plugin that keeps the state that processes and machines share, such as "redis": the
-            default of every setting that names a store.
+        state: the plugin that keeps the state that processes and machines share, such as "redis": the default of every
+            setting that names a store.
         state_keys: the keys that encrypt what the host keeps in stores outside of its memory, and what processes tell
             each other; required by `state`, and the default of keys of other plugins. The first key encrypts, all
             decrypt. All processes need the same keys. A key has at least 32 random characters, such as the output of

@@ -33,8 +33,7 @@ class LockConfig(PluginConfig):
     Attributes:
         locked: serve only definitions in `pegboard.lock`, without which the host does not start.
         lazy: import a toolkit at the first call of its items, and answer lists from `pegboard.lock`: true for all
-            toolkits, or a list of names or globs. The host imports toolkits that have hooks other than a lifespan at
-            the start, and those that have another version or other settings than in the lock.
+            toolkits, or a list of names or globs.
         import_seconds: the time that a call waits for the import of a toolkit.
     """
 

@@ -47,8 +47,8 @@ class RateLimitConfig(PluginConfig):
             first match counts. `burst` is 1 by default.
         completions_per_minute: the average number of completion requests of one caller.
         completion_burst: the number of these requests that may come at once.
-        services: the limit for calls and completion requests of a service that names no user; no limit by default. A
-            service is a caller that acts for many users, such as that of the worker. `burst` is 1 by default.
+        services: the limit for calls and completion requests of a service, such as the worker, that names no user; no
+            limit by default. `burst` is 1 by default.
         local: limit the operator too, and callers without a token from loopback addresses, such as clients behind a
             proxy on this machine that hides their addresses.
         store: the plugin with whose store processes share the limits; None for limits of each process. The default is

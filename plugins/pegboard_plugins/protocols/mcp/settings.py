@@ -34,9 +34,9 @@ class McpConfig(PluginConfig):
         max_sessions_per_caller: the largest number of sessions of one caller, or of one address without authentication.
             It does not apply to the operator.
         session_idle_seconds: how long a session without requests is kept.
-        sessions: "stored" keeps sessions over HTTP in `session_store`. "sealed" keeps nothing: the session id holds the
-            client, the caller and the expiry, encrypted with `state_keys`, so that any process serves it. Questions to
-            the client, subscriptions to resources, log levels and session data then fail. "off" refuses `initialize`.
+        sessions: "stored" keeps sessions over HTTP in `session_store`. "sealed" keeps them in the session id, encrypted
+            with `state_keys`: any process serves them, but without questions to the client, subscriptions to resources,
+            log levels and session data. "off" refuses `initialize`.
         sealed_seconds: how long a sealed session lasts.
         session_store: the plugin that stores sessions. "memory" keeps them in this process; in any other store they
             outlive the process.

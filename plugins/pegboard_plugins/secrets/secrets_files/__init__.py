@@ -24,8 +24,8 @@ class SecretsFilesConfig(PluginConfig):
     """`[plugins.secrets_files]`.
 
     Attributes:
-        directory: a folder with one file per secret, such as "/run/secrets". The file has the name of the secret. A
-            relative path is relative to the configuration file.
+        directory: a folder with a file for each secret, of its name, such as "/run/secrets"; relative to the
+            configuration file.
     """
 
     directory: Annotated[str | None, WidensAccess("gives files of this folder to tools as secrets")] = None

@@ -29,9 +29,8 @@ class LocalFilesConfig(PluginConfig):
     """`[plugins.local_files]`.
 
     Attributes:
-        paths: Python files and folders whose tools are served, relative to the configuration file. Of a folder, the
-            files `*.py`, `tools/*.py`, `arcade_tools/*.py` and `tools/**/*.py` are read, except tests, and those that
-            define tools are run.
+        paths: Python files and folders whose tools are served, relative to the configuration file. Of a folder, these
+            are files `*.py`, `tools/**/*.py` and `arcade_tools/*.py` that define tools, except tests.
     """
 
     paths: Annotated[tuple[str, ...], WidensAccess("runs Python files")] = ()

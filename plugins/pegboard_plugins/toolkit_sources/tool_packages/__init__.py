@@ -27,8 +27,7 @@ class ToolPackagesConfig(PluginConfig):
 
     Attributes:
         names: names of installed distributions, such as "toolkit-github", or "github" for the first of `github`,
-            `toolkit-github` and `arcade-github`. A distribution without toolkits as entry points is searched for
-            modules that define tools.
+            `toolkit-github` and `arcade-github`.
     """
 
     names: tuple[str, ...] = ()
