@@ -23,6 +23,7 @@ def paying(config: Any = None) -> Host:
     return Host(config or HOST, toolkits={"pay": pay_kit.kit})
 
 
+@pytest.mark.requirement("ROUND-12")
 async def test_a_repeated_answer_acts_once() -> None:
     """The client sends the state of a round again (2026-07-28, basic/patterns/mrtr)."""
     async with paying() as host:
