@@ -137,6 +137,7 @@ async def test_a_caller_logs_in_and_calls(tmp_path: Path) -> None:
         assert "token-" not in network.served.stderr
 
 
+@pytest.mark.requirement("SEC-08")
 async def test_each_program_needs_the_consent_of_the_person(tmp_path: Path) -> None:
     """A program that the caller has not agreed to sees no tools, and cannot use the login."""
     async with LoginServer() as server, hosting(tmp_path, {"url": server.url}) as network:
@@ -164,6 +165,7 @@ async def test_a_person_who_refuses_reaches_no_issuer(tmp_path: Path) -> None:
         assert await network.tools("ann") == ["cups_login"]
 
 
+@pytest.mark.requirement("ASK-11")
 async def test_a_page_opened_by_another_user_proves_nothing(tmp_path: Path) -> None:
     """Eve sends her link, the answer to its terms, and the end of a login to Bob."""
     async with LoginServer() as server, hosting(tmp_path, {"url": server.url}) as network:

@@ -217,6 +217,7 @@ def test_an_error_that_requires_pages_names_the_server() -> None:
         ([page("https://a.example")], client_with("2026-07-28"), {}),
     ],
 )
+@pytest.mark.requirement("ASK-17")
 def test_an_error_that_requires_pages_passes_as_a_question_does(pages: Any, context: Any, config: Any) -> None:
     assert isinstance(failed(requires(*pages), context, **config), UpstreamError)
 
