@@ -195,6 +195,12 @@ class Session:
         replaced = {name.lower() for name, _ in more}
         return [field for field in (*JSON_FIELDS, *own) if field[0].lower() not in replaced] + list(more)
 
+    def at(self, served: Served, fields: Fields | None = None) -> Session:
+        """Return the session for use at another process, or with other header fields."""
+        other = Session(served, self.revision, self.capabilities, self._fields if fields is None else fields)
+        other.id, other.conversation, other.seen = self.id, self.conversation, self.seen
+        return other
+
     async def post(self, payload: Any, *more: tuple[str, str]) -> Exchanged:
         return await exchanged(self.served, payload, self.fields(*more), self.conversation)
 

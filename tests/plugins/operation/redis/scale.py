@@ -138,7 +138,6 @@ class Run(AsyncExitStack):
             assert code == 0, f"a process that was stopped ended with {code}: {process.stderr}"
 
     async def suspend_redis(self) -> None:
-        """Suspend Redis."""
         self.cluster.redis_away = True
         self.redis.process.send_signal(signal.SIGSTOP)
         await asyncio.sleep(self.plan.redis_seconds)

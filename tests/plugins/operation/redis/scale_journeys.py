@@ -31,23 +31,17 @@ _numbers = itertools.count(1)
 
 
 class ServerProcess(Served):
-    """A process of the run.
-
-    Attributes:
-        is_killed: it was killed.
-        suspended_until: the time of the event loop until which it was suspended.
-    """
+    """A process of the run."""
 
     is_killed = False
     suspended_until = 0.0
+    """A time of the event loop."""
 
     def kill(self) -> None:
-        """End it at once."""
         self.is_killed = True
         self.signal(signal.SIGKILL)
 
     async def suspend(self, seconds: float) -> None:
-        """Stop it for a time."""
         loop = asyncio.get_running_loop()
         self.suspended_until = loop.time() + 10 * seconds
         self.signal(signal.SIGSTOP)
@@ -57,11 +51,7 @@ class ServerProcess(Served):
 
 
 class CutError(Exception):
-    """A connection has ended before the response.
-
-    Attributes:
-        process: the process that it had reached.
-    """
+    """A connection has ended before the response, at a process."""
 
     def __init__(self, process: ServerProcess | None, reason: object) -> None:
         super().__init__(f"{reason!r} of {process and process.url}")
@@ -74,19 +64,15 @@ class WatchedLine(Line):
     process: ServerProcess | None
 
     async def send(self, data: bytes) -> None:
-        """Send bytes."""
         await self._watch(super().send(data))
 
     async def head(self) -> Answer:
-        """Read the head of a response."""
         return await self._watch(super().head())
 
     async def answer(self, method: str = "POST") -> Answer:
-        """Read a response."""
         return await self._watch(super().answer(method))
 
     async def chunk(self) -> bytes:
-        """Read a part of a response."""
         return await self._watch(super().chunk())
 
     async def _watch(self, reading: Awaitable[T]) -> T:
@@ -144,12 +130,7 @@ class Cluster:
 
 
 class Traveller:
-    """A client with one session at a time.
-
-    Args:
-        cluster: the processes.
-        chance: the source of random choices.
-    """
+    """A client with one session at a time, and random choices."""
 
     session: Session
 
@@ -279,7 +260,6 @@ class Traveller:
                 self.news.notify_all()
 
     async def stop_listening(self) -> None:
-        """End the stream for changes."""
         self.listens.clear()
         if self._listening is not None:
             self._listening.cancel()
@@ -287,7 +267,6 @@ class Traveller:
 
 
 def text_of(received: Any) -> str:
-    """Return the text of a result."""
     assert "result" in received, received
     assert not received["result"].get("isError"), received
     return str(received["result"]["content"][0]["text"])
@@ -304,7 +283,6 @@ def process_of(stream: Streaming) -> ServerProcess | None:
 
 
 async def have_effect(traveller: Traveller) -> None:
-    """Have one effect."""
     name = new_name("effect")
     assert await traveller.text("effect", name=name) == name
     traveller.cluster.had.append(name)
@@ -328,7 +306,6 @@ async def _read(traveller: Traveller, key: str) -> None:
 
 
 async def check_values(traveller: Traveller) -> None:
-    """Read all values."""
     for key in traveller.values:
         await _read(traveller, key)
 

@@ -10,6 +10,7 @@ from pegboard import Context, Toolkit
 
 kit = Toolkit("scale")
 VERSION = 0
+"""A reload changes it."""
 EFFECTS = Path(__file__).with_name("effects")
 QUESTION_SECONDS = 120
 
@@ -19,12 +20,6 @@ def record(effect: str) -> None:
     file = os.open(EFFECTS, os.O_CREAT | os.O_APPEND | os.O_WRONLY)
     os.write(file, f"{effect}\n".encode())
     os.close(file)
-
-
-@kit.tool
-async def version() -> int:
-    """Return the version of this file."""
-    return VERSION
 
 
 @kit.tool

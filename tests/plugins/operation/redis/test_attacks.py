@@ -5,11 +5,11 @@ from __future__ import annotations
 import json
 import secrets
 from collections.abc import AsyncIterator
-from typing import Any, NamedTuple
 
 import pytest
 import pytest_asyncio
 
+from tests.plugins.operation.redis.test_two_processes import Two
 from tests.support import asking_plugin
 from tests.support.distributions import make_distribution
 from tests.support.http import Served, http_config
@@ -39,23 +39,6 @@ async def use(context: Context, argument: str) -> str:
 '''
 
 
-class CallerSession(Session):
-    """A session whose requests have a token."""
-
-    token = ""
-
-    def fields(self, *more: tuple[str, str]) -> list[tuple[str, str]]:
-        return [*super().fields(*more), ("Authorization", f"Bearer {self.token}")]
-
-
-class Two(NamedTuple):
-    """Two processes that know the callers ada and bob."""
-
-    first: Served
-    second: Served
-    redis: RedisServer
-
-
 @pytest_asyncio.fixture(scope="module", loop_scope="session")
 async def two(tmp_path_factory: pytest.TempPathFactory, server: RedisServer) -> AsyncIterator[Two]:
     site = make_site(tmp_path_factory.mktemp("site"), FIXTURE, asking_plugin)
@@ -66,48 +49,46 @@ async def two(tmp_path_factory: pytest.TempPathFactory, server: RedisServer) -> 
         yield Two(first, second, server)
 
 
-async def begin(served: Served, token: str, **options: Any) -> CallerSession:
+def bearer(name: str) -> list[tuple[str, str]]:
+    return [("Authorization", f"Bearer {ENVIRON[name]}")]
+
+
+async def begin(served: Served, name: str) -> Session:
     """Open a session of a caller."""
-    session = CallerSession(served, capabilities={"sampling": {}, "elicitation": {}})
-    session.token = token
-    await session.open(**options)
+    session = Session(served, capabilities={"sampling": {}, "elicitation": {}}, fields=bearer(name))
+    await session.open()
     return session
 
 
-def as_caller(session: CallerSession, served: Served, token: str) -> CallerSession:
-    """Return a session as a caller with another token uses it at a process."""
-    other = CallerSession(served, session.revision)
-    other.id, other.token, other.seen, other.conversation = session.id, token, session.seen, session.conversation
-    return other
-
-
 async def test_the_session_of_another_caller_is_unknown_at_each_process(two: Two) -> None:
-    ada = await begin(two.first, ENVIRON["ADA"])
+    ada = await begin(two.first, "ADA")
     asking = await ada.begin(call("asking_ask", {}, id="asked"))
     answer = {"jsonrpc": "2.0", "id": asking.first["id"], "result": {"model": "forged"}}
     cancellation = {"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": "asked"}}
     subscription, last = message("resources/subscribe", {"uri": "x://a"}), asking.events[-1].id
     for served in (two.second, two.first):
-        bob = as_caller(ada, served, ENVIRON["BOB"])
+        bob = ada.at(served, bearer("BOB"))
         for request in (message("ping"), call("asking_keep", {"value": "bob"}), subscription, answer, cancellation):
             assert (await bob.post(request)).refused == (404, -32600)
         for method, fields in (("DELETE", []), ("GET", []), ("GET", [("Last-Event-ID", str(last))])):
             named = bob.fields(("Accept", "text/event-stream"), *fields)
             assert (await served.request(method, "/mcp", named)).status == 404
-    there = as_caller(ada, two.second, ENVIRON["ADA"])
+    bob = await begin(two.second, "BOB")
+    assert (await bob.post(answer)).status == 202  # it reaches the process, which has no such question there
+    there = ada.at(two.second)
     assert (await there.post({**answer, "result": {"model": "own"}})).status == 202
     assert "own" in (await asking.next())["result"]["content"][0]["text"]
     assert (await there.post(call("asking_keep", {"value": "ada"}))).last["result"]["content"][0]["text"] == "nothing"
 
 
 async def test_a_session_id_that_is_not_utf_8_is_unknown(two: Two) -> None:
-    ada = await begin(two.first, ENVIRON["ADA"])
+    ada = await begin(two.first, "ADA")
     ada.id = "\xff\xfe"
     assert (await ada.post(message("ping"))).refused == (404, -32600)
 
 
 async def test_a_stream_of_another_caller_is_not_resumed_by_any_process_number(two: Two) -> None:
-    ada, bob = await begin(two.first, ENVIRON["ADA"]), await begin(two.second, ENVIRON["BOB"])
+    ada, bob = await begin(two.first, "ADA"), await begin(two.second, "BOB")
     running = await ada.begin(call("asking_tell", {"notifications": [SAY], "stay": True}))
     place = running.events[-1].id
     assert place is not None
@@ -123,12 +104,13 @@ async def test_a_stream_of_another_caller_is_not_resumed_by_any_process_number(t
 
 
 async def test_the_server_of_the_state_sees_no_token_secret_or_argument(two: Two) -> None:
-    ada = await begin(two.first, ENVIRON["ADA"])
-    there = as_caller(ada, two.second, ENVIRON["ADA"])
+    ada = await begin(two.first, "ADA")
+    there = ada.at(two.second)
     asking = await ada.begin(call("safe_use", {"argument": "marked-argument"}))
     answer = {"action": "accept", "content": {"value": True, "note": "marked-answer"}}
     assert (await there.post({"jsonrpc": "2.0", "id": asking.first["id"], "result": answer})).status == 202
     assert (await asking.next())["result"]["content"][0]["text"] == "marked-argument"
+    await there.post(message("resources/subscribe", {"uri": "x://marked-resource"}))
     running = await ada.begin(call("asking_tell", {"notifications": [SAY], "stay": True, "label": "marked-argument"}))
     running.abort()
     resumed = await there.listen(running.events[0].id)
@@ -136,5 +118,6 @@ async def test_the_server_of_the_state_sees_no_token_secret_or_argument(two: Two
     assert [received async for received in resumed.rest()][-1]["result"]
     dump = two.redis.dump()
     assert len(dump) > 1000
-    for private in (*ENVIRON.values(), "marked-", "asking_tell", "safe_use", "elicitation", ada.id):
+    named = ("marked-", "asking_tell", "safe_use", "elicitation", "clientInfo", ada.revision, ada.id)
+    for private in (*ENVIRON.values(), *named):
         assert private.encode() not in dump

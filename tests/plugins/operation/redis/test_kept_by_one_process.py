@@ -10,7 +10,7 @@ import pytest
 import pytest_asyncio
 
 from tests.docs.pages import Page
-from tests.plugins.operation.redis.test_two_processes import STATE, Two, at, text, until
+from tests.plugins.operation.redis.test_two_processes import STATE, Two, text, until
 from tests.plugins.servers.upstreams.test_processes import toml
 from tests.support import asks_kit
 from tests.support.distributions import make_distribution
@@ -114,12 +114,12 @@ def reading(uri: str) -> dict[str, Any]:
 async def test_a_large_result_is_read_at_another_process_in_its_session(two: Two) -> None:
     here = await opened(two.first)
     uri = link_of((await here.post(LARGE)).result)
-    read = await at(here, two.second).post(reading(uri))
+    read = await here.at(two.second).post(reading(uri))
     assert len(read.result["contents"][0]["text"]) == 3000
     number, _, rest = uri.removeprefix(LINK).partition("-")
     forged = [f"{LINK}{other}-{rest}" for other in (0, 1, 10**30, "x", "")]
     foreign = [await (await opened(served)).post(reading(uri)) for served in (two.first, two.second)]
-    unknown = [await at(here, two.second).post(reading(name)) for name in (*forged, f"{LINK}{number}-x", f"{LINK}x")]
+    unknown = [await here.at(two.second).post(reading(name)) for name in (*forged, f"{LINK}{number}-x", f"{LINK}x")]
     errors = {str({**exchanged.last["error"], "data": None}) for exchanged in (*foreign, *unknown)}
     assert len(errors) == 1
     assert "The result is kept no longer. Call the tool again." in errors.pop()

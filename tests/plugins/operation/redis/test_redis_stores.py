@@ -40,32 +40,41 @@ def config(server: RedisServer, **settings: Any) -> RedisConfig:
     return RedisConfig(url=server.url, user="pegboard", password=SecretStr("secret"), prefix=PREFIX, **settings)
 
 
-class TestRedisSessions(SessionStoreContract):
+class OnServer:
+    """A store on the emptied server."""
+
     @pytest.fixture(autouse=True)
     def _use(self, server: RedisServer) -> None:
         server.client.flushdb()
         self.config = config(server, max_sessions=20)
 
+    def connect(self) -> Connection:
+        self.connection = Connection(client_of(self.config, 1))
+        return self.connection
+
+    async def dispose(self, made: object) -> None:
+        await self.connection.close()
+
+
+class TestRedisSessions(OnServer, SessionStoreContract):
     def make(self) -> SessionStore:
-        self.connection = Connection(client_of(self.config, 1))
-        return RedisSessions(self.connection, self.config)
-
-    async def dispose(self, made: SessionStore) -> None:
-        await self.connection.close()
+        return RedisSessions(self.connect(), self.config)
 
 
-class TestRedisEvents(EventStoreContract):
-    @pytest.fixture(autouse=True)
-    def _use(self, server: RedisServer) -> None:
-        server.client.flushdb()
-        self.config = config(server)
-
+class TestRedisEvents(OnServer, EventStoreContract):
     def make(self) -> EventStore:
-        self.connection = Connection(client_of(self.config, 1))
-        return RedisEvents(self.connection, self.config)
+        return RedisEvents(self.connect(), self.config)
 
-    async def dispose(self, made: EventStore) -> None:
-        await self.connection.close()
+
+class TestRedisRecords(OnServer, RecordStoreContract):
+    async def make(self) -> RecordStore:
+        self.bus = RedisBus(self.connect(), self.config)
+        await self.bus.open()
+        return RedisRecords(self.connection, self.config, self.bus)
+
+    async def dispose(self, made: object) -> None:
+        await self.bus.close()
+        await super().dispose(made)
 
 
 async def test_a_command_that_cannot_be_encoded_disturbs_no_other(server: RedisServer) -> None:
@@ -78,23 +87,6 @@ async def test_a_command_that_cannot_be_encoded_disturbs_no_other(server: RedisS
         )
         assert (results[0], type(results[1]), results[2]) == (True, UnicodeEncodeError, b"1")
         assert await connection.run("GET", f"{PREFIX}a") == b"1"
-
-
-class TestRedisRecords(RecordStoreContract):
-    @pytest.fixture(autouse=True)
-    def _use(self, server: RedisServer) -> None:
-        server.client.flushdb()
-        self.config = config(server)
-
-    async def make(self) -> RecordStore:
-        self.connection = Connection(client_of(self.config, 1))
-        self.bus = RedisBus(self.connection, self.config)
-        await self.bus.open()
-        return RedisRecords(self.connection, self.config, self.bus)
-
-    async def dispose(self, made: RecordStore) -> None:
-        await self.bus.close()
-        await self.connection.close()
 
 
 async def test_one_process_learns_that_another_has_ended_and_finds_its_records(
