@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-import asyncio
 import re
 import subprocess
 import tempfile
 from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
-from signal import Signals
-from typing import Any, Self
+from typing import Any
 
 from tests.support.environments import built_wheels, executable, make_environment
 from tests.support.forks import Done, forks
-from tests.support.peer import SocketPeer
-from tests.support.wire import Process, Wire, client_environment, naming_config
+from tests.support.wire import Wire, client_environment, naming_config
 from tools.install import ROOT
 
 SAMPLES = ROOT / "tests" / "samples"
@@ -100,35 +97,3 @@ def complaints(stderr: str) -> list[str]:
 def stdio(environment: Path, config: str | None = None, *arguments: str, env: Mapping[str, str] | None = None) -> Wire:
     """Return a client of the installed `pegboard stdio`."""
     return Wire([executable(environment, "pegboard"), "stdio"], arguments, config=config, env=env)
-
-
-class Service(Process):
-    """A running `pegboard serve`, whose standard error tells when it is ready: `async with Service(...) as service`.
-
-    It runs in an own folder with a short name, as the path of a Unix socket must be short.
-    """
-
-    def __init__(self, environment: Path, config: str, *arguments: str) -> None:
-        super().__init__([executable(environment, "pegboard"), "serve", *arguments], config, None, None, None)
-        self.folder = self.home
-
-    async def __aenter__(self) -> Self:
-        await self.start(asyncio.subprocess.DEVNULL)
-        return self
-
-    async def __aexit__(self, *_: object) -> None:
-        await self.stop()
-
-    async def says(self, text: str, times: int = 1) -> None:
-        """Wait until standard error has a string so often."""
-        await self.wait_for_stderr(f"(?s)(?:{re.escape(text)}.*?){{{times}}}")
-
-    def client(self, name: str) -> SocketPeer:
-        """A client of the Unix socket of that name."""
-        return SocketPeer(self.folder / name)
-
-    async def end(self, number: Signals | None = None) -> int:
-        """Send a signal, wait until the process has ended, and return its exit code."""
-        if number is not None:
-            self.signal(number)
-        return await self.wait()
