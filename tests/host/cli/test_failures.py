@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from tests.support.command_line import Command
+from tests.support.output_schema import problems
 
 NO_FIELDS = {"file": None, "line": None, "column": None, "key": None, "place": None, "suggestion": None}
 
@@ -43,6 +44,7 @@ def test_a_failure_has_one_form(
         pegboard.write(text)
     done = pegboard(*line.split(), "--json", env=env)
     assert (done.code, done.err) == (code, "")
+    assert problems("failure", done.data) == []
     error = done.data["error"]
     assert (error["kind"], error["exit_code"]) == (kind, code)
     (detail,) = error["problems"]
@@ -52,6 +54,8 @@ def test_a_failure_has_one_form(
 
 
 def test_a_failed_call_has_the_form_of_every_failure(pegboard: Command) -> None:
-    error = pegboard("call", "demo_again", "--json").data["error"]
+    done, crashed = pegboard("call", "demo_again", "--json"), pegboard("call", "demo_crash", "--json")
+    assert problems("failure", done.data) == problems("failure", crashed.data) == []
+    error = done.data["error"]
     assert (error["kind"], error["exit_code"], error["retry_after_ms"]) == ("TOOL_RUNTIME_RETRY", 1, 50)
     assert error["problems"] == [{"message": error["message"], **NO_FIELDS}]

@@ -15,38 +15,25 @@ from tests.support.output_schema import problems
 from tools.output_schemas import output_types
 
 LINES = {
-    "": "",
-    "--version": "--version",
-    "demo": "demo",
-    "list": "list",
     "show": "show demo_echo",
     "call": "call demo_add a:=1",
-    "operator-token": "operator-token",
-    "plugins": "plugins",
     "why": "why demo",
-    "doctor": "doctor",
-    "cost": "cost",
     "completion": "completion bash",
     "new": "new toolkit weather",
     "enable": "enable timing",
     "disable": "disable timing",
-    "config check": "config check",
-    "config show": "config show",
     "config set": "config set host.name shed",
     "config trust": "config trust hostconfig.toml",
     "config untrust": "config untrust hostconfig.toml",
     "configure CLIENT": "configure claude-code --project",
-    "configure list": "configure list",
     "configure remove": "configure remove claude-code --project --name mine",
     "evals": "evals --compare report.json report.json",
-    "lock": "lock",
-    "secret list": "secret list",
     "secret set": "secret set DEMO_KEY",
     "secret unset": "secret unset DEMO_KEY",
 }
+"""Commands that need arguments."""
 WITHOUT_SCHEMA = {"stdio", "serve", "dev", "demo", "config schema", "configure"}
 """Commands that serve or converse, and those with the output of another format: JSON Schema, entries of clients."""
-FAILURES = ("list --jsno", "list --config none.toml", "call demo_again", "why nothing-like-it", "call demo_crash")
 
 
 @pytest.mark.parametrize("command", sorted(output_types().keys() - {"reload", "bundle"}))
@@ -56,7 +43,7 @@ def test_the_output_of_a_command_has_its_schema(command: str, pegboard: Command)
     env = {"XDG_STATE_HOME": str(pegboard.folder / "state"), "DEMO_KEY": None}
     if command == "secret unset":
         pegboard(*LINES["secret set"].split(), env=env, typed="value")
-    done = pegboard(*LINES[command].split(), "--json", env=env, typed="value")
+    done = pegboard(*LINES.get(command, command).split(), "--json", env=env, typed="value")
     assert done.code == 0
     assert problems(f"pegboard {command}".rstrip(), done.data) == []
     assert problems("failure", done.data)
@@ -85,10 +72,3 @@ def test_every_command_has_a_schema() -> None:
     commands = set(leaves(described_commands(host_commands().values())))
     missing = commands - output_types().keys() - WITHOUT_SCHEMA
     assert {name for name in missing if name.partition(" ")[0] not in {"configure", "completion"}} == set()
-
-
-@pytest.mark.parametrize("line", FAILURES)
-def test_a_failure_has_its_schema(line: str, pegboard: Command) -> None:
-    done = pegboard(*line.split(), "--json")
-    assert done.code > 0
-    assert problems("failure", done.data) == []

@@ -66,9 +66,8 @@ def test_tools_that_need_what_is_not_set_are_marked(pegboard: Command) -> None:
     env = {"DEMO_KEY": None}
     listed = {row[0]: row[1] for row in rows(pegboard("list", env=env).out)}
     assert (listed["demo_secret"], listed["demo_echo"]) == ("needs DEMO_KEY", "Say it back.")
-    assert {tool["name"]: tool["needs"] for tool in pegboard("list", "--json", env=env).data}["demo_secret"] == [
-        "DEMO_KEY"
-    ]
+    needs = {tool["name"]: tool["needs"] for tool in pegboard("list", "--json", env=env).data}
+    assert needs["demo_secret"] == ["DEMO_KEY"]
     shown = pegboard("show", "demo_secret", env=env).out
     assert "needs DEMO_KEY: not set, so clients over stdio are not offered this tool" in shown
     assert pegboard("show", "demo_secret", "--json", env=env).data["needs"] == ["DEMO_KEY"]
@@ -99,36 +98,25 @@ def test_a_tool_is_shown_with_its_parameters_and_requirements(pegboard: Command)
     assert "secrets: DEMO_KEY" in pegboard("show", "demo_secret").out
 
 
-def test_models_are_shown_by_their_names(pegboard: Command, tmp_path: Path) -> None:
+def test_models_are_shown_by_their_names_and_defaults_as_callers_write_them(pegboard: Command, tmp_path: Path) -> None:
     file = tmp_path / "shapes.py"
     file.write_text(
         "from pydantic import BaseModel\nfrom pegboard import Toolkit\nkit = Toolkit('shapes')\n"
         "class Point(BaseModel):\n    x: int\n"
-        "@kit.tool\ndef move(a: Point, b: list[Point], c: dict[str, int]) -> Point:\n    'Move it.'\n    return a\n"
+        "@kit.tool\ndef move(a: Point, b: list[Point], c: dict[str, int], on: bool = True, to: str | None = None, "
+        "note: str = '') -> Point:\n    'Move it.'\n    return a\n"
     )
     shown = pegboard("show", "shapes_move", "--file", str(file)).out
     assert [row[1] for row in rows(shown)[4:7]] == ["Point", "array of Point", "object"]
+    assert [row[2] for row in rows(shown)[7:10]] == ["=true", "=null", '=""']
     assert "returns: Point" in shown
-
-
-def test_defaults_are_shown_as_callers_write_them(pegboard: Command, tmp_path: Path) -> None:
-    file = tmp_path / "lamps.py"
-    file.write_text(
-        "from pegboard import Toolkit\nkit = Toolkit('lamps')\n"
-        "@kit.tool\ndef light(on: bool = True, room: str | None = None, note: str = '') -> None:\n    'Switch it.'\n"
-    )
-    shown = pegboard("show", "lamps_light", "--file", str(file)).out
-    assert [row[2] for row in rows(shown)[4:7]] == ["=true", "=null", '=""']
 
 
 @pytest.mark.parametrize(
     ("name", "message"),
     [
         ("demo_ecko", "there is no tool 'demo_ecko'; did you mean 'demo_echo'?"),
-        (
-            "quite_else",
-            "there is no tool 'quite_else'; `pegboard list` shows all tools, and --file FILE adds those of a file",
-        ),
+        ("z", "there is no tool 'z'; `pegboard list` shows all tools, and --file FILE adds those of a file"),
     ],
 )
 def test_a_tool_that_cannot_be_shown(name: str, message: str, pegboard: Command) -> None:

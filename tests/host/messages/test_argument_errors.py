@@ -57,6 +57,12 @@ class Exact(BaseModel, extra="forbid"):
     inner: list[Exact] = []
 
 
+class Row(BaseModel, extra="allow"):
+    __pydantic_extra__: dict[str, int]
+    number: float | None = None
+    inner: list[int] = []
+
+
 class Account(BaseModel):
     number: int
     notes: list[str] = []
@@ -117,6 +123,9 @@ INTEGER, NUMBER = "must be an integer, not true or false", "must be a number, no
         (int | list[int], True, f"a: {INTEGER}"),
         (list[int] | Exact, {"depth": True}, f"a.depth: {INTEGER}"),
         (int | list[int], [1, True], f"a.1: {INTEGER}"),
+        (list[Row], [{}, {"number": True}], f"a.1.number: {NUMBER}"),
+        (list[Row], [{}, {"inner": [1, False]}], f"a.1.inner.1: {INTEGER}"),
+        (list[Row], [{}, {"other": True}], f"a.1.other: {INTEGER}"),
     ],
 )  # fmt: skip
 def test_the_message_of_one_argument(annotation: Any, value: Any, expected: str) -> None:
@@ -169,10 +178,7 @@ AUTHORS_SCHEMA = {
     "additionalProperties": False,
     "$defs": {"loop": {"anyOf": [{"$ref": "#/$defs/loop"}]}},
 }
-SIGNATURES = {
-    "many": compile_signature(many),
-    "schema": compile_signature(lambda **arguments: None, AUTHORS_SCHEMA),
-}
+SIGNATURES = {"many": compile_signature(many), "schema": compile_signature(lambda **arguments: None, AUTHORS_SCHEMA)}
 
 
 def lines(name: str, arguments: dict[str, Any]) -> list[str]:

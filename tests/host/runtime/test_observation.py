@@ -75,10 +75,3 @@ async def test_sessions_end_once_and_at_the_latest_with_the_host(monkeypatch: py
         for key in ("a", "a", "unknown"):
             host.for_protocols.session_ended(key)
     assert watching.seen == [("started", "a"), ("started", "b"), ("ended", "a"), ("ended", "b")]
-
-
-async def test_a_host_without_observers_records_nothing() -> None:
-    async with make_host() as host:
-        host.for_protocols.session_started("a", SessionInfo(id="a"))
-        host.for_protocols.session_ended("a")
-        assert host.for_protocols.observation is None

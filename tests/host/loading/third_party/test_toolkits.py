@@ -7,15 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.host.loading.third_party.installed import (
-    NO_IMPOSTOR,
-    SAMPLES,
-    complaints,
-    imported_by,
-    pegboard,
-    samples,
-    stdio,
-)
+from tests.host.loading.third_party.installed import NO_IMPOSTOR, SAMPLES, complaints, pegboard, samples, stdio
 from tests.support.environments import built_wheels, executable, install, make_environment, run, uninstall
 
 GREETER = "toolkit_greeter"
@@ -58,12 +50,6 @@ def test_installing_adds_tools_and_uninstalling_removes_them(tmp_path: Path) -> 
     assert tools() == ["greeter_guests", "greeter_hello"]
     uninstall(environment, "toolkit-greeter")
     assert tools() == []
-
-
-@pytest.mark.parametrize("disabled", ['disabled_toolkits = ["toolkit-greeter:*"]', "autoload = false"])
-def test_a_disabled_toolkit_is_not_served_and_not_imported(disabled: str) -> None:
-    assert GREETER not in imported_by(samples(), "stdio", config=f"[host]\n{disabled}\n")
-    assert "greeter_hello" not in pegboard(samples(), "list", config=f"[host]\n{disabled}\n").out
 
 
 @pytest.mark.parametrize(

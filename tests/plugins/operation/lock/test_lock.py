@@ -96,9 +96,7 @@ async def test_a_changed_or_renamed_tool_is_not_served(
     assert "`pegboard lock --update`" in line
 
 
-async def test_removed_items_are_named_and_new_ones_are_not_served(
-    tmp_path: Path, caplog: pytest.LogCaptureFixture
-) -> None:
+async def test_removed_items_are_named_and_new_ones_withheld(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     await lock(tmp_path, locking_host(tmp_path, *(FIND._replace(name=name) for name in "abcdefg"), locked=False))
     async with connected(locking_host(tmp_path, FIND._replace(name="a"), FIND._replace(name="new"))) as client:
         assert await names(client) == ["a"]
@@ -133,9 +131,7 @@ async def test_items_that_are_added_later_are_compared_too(tmp_path: Path, caplo
     assert caplog.text.count("resource 'cup://new' is not served") == 1
 
 
-async def test_a_mounted_server_that_changes_its_tool_loses_it(
-    tmp_path: Path, caplog: pytest.LogCaptureFixture
-) -> None:
+async def test_a_tool_that_a_mounted_server_adds_is_withheld(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     far = Host({"host": {"autoload": False}}, plugins={"far": plugin_of(tools=[FIND])})
     await lock(tmp_path, locking_host(tmp_path, locked=False, mount={"shop": far}))
     host = locking_host(tmp_path, mount={"shop": far})
@@ -147,10 +143,6 @@ async def test_a_mounted_server_that_changes_its_tool_loses_it(
         assert await names(client) == ["shop_find"]
     problem = "pegboard.lock has no such definition from plugin:upstreams/shop"
     assert f"tool 'shop_new' is not served: {problem}" in caplog.text
-    rug = Host({"host": {"autoload": False}}, plugins={"far": plugin_of(tools=[FIND._replace(description="Pay.")])})
-    async with connected(locking_host(tmp_path, mount={"shop": rug})) as client:
-        assert await names(client) == []
-    assert 'description was "Find a cup.", is "Pay."' in caplog.text
 
 
 def text_of(**members: Any) -> str:

@@ -155,15 +155,6 @@ def inline(section: dict[str, Any]) -> str:
     return f"{{ {', '.join(f'{key} = {json.dumps(value)}' for key, value in section.items())} }}"
 
 
-def test_a_mounted_server_is_locked(bare: Command) -> None:
-    server = mount(bare)
-    assert bare("lock").out.endswith("pegboard.lock: 1 tool\n")
-    server.write_text(CHANGED)
-    done = bare("lock", "--check")
-    assert "~ tool notes_shop_find, from plugin:upstreams/notes: changed" in done.out
-    assert "-description: Find a cup." in done.out
-
-
 def test_a_link_to_itself_is_replaced(shop: Command) -> None:
     file = shop.folder / "pegboard.lock"
     file.unlink()
