@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Coroutine, Mapping
 from typing import Any
+
+import pytest
 
 from pegboard import Host, ToolResult
 from pegboard.loading.plugins import LoadedPlugin
@@ -25,6 +27,35 @@ async def until(true: Callable[[], bool]) -> None:
             await asyncio.sleep(0)
 
 
+async def nothing() -> None:
+    """Neither wait nor fail."""
+
+
+async def never() -> None:
+    """Wait for an event that never comes."""
+    await asyncio.Event().wait()
+
+
+class Waiting:
+    """A function that sets `begun`, and waits without end."""
+
+    def __init__(self) -> None:
+        self.begun = asyncio.Event()
+
+    async def __call__(self) -> None:
+        self.begun.set()
+        await never()
+
+
+async def cancel(running: Coroutine[Any, Any, object], waiting: Waiting) -> None:
+    """Cancel a coroutine once a function waits, and wait until the coroutine has ended."""
+    task = asyncio.create_task(running)
+    await waiting.begun.wait()
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+
+
 def plugin_context(plugin: LoadedPlugin, config: Any, log: logging.Logger) -> PluginContext:
     """Return the context of a plugin's hooks without a running host."""
     return PluginContext(plugin.origin.name, config, log, Host().catalogue)
@@ -36,17 +67,15 @@ def make_host(
     config: Mapping[str, Any] | None = None,
     **host: Any,
 ) -> Host:
-    """Return a host with these toolkits and plugins. It is not started.
-
-    Args:
-        kits: toolkits, under their own names.
-        plugins: plugins by name.
-        config: sections in addition to `[host]`.
-        host: keys of `[host]`.
-    """
+    """Return a host with toolkits, plugins, other sections and keys of `[host]`. It is not started."""
     disabled = ["pegboard:*", *host.pop("disabled_plugins", [])]
     section = {"autoload": False, "disabled_plugins": disabled, **host}
     return Host({"host": section, **(config or {})}, plugins=plugins, toolkits={kit.name: kit for kit in kits})
+
+
+def work() -> str:
+    """Work."""
+    return "done"
 
 
 async def call(host: Host, name: str, arguments: Mapping[str, Any] | None = None, **fields: Any) -> Outcome:
@@ -105,6 +134,11 @@ def kit_of(*functions: Callable[..., Any], **options: Any) -> Toolkit:
     for function in functions:
         kit.tool(description="x", **options)(function)
     return kit
+
+
+async def passing(call: Call, call_next: CallNext) -> Outcome:
+    """Middleware that changes nothing."""
+    return await call_next(call)
 
 
 class Passing(Middleware):

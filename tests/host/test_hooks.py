@@ -10,7 +10,7 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from time import time
 from types import ModuleType
-from typing import Any
+from typing import Any, cast
 
 import pytest
 from importlib_metadata import EntryPoint
@@ -67,8 +67,9 @@ from pegboard.types import (
     Request,
     Response,
     ToolkitInfo,
+    header_fields,
 )
-from tests.host.hosting import failure, make_host, plugin_context, plugin_of, value
+from tests.host.hosting import failure, make_host, plugin_context, plugin_of, value, work
 
 
 class Settings(PluginConfig):
@@ -81,10 +82,6 @@ async def test_hook_definition_checks_rejects_items() -> None:
             if definition.name == "worse":
                 raise ValueError("no")
             return f"of {definition.owner}" if definition.name == "bad" else None
-
-    def work() -> str:
-        """Work."""
-        return "done"
 
     tools = [ToolDefinition(work, name=name) for name in ("good", "bad", "worse")]
     host = make_host(plugins={"shop": plugin_of(tools=tools), "x": plugin_of(register_definition_checks=[Strict()])})
@@ -133,70 +130,50 @@ async def test_hooks_of_tools_resources_prompts_middleware_and_lifespan() -> Non
 
 
 class Adapter(ErrorAdapter):
-    """Adapts one kind of exception to `says`, and counts its calls."""
+    """Adapts every exception to an error, or raises it if it is no error of a tool."""
 
-    def __init__(self, slug: str, says: Any, kind: type[Exception] = Exception, *, fallback: bool = False) -> None:
+    def __init__(self, slug: str, adapted: Any) -> None:
         self.slug = slug
-        self.says = says
-        self.kind = kind
-        self.fallback = fallback
-        self.asked = 0
+        self.adapted = adapted
 
     def from_exception(self, error: Exception) -> ToolRuntimeError | None:
-        self.asked += 1
-        if isinstance(self.says, BaseException) and not isinstance(self.says, ToolRuntimeError):
-            raise self.says
-        return self.says if isinstance(error, self.kind) else None
+        if isinstance(self.adapted, ValueError):
+            raise self.adapted
+        return cast("ToolRuntimeError", self.adapted)
 
 
-def adapting(*adapters: ErrorAdapter) -> type[Plugin]:
-    return plugin_of(register_error_adapters=adapters)
+def adapting(slug: str, adapted: Any) -> type[Plugin]:
+    return plugin_of(register_error_adapters=[Adapter(slug, adapted)])
 
 
-DISK = adapting(Adapter("disk", ToolExecutionError("The disk is full."), OSError))
+def fails() -> str:
+    """Fail."""
+    raise OSError("canary")
 
 
-def stumble(over: str) -> str:
-    """Raise the named exception."""
-    known: dict[str, BaseException] = {
-        "disk": OSError("canary"),
-        "shape": KeyError("canary"),
-        "purpose": ToolExecutionError("on purpose"),
-        "exit": SystemExit(3),
-    }
-    raise known[over]
-
-
-STUMBLING = plugin_of(tools=[ToolDefinition(stumble)])
+DISK = adapting("disk", ToolExecutionError("The disk is full."))
+FAILING = plugin_of(
+    tools=[ToolDefinition(fails)],
+    register_resources=[ResourceDefinition("x://y", fails)],
+    register_prompts=[PromptDefinition(fails)],
+)
 
 
 async def test_hook_register_error_adapters() -> None:
-    def fails() -> str:
-        """Fail."""
-        raise OSError("canary")
-
-    failing = plugin_of(
-        register_tools=[ToolDefinition(stumble), ToolDefinition(stumble, name="inline", inline=True)],
-        register_resources=[ResourceDefinition("x://y", fails)],
-        register_prompts=[PromptDefinition(fails)],
-    )
-    async with make_host(plugins={"d": DISK, "f": failing}) as host:
-        for tool in ("stumble", "inline"):
-            adapted = await failure(host, tool, {"over": "disk"})
-            assert adapted.error.message == "The disk is full."
-            assert adapted.error_id is not None
-            assert isinstance(adapted.error.__cause__, OSError)
-            others = [(await failure(host, tool, {"over": name})).error for name in ("shape", "purpose", "exit")]
-            unexpected = "It failed unexpectedly."
-            assert [error.message for error in others] == [unexpected, "on purpose", unexpected]
-        for call in (Call("resources/read", {"uri": "x://y"}), Call("prompts/get", {"name": "fails"})):
-            outcome = await host.dispatch(call)
+    async with make_host(plugins={"d": DISK, "f": FAILING}) as host:
+        for method, params in (
+            ("tools/call", {"name": "fails"}),
+            ("resources/read", {"uri": "x://y"}),
+            ("prompts/get", {"name": "fails"}),
+        ):
+            outcome = await host.dispatch(Call(method, params))
             assert isinstance(outcome, Failure)
-            assert outcome.error.message == "The disk is full."
+            assert (outcome.error.message, outcome.error_id is None) == ("The disk is full.", False)
+            assert isinstance(outcome.error.__cause__, OSError)
 
 
 @pytest.mark.parametrize(
-    ("says", "logged"),
+    ("adapted", "logged"),
     [
         (ValueError("a bug"), "the error adapter bad failed on OSError"),
         ("no error at all", "the error adapter bad returned str"),
@@ -204,13 +181,11 @@ async def test_hook_register_error_adapters() -> None:
     ids=["raises", "returns no error"],
 )
 async def test_an_error_adapter_that_fails_is_logged_and_skipped(
-    says: Any, logged: str, caplog: pytest.LogCaptureFixture
+    adapted: Any, logged: str, caplog: pytest.LogCaptureFixture
 ) -> None:
-    bad = Adapter("bad", says)
-    async with make_host(plugins={"a": adapting(bad), "b": DISK, "t": STUMBLING}) as host:
-        assert (await failure(host, "stumble", {"over": "disk"})).error.message == "The disk is full."
-    assert bad.asked == 1
-    assert logged in caplog.text
+    async with make_host(plugins={"a": adapting("bad", adapted), "b": DISK, "f": FAILING}) as host:
+        assert (await failure(host, "fails")).error.message == "The disk is full."
+    assert caplog.text.count(logged) == 1
 
 
 class Peer(Connection):
@@ -302,15 +277,8 @@ async def test_a_stream_ends_when_the_token_of_its_caller_expires() -> None:
     assert (peer.sent, peer.closed) == ([b"A!"], True)
 
 
-class NoHeaders(dict[str, str]):
-    """The header fields of a request without any."""
-
-    def getall(self, name: str, default: Any) -> Any:
-        return default
-
-
 async def requested(host: Host, method: str, path: str, body: bytes = b"", caller: Caller = LOCAL) -> Response:
-    response = await host.respond(Request(method, path, {}, NoHeaders(), body, caller))
+    response = await host.respond(Request(method, path, {}, header_fields(), body, caller))
     assert isinstance(response, Response)
     return response
 
@@ -430,9 +398,7 @@ async def test_hook_register_folders(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("way", ["found", "named", "module", "program"])
-def test_a_relative_folder_begins_at_the_file_of_the_toolkit(
-    way: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_relative_folder_begins_beside_its_toolkit(way: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "bank_kit.py").write_text('from pegboard import Toolkit\nkit = Toolkit("bank", skills="x/y")\n')
     monkeypatch.syspath_prepend(tmp_path)
     kit = Toolkit("bank", skills="x/y")

@@ -21,13 +21,9 @@ from pegboard import Context, Host, Toolkit
 from pegboard.errors import ConfigError, ServerError
 from pegboard.plugin import Lifespan, Plugin, hookimpl
 from pegboard.types import Call
-from tests.host.hosting import call, kit_of, make_host, until, value
+from tests.host.hosting import Waiting, call, cancel, kit_of, make_host, nothing, until, value
 
 Step = Callable[[], Awaitable[Any]]
-
-
-async def nothing() -> None:
-    """Neither wait nor fail."""
 
 
 def raising(error: BaseException) -> Step:
@@ -140,17 +136,8 @@ async def test_a_lifespan_with_a_task_group_is_left_in_its_own_task(caplog: pyte
 
 
 async def test_a_start_that_fails_or_is_cancelled_leaves_what_was_entered() -> None:
-    story, entering = Story(), asyncio.Event()
-
-    async def wait() -> None:
-        entering.set()
-        await asyncio.Event().wait()
-
-    starting = asyncio.create_task(make_host(story.kit("a"), story.kit("b", enter=wait)).start())
-    await entering.wait()
-    starting.cancel()
-    with pytest.raises(asyncio.CancelledError):
-        await starting
+    story, waiting = Story(), Waiting()
+    await cancel(make_host(story.kit("a"), story.kit("b", enter=waiting)).start(), waiting)
     assert story == ["enter a", "enter b", "leave a"]
     story.clear()
     with pytest.raises(ConfigError):
@@ -246,16 +233,8 @@ async def test_the_process_stays_unchanged() -> None:
 
 
 async def test_a_stop_that_is_cancelled_leaves_every_lifespan() -> None:
-    story, leaving = Story(), asyncio.Event()
-
-    async def wait() -> None:
-        leaving.set()
-        await asyncio.Event().wait()
-
-    host = make_host(story.kit("a"), story.kit("b", leave=wait))
+    story, waiting = Story(), Waiting()
+    host = make_host(story.kit("a"), story.kit("b", leave=waiting))
     await host.start()
-    stopping = asyncio.create_task(host.stop())
-    await leaving.wait()
-    stopping.cancel()
-    await asyncio.wait((stopping,))
+    await cancel(host.stop(), waiting)
     assert story[2:] == ["leave b", "leave a"]

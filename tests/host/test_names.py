@@ -17,7 +17,7 @@ from pegboard.names import (
     wire_name,
     without_toolkit,
 )
-from tests.host.hosting import make_host
+from tests.host.hosting import make_host, work
 
 
 @pytest.mark.parametrize(
@@ -99,11 +99,6 @@ def test_an_invalid_version_is_rejected_with_an_example(version: Any) -> None:
         normal_version(version)
 
 
-def work() -> str:
-    """Work."""
-    return ""
-
-
 def test_a_tool_has_its_own_version_or_the_version_of_its_toolkit() -> None:
     kit, other = Toolkit("x", version="v1.2"), Toolkit("y")
     for toolkit in (kit, other):
@@ -117,5 +112,5 @@ def test_a_tool_has_its_own_version_or_the_version_of_its_toolkit() -> None:
         "y_work": (None, None),
     }
     (problem,) = host.problems
-    line = f"tool 'bad' ({__file__}:{work.__code__.co_firstlineno})"
+    line = f"tool 'bad' ({work.__code__.co_filename}:{work.__code__.co_firstlineno})"
     assert f"{line}: its version: 'newest' is not a version; write it like 1.2.3" in str(problem)

@@ -8,7 +8,7 @@ import pytest
 
 from pegboard import Toolkit
 from pegboard.types import ANONYMOUS, AuthProvider, Caller, ToolAuthorization
-from tests.host.hosting import make_host, pages, plugin_of
+from tests.host.hosting import make_host, pages, plugin_of, work
 
 
 class Acme(ToolAuthorization):
@@ -26,10 +26,6 @@ ANN = Caller("ann", scopes=frozenset(["work"]))
 def kit_of(**options: Any) -> Toolkit:
     """Return a toolkit with a tool with these options, and one without."""
     kit = Toolkit("t", prefix=False)
-
-    def work() -> None:
-        """Work."""
-
     kit.tool(name="guarded", **options)(work)
     kit.tool(name="open")(work)
     return kit
@@ -82,10 +78,7 @@ async def metas_of(caller: Caller, **options: Any) -> dict[str, Any]:
 
 async def test_clients_see_what_a_tool_requires_except_secrets() -> None:
     options = {"requires_auth": Acme(id="mine", scopes=["a"]), "scopes": ["work"], "requires_secrets": ["KEY"]}
-    shown = {
-        "authorization": {"provider": "acme", "type": "oauth2", "id": "mine", "scopes": ["a"]},
-        "scopes": ["work"],
-    }
+    shown = {"authorization": {"provider": "acme", "type": "oauth2", "id": "mine", "scopes": ["a"]}, "scopes": ["work"]}
     metas = await metas_of(ANN, meta={"com.example/team": "x"}, **options)
     assert metas == {"guarded": {"com.example/team": "x", "pegboard/requirements": shown}, "open": None}
 

@@ -11,7 +11,7 @@ from pegboard import Authorization, AuthorizationRequiredError, Context, ErrorKi
 from pegboard.errors import ConfigError
 from pegboard.plugin import TokenSource
 from pegboard.types import AuthProvider, Call, Caller, Supplied, TokenRequest, ToolAuthorization
-from tests.host.hosting import call, failure, make_host, plugin_of, value
+from tests.host.hosting import Waiting, call, cancel, failure, make_host, never, plugin_of, value
 
 
 class Acme(ToolAuthorization):
@@ -126,11 +126,6 @@ async def test_a_source_knows_the_tool_the_requirement_and_the_user_of_each_call
     assert (second.user_id, second.call.caller.subject) == ("ann", "ann")
 
 
-async def never() -> Authorization:
-    await asyncio.Event().wait()
-    raise AssertionError
-
-
 async def refused() -> Authorization:
     raise asyncio.CancelledError
 
@@ -162,18 +157,9 @@ async def test_a_source_that_fails_is_logged_and_the_next_one_is_used(
 
 
 async def test_a_call_that_is_cancelled_meanwhile_ends() -> None:
-    reached = asyncio.Event()
-
-    async def wait() -> Authorization:
-        reached.set()
-        return await never()
-
-    async with hosting(Source(wait), Source(Authorization("next"))) as host:
-        running = asyncio.ensure_future(call(host, "work", {"number": 1}))
-        await reached.wait()
-        running.cancel()
-        with pytest.raises(asyncio.CancelledError):
-            await running
+    waiting = Waiting()
+    async with hosting(Source(waiting), Source(Authorization("next"))) as host:
+        await cancel(call(host, "work", {"number": 1}), waiting)
 
 
 async def test_without_a_token_nothing_runs_not_even_the_check_of_arguments(caplog: pytest.LogCaptureFixture) -> None:

@@ -15,7 +15,7 @@ from pegboard import Context, ErrorKind, ToolAnnotations, ToolExecutionError, To
 from pegboard.calls import deadlines
 from pegboard.errors import ToolTimeoutError
 from pegboard.types import Call, Client, Failure, Outcome
-from tests.host.hosting import WAIT, call, failure, kit_of, make_host, until
+from tests.host.hosting import WAIT, call, failure, kit_of, make_host, never, until
 
 SHORT = 0.01
 """A limit that is over at once. No test needs anything to happen before it is."""
@@ -26,11 +26,6 @@ def timeout_of(outcome: Outcome) -> ToolTimeoutError:
     assert isinstance(outcome, Failure), outcome
     assert type(outcome.error) is ToolTimeoutError, outcome
     return outcome.error
-
-
-async def never() -> None:
-    """Wait for an event that never comes."""
-    await asyncio.Event().wait()
 
 
 @pytest.mark.parametrize("repeatable", [False, True])
@@ -58,7 +53,6 @@ async def test_a_function_that_waits_too_long_is_cancelled_and_cleans_up(
 
 
 async def refuses_cancellation() -> None:
-    """Take no cancellation."""
     while True:
         with suppress(asyncio.CancelledError):
             await never()
@@ -79,7 +73,6 @@ async def refuses_everything() -> None:
 
 
 async def returns_when_cancelled() -> str:
-    """Respond to a cancellation with a result."""
     with suppress(asyncio.CancelledError):
         await never()
     return "half of it"
@@ -105,7 +98,6 @@ async def test_no_function_can_hold_its_call(function: Callable[[], Any], monkey
 
 async def test_asyncio_works_under_a_limit_and_no_clock_is_left() -> None:
     async def use() -> None:
-        """Use timeouts, groups and tasks, and fail."""
         with suppress(TimeoutError):
             async with asyncio.timeout(0):
                 await never()
@@ -237,9 +229,7 @@ async def test_the_clock_is_paused_while_the_client_is_asked() -> None:
                 assert outcome == ToolResult("blue")
 
 
-async def test_a_function_in_a_thread_outlives_its_call_and_the_next_finds_no_thread(
-    caplog: pytest.LogCaptureFixture,
-) -> None:
+async def test_a_function_in_a_thread_outlives_its_call_and_the_next_has_none(caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level("INFO")
     go, seen = threading.Event(), list[bool | str]()
 

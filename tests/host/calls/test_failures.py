@@ -21,15 +21,10 @@ from pegboard import (
 )
 from pegboard.errors import AuthorizationError
 from pegboard.errors.tracebacks import linked_exceptions
-from pegboard.types import Call, CallNext, Failure, Outcome
-from tests.host.hosting import failure, kit_of, make_host, plugin_of
+from pegboard.types import Failure
+from tests.host.hosting import failure, kit_of, make_host, passing, plugin_of
 
 CANARY = "canary-7f3a91"
-
-
-async def passing(call: Call, call_next: CallNext) -> Outcome:
-    """Middleware that every call passes."""
-    return await call_next(call)
 
 
 async def failed(function: Callable[..., Any]) -> Failure:
@@ -59,12 +54,10 @@ class Leaky(Exception):
 
 
 def crash() -> str:
-    """Crash."""
     raise Leaky
 
 
 def wrap() -> str:
-    """Raise on purpose, with an accident as its cause."""
     try:
         return crash()
     except Leaky as error:
@@ -72,7 +65,6 @@ def wrap() -> str:
 
 
 def opaque() -> Any:
-    """Return an object."""
     return type(CANARY, (), {})()
 
 
@@ -93,19 +85,15 @@ async def test_a_canary_appears_in_the_log_and_not_in_the_outcome(
 
 
 def upstream() -> str:
-    """Raise with a message for developers."""
     raise UpstreamError("The service refused.", f"url: https://example.com/?key={CANARY}", status_code=500)
 
 
 def refuse() -> str:
-    """Refuse."""
     raise ToolExecutionError("No.")
 
 
 @pytest.mark.requirement("SEC-06")
-async def test_errors_raised_on_purpose_are_logged_only_for_their_developer_message(
-    caplog: pytest.LogCaptureFixture,
-) -> None:
+async def test_errors_on_purpose_are_logged_only_for_their_developer_message(caplog: pytest.LogCaptureFixture) -> None:
     refused, outcome = await failed(refuse), await failed(upstream)
     assert (str(refused.error), refused.error_id, outcome.error_id) == ("No.", None, None)
     assert CANARY not in everything(outcome)
@@ -120,7 +108,6 @@ async def test_a_mistake_of_the_caller_is_logged_in_one_line(
     error: Callable[[str], Exception], status: int, caplog: pytest.LogCaptureFixture
 ) -> None:
     def refuse_it() -> str:
-        """Refuse."""
         raise error("There is no issue 7.")
 
     outcome = await failed(refuse_it)
@@ -132,12 +119,10 @@ async def test_a_mistake_of_the_caller_is_logged_in_one_line(
 
 
 def fail_for_the_log() -> str:
-    """Fail on purpose, with words for the log."""
     raise FatalToolError("No.", "the disk is full")
 
 
 def caused() -> str:
-    """Fail for a reason."""
     try:
         return str(int("x"))
     except ValueError as error:
@@ -145,7 +130,6 @@ def caused() -> str:
 
 
 def chained(context: Context) -> str:
-    """Fail because of an error of the host."""
     try:
         return context.get_secret("NONE")
     except ToolDefinitionError as error:
@@ -162,12 +146,7 @@ def functions_in(record: logging.LogRecord) -> set[str]:
 
 @pytest.mark.parametrize(
     ("function", "words"),
-    [
-        (fail_for_the_log, "the disk is full"),
-        (caused, "No."),
-        (crash, "Leaky"),
-        (chained, "RuntimeError"),
-    ],
+    [(fail_for_the_log, "the disk is full"), (caused, "No."), (crash, "Leaky"), (chained, "RuntimeError")],
 )
 async def test_the_traceback_in_the_log_has_the_authors_code_alone(
     function: Callable[..., Any], words: str, caplog: pytest.LogCaptureFixture
@@ -186,7 +165,6 @@ async def test_at_the_level_debug_the_traceback_has_the_frames_of_the_host(caplo
 
 
 def verbose() -> str:
-    """Fail at length."""
     raise RetryableToolError("x" * 20_000, additional_prompt_content="y" * 20_000)
 
 

@@ -8,8 +8,9 @@ import pytest
 
 from pegboard import Authorization, ToolExecutionError, Toolkit, ToolRuntimeError
 from pegboard.errors import ConfigError
-from pegboard.plugin import ErrorAdapter, Plugin, TokenSource
-from pegboard.types import AuthProvider, TokenRequest, ToolAuthorization
+from pegboard.plugin import ErrorAdapter, Plugin
+from pegboard.types import AuthProvider, ToolAuthorization
+from tests.host.authorization.test_tokens import Source
 from tests.host.hosting import failure, make_host, plugin_of
 
 slugs: list[str] = []
@@ -32,11 +33,6 @@ class Acme(ToolAuthorization):
     provider = AuthProvider("acme", "Acme", error_adapters="c")
 
 
-class Source(TokenSource):
-    async def token(self, request: TokenRequest) -> Authorization | None:
-        return Authorization("t")
-
-
 def plugin(*adapters: ErrorAdapter) -> type[Plugin]:
     return plugin_of(register_error_adapters=adapters)
 
@@ -54,23 +50,21 @@ def kit_of(**options: Any) -> Toolkit:
     return kit
 
 
+SOURCES = [Source(Authorization("t"))]
 PLUGINS = {
     "a": plugin(Adapter("last", fallback=True), Adapter("a")),
     "b": plugin(Adapter("b")),
     "c": plugin(Adapter("c"), Adapter("c last", fallback=True)),
-    "providers": plugin_of(register_auth_providers=[Acme.provider], register_token_sources=[Source()]),
+    "providers": plugin_of(register_auth_providers=[Acme.provider], register_token_sources=SOURCES),
 }
 
 
 @pytest.mark.parametrize(
     ("options", "order"),
-    [
-        ({}, "own one, own two, b, a, c, last, c last"),
-        ({"requires_auth": Acme()}, "own one, own two, c, c last, b, a, last"),
-    ],
+    [({}, "one, two, b, a, c, last, c last"), ({"requires_auth": Acme()}, "one, two, c, c last, b, a, last")],
 )
 async def test_adapters_are_asked_in_order(options: Any, order: str) -> None:
-    options["adapters"] = [Adapter("own one"), Adapter("own two")]
+    options["adapters"] = [Adapter("one"), Adapter("two")]
     async with make_host(kit_of(**options), plugins=PLUGINS, error_adapters=["b"]) as host:
         slugs.clear()
         await failure(host, "fails")

@@ -13,7 +13,7 @@ from pegboard.plugin import ToolDefinition
 from pegboard.secrets.leaks import may_show
 from pegboard.types import Tool
 from tests.host.context.test_requirements import Store
-from tests.host.hosting import make_host, plugin_of, value
+from tests.host.hosting import make_host, plugin_of, value, work
 
 SECRET = "tok-7f3a91\"'\\é"
 DATABASE = "token-of-the-database"
@@ -30,10 +30,6 @@ def any_token(token: str = "", **others: str) -> None:
     """Use any."""
 
 
-def plain() -> None:
-    """Do nothing."""
-
-
 async def test_it_is_refused_with_the_place_and_the_name_of_the_secret() -> None:
     kit = Toolkit("x")
 
@@ -43,12 +39,12 @@ async def test_it_is_refused_with_the_place_and_the_name_of_the_secret() -> None
         return "it works"
 
     kit.tool(name="a")(with_default)
-    kit.tool(name="b", description=f"Use {SECRET}.")(plain)
-    kit.tool(name="c", meta={"x.example/a": [SECRET]})(plain)
-    kit.tool(name="e", meta={"x.example/b": int(PIN)})(plain)
-    kit.tool(name="f", meta={"x.example/c": {DATABASE: SECRET}})(plain)
+    kit.tool(name="b", description=f"Use {SECRET}.")(work)
+    kit.tool(name="c", meta={"x.example/a": [SECRET]})(work)
+    kit.tool(name="e", meta={"x.example/b": int(PIN)})(work)
+    kit.tool(name="f", meta={"x.example/c": {DATABASE: SECRET}})(work)
     kit.tool(name="g", input_schema={"type": "object", "properties": {DATABASE: {}, "token": {}}})(any_token)
-    kit.resource(f"db://user:{DATABASE}@host", name="d")(plain)
+    kit.resource(f"db://user:{DATABASE}@host", name="d")(work)
     shown = [("input_schema.properties.token.default", "TOKEN"), ("description", "TOKEN")]
     shown += [("meta.x.example/a.0", "TOKEN"), ("meta.x.example/b", "PIN"), ("uri", "DATABASE")]
     shown += [("meta", "TOKEN"), ("input_schema.properties", "DATABASE")]
@@ -75,5 +71,5 @@ async def test_it_is_refused_with_the_place_and_the_name_of_the_secret() -> None
 )
 def test_all_definitions_are_searched_at_once(text: str, secret: str, *, expected: bool) -> None:
     meta = {"a": MappingProxyType({"b": [text]})}
-    shown = [Tool("cup", "Find a cup.", {}, owner="shop", meta=meta, definition=ToolDefinition(plain))]
+    shown = [Tool("cup", "Find a cup.", {}, owner="shop", meta=meta, definition=ToolDefinition(work))]
     assert may_show(shown, {"TOKEN": secret}) is expected

@@ -11,15 +11,10 @@ import pytest
 from pegboard import Host, Toolkit
 from pegboard.errors import ConfigError
 from pegboard.plugin import PluginError
-from tests.host.hosting import make_host
+from tests.host.hosting import make_host, work
 from tools.reference import options
 
 LABELS = {"ToolOptions": "tool 'work'", "ResourceOptions": "resource 'x://work'", "PromptOptions": "prompt 'work'"}
-
-
-def work() -> str:
-    """Work."""
-    return ""
 
 
 def decorate(kit: Toolkit, kind: str, **option: Any) -> None:
@@ -40,7 +35,7 @@ def test_an_invalid_value_disables_only_its_definition(kind: str) -> None:
         assembly = make_host(kit).load()
         assert [*assembly.tools, *assembly.resources, *assembly.prompts] == ["x_sound"]
         (problem,) = assembly.problems
-        place = f"{LABELS[kind]} ({__file__}:{work.__code__.co_firstlineno}): "
+        place = f"{LABELS[kind]} ({work.__code__.co_filename}:{work.__code__.co_firstlineno}): "
         _, separator, complaint = str(problem).partition(place)
         assert separator, str(problem)
         assert re.search(name.rstrip("s").removeprefix("requires_"), complaint.replace(" ", "_"))
@@ -72,12 +67,9 @@ async def test_the_description_of_a_toolkit_is_cleaned_and_must_be_visible() -> 
     kit.tool(work)
     assert make_host(kit).load().tools["kit_work"].tool.owner_description == "Café:\nall of it."
     wrong: Any = 5
-    for description, complaint in (
-        (wrong, "must be a string, not int"),
-        ("a\x1b[31m", r"has U\+001B .* at position 1"),
-    ):
+    for text, complaint in ((wrong, "must be a string, not int"), ("a\x1b[31m", r"has U\+001B .* at position 1")):
         with pytest.raises(PluginError, match=f"its description {complaint}"):
-            await make_host(Toolkit("kit", description=description)).start()
+            await make_host(Toolkit("kit", description=text)).start()
 
 
 MOON = {"src": "data:image/png;base64,AA==", "mime_type": "image/png", "sizes": ["48x48", "any"], "theme": "dark"}

@@ -35,12 +35,7 @@ from pegboard.plugin import (
     hookimpl,
 )
 from pegboard.types import Call, CallNext, Change, Failure, ItemKind, Listing, Outcome
-from tests.host.hosting import WAIT, failure, listed, make_host, pages, plugin_of, until, value
-
-
-def work() -> str:
-    """Do some work."""
-    return "done"
+from tests.host.hosting import WAIT, failure, listed, make_host, pages, plugin_of, until, value, work
 
 
 def other_work() -> str:
@@ -249,9 +244,7 @@ async def test_a_change_is_announced_once_for_each_kind_when_it_is_visible() -> 
         assert [host.for_protocols.offers(kind) for kind in ("tools", "resources", "prompts")] == [True, False, True]
 
 
-async def test_a_listener_that_stops_changes_more_or_raises_does_not_affect_others(
-    caplog: pytest.LogCaptureFixture,
-) -> None:
+async def test_a_listener_that_stops_changes_more_or_raises_affects_no_other(caplog: pytest.LogCaptureFixture) -> None:
     received: list[Change] = []
 
     def broken(change: Change) -> None:
@@ -414,9 +407,7 @@ NAMES = st.sets(st.from_regex(r"[A-Za-z][A-Za-z0-9_-]{0,6}", fullmatch=True), mi
 @pytest.mark.requirement("LIST-01")
 @settings(max_examples=25)
 @given(before=NAMES, after=NAMES, size=st.integers(1, 5))
-def test_a_reader_misses_nothing_that_stays_and_reads_nothing_twice(
-    before: set[str], after: set[str], size: int
-) -> None:
+def test_readers_miss_nothing_that_stays_and_read_nothing_twice(before: set[str], after: set[str], size: int) -> None:
     """The list may change between two pages, and another host may serve the second page."""
     first, second = make_host(page_size=size), make_host(page_size=size)
     for host, names in ((first, before), (second, after)):

@@ -7,15 +7,12 @@ from typing import Any
 import pytest
 
 from pegboard import Host, Toolkit
-from tests.host.hosting import make_host
+from pegboard.plugin import PromptDefinition, ResourceDefinition
+from tests.host.hosting import make_host, work
 
 
 def make_kit() -> Toolkit:
     kit = Toolkit("kit")
-
-    def work() -> str:
-        """Work."""
-        return ""
 
     def named(name: str) -> str:
         return name
@@ -69,15 +66,7 @@ def test_a_pattern_without_a_match_is_reported() -> None:
 
 @pytest.mark.parametrize("kind", ["resources", "prompts"])
 async def test_a_filtered_item_can_be_updated_and_removed_at_run_time(kind: Any) -> None:
-    from pegboard.plugin import PromptDefinition, ResourceDefinition
-
-    def work() -> str:
-        """Work."""
-        return ""
-
-    made: Any = ResourceDefinition("x://one", work) if kind == "resources" else PromptDefinition(work, name="x://one")
-    if kind == "prompts":
-        made = made._replace(name="one")
+    made: Any = ResourceDefinition("x://one", work) if kind == "resources" else PromptDefinition(work)
     async with make_host(disabled_tags=["off"]) as host:
         (name,) = host.catalogue.add(made)
         host.catalogue.update(made._replace(tags=["off"]))

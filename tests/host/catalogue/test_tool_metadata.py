@@ -9,14 +9,9 @@ import pytest
 
 from pegboard import Behavior, Classification, Operation, ServiceDomain, ToolAnnotations, Toolkit, ToolMetadata
 from pegboard.types import Tool
-from tests.host.hosting import make_host
+from tests.host.hosting import make_host, work
 
 METADATA = "pegboard/metadata"
-
-
-def work() -> str:
-    """Work."""
-    return ""
 
 
 def outcome(**options: Any) -> tuple[Tool | None, str]:
@@ -41,7 +36,7 @@ def refused(**options: Any) -> str:
     """Return the message for the operator without the tool, its file and its line."""
     tool, problems = outcome(**options)
     assert tool is None
-    place = f"tool 'work' ({__file__}:{work.__code__.co_firstlineno}): "
+    place = f"tool 'work' ({work.__code__.co_filename}:{work.__code__.co_firstlineno}): "
     _, separator, complaint = problems.partition(place)
     assert separator, problems
     return complaint.removesuffix("; it is not served")

@@ -27,14 +27,9 @@ from pegboard.plugin import (
     hookimpl,
 )
 from pegboard.types import AuthProvider, Call, CallNext, Outcome, ToolAuthorization
-from tests.host.hosting import plugin_context
+from tests.host.hosting import plugin_context, work
 
 CONTEXT = PluginContext("sample", None, logging.getLogger("sample"), Host().catalogue)
-
-
-def work() -> str:
-    """Do some work."""
-    return "done"
 
 
 def plugin_with(**attributes: Any) -> Plugin:

@@ -14,14 +14,9 @@ from pegboard.loading.discovery import ProgramPlugins, Selection
 from pegboard.loading.loader import load
 from pegboard.loading.plugins import LoadProblem, LoadReport
 from pegboard.plugin import Plugin, ToolDefinition, hookimpl
-from tests.host.hosting import plugin_context
+from tests.host.hosting import plugin_context, work
 
 NOTHING_INSTALLED = {"autoload": False, "disabled_plugins": ["pegboard:*"]}
-
-
-def work() -> str:
-    """Do some work."""
-    return "done"
 
 
 class Settings(PluginConfig):

@@ -22,7 +22,7 @@ from pegboard import (
 )
 from pegboard.plugin import Method, Middleware, NotificationHandler, Plugin, around, hookimpl
 from pegboard.types import Call, CallNext, Failure, MethodResult, Outcome
-from tests.host.hosting import failure, make_host, plugin_of, value
+from tests.host.hosting import failure, make_host, passing, plugin_of, value
 
 PROGRESS = "notifications/progress"
 
@@ -201,10 +201,7 @@ class Jobs(Plugin):
 
 
 async def test_around_an_unknown_method_is_a_problem() -> None:
-    @around("tool/call", "jobs/get", PROGRESS)
-    async def misplaced(call: Call, call_next: CallNext) -> Outcome:
-        return await call_next(call)
-
+    misplaced = around("tool/call", "jobs/get", PROGRESS)(passing)
     async with make_host(plugins={"j": Jobs, "m": plugin_of(middleware=[misplaced])}) as host:
         (problem,) = host.problems
     assert (problem.level, problem.fatal) == ("warning", False)

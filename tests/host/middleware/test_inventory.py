@@ -10,7 +10,7 @@ import pytest
 from pegboard import Host, MCPError, ToolDefinitionError, Toolkit
 from pegboard.plugin import Gate, Middleware, PluginError, ProtocolError
 from pegboard.types import Call, Caller, CallNext, Inventory, ItemKind, Outcome
-from tests.host.hosting import failure, listed, make_host, plugin_of
+from tests.host.hosting import Passing, failure, listed, make_host, plugin_of, work
 
 ANN = Caller("ann")
 
@@ -31,11 +31,6 @@ def of(name: str) -> str:
 
 def more(more: str, name: str) -> str:
     return more + name
-
-
-def late() -> str:
-    """Come late."""
-    return "late"
 
 
 class Informed(Middleware):
@@ -63,9 +58,9 @@ async def test_middleware_gets_the_inventory_at_the_start_and_after_every_change
     informed = Informed()
     async with hosting(informed) as host:
         (first,) = informed.inventories
-        host.catalogue.add(late)
-        host.catalogue.remove("tools", "late")
-    assert [sorted(inventory.tools) for inventory in informed.inventories] == [["x_a"], ["late", "x_a"], ["x_a"]]
+        host.catalogue.add(work)
+        host.catalogue.remove("tools", "work")
+    assert [sorted(inventory.tools) for inventory in informed.inventories] == [["x_a"], ["work", "x_a"], ["x_a"]]
     tool = first.tools["x_a"]
     assert (tool.owner, tool.requires and tool.requires.scopes) == ("x", ("work",))
     assert sorted(first.resources) == ["x://of/{name}", "x://one", "x://{more}/{name}"]
@@ -88,12 +83,12 @@ async def test_a_guard_knows_an_added_tool_before_it_can_be_called() -> None:
     class Before(Informed):
         def assembled(self, inventory: Inventory) -> Iterable[str]:
             if self.inventories:
-                seen.append(host.for_protocols.tool("late", ANN) is None)
+                seen.append(host.for_protocols.tool("work", ANN) is None)
             return super().assembled(inventory)
 
     async with hosting(Before()) as host:
-        host.catalogue.add(late)
-        assert host.for_protocols.tool("late", ANN) is not None
+        host.catalogue.add(work)
+        assert host.for_protocols.tool("work", ANN) is not None
     assert seen == [True]
 
 
@@ -102,7 +97,7 @@ async def test_complaints_are_warnings_at_the_start_alone(caplog: pytest.LogCapt
         (problem,) = [problem for problem in host.problems if "'y'" in problem.message]
         assert (problem.stage, problem.level, problem.fatal) == ("assemble", "warning", False)
         assert str(problem) == "plugin 'm': no tool is called 'y'"
-        host.catalogue.add(late)
+        host.catalogue.add(work)
     assert caplog.text.count("no tool is called 'y'") == 1
 
 
@@ -116,7 +111,7 @@ async def test_a_guard_that_fails_then_prevents_the_start_or_the_change() -> Non
     async with hosting(first, second) as host:
         second.fails = True
         with pytest.raises(ToolDefinitionError, match=r"\(Informed\.assembled\) raised KeyError"):
-            host.catalogue.add(late)
+            host.catalogue.add(work)
         # the guards that had accepted it are given the inventory that is served
         assert sorted(host.assembly.tools) == sorted(first.inventories[-1].tools) == ["x_a"]
 
@@ -135,13 +130,6 @@ class ByLetter(Gate):
         return (call.caller.subject or "")[:1]
 
 
-class Other(Middleware):
-    """Has a say in lists, and does not say what they depend on."""
-
-    async def on_list_tools(self, call: Call, call_next: CallNext) -> Outcome:
-        return await call_next(call)
-
-
 def letters(*scopes: str) -> Toolkit:
     kit = Toolkit("x", prefix=False)
     for name in ("a_one", "a_two", "b_one"):
@@ -149,7 +137,7 @@ def letters(*scopes: str) -> Toolkit:
     return kit
 
 
-@pytest.mark.parametrize(("others", "expected"), [((), {"ann", "ben"}), ((Other(),), {"ann", "ben", "ada", "bob"})])
+@pytest.mark.parametrize(("others", "expected"), [((), {"ann", "ben"}), ((Passing(),), {"ann", "ben", "ada", "bob"})])
 async def test_callers_share_a_list_by_what_all_its_middleware_depend_on(others: Any, expected: set[str]) -> None:
     gate = ByLetter()
     async with hosting(gate, *others, kit=letters()) as host:
@@ -178,7 +166,7 @@ class Broken(Gate):
         raise KeyError(name)
 
 
-class Passing(Rude):
+class Uninterested(Rude):
     def wants(self, call: Call) -> bool:
         return call.method != "resources/subscribe"
 
@@ -190,8 +178,8 @@ async def test_a_gate_refuses_subscriptions_in_its_own_words() -> None:
     subscribe = Call("resources/subscribe", caller=ANN)
     rude = "No resources for ann by resources/subscribe: x://one"
     for gates, message in (
-        ([], None), ([Rude()], rude), ([Gate(), Broken()], "Resource not found"), ([Passing()], None)
+        ([], None), ([Rude()], rude), ([Gate(), Broken()], "Resource not found"), ([Uninterested()], None)
     ):  # fmt: skip
-        async with hosting(Other(), *gates) as host:
+        async with hosting(Passing(), *gates) as host:
             error = host.for_protocols.subscribe("x://one", subscribe)
             assert (error and error.message) == message

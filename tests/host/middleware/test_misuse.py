@@ -15,7 +15,7 @@ from pegboard.errors import ToolTimeoutError
 from pegboard.middleware import time_limit
 from pegboard.plugin import Middleware, around
 from pegboard.types import Call, CallNext, Failure, Listing, Outcome
-from tests.host.hosting import WAIT, call, failure, kit_of, make_host, plugin_of, value
+from tests.host.hosting import WAIT, Waiting, call, cancel, failure, kit_of, make_host, never, passing, plugin_of, value
 
 Misuse = Callable[[Call, CallNext], Awaitable[Any]]
 
@@ -43,7 +43,7 @@ async def raises(call: Call, call_next: CallNext) -> Outcome:
 
 
 async def waits_for_what_was_cancelled(call: Call, call_next: CallNext) -> Outcome:
-    task = asyncio.ensure_future(asyncio.Event().wait())
+    task = asyncio.ensure_future(never())
     task.cancel()
     await task
     return await call_next(call)
@@ -63,17 +63,13 @@ class Calls:
     """A toolkit that counts the calls of its first tool; the second one never ends."""
 
     def __init__(self) -> None:
-        self.count, self.waiting, self.kit = 0, asyncio.Event(), kit_of(self.work, self.wait)
+        self.count, self.waiting, self.kit = 0, Waiting(), kit_of(self.work)
+        self.kit.tool(name="wait", description="x")(self.waiting)
 
     async def work(self, fail: bool = False) -> str:
         self.count += 1
         if fail:
             raise RetryableToolError("Again.")
-        return "done"
-
-    async def wait(self) -> str:
-        self.waiting.set()
-        await asyncio.Event().wait()
         return "done"
 
 
@@ -82,9 +78,7 @@ def errors(caplog: pytest.LogCaptureFixture) -> list[str]:
 
 
 @pytest.mark.parametrize("misuse", MISUSES, ids=lambda function: function.__name__)
-async def test_a_misuse_is_masked_and_named_and_costs_its_call_alone(
-    misuse: Misuse, caplog: pytest.LogCaptureFixture
-) -> None:
+async def test_misuse_is_masked_and_named_and_costs_one_call(misuse: Misuse, caplog: pytest.LogCaptureFixture) -> None:
     calls = Calls()
     good: list[bool] = []
 
@@ -95,10 +89,7 @@ async def test_a_misuse_is_masked_and_named_and_costs_its_call_alone(
         async def on_call_tool(self, call: Call, call_next: CallNext) -> Any:
             return await misuse(call, call_next)
 
-    async def outer(call: Call, call_next: CallNext) -> Outcome:
-        return await call_next(call)
-
-    plugins = {"a_outer": plugin_of(middleware=[outer]), "clumsy": plugin_of(middleware=[Sometimes()])}
+    plugins = {"a_outer": plugin_of(middleware=[passing]), "clumsy": plugin_of(middleware=[Sometimes()])}
     async with make_host(calls.kit, plugins=plugins) as host:
         outcome = await failure(host, "work")
         assert calls.count <= 1
@@ -240,11 +231,7 @@ async def tries_another(call: Call, call_next: CallNext) -> Outcome:
 async def test_a_cancelled_call_ends_even_if_middleware_goes_on(misuse: Any, caplog: pytest.LogCaptureFixture) -> None:
     calls = Calls()
     async with make_host(calls.kit, plugins={"stubborn": plugin_of(middleware=[misuse])}) as host:
-        task = asyncio.create_task(call(host, "wait"))
-        await calls.waiting.wait()
-        task.cancel()
-        await asyncio.wait((task,))
-    assert task.cancelled()
+        await cancel(call(host, "wait"), calls.waiting)
     (line,) = errors(caplog)
     assert f"the middleware 'stubborn' of plugin 'stubborn' ({misuse.__name__}) answered a cancelled call" in line
 
@@ -263,13 +250,13 @@ async def test_a_middleware_may_limit_the_time_of_a_call(caplog: pytest.LogCaptu
 
 
 async def hangs(call: Call, call_next: CallNext) -> Outcome:
-    await asyncio.Event().wait()
+    await never()
     return await call_next(call)
 
 
 async def hangs_after_a_cancellation(call: Call, call_next: CallNext) -> Outcome:
     with suppress(asyncio.CancelledError):
-        await asyncio.Event().wait()
+        await never()
     return await hangs(call, call_next)
 
 

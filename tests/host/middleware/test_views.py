@@ -10,9 +10,9 @@ import pytest
 
 from pegboard import Context, Host, Toolkit
 from pegboard.catalogue import lists
-from pegboard.plugin import Gate, Middleware, ProtocolError
+from pegboard.plugin import Gate, Middleware, ProtocolError, ToolDefinition
 from pegboard.types import ANONYMOUS, LOCAL, Call, Caller, CallNext, Change, Failure, ItemKind, Listing
-from tests.host.hosting import failure, listed, make_host, pages, plugin_of, value
+from tests.host.hosting import failure, listed, make_host, pages, plugin_of, value, work
 
 ANN, BEN = Caller("ann"), Caller("ben")
 
@@ -29,16 +29,6 @@ def make_kit() -> Toolkit:
 
 def of(of: str) -> str:
     return of
-
-
-def new() -> str:
-    """Come first."""
-    return ""
-
-
-def zoo() -> str:
-    """Come last."""
-    return ""
 
 
 class Editing(Middleware):
@@ -127,10 +117,10 @@ async def test_a_change_of_the_catalogue_makes_a_list_anew_and_keeps_equal_pages
         host.emit(Change("resource", "x://a"))
         await pages(host)
         assert len(editing.calls) == 1
-        host.catalogue.add(zoo)
+        host.catalogue.add(ToolDefinition(work, name="zoo"))
         after = await pages(host)
         assert (after[0] is before[0], after[1] is before[1]) == (True, False)
-        host.catalogue.add(new)
+        host.catalogue.add(ToolDefinition(work, name="new"))
         assert await listed(host) == ["new", "x_a", "x_c", "x_d", "zoo"]
         host.catalogue.remove("tools", "new", "zoo")
         assert await listed(host) == ["x_a", "x_c", "x_d"]
@@ -140,19 +130,14 @@ async def test_a_change_of_the_catalogue_makes_a_list_anew_and_keeps_equal_pages
 @pytest.mark.parametrize(
     ("edit", "cause"),
     [
-        (
-            lambda listing, _: Listing("tools", (listing.items[0]._replace(name="other"),)),
-            "lists 'other', which is not there",
-        ),
+        (lambda listing, _: Listing("tools", (listing.items[0]._replace(name="z"),)), "lists 'z', which is not there"),
         (lambda listing, _: Listing("tools", listing.items * 2), "lists 'x_a', which is there twice"),
         (lambda listing, _: Listing("tools", cast(Any, ("x_a",))), "returned a list with an item of type str"),
         (lambda listing, _: None, "returned NoneType for tools/list"),
     ],
     ids=["renamed", "twice", "no tools", "nothing"],
 )
-async def test_an_invalid_list_is_an_error_and_is_not_kept(
-    edit: Any, cause: str, caplog: pytest.LogCaptureFixture
-) -> None:
+async def test_invalid_lists_are_errors_and_not_kept(edit: Any, cause: str, caplog: pytest.LogCaptureFixture) -> None:
     editing = Editing(edit)
     async with hosting(editing) as host:
         outcome = await host.dispatch(Call("tools/list"))
@@ -229,9 +214,7 @@ async def test_a_gate_refuses_as_if_there_were_nothing(method: str, hidden: Any,
     assert not isinstance(for_ann, Failure) or "Unknown argument" in for_ann.error.message
 
 
-async def test_a_gate_hides_from_protocols_and_one_that_fails_hides_everything(
-    caplog: pytest.LogCaptureFixture,
-) -> None:
+async def test_a_gate_hides_from_protocols_and_one_that_fails_hides_all(caplog: pytest.LogCaptureFixture) -> None:
     class Broken(Gate):
         def allows(self, kind: ItemKind, name: str, caller: Caller) -> bool:
             raise KeyError(name)

@@ -15,7 +15,7 @@ from pegboard.plugin import Plugin, PluginError, Store, StoreName, hookimpl
 from pegboard.plugin.origin import PROGRAM
 from pegboard.runtime import store_claim
 from pegboard.runtime.open_stores import OpenStores
-from tests.host.hosting import make_host, until
+from tests.host.hosting import Waiting, cancel, make_host, never, nothing, until
 
 Step = Callable[[], Awaitable[object]]
 
@@ -30,14 +30,6 @@ class Settings(PluginConfig):
 
 class Using(Plugin):
     Config = Settings
-
-
-async def nothing() -> None:
-    """Neither wait nor fail."""
-
-
-async def never() -> None:
-    await asyncio.Event().wait()
 
 
 def offering(story: list[str], opening: Step = nothing, closing: Step = nothing) -> type[Plugin]:
@@ -81,14 +73,11 @@ async def test_a_store_is_opened_once_and_closed_before_the_lifespans_end() -> N
 
 
 async def test_a_store_that_does_not_close_lets_lifespans_end() -> None:
-    story: list[str] = []
-    host = host_of(story, closing=never)
+    story, waiting = list[str](), Waiting()
+    host = host_of(story, closing=waiting)
     await host.start()
     await host.for_protocols.store(Box, "offering")
-    stopping = asyncio.create_task(host.stop())
-    await until(lambda: "closing" in story)
-    stopping.cancel()
-    await asyncio.wait([stopping])
+    await cancel(host.stop(), waiting)
     assert story == ["opening", "closing", "left"]
 
 
@@ -186,10 +175,7 @@ OFFERING = offering([])
 
 @pytest.mark.parametrize(
     ("plugins", "box", "hint"),
-    [
-        ({}, "ofering", False),
-        ({"offering": OFFERING, "other": OFFERING}, "ofering", True),
-    ],
+    [({}, "ofering", False), ({"offering": OFFERING, "other": OFFERING}, "ofering", True)],
 )
 async def test_a_setting_that_selects_no_store_stops_the_start(plugins: Any, box: str, hint: bool) -> None:
     with pytest.raises(ConfigError) as refused:

@@ -94,14 +94,11 @@ async def test_a_store_of_records_sees_kinds_and_digests() -> None:
 class PairedBus(Bus):
     """One of two processes, whose messages the test passes on."""
 
-    def __init__(self, number: int) -> None:
-        super().__init__()
-        self.own_number = number
-        self.sent: list[tuple[str, bytes, int | None]] = []
+    number = 7
 
-    @property
-    def number(self) -> int:
-        return self.own_number
+    def __init__(self) -> None:
+        super().__init__()
+        self.sent: list[tuple[str, bytes, int | None]] = []
 
     async def send(self, topic: str, body: bytes, to: int | None = None) -> bool:
         self.sent.append((topic, body, to))
@@ -109,12 +106,10 @@ class PairedBus(Bus):
 
 
 async def test_messages_are_sealed_and_others_are_ignored(caplog: pytest.LogCaptureFixture) -> None:
-    bus, carrier = HostBus(), PairedBus(7)
+    bus, carrier = HostBus(), PairedBus()
     heard: list[tuple[bytes, int]] = []
     bus.listen("a", lambda body, sender: heard.append((body, sender)))
-    assert (await bus.send("a", b"alone"), await bus.send("a", b"own", 0), await bus.send("a", b"x", 5)) == (
-        True, True, False,
-    )  # fmt: skip
+    assert [await bus.send("a", b"own", to) for to in (None, 0, 5)] == [True, True, False]
     for _ in "12":  # as by a transport that is started again
         bus.carry_by(carrier, StateSealer([NEW]))
     bus.listen("b", lambda body, sender: heard.append((body, sender)))
@@ -171,21 +166,17 @@ async def test_changes_of_resources_are_told_together_and_again_after_a_failure(
             done.set()
             return await super().send(topic, body, to)
 
-    done, told, bus = asyncio.Event(), list[Change](), Away(7)
+    done, told, bus = asyncio.Event(), list[Change](), Away()
     relay = ChangeRelay(bus, told.append)
     relay.open()
-    for change in (
-        Change("resource", "x://a"),
-        Change("tools"),
-        Change("resource", "x://a"),
-        Change("resource", "x://b"),
-    ):
+    first, second = Change("resource", "x://a"), Change("resource", "x://b")
+    for change in (first, Change("tools"), first, second):
         relay.tell(change)
     async with asyncio.timeout(20):
         await done.wait()
     ((topic, body, to),) = bus.sent
     bus.deliver(topic, body, 8)
-    assert (told, to) == ([Change("resource", "x://a"), Change("resource", "x://b")], None)
+    assert (told, to) == ([first, second], None)
 
 
 class ShelfConfig(PluginConfig):

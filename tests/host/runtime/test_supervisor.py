@@ -12,7 +12,7 @@ import pytest_asyncio
 from pegboard.plugin import Transport, TransportContext, TransportError
 from pegboard.runtime import supervisor
 from pegboard.runtime.supervisor import run_all
-from tests.host.hosting import WAIT
+from tests.host.hosting import WAIT, never
 
 HOST: Any = object()
 Step = Callable[[], Awaitable[object]]
@@ -52,10 +52,6 @@ def raising(error: BaseException, after: asyncio.Event | None = None) -> Step:
 
 async def ending() -> None:
     """End, as at the end of the input."""
-
-
-async def never() -> None:
-    await asyncio.Event().wait()
 
 
 async def run(*transports: Scripted) -> None:

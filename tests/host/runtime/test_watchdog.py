@@ -18,7 +18,7 @@ from pegboard import Host, Toolkit
 from pegboard.plugin import ErrorAdapter
 from pegboard.runtime.watchdog import variable_of
 from pegboard.types import Call, CallNext, Outcome
-from tests.host.hosting import WAIT, failure, kit_of, make_host, plugin_of, until, value
+from tests.host.hosting import WAIT, failure, kit_of, make_host, passing, plugin_of, until, value
 
 
 class Named(logging.Handler):
@@ -118,10 +118,7 @@ async def test_middleware_that_blocks_is_named_and_its_call_is_not_yet(named: Na
         named.block()
         return await call_next(call)
 
-    async def outer(call: Call, call_next: CallNext) -> Outcome:
-        return await call_next(call)
-
-    plugins = {"a": plugin_of(middleware=[outer]), "b": plugin_of(middleware=[block])}
+    plugins = {"a": plugin_of(middleware=[passing]), "b": plugin_of(middleware=[block])}
     async with make_host(Toolkit("x"), plugins=plugins, blocked_loop_seconds=0.02) as host:
         await host.dispatch(Call("tools/list"))
     assert named.said[0].startswith("the middleware 'b' of plugin 'b' (block) has blocked the event loop for ")

@@ -24,7 +24,7 @@ from pegboard.plugin import PluginError, ProtocolError, redact_logs, redacted
 from pegboard.secrets.redaction import Redactor, redacted_error
 from pegboard.types import Supplied
 from tests.host.context.test_requirements import Store
-from tests.host.hosting import failure, kit_of, make_host, plugin_of, value
+from tests.host.hosting import failure, kit_of, make_host, plugin_of, value, work
 
 CANARY = 'cnry/7f+3a "ü" é&x=1\n?y'
 """A secret that every way of writing it down changes."""
@@ -184,9 +184,7 @@ class Settings(PluginConfig):
 async def test_problems_hold_no_secrets_even_of_a_host_that_did_not_start() -> None:
     kit = Toolkit("x", config=Settings)
 
-    @kit.tool(enabled=lambda config: config.password.fails)
-    def tool() -> None:
-        """Do nothing."""
+    kit.tool(enabled=lambda config: config.password.fails)(work)
 
     @kit.lifespan
     def live(config: Settings) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 import os
 import stat
@@ -18,13 +17,13 @@ from pegboard.config.state import StateFiles
 from pegboard.types import Call, Caller, CallNext, Client, Failure, Outcome
 from pegboard_plugins.operation.audit import KEY_FILE, AuditPlugin
 from pegboard_plugins.support.refusal_log import fingerprint
-from tests.host.hosting import call, make_host, plugin_of
+from tests.host.hosting import Waiting, call, cancel, make_host, plugin_of
 
 CANARY = "canary-7f3a91"
 ALICE = Caller("alice", scopes=frozenset(("read",)), client_id="agent", issuer="https://login.example")
 
 
-def make_kit(ran: list[int] | None = None, waiting: asyncio.Event | None = None) -> Toolkit:
+def make_kit(ran: list[int] | None = None, waiting: Waiting | None = None) -> Toolkit:
     kit = Toolkit("x")
 
     @kit.tool
@@ -34,13 +33,7 @@ def make_kit(ran: list[int] | None = None, waiting: asyncio.Event | None = None)
             ran.append(1)
         return CANARY
 
-    @kit.tool
-    async def wait() -> None:
-        """Wait without end."""
-        assert waiting is not None
-        waiting.set()
-        await asyncio.Event().wait()
-
+    kit.tool(name="wait", description="Wait without end.")(waiting or Waiting())
     kit.resource("x://it")(lambda: CANARY)
     return kit
 
@@ -129,13 +122,9 @@ async def test_each_outcome_is_recorded(
 
 
 async def test_a_cancelled_call_is_recorded(file: Path) -> None:
-    waiting = asyncio.Event()
+    waiting = Waiting()
     async with audited(file, make_kit(waiting=waiting)) as host:
-        task = asyncio.create_task(call(host, "x_wait"))
-        await waiting.wait()
-        task.cancel()
-        with pytest.raises(asyncio.CancelledError):
-            await task
+        await cancel(call(host, "x_wait"), waiting)
     assert [line["outcome"] for line in lines_of(file)] == ["cancelled"]
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import logging
 import re
 from typing import Any
@@ -12,7 +11,7 @@ import pytest
 from pegboard import RetryableToolError, Toolkit
 from pegboard.types import Call, Client
 from pegboard_plugins.operation.logging import _MAX_NAME_CHARACTERS, LoggingPlugin
-from tests.host.hosting import call, make_host
+from tests.host.hosting import Waiting, call, cancel, kit_of, make_host
 
 CANARY = "canary-7f3a91"
 CLIENT = Client("a client", "1.0")
@@ -49,9 +48,7 @@ def lines(caplog: pytest.LogCaptureFixture) -> list[str]:
 
 
 @pytest.mark.requirement("SEC-06")
-async def test_each_request_is_logged_with_its_outcome_and_nothing_of_its_data(
-    caplog: pytest.LogCaptureFixture,
-) -> None:
+async def test_each_request_is_logged_with_its_outcome_and_without_its_data(caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level(logging.DEBUG)
     async with make_host(make_kit(), plugins=PLUGINS) as host:
         for name in ("x_echo", "x_refuse", "x_crash", "x_nothing"):
@@ -82,20 +79,9 @@ async def test_requests_need_not_be_logged(caplog: pytest.LogCaptureFixture) -> 
 
 async def test_a_cancelled_call_is_logged(caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level(logging.INFO, "pegboard.calls")
-    kit = Toolkit("x")
-    begun = asyncio.Event()
-
-    @kit.tool
-    async def wait() -> None:
-        """Wait."""
-        begun.set()
-        await asyncio.Event().wait()
-
-    async with make_host(kit, plugins=PLUGINS) as host:
-        task = asyncio.create_task(call(host, "x_wait"))
-        await begun.wait()
-        task.cancel()
-        await asyncio.wait((task,))
+    waiting = Waiting()
+    async with make_host(kit_of(waiting, name="x_wait"), plugins=PLUGINS) as host:
+        await cancel(call(host, "x_wait"), waiting)
     assert lines(caplog) == ["tools/call x_wait for unknown client: cancelled in N ms"]
 
 

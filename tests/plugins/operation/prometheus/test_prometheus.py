@@ -18,7 +18,7 @@ from pegboard.errors import ConfigError, LifespanError
 from pegboard.plugin import PluginError
 from pegboard.types import Call
 from pegboard_plugins.operation.prometheus.metrics_endpoint import MetricsEndpoint
-from tests.host.hosting import call
+from tests.host.hosting import Waiting, call, kit_of, work
 from tests.support.asgi import open_session, send
 
 TOKEN = "7c1f5a0e9b3d48269c5e1f7a0b4d8e63"
@@ -105,12 +105,8 @@ async def test_requests_are_counted_by_the_names_of_the_catalogue_and_kinds_of_e
 
 
 async def test_counts_of_removed_tools_are_forgotten(port: list[int]) -> None:
-    def later() -> str:
-        """Come and go."""
-        return ""
-
     async with host_of() as host:
-        (name,) = host.catalogue.add(later)
+        (name,) = host.catalogue.add(work)
         await call(host, name)
         assert ("pegboard_call_duration_seconds_count", "tools/call", name) in await scrape(port[0])
         host.catalogue.remove("tools", name)
@@ -118,17 +114,11 @@ async def test_counts_of_removed_tools_are_forgotten(port: list[int]) -> None:
 
 
 async def test_a_cancelled_call_is_counted(port: list[int]) -> None:
-    kit, begun = Toolkit("y"), asyncio.Event()
-
-    @kit.tool
-    async def wait() -> None:
-        """Wait without end."""
-        begun.set()
-        await asyncio.Event().wait()
-
+    waiting = Waiting()
+    kit = kit_of(waiting, name="y_wait")
     async with Host({"host": {"autoload": False}, "plugins": {"prometheus": {"port": 0}}}, toolkits={"y": kit}) as host:
         running = asyncio.create_task(call(host, "y_wait"))
-        await begun.wait()
+        await waiting.begun.wait()
         assert (await scrape(port[0]))["pegboard_calls_running",] == 1
         running.cancel()
         await asyncio.wait((running,))

@@ -11,7 +11,7 @@ from unittest.mock import AsyncMock, Mock
 
 import pytest
 
-from pegboard import Host, Toolkit
+from pegboard import Host
 from pegboard.plugin import Bus, encode
 from pegboard.types import LOCAL, Client, EventStream, Response, ServerSentEvent
 from pegboard_plugins.protocols.mcp.http import resumption
@@ -24,9 +24,10 @@ from pegboard_plugins.protocols.mcp.http.session_endpoint import SessionEndpoint
 from pegboard_plugins.protocols.mcp.http.session_messages import SessionMessages
 from pegboard_plugins.protocols.mcp.http.session_stream import MAX_LEFT_BYTES, EventId, SessionStream, StreamRetention
 from pegboard_plugins.protocols.mcp.settings import McpConfig
-from tests.host.hosting import until
+from tests.host.hosting import kit_of, never, until
 from tests.support import asgi
 from tests.support.http_mcp import JSON_FIELDS, call
+from tests.support.joined_bus import JoinedBus
 
 NO_CHANGES: Any = Mock()
 
@@ -114,21 +115,17 @@ async def test_a_call_that_ends_in_the_turn_of_its_timer_is_answered(json: bool)
         assert (result, json) == (Response(body=b"{}"), True)
 
 
-class LineBus(Bus):
+class LineBus(JoinedBus):
     """One of two processes. The line to the other may be down for some messages, or the other may have ended."""
 
     down = 0
     is_alone = False
-    number = 1
-    other: Bus
 
     async def send(self, topic: str, body: bytes, to: int | None = None) -> bool:
         if self.down:
             self.down -= 1
             raise ConnectionError
-        if not self.is_alone:
-            self.other.deliver(topic, body, self.number)
-        return not self.is_alone
+        return not self.is_alone and await super().send(topic, body, to)
 
 
 @pytest.mark.parametrize("ends", [False, True])
@@ -136,8 +133,8 @@ async def test_a_stream_of_another_process_goes_on_after_an_outage_and_after_its
     ends: bool, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     monkeypatch.setattr(resumption, "PATIENCE_SECONDS", 0.01)
-    store, first, second = MemorySessionStore(10, 60), LineBus(), LineBus()
-    first.other, second.other, second.number = second, first, 2
+    store, buses = MemorySessionStore(10, 60), dict[int, JoinedBus]()
+    first, second = LineBus(buses), LineBus(buses)
     own, other, shared = (MemoryEventStore(10**6, 10**6, 60) for _ in range(3))
     here, session = await opened(store, events=own, bus=first, shared=shared)
     there = HttpSessions(store, other, McpConfig(), bus=second, shared=shared)
@@ -164,9 +161,7 @@ async def test_a_stream_of_another_process_goes_on_after_an_outage_and_after_its
     await stream.aclose()
 
 
-async def test_nothing_follows_the_response_in_a_stream_of_a_process_that_ends_then(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+async def test_nothing_follows_the_response_in_streams_of_a_process_that_ends(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(resumption, "PATIENCE_SECONDS", 0.0)
     messages: Any = Mock(tell=AsyncMock(return_value=False))  # the other process has ended
     stream = resumption.RemoteStream(messages, "s", 7, EventId("c-7", 0), {}, AsyncMock(return_value=None))
@@ -199,16 +194,9 @@ async def test_data_of_tools_is_stored_before_the_response() -> None:
 @pytest.mark.parametrize(("method", "status"), [("POST", 202), ("DELETE", 404)])
 async def test_a_call_ends_quietly_in_the_turn_in_which_it_arrives(method: str, status: int) -> None:
     """A client that cancels at once cannot fill the log with coroutines that were never awaited."""
-    kit = Toolkit("slow")
-
-    @kit.tool
-    async def wait() -> None:
-        """Wait."""
-        await asyncio.Event().wait()
-
     cancelling = {"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 2}}
     config = {"host": {"autoload": False}, "plugins": {"http": {}}}
-    async with Host(config, toolkits={"slow": kit}) as host:
+    async with Host(config, toolkits={"slow": kit_of(never, name="slow_wait")}) as host:
         fields = [*JSON_FIELDS, await asgi.open_session(host.asgi())]
         called = asgi.send(host.asgi(), "POST", "/mcp", fields, json.dumps(call("slow_wait", id=2)).encode())
         asgi.send(host.asgi(), method, "/mcp", fields, json.dumps(cancelling).encode())

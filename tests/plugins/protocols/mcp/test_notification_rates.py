@@ -9,13 +9,14 @@ from typing import Any
 
 import pytest
 
-from pegboard import Context, Toolkit
+from pegboard import Context
 from pegboard.types import Change
 from pegboard_plugins.protocols.mcp import progress_reports
 from pegboard_plugins.protocols.mcp.change_broadcaster import ChangeBroadcaster
 from pegboard_plugins.protocols.mcp.log_limit import LogLimit
 from pegboard_plugins.protocols.mcp.progress_reports import ProgressReports
 from pegboard_testing import connect
+from tests.host.hosting import kit_of
 
 TOOLS, BOOK = Change("tools"), Change("resource", "x://book")
 
@@ -115,9 +116,7 @@ def test_the_effect_of_the_rates_is_as_documented(delay: float, per_minute: floa
 
 
 @pytest.mark.parametrize(("per_second", "sent"), [(20, 10), (0, 100)])
-async def test_progress_is_sent_at_the_rate_of_the_settings(
-    per_second: float, sent: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_progress_is_sent_at_the_set_rate(per_second: float, sent: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(progress_reports, "monotonic", lambda: 5.0)
     messages: list[bytes] = []
     channel: Any = SimpleNamespace(send=lambda message, keep: messages.append(message))
@@ -142,15 +141,11 @@ def test_log_messages_beyond_the_rate_are_counted() -> None:
 
 @pytest.mark.parametrize("revision", ["2025-11-25", "2026-07-28"])
 async def test_a_client_receives_log_messages_at_the_rate_of_the_settings(revision: str) -> None:
-    kit = Toolkit("x")
-
-    @kit.tool
     async def talk(context: Context) -> None:
-        """Log three messages."""
         for number in range(3):
             context.log.warning(str(number))
 
     plugins = {"mcp": {"logs_per_second": 0.001}}
-    async with connect(kit, plugins=plugins, revision=revision) as client:
+    async with connect(kit_of(talk), plugins=plugins, revision=revision) as client:
         await client.call("talk")
         assert [log.data for log in client.logs] == ["0"]

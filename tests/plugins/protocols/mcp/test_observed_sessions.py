@@ -8,9 +8,10 @@ from typing import Any
 
 import pytest
 
-from pegboard import Context, Host, Toolkit
+from pegboard import Context, Host
 from pegboard.plugin import Middleware, Observer, Plugin, SessionInfo, hookimpl
 from pegboard.types import Call, CallNext, Outcome
+from tests.host.hosting import kit_of
 from tests.support.asgi import open_session, send
 from tests.support.http_mcp import JSON_FIELDS, message, modern, opening
 from tests.support.memory_client import MemoryClient
@@ -45,15 +46,12 @@ class Watching(Plugin, Observer, Middleware):
 
 @pytest.fixture
 async def host() -> AsyncIterator[Host]:
-    kit = Toolkit("x")
-
-    @kit.tool(name="transport")
     async def transport(context: Context) -> str:
-        """Return the transport."""
         return context.transport
 
+    toolkits = {"x": kit_of(transport, name="x_transport")}
     config = {"host": {"autoload": False}, "plugins": {"http": {}, "mcp": {}, "watching": {}}}
-    async with Host(config, plugins={"watching": Watching}, toolkits={"x": kit}) as running:
+    async with Host(config, plugins={"watching": Watching}, toolkits=toolkits) as running:
         yield running
 
 

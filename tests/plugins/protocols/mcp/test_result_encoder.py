@@ -1,4 +1,4 @@
-"""Encoded results: pages are kept while they are listed, caching fields, and outcomes that cannot be encoded."""
+"""Outcomes that cannot be encoded."""
 
 from __future__ import annotations
 
@@ -6,19 +6,11 @@ from typing import Any
 
 import pytest
 
-from pegboard import Toolkit, ToolResult
+from pegboard import ToolResult
 from pegboard.plugin import Middleware, ProtocolError
 from pegboard.types import Call, CallNext, Outcome
 from pegboard_testing import connect
-from tests.host.hosting import plugin_of
-
-kit = Toolkit("x")
-
-
-@kit.tool
-def one() -> str:
-    """Return a string."""
-    return "1"
+from tests.host.hosting import kit_of, plugin_of, work
 
 
 @pytest.mark.parametrize("changes", [{"value": object()}, {"meta": 5}], ids=["value", "type"])
@@ -31,7 +23,8 @@ async def test_an_outcome_that_cannot_be_encoded_is_an_error_with_an_id(
             assert isinstance(outcome, ToolResult)
             return outcome._replace(**changes)
 
-    async with connect(kit, plugins={"spoiler": plugin_of(middleware=[Spoiling()])}, revision="2026-07-28") as client:
+    plugins = {"spoiler": plugin_of(middleware=[Spoiling()])}
+    async with connect(kit_of(work), plugins=plugins, revision="2026-07-28") as client:
         with pytest.raises(ProtocolError, match="Internal error") as caught:
-            await client.call("one")
-    assert f"error {caught.value.data['errorId']} in tools/call 'x_one': TypeError: " in caplog.text
+            await client.call("work")
+    assert f"error {caught.value.data['errorId']} in tools/call 'work': TypeError: " in caplog.text

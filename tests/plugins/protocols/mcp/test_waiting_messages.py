@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from pegboard import Context, Host, Toolkit
+from pegboard import Context, Host
 from pegboard.plugin import Gauge, Observer, Plugin, hookimpl
-from tests.host.hosting import until
+from tests.host.hosting import kit_of, until, work
 from tests.support.asgi import open_session, send
 from tests.support.http_mcp import message, modern, opening
 from tests.support.memory_client import MemoryClient
@@ -32,23 +32,13 @@ class Watching(Plugin, Observer):
 
 @pytest.fixture
 async def host() -> AsyncIterator[Host]:
-    kit = Toolkit("x")
-
-    @kit.tool
     async def speak(context: Context) -> None:
-        """Log a message."""
         await context.log.warning("Spoken.")
 
-    config = {
-        "host": {"autoload": False},
-        "plugins": {"http": {}, "mcp": {"change_delay_ms": 0}, "watching": {}},
-    }
+    config = {"host": {"autoload": False}, "plugins": {"http": {}, "mcp": {"change_delay_ms": 0}, "watching": {}}}
+    kit = kit_of(speak, name="x_speak")
     async with Host(config, plugins={"watching": Watching}, toolkits={"x": kit}) as running:
         yield running
-
-
-def later() -> None:
-    """Come later."""
 
 
 async def until_waiting(expected: int) -> None:
@@ -63,7 +53,7 @@ async def test_messages_of_a_stream_wait_for_its_client(host: Host, sent: list[d
     async def messages() -> AsyncIterator[bytes]:
         async for data in client.messages(*sent):
             yield data
-        host.catalogue.add(later)
+        host.catalogue.add(work)
         for number in (waiting, 0):
             await until_waiting(number)
             reached.append(number)
@@ -91,7 +81,7 @@ async def test_notifications_of_a_session_wait_until_its_stream_is_resumed(host:
     await listening.head()
     listening.tell("http.disconnect")
     await listening.ended()
-    host.catalogue.add(later)
+    host.catalogue.add(work)
     await until_waiting(1)
     await send(app, "DELETE", "/mcp", [named]).answer()
     await until_waiting(0)
