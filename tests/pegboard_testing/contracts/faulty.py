@@ -15,14 +15,7 @@ debug: Any = logging.getLogger("contract").debug
 
 
 class Mutants(NamedTuple):
-    """A contract with its mutants.
-
-    Attributes:
-        contract: the contract.
-        sound: makes a plugin that breaks no rule.
-        faults: the mutants.
-        members: the members of the contract that its author writes.
-    """
+    """A contract, a function that makes a sound plugin, the mutants, and the members that its author writes."""
 
     contract: Any
     sound: Callable[[], Any]

@@ -6,15 +6,7 @@ from typing import NamedTuple
 
 
 class Broken(NamedTuple):
-    """One entry point that cannot be loaded.
-
-    Attributes:
-        name: the entry point's name.
-        source: its distribution and version.
-        target: its value.
-        stage: the step at which it fails.
-        cause: the message.
-    """
+    """An entry point that cannot be loaded: its source and target, the stage at which it fails, and the cause."""
 
     name: str
     source: str

@@ -13,14 +13,7 @@ NONE: Any = object()
 
 
 class Case(NamedTuple):
-    """One signature.
-
-    Attributes:
-        name: the key in `signatures.json`.
-        function: the tool's function.
-        calls: the arguments of each call.
-        options: the options of `@kit.tool`.
-    """
+    """One signature: its key in `signatures.json`, its function with some calls, and the options of `@kit.tool`."""
 
     name: str
     function: Callable[..., Any]

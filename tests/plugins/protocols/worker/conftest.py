@@ -45,12 +45,7 @@ def token(secret: str = SECRET, algorithm: str = "HS256", **changes: Any) -> str
 
 
 class Engine:
-    """A caller of the worker that checks each response against the description of the protocol.
-
-    Args:
-        served: the process.
-        bearer: the value of `Authorization`, None for none.
-    """
+    """A caller of the worker that checks each response against the description of the protocol."""
 
     def __init__(self, served: Served, bearer: str | None = None) -> None:
         self._served = served
