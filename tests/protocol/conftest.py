@@ -20,11 +20,7 @@ from tests.support.schemas import LEGACY, MODERN, REVISIONS
 HERE = Path(__file__).parent
 Start = Callable[..., McpServer]
 
-KITS = {
-    "fixture": FIXTURE,
-    "content": {"content": content_kit},
-    "asks": {"asks": asks_kit},
-}
+KITS = {"fixture": FIXTURE, "content": {"content": content_kit}, "asks": {"asks": asks_kit}}
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -195,9 +195,7 @@ async def test_a_missing_resource_is_an_error_with_its_uri(either: McpClient) ->
 
 
 @pytest.mark.requirement("COMP-05", "PROMPT-03", "PROMPT-04", "RES-05")
-async def test_content_that_fails_is_an_internal_error_that_reveals_nothing(
-    either: McpClient, plain: McpClient
-) -> None:
+async def test_content_that_fails_is_an_internal_error_that_shows_nothing(either: McpClient, plain: McpClient) -> None:
     failing: dict[str, Any] = {"ref": DOCUMENT, "argument": {"name": "name", "value": "fail"}}
     errors = [
         await either.error("resources/read", {"uri": "odd://here"}),

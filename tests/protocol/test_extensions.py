@@ -103,9 +103,7 @@ async def test_a_call_becomes_a_job_that_goes_on_after_its_connection(client: De
 
 
 @pytest.mark.requirement("ERA-20", "EXT-02", "EXT-03", "MSG-14")
-async def test_a_client_that_does_not_declare_it_waits_for_its_calls_and_may_not_use_it(
-    jobs: McpServer, site: Path
-) -> None:
+async def test_a_client_that_does_not_declare_it_waits_for_calls_and_cannot_use_it(jobs: McpServer, site: Path) -> None:
     async with McpServer("http", site) as without:  # the extension does not run there
         client = await without.client(MODERN[-1], DECLARED)
         assert "extensions" not in (await client.server())["capabilities"]

@@ -117,9 +117,7 @@ async def test_an_id_in_use_is_refused_and_the_first_request_goes_on(legacy: Mcp
 
 
 @pytest.mark.requirement("HTTP-07", "MSG-11")
-async def test_notifications_get_no_answer_even_malformed_ones_and_those_with_the_name_of_a_request(
-    client: McpClient,
-) -> None:
+async def test_notifications_get_no_answer_even_malformed_ones_and_those_named_like_requests(client: McpClient) -> None:
     messages: list[dict[str, Any]] = [
         *({"method": f"notifications/{name}"} for name in ("unheard-of", "initialized", "cancelled")),
         {"method": "notifications/progress", "params": {"progressToken": 1, "progress": 1}},

@@ -153,9 +153,7 @@ async def test_a_shutdown_ends_each_subscription_with_its_response(start: Start)
             assert ended.result["_meta"][ID] == stream.id
         assert await process.wait() == 0
         if server.transport == "stdio":
-            notices = [
-                message for message in client.wire.messages if message.get("method") == "notifications/cancelled"
-            ]
+            notices = [sent for sent in client.wire.messages if sent.get("method") == "notifications/cancelled"]
             assert sorted(repr(notice["params"]["requestId"]) for notice in notices) == ["'0'", "0"]
         assert "Traceback" not in server.stderr
 

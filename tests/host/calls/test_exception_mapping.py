@@ -175,11 +175,7 @@ WRONG: Any = [CANARY]
 
 @pytest.mark.parametrize(
     "error",
-    [
-        Speechless(),
-        SpeechlessRefusal("no"),
-        RetryableToolError("no", retry_after_ms=WRONG),
-    ],
+    [Speechless(), SpeechlessRefusal("no"), RetryableToolError("no", retry_after_ms=WRONG)],
     ids=["speechless", "speechless on purpose", "a time that is no number"],
 )
 async def test_an_unsound_error_is_masked(error: Exception) -> None:

@@ -159,9 +159,7 @@ async def test_the_time_limit_includes_reading_files(function: Any, monkeypatch:
 
 
 @pytest.mark.parametrize("value", [{"a": {"b": Image(data=PNG)}}, [[Image(data=PNG)]], [[Image(data=PNG)], "x"]])
-async def test_a_file_inside_another_value_is_explained_in_the_log(
-    value: Any, caplog: pytest.LogCaptureFixture
-) -> None:
+async def test_a_file_in_another_value_is_explained_in_the_log(value: Any, caplog: pytest.LogCaptureFixture) -> None:
     async with make_host(kit_of(lambda: value, name="give")) as host:
         await failure(host, "give")
     assert "Return the file as an item of a list or a member of a dict" in caplog.text

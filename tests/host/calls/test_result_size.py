@@ -201,9 +201,7 @@ def test_a_list_that_contains_itself_comes_to_an_end() -> None:
 @pytest.mark.parametrize(
     ("own", "allowed"), [(None, 1000), (100, 100), (5000, 5000), (0, 20_000)], ids=["the host's", "less", "more", "any"]
 )
-async def test_a_tools_own_limit_comes_before_the_hosts(
-    own: int | None, allowed: int, caplog: pytest.LogCaptureFixture
-) -> None:
+async def test_a_tools_own_limit_comes_first(own: int | None, allowed: int, caplog: pytest.LogCaptureFixture) -> None:
     def give(size: int) -> str:
         return "x" * (size - 2)  # two quotation marks
 

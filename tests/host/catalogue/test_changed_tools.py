@@ -60,10 +60,7 @@ def properties(host: Host) -> Mapping[str, Any]:
 
 @pytest.mark.parametrize("function", [typed, authored, whole])
 async def test_names_and_values_are_changed_for_clients_only(function: Any) -> None:
-    changes = {
-        "when": ArgumentChange(name="day", description="a day"),
-        "sizes": ArgumentChange(value=[1, 2]),
-    }
+    changes = {"when": ArgumentChange(name="day", description="a day"), "sizes": ArgumentChange(value=[1, 2])}
     async with hosting(changes, function) as host:
         assert host.problems == ()
         (about,) = properties(host).items()
@@ -107,22 +104,14 @@ async def test_changes_apply_to_changed_arguments_and_leave_the_tool_alone() -> 
 
 WRONG: list[tuple[Any, Callable[..., Any], str]] = [
     ({"wen": ArgumentChange(hidden=True)}, typed, "there is no argument 'wen' to change; did you mean 'when'"),
-    (
-        {"when": ArgumentChange(hidden=True)},
-        typed,
-        "argument 'when' is required, so it cannot be hidden: set its value",
-    ),
+    ({"when": ArgumentChange(hidden=True)}, typed, "'when' is required, so it cannot be hidden: set its value"),
     ({"when": ArgumentChange(hidden=True)}, authored, "argument 'when' is required"),
     ({"when": ArgumentChange(name="sizes")}, plain, "argument 'when' is renamed to 'sizes', which is taken"),
     ({"when": ArgumentChange(name="sizes")}, authored, "argument 'when' is renamed to 'sizes', which is taken"),
     ({"when": ArgumentChange(value="KEY-123")}, typed, "a fixed value does not fit its argument: when: must be"),
     ({"sizes": ArgumentChange(value="KEY-123")}, plain, "a fixed value does not fit its argument: sizes: must be"),
     ({"sizes": ArgumentChange(value="KEY-123")}, authored, "a fixed value does not fit its argument: sizes: must be"),
-    (
-        {"sizes": ArgumentChange(value={object()})},
-        typed,
-        "a fixed value of an argument is not JSON: use a JSON value",
-    ),
+    ({"sizes": ArgumentChange(value={object()})}, typed, "a fixed value of an argument is not JSON: use a JSON value"),
     ({"when": ArgumentChange(name="", hidden=True)}, typed, "its name must be a string, not ''"),
     ({"when": ArgumentChange(name="a", hidden=True)}, typed, "hides the argument, so remove its name and description"),
     ({"when": "day"}, typed, "the change of 'when' must be an ArgumentChange, not str"),
@@ -132,11 +121,7 @@ WRONG: list[tuple[Any, Callable[..., Any], str]] = [
         tool(input_schema={**SCHEMA, "anyOf": [{"required": ["sizes"]}]})(authored),
         "its input schema has 'anyOf' at its root, so arguments cannot be changed",
     ),
-    (
-        {"a": ArgumentChange(name="b")},
-        tool(description="Work.")(lambda a: a),
-        "parameter 'a' has no type annotation",
-    ),
+    ({"a": ArgumentChange(name="b")}, tool(description="Work.")(lambda a: a), "parameter 'a' has no type annotation"),
 ]
 
 
@@ -233,11 +218,8 @@ def test_impossible_changes_name_the_line_of_the_setting(tmp_path: Path, lines: 
     assert "x_work" not in host.load().tools
     (problem,) = host.problems
     assert complaint.format(file.name) in str(problem)
-    assert (problem.level, problem.fatal, "test_changed_tools" in str(problem)) == (
-        "error",
-        False,
-        "claimed" in str(problem),
-    )
+    assert (problem.level, problem.fatal) == ("error", False)
+    assert ("test_changed_tools" in str(problem)) is ("claimed" in str(problem))
 
 
 def test_a_mistake_of_the_author_is_not_blamed_on_the_section() -> None:

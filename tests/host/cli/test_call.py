@@ -35,10 +35,7 @@ def test_a_wrong_argument_is_usage(texts: list[str], message: str, pegboard: Com
 
 @pytest.mark.parametrize(
     ("line", "out", "data"),
-    [
-        ("Demo::Echo text=日本", "日本\n", "日本"),
-        ("demo_nothing", "", None),
-    ],
+    [("Demo::Echo text=日本", "日本\n", "日本"), ("demo_nothing", "", None)],
 )
 def test_the_result_is_printed_as_text_or_json(line: str, out: str, data: object, pegboard: Command) -> None:
     assert pegboard("call", *line.split()) == (0, out, "")
@@ -227,9 +224,7 @@ ORDER = {"name": "Ada", "cups": 2, "size": "l", "extras": ["milk", "sugar"], "wa
         ("demo_both", "yes\nno\n", ["accept", "decline"], ["https://pay.example/1", "Did you open it?", "Sure?"]),
     ],
 )
-def test_questions_are_asked_at_a_terminal(
-    tool: str, typed: str, result: object, shown: list[str], pegboard: Command
-) -> None:
+def test_questions_at_a_terminal(tool: str, typed: str, result: object, shown: list[str], pegboard: Command) -> None:
     done = pegboard("call", tool, typed=typed, terminal=(0, 2))
     assert (done.code, done.data) == (0, result)
     places = [done.err.find(words) for words in shown]

@@ -63,17 +63,13 @@ def test_all_problems_are_told_at_once(pegboard: Command) -> None:
 def test_variables_without_effect_are_warnings(pegboard: Command) -> None:
     env = {"MCP_SERVER_NAM": "x", "MCP_DEBUG": "1", "MCP_TIMEOUT": "1"}
     done = pegboard("config", "check", env=env)
-    assert (done.code, done.err.splitlines()) == (
-        0,
-        [
-            'pegboard: warning: MCP_DEBUG is `[host] log_level = "debug"` here',
-            'pegboard: warning: the environment variable MCP_SERVER_NAM has no effect; did you mean "MCP_SERVER_NAME"?',
-        ],
-    )
-    assert [problem["fatal"] for problem in pegboard("config", "check", "--json", env=env).data["problems"]] == [
-        False,
-        False,
+    assert done.code == 0
+    assert done.err.splitlines() == [
+        'pegboard: warning: MCP_DEBUG is `[host] log_level = "debug"` here',
+        'pegboard: warning: the environment variable MCP_SERVER_NAM has no effect; did you mean "MCP_SERVER_NAME"?',
     ]
+    problems = pegboard("config", "check", "--json", env=env).data["problems"]
+    assert [problem["fatal"] for problem in problems] == [False, False]
     assert "MCP_" not in pegboard("list", env=env).err
 
 
@@ -85,11 +81,7 @@ OPEN = "[plugins.http]\nport = 0\nhost = '0.0.0.0'\n"
     [
         ("transports = []", "", "[host] transports is empty"),
         ("transports = ['pigeon']", "", "no enabled plugin provides 'pigeon'; write one of http, stdio"),
-        (
-            "",
-            "[plugins.http]\nport = 0\ncertificate = 'none.pem'",
-            "none.pem cannot be used: No such file or directory",
-        ),
+        ("", "[plugins.http]\nport = 0\ncertificate = 'no.pem'", "no.pem cannot be used: No such file or directory"),
         ("", "[plugins.http]\nport = 0\nhost = '192.0.2.1'", "cannot listen at 192.0.2.1:0"),
         ("", "[plugins.http]\nsocket = 'none/x.sock'", "cannot listen at none/x.sock"),
         ("", OPEN, "no authenticator is configured for /mcp"),
@@ -144,10 +136,8 @@ def test_each_setting_is_shown_with_its_source(pegboard: Command) -> None:
     report = pegboard("config", "show", "--json").data
     assert (report["file"], report["values"]["host"]["name"]) == (str(pegboard.folder / "hostconfig.toml"), "mine")
     assert report["values"]["toolkits"]["demo"] == {"word": "moin", "api_key": None, "write": False}
-    assert (report["sources"]["host.name"], report["sources"]["toolkits.demo.write"]) == (
-        "hostconfig.toml:3",
-        "default",
-    )
+    sources = report["sources"]
+    assert (sources["host.name"], sources["toolkits.demo.write"]) == ("hostconfig.toml:3", "default")
     assert pegboard("call", "demo_greet").out == "moin\n"
 
 

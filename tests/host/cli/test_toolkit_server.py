@@ -125,10 +125,7 @@ def test_installed_toolkits_are_off_beside_a_file_unless_named(pegboard: Command
             "; it has a server of mcp: import MCPServer from pegboard_plugins.compat.fastmcp instead\n",
             marks=pytest.mark.needs("compat"),
         ),
-        (
-            DEMO + "kit.run()\n",
-            'demo.py calls run() on import: move the call below `if __name__ == "__main__":`',
-        ),
+        (DEMO + "kit.run()\n", 'demo.py calls run() on import: move the call below `if __name__ == "__main__":`'),
     ],
 )
 def test_an_invalid_file_is_told_with_its_line(bare: Command, demo: Path, text: str, message: str) -> None:

@@ -224,9 +224,7 @@ def test_the_start_logs_settings_that_widen_access(
     assert "canary" not in done.err
 
 
-def test_a_reload_continues_without_the_file_that_the_start_has_skipped(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_reload_skips_the_file_that_the_start_skipped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(host_setup, "set_up_logging", lambda *_, **__: None)
     options = Namespace(config=None, file=[], only=[], verbose=0, safe=False, strict=False)

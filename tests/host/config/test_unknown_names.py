@@ -32,9 +32,7 @@ MANY = 3 * MAX_CORRECTED_NAMES
         ),
     ],
 )
-def test_few_of_many_unknown_names_are_compared_with_all_names(
-    text: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_few_of_many_unknown_names_are_compared(text: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Each comparison takes a millisecond: 20,000 took 7 seconds and more. All names are reported."""
     compared: list[Any] = []
     for module in ("config.explain", "names"):  # the former imports the latter

@@ -106,12 +106,8 @@ async def test_a_tool_announces_changes_from_any_thread() -> None:
         await value(host, "announce")
         assert await value(host, "grown") == "grown"
         await until(lambda: len(changes) == 4)
-    assert set(changes) == {
-        Change("tools"),
-        Change("prompts"),
-        Change("resources"),
-        Change("resource", "docs://readme"),
-    }
+    of_lists = {Change("tools"), Change("prompts"), Change("resources")}
+    assert set(changes) == {*of_lists, Change("resource", "docs://readme")}
 
 
 async def test_resources_and_prompts_are_read() -> None:

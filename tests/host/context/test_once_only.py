@@ -35,9 +35,7 @@ async def test_a_repeated_answer_acts_once() -> None:
     assert ["before" in text for text in texts] == [False, True, False, True]
 
 
-async def test_a_key_belongs_to_a_toolkit_and_is_remembered_as_long_as_a_state(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+async def test_a_key_belongs_to_a_toolkit_and_is_remembered_as_long_as_a_state(monkeypatch: pytest.MonkeyPatch) -> None:
     other = Toolkit("other")
 
     @other.tool

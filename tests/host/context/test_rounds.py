@@ -101,9 +101,7 @@ AT_ONCE = [in_a_gather, waiting_for_its_task_at_the_end]
 
 @pytest.mark.requirement("ROUND-03")
 @pytest.mark.parametrize("function", [*SEQUENTIAL, *AT_ONCE], ids=lambda function: function.__name__)
-async def test_questions_one_after_another_take_a_round_each_and_simultaneous_ones_share_a_round(
-    function: Function,
-) -> None:
+async def test_questions_one_by_one_take_a_round_each_and_simultaneous_ones_share_a_round(function: Function) -> None:
     rounds = [["a", "b"]] if function in AT_ONCE else [["a"], ["b"]]
     assert await play(function) == (ToolResult("AB"), rounds)
 

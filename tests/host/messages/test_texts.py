@@ -105,9 +105,7 @@ DEFINITIONS: list[tuple[ToolDefinition, str]] = [
 ]
 
 
-async def test_an_invalid_text_disables_its_tool_and_the_problem_names_the_place(
-    caplog: pytest.LogCaptureFixture,
-) -> None:
+async def test_invalid_text_disables_its_tool_and_the_problem_names_the_place(caplog: pytest.LogCaptureFixture) -> None:
     kit = Toolkit("kit")
     kit.tool(name="good")(simple)
     kit._tools += [definition for definition, _ in DEFINITIONS]

@@ -134,9 +134,7 @@ def test_an_unknown_policy_admits_no_caller() -> None:
     assert protect(route(auth="safe"), [Says(LOCAL)]) is None
 
 
-def test_an_authenticator_for_the_operator_is_logged_and_refuses_other_machines(
-    caplog: pytest.LogCaptureFixture,
-) -> None:
+def test_an_authenticator_for_operators_is_logged_and_refuses_other_machines(caplog: pytest.LogCaptureFixture) -> None:
     doors = [Says(LOCAL, "its word is known"), Says(LOCAL)]
     check_reach("http://127.0.0.1:1", doors, {}, local=True)
     (logged,) = caplog.messages

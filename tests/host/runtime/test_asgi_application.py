@@ -66,9 +66,7 @@ async def test_a_host_that_is_started_already_is_neither_started_nor_stopped() -
         assert host.asgi() is app
 
 
-async def test_requests_to_a_host_that_is_not_started_are_refused_with_the_fix_in_the_log(
-    caplog: pytest.LogCaptureFixture,
-) -> None:
+async def test_a_host_that_is_not_started_refuses_requests_and_logs_the_fix(caplog: pytest.LogCaptureFixture) -> None:
     answer = await send(make_host().asgi(), "GET", "/healthz").answer()
     assert (answer.status, answer.text) == (503, "The host is not started.\n")
     assert "`async with host:`" in caplog.text
@@ -98,9 +96,7 @@ async def test_a_mounted_host_that_may_not_be_served_does_not_start() -> None:
     assert not host.started
 
 
-async def test_a_host_that_was_started_before_and_may_not_be_served_refuses_requests(
-    caplog: pytest.LogCaptureFixture,
-) -> None:
+async def test_a_started_host_that_may_not_be_served_refuses_requests(caplog: pytest.LogCaptureFixture) -> None:
     async with make_host(http={"allowed_hosts": ["tools.example.com"]}) as host:
         answer = await send(host.asgi(), "GET", "/healthz").answer()
     assert (answer.status, answer.text) == (503, "The host cannot be served; its log has the reason.\n")

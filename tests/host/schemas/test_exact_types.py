@@ -77,9 +77,7 @@ def exact(annotation: Any) -> Callable[[Any], Any] | None:
     return exact_validator(TypeAdapter(annotation).core_schema)
 
 
-@pytest.mark.parametrize(
-    ("annotation", "value"), [(Node, NODE), (list[Row], [ROW, {**ROW, "more": 1}]), (Event, EVENT)]
-)
+@pytest.mark.parametrize(("annotation", "value"), [(Node, NODE), (list[Row], [ROW, {**ROW, "m": 1}]), (Event, EVENT)])
 def test_a_value_of_the_declared_types_is_read_like_its_json(annotation: Any, value: Any) -> None:
     check = exact(annotation)
     assert check is not None

@@ -97,10 +97,7 @@ AUTHENTICATORS: Faults = [
         after(lambda sent, caller: Caller("ada", trusted=True) if isinstance(caller, Caller) else caller),
         "test_valid_credentials_identify_the_caller",
     ),
-    (
-        variant(Sound, known_caller=lambda self, request: Caller("ada")),
-        "test_known_callers_are_the_authenticated_ones",
-    ),
+    (variant(Sound, known_caller=lambda self, request: Caller("ada")), "test_known_callers_are_the_authenticated_ones"),
     (
         after(lambda sent, caller: Response(401) if isinstance(caller, Response) else caller),
         "test_missing_credentials_are_challenged",

@@ -210,10 +210,7 @@ ASKING: Faults = [
     (greets(found=lambda caller: ANONYMOUS if isinstance(caller, Response) else caller), REJECTS),
 ]
 ANNOUNCED = "test_a_public_address_is_announced_as_public"
-PUBLICLY: Faults = [
-    (announces(PUBLIC), ANNOUNCED),
-    (announces(PUBLIC, local=False, policy=None), ANNOUNCED),
-]
+PUBLICLY: Faults = [(announces(PUBLIC), ANNOUNCED), (announces(PUBLIC, local=False, policy=None), ANNOUNCED)]
 MUTANTS = [
     Mutants(OnSockets, of(UNIX), FAULTS),
     Mutants(OnSockets, greets(), ASKING, {"trust": "host", "connect": say_hello, "connect_with": say_hello}),

@@ -209,12 +209,10 @@ async def test_the_nearest_trusted_proxy_names_the_host(served: Served, fixture_
     """The last entry is from the nearest proxy; others before it came from the client."""
     cases = [("inner.example", "localhost", 421, 200), ("localhost", "evil.example", 200, 421)]
     cases += [("localhost", "evil.example, localhost", 200, 200), ("localhost", "localhost, evil.example", 200, 421)]
-    async with Served(
-        fixture_site, http_config('port = 0\ntrusted_proxies = ["127.0.0.0/8"]', more=OPEN_MCP)
-    ) as proxied:
+    async with Served(fixture_site, http_config('port = 0\ntrusted_proxies = ["127.0.0.0/8"]', more=OPEN_MCP)) as other:
         for host, forwarded, alone, behind in cases:
             fields = [("Host", host), ("X-Forwarded-Host", forwarded)]
-            assert [(await listed(server, *fields)).status for server in (served, proxied)] == [alone, behind]
+            assert [(await listed(server, *fields)).status for server in (served, other)] == [alone, behind]
 
 
 PLUGIN = """\

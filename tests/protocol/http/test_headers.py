@@ -174,10 +174,7 @@ DIFFERENT: list[tuple[Any, Fields]] = [
     # given without an argument
     *(({}, [param("Region", value)]) for value in ("eu", "", "null")),
     *regions((None, "null")),
-    *(
-        (arguments, [param("Tenant", "a")])
-        for arguments in ({"where": {"tenant": None}}, {"where": "a"}, {"tenant": "a"})
-    ),
+    *((where, [param("Tenant", "a")]) for where in ({"where": {"tenant": None}}, {"where": "a"}, {"tenant": "a"})),
     (None, [param("Region", "eu")]),
     # of another value
     *regions(*(("eu", value) for value in ("us", "EU", '"eu"', "eu, eu", "\xa0eu", encoded("us")))),
@@ -252,9 +249,7 @@ FEW = settings(max_examples=25, suppress_health_check=[HealthCheck.function_scop
 @pytest.mark.requirement("HEAD-10", "HEAD-22")
 @FEW
 @given(text=st.text(max_size=40), other=st.text(st.characters(min_codepoint=0x20, max_codepoint=0x7E), max_size=20))
-async def test_any_text_passes_as_clients_encode_it_and_no_other_text_does(
-    server: Served, text: str, other: str
-) -> None:
+async def test_any_text_passes_as_clients_encode_it_and_no_other_does(server: Served, text: str, other: str) -> None:
     done = await send(server, "mirrored_sql", {"region": text}, param("Region", header_value(text)))
     assert done.result["structuredContent"] == {"region": text}
     done = await send(server, "mirrored_sql", {"region": text}, param("Region", other))

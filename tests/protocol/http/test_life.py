@@ -150,9 +150,7 @@ async def test_a_response_that_is_being_read_arrives_whole(
 
 
 @pytest.mark.parametrize("is_fast", [False, True])
-async def test_connections_that_wait_to_be_accepted_are_served(
-    fixture_site: Path, tmp_path: Path, is_fast: bool
-) -> None:
+async def test_connections_in_the_backlog_are_served(fixture_site: Path, tmp_path: Path, is_fast: bool) -> None:
     """The server begins to end when it has not yet read their requests. uvloop is fast."""
     async with Served(make_fixture_site(tmp_path) if is_fast else fixture_site) as served:
         served.signal(signal.SIGSTOP)
@@ -268,9 +266,7 @@ async def test_a_unix_socket_is_private_and_removed_at_the_end(fixture_site: Pat
         assert not path.exists()
 
 
-async def test_only_a_socket_without_a_listener_is_replaced_and_only_its_own_removed(
-    fixture_site: Path, tmp_path: Path
-) -> None:
+async def test_only_unused_sockets_are_replaced_and_only_its_own_removed(fixture_site: Path, tmp_path: Path) -> None:
     path, file = tmp_path / "s", tmp_path / "f"
     with socket.socket(socket.AF_UNIX) as left:
         left.bind(str(path))

@@ -135,9 +135,7 @@ async def test_bytes_that_trickle_in_do_not_set_the_clock_back(impatient: Served
             trickling.cancel()
 
 
-async def test_a_connection_without_a_request_is_closed_and_a_second_request_has_its_own_time(
-    impatient: Served,
-) -> None:
+async def test_a_connection_without_a_request_is_closed_and_each_request_has_its_own_time(impatient: Served) -> None:
     async with await impatient.connect() as line:
         assert await line.rest() == b""
     async with await impatient.connect() as line:
@@ -193,10 +191,7 @@ NO_HTTP = {
     "CL.TE": HEAD + b"Content-Length: 4\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\nGET ",
     "TE.CL": HEAD + b"Transfer-Encoding: chunked\r\nContent-Length: 4\r\n\r\n0\r\n\r\nGET ",
     "CL.CL": HEAD + b"Content-Length: 4\r\nContent-Length: 5\r\n\r\nabcde",
-    **{
-        f"CL of {value}": HEAD + f"Content-Length: {value}\r\n\r\nabcd".encode()
-        for value in ("+4", "-1", "4, 4", "0x4")
-    },
+    **{f"CL of {size}": HEAD + f"Content-Length: {size}\r\n\r\nabcd".encode() for size in ("+4", "-1", "4, 4", "0x4")},
     "TE unknown": HEAD + b"Transfer-Encoding: xchunked\r\n\r\n0\r\n\r\n",
     "TE not last": HEAD + b"Transfer-Encoding: chunked, identity\r\n\r\n0\r\n\r\n",
     "white space before the colon": HEAD + b"Transfer-Encoding : chunked\r\n\r\n0\r\n\r\n",

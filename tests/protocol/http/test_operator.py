@@ -32,9 +32,7 @@ def token_file(home: Path) -> Path:
     return home / ".local" / "state" / "pegboard" / "operator-token"
 
 
-async def test_serving_creates_a_private_token_once_and_the_command_prints_it(
-    fixture_site: Path, tmp_path: Path
-) -> None:
+async def test_serving_creates_a_private_token_once_and_a_command_prints_it(fixture_site: Path, tmp_path: Path) -> None:
     async with Served(fixture_site, env={"HOME": str(tmp_path)}):
         first = token_file(tmp_path).read_text().strip()
         assert stat.S_IMODE(token_file(tmp_path).stat().st_mode) == 0o600
@@ -78,10 +76,7 @@ async def knock(path: Path, *fields: tuple[str, str], user: int | None = None) -
 @pytest.mark.parametrize(
     ("proxies", "calls"),
     [
-        (
-            "",
-            [([], True), ([("X-Forwarded-For", "203.0.113.9")], False), ([("Origin", "http://localhost:3000")], False)],
-        ),
+        ("", [([], True), ([("X-Forwarded-For", "192.0.2.9")], False), ([("Origin", "http://localhost:3000")], False)]),
         ('trusted_proxies = ["unix"]', [([], False)]),
     ],
 )

@@ -54,9 +54,7 @@ async def test_the_header_or_a_version_in_meta_makes_a_request_modern(served: Se
 
 
 @pytest.mark.requirement("HTTP-07", "HTTP-08", "HTTP-09", "MSG-17", "UTIL-08")
-async def test_modern_notifications_are_ignored_and_responses_and_batches_refused(
-    served: Served, session: Session
-) -> None:
+async def test_modern_notifications_are_ignored_responses_and_batches_refused(served: Served, session: Session) -> None:
     """A request is cancelled by closing its connection, never by its id."""
     streaming = await session.begin(call("fixture_wait", {"label": "modern-cancel"}, token="t", id=77))
     notification = {"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 77}}

@@ -97,9 +97,7 @@ async def test_leaving_before_the_response_cancels_the_call(served: Served) -> N
 
 @pytest.mark.requirement("HTTP-16", "HTTP-17")
 @pytest.mark.parametrize("loop", ["asyncio", "uvloop"])
-async def test_leaving_cancels_the_call_while_the_server_reads_no_further(
-    loop: str, served: Served, strict: Served
-) -> None:
+async def test_leaving_cancels_a_call_while_the_server_reads_no_more(loop: str, served: Served, strict: Served) -> None:
     """Requests, a body and invalid bytes wait behind the call, more than the server reads ahead."""
     served = {"asyncio": served, "uvloop": strict}[loop]
     small, large = (as_bytes(modern(call("fixture_echo", {"text": "x" * size}))) for size in (1, 600_000))

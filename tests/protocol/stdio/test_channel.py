@@ -124,9 +124,7 @@ def waiting() -> Host:
 
 
 @pytest.mark.requirement("SEC-03")
-async def test_requests_beyond_the_limit_are_refused_and_the_connection_goes_on(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+async def test_requests_above_the_limit_are_refused_and_the_connection_goes_on(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(message_stream, "MAX_REQUESTS_IN_FLIGHT", 3)
     monkeypatch.setattr(message_stream, "MAX_CAPACITY_WAIT_SECONDS", 0.01)
     calls = [message("tools/call", {"name": "slow_wait"}, id=number) for number in range(4)]

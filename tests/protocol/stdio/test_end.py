@@ -123,9 +123,7 @@ def unruly(tmp_path_factory: pytest.TempPathFactory) -> Path:
     [(["--finish"], ""), ([], '[plugins.stdio]\nafter_eof = "finish"\n')],
     ids=["option", "key"],
 )
-async def test_a_call_in_flight_is_finished_where_that_is_configured(
-    unruly: Path, arguments: list[str], config: str
-) -> None:
+async def test_a_call_in_flight_is_finished_where_configured(unruly: Path, arguments: list[str], config: str) -> None:
     async with Wire(arguments=arguments, config=CONFIG + config, site=unruly) as wire:
         await wire.begin("tools/call", {"name": "unruly_nap", "arguments": {"times": 100_000}}, modern=True)
         assert await ended(wire) == 0

@@ -92,9 +92,7 @@ def test_a_large_result_is_written_to_memory_of_the_result_before(tmp_path: Path
 
 @pytest.mark.requirement("STDIO-07")
 @pytest.mark.parametrize(("by", "code"), [("end of input", 1), ("SIGTERM", 0)])
-def test_the_process_ends_though_the_client_does_not_take_the_response(
-    unread: Callable[..., Any], by: str, code: int
-) -> None:
+def test_the_process_ends_though_the_client_takes_no_response(unread: Callable[..., Any], by: str, code: int) -> None:
     with unread(call(1, "large", size=3_000_000)) as process:
         assert process.stdout.read(1) == b"{"  # the response has begun
         if by == "SIGTERM":

@@ -89,9 +89,7 @@ def test_each_named_plugin_that_fails_is_reported() -> None:
     ],
     ids=["a section", "a list", "required", "--only", "settings"],
 )
-def test_a_named_plugin_that_fails_prevents_the_start(
-    settings: str, arguments: tuple[str, ...], expected: list[str]
-) -> None:
+def test_named_plugins_that_fail_stop_the_start(settings: str, arguments: tuple[str, ...], expected: list[str]) -> None:
     assert refused(pegboard(samples(), "stdio", *arguments, config=AUTOLOAD_OFF + settings)) == expected
 
 

@@ -65,9 +65,7 @@ async def test_serving_over_stdio_loads_only_used_modules() -> None:
     assert foreign(served) <= FURTHER
     # the configuration has a setting that widens access, which the start reports
     assert served & ABSENT == {"pegboard.config.secret_values"}
-    assert commands(served) == {
-        "access_settings", "log_setup", "new_toolkits", "process", "serve"
-    }  # fmt: skip
+    assert commands(served) == {"access_settings", "log_setup", "new_toolkits", "process", "serve"}
     assert {"pegboard.loading.loader", "pegboard.calls.execute", "pegboard.runtime.supervisor"} <= served
     assert plugins(served) == {*defaults()["plugins"], *defaults()["host"]["secret_stores"], "stdio"}
     strangers = {name for name in served if name.startswith(("acme_", "broken_", "toolkit_"))}
@@ -77,9 +75,7 @@ async def test_serving_over_stdio_loads_only_used_modules() -> None:
 def test_listing_and_calling_load_only_used_modules() -> None:
     listed = imported_by(samples(), "list", config=CONFIG)
     assert foreign(listed) <= FURTHER
-    assert commands(listed) == {
-        "listing", "log_setup", "secret_report",
-    }  # fmt: skip
+    assert commands(listed) == {"listing", "log_setup", "secret_report"}
     called = imported_by(samples(), "call", "greeter_hello", "name=Ada", config=CONFIG)
     assert "call" in commands(called)
     for loaded in (listed, called):

@@ -190,9 +190,7 @@ async def state(context: Context) -> str:
 """
 
 
-async def test_the_lifespan_of_a_lazy_toolkit_begins_at_its_first_call(
-    site: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_a_lazy_toolkits_lifespan_begins_at_its_first_call(site: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "shop_life", [], raising=False)
     install(site, KIT + LIFE)
     await lock(site)
@@ -244,9 +242,7 @@ async def test_settings_with_secrets_are_validated_by_the_schema_of_the_lock(sit
     assert "shop_kit" not in sys.modules
 
 
-async def test_settings_that_the_toolkit_has_accepted_are_not_validated_again(
-    site: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_accepted_settings_are_not_validated_again(site: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     toolkits = {"shop": {"cups": 4}}
     await lock(site, toolkits)
     monkeypatch.setitem(sys.modules, "jsonschema_rs", None)
@@ -254,9 +250,7 @@ async def test_settings_that_the_toolkit_has_accepted_are_not_validated_again(
         assert remarks(host) == ["imported at its first call"]
 
 
-async def test_a_lazy_tool_keeps_its_requirements_without_being_compiled(
-    site: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_an_uncompiled_lazy_tool_keeps_its_requirements(site: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     more = 'requires_auth=GitHub(scopes=["repo"]), scopes=["buy"], requires_metadata=["Shop_Id"], '
     text = KIT.replace("requires_secrets", f"{more}requires_secrets")
     provider = "from pegboard_plugins.auth.auth_providers import GitHub\nclass Settings"
@@ -277,9 +271,7 @@ async def test_a_lazy_tool_keeps_its_requirements_without_being_compiled(
     assert len(facts[0][2]) == 2  # SHOP_KEY and the token are not set
 
 
-async def test_a_changed_definition_is_rejected_and_clients_are_notified(
-    site: Path, caplog: pytest.LogCaptureFixture
-) -> None:
+async def test_a_changed_definition_is_rejected_and_announced(site: Path, caplog: pytest.LogCaptureFixture) -> None:
     install(site, KIT.replace("Double.", "Triple.").replace("Sell.", "Sell!"))
     async with host_of(site) as host:
         changes: list[Change] = []

@@ -139,9 +139,7 @@ async def test_the_parent_is_in_meta_and_the_http_request_is_linked(
     assert span.trace_state == meta.get("tracestate", "")
 
 
-async def test_calls_of_tools_and_log_records_belong_to_the_span_of_their_request(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+async def test_tool_calls_and_log_records_belong_to_the_span_of_their_request(monkeypatch: pytest.MonkeyPatch) -> None:
     async with collecting(monkeypatch) as (host, collector):
         await call(host, "x_outer")
         assert not trace.get_current_span().get_span_context().is_valid

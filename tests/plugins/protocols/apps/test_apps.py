@@ -92,10 +92,7 @@ def test_the_meta_of_an_interface() -> None:
 @pytest.mark.parametrize(
     ("ui", "reason"),
     [
-        (
-            "ui://kit/nowhere",
-            "the interface 'ui://kit/nowhere' does not exist: register a ui:// resource with this URI",
-        ),
+        ("ui://kit/nowhere", "interface 'ui://kit/nowhere' does not exist: register a ui:// resource with this URI"),
         ("docs://readme", "register a ui:// resource with this URI"),
         (ToolUi(VIEW, []), "invalid `ui` visibility []: choose from model, app"),
         ({"resourceUri": VIEW}, "use a URI or a ToolUi"),

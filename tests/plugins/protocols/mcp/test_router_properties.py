@@ -180,13 +180,9 @@ def test_on_a_stream_each_request_has_one_answer(running: Running, messages: lis
     given_ids = Counter(json.dumps(answer.get("id")) for answer in responses)
     flat = flattened(messages) if opened else messages
     requested = [json.dumps(item["id"]) for item in flat if is_request(item)]
-    cancellations = [
-        item for item in flat if isinstance(item, dict) and item.get("method") == "notifications/cancelled"
-    ]
+    cancels = [item for item in flat if isinstance(item, dict) and item.get("method") == "notifications/cancelled"]
     gone = {
-        json.dumps(cancellation["params"].get("requestId"))
-        for cancellation in cancellations
-        if isinstance(cancellation.get("params"), dict)
+        json.dumps(cancel["params"].get("requestId")) for cancel in cancels if isinstance(cancel.get("params"), dict)
     }
     listening = {
         json.dumps(item["id"]) for item in flat if is_request(item) and item["method"] == "subscriptions/listen"

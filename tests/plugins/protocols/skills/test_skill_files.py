@@ -73,9 +73,7 @@ def test_a_folder_may_be_a_skill_itself(toolkit: ToolkitInfo | None, uri: str, t
         ("a", "[", "not valid YAML"),
     ],
 )
-def test_a_skill_that_breaks_a_rule_disables_only_itself(
-    name: str, description: str, reason: str, tmp_path: Path
-) -> None:
+def test_a_skill_breaking_a_rule_disables_only_itself(name: str, description: str, reason: str, tmp_path: Path) -> None:
     write_skill(tmp_path / "a", name, description)
     write_skill(tmp_path / "b")
     skills, (problem,) = read(tmp_path)

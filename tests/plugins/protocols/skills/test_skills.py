@@ -46,9 +46,7 @@ KIT = 'from pegboard import Toolkit\n\nkit = Toolkit("bank", skills="skills")\n'
 def make_bank(site: Path) -> Path:
     """Write a toolkit with a skill into a folder, and return the folder of the skill."""
     make_distribution(site, "bank-kit", "1.0", {"pegboard.toolkits": {"bank": "bank_kit:kit"}}, {"bank_kit.py": KIT})
-    refunds = write_skill(
-        site / "skills" / "refunds", description="Refund.", crlf=b"a\r\n\xef\xbb\xbfb", binary=b"\xff"
-    )
+    refunds = write_skill(site / "skills" / "refunds", crlf=b"a\r\n\xef\xbb\xbfb", binary=b"\xff")
     write_skill(refunds / "sub dir" / "late")
     return refunds
 

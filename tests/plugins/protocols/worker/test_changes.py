@@ -56,10 +56,8 @@ async def test_changes_of_tools_are_seen_at_once_and_resources_are_listed_in_pag
         assert await names() == ["First"]
         host.catalogue.add(ToolDefinition(second))
         assert await names() == ["First", "Second"]
-        called = await handle(
-            handlers, host.for_protocols, "invoke", {"tool": {"name": "second", "toolkit": "program"}}
-        )
-        assert called["output"]["value"] == "second"
+        done = await handle(handlers, host.for_protocols, "invoke", {"tool": {"name": "second", "toolkit": "program"}})
+        assert done["output"]["value"] == "second"
         host.catalogue.remove("tools", "second")
         assert await names() == ["First"]
         meanwhile.do = lambda: host.catalogue.add(ToolDefinition(second))  # while the list is made
