@@ -46,7 +46,6 @@ class CallerLists:
         links: the middleware around the list, outermost first.
         page_size: the maximum number of items of a page.
         key: a function that returns the properties of a call on which the list depends, besides middleware.
-        before: the previous list.
         time: limits the time of middleware.
         private: True if other callers may see another list.
     """
@@ -58,7 +57,6 @@ class CallerLists:
         links: Sequence[MiddlewareLink],
         page_size: int,
         key: Callable[[Call], Hashable],
-        before: CallerLists | None,
         time: MiddlewareTime,
         private: bool,
     ) -> None:
@@ -70,7 +68,6 @@ class CallerLists:
         self._links = links
         self._page_size = page_size
         self._made: dict[Hashable, Pages] = {}
-        self._before = before._made if before is not None else {}
         self._shared: WeakValueDictionary[tuple[int, ...], Pages] = WeakValueDictionary()
 
     async def page(self, call: Call) -> Outcome:
@@ -80,7 +77,6 @@ class CallerLists:
 
     def forget(self) -> None:
         """Discard the cached list. The next request creates it again."""
-        self._before = self._made or self._before
         self._made = {}
 
     async def _make(self, key: Hashable, request: Call) -> Pages:
@@ -96,18 +92,18 @@ class CallerLists:
             handler = _checked(blame, around, whole)
         listing = await handler(call)
         assert isinstance(listing, Listing)
-        pages = self._pages(listing, self._before.get(key))
+        pages = self._pages(listing)
         if len(made) >= MAX_CACHED_CALLERS:
             del made[next(iter(made))]
         made[key] = pages
         return pages
 
-    def _pages(self, listing: Listing, before: Pages | None) -> Pages:
+    def _pages(self, listing: Listing) -> Pages:
         items = sorted(listing.items, key=place_in_list)
         key = tuple(map(id, items))
         pages = self._shared.get(key)
         if pages is None:
-            pages = Pages(self._kind, items, self._page_size, private=self._private, before=before)
+            pages = Pages(self._kind, items, self._page_size, private=self._private)
             self._shared[key] = pages
         return pages
 
@@ -167,7 +163,7 @@ class Lists:
     Args:
         assembly: the assembly.
         page_size: the maximum number of items of a page.
-        before: the lists of the previous assembly. Unchanged pages are reused.
+        before: the lists of the previous assembly. Unchanged lists are reused.
         time: limits the time of middleware.
     """
 
@@ -177,11 +173,10 @@ class Lists:
         self._page_size = page_size
         self._lists: dict[ListKind, CallerLists] = {}
         for kind in LIST_METHODS:
-            old = None if before is None else before._lists[kind]
-            if before is not None and old is not None and before._items_of(kind) is self._items_of(kind):
-                self._lists[kind] = old
+            if before is not None and before._items_of(kind) is self._items_of(kind):
+                self._lists[kind] = before._lists[kind]
             else:
-                self._lists[kind] = self._made(kind, old)
+                self._lists[kind] = self._made(kind)
 
     def method(self, kind: ListKind) -> CallNext:
         """Return the method that lists one kind."""
@@ -204,7 +199,7 @@ class Lists:
     def _items_of(self, kind: ListKind) -> Mapping[str, ServedItem]:
         return self._assembly.items("resources" if kind == "templates" else kind)
 
-    def _made(self, kind: ListKind, before: CallerLists | None) -> CallerLists:
+    def _made(self, kind: ListKind) -> CallerLists:
         hook = LIST_HOOKS[LIST_METHODS[kind]]
         links = [link for link in self._assembly.middleware if link.overrides(hook)]
         tools = self._assembly.tools.values() if kind == "tools" else ()
@@ -215,7 +210,7 @@ class Lists:
         elif any(map(needs_of, tools)):
             key = has_only_host_values
         private = bool(named or links)
-        return CallerLists(kind, partial(self._whole, kind), links, self._page_size, key, before, self._time, private)
+        return CallerLists(kind, partial(self._whole, kind), links, self._page_size, key, self._time, private)
 
     def _whole(self, kind: ListKind, call: Call) -> dict[str, Any]:
         """Return all items for a call, by name."""

@@ -1,15 +1,11 @@
-"""One list in pages, sorted by name. The items of a mounted server keep their order.
-
-After a change, unaffected pages stay the same objects, so that protocols can cache their encoded form.
-"""
+"""One list in pages, sorted by name. The items of a mounted server keep their order."""
 
 from __future__ import annotations
 
 import base64
 import binascii
 from bisect import bisect_right
-from collections.abc import Callable, Mapping, Sequence
-from operator import is_
+from collections.abc import Callable, Sequence
 from typing import Any, Literal, TypeAlias
 from weakref import WeakKeyDictionary
 
@@ -73,28 +69,16 @@ class Pages:
         items: the items, sorted by `place_in_list`.
         size: the maximum number of items on a page.
         private: True if other callers may see another list.
-        before: the previous list.
     """
 
-    def __init__(
-        self,
-        kind: ListKind,
-        items: Sequence[Any],
-        size: int,
-        *,
-        private: bool = False,
-        before: Pages | None = None,
-    ) -> None:
+    def __init__(self, kind: ListKind, items: Sequence[Any], size: int, *, private: bool = False) -> None:
         self._kind = kind
         self._places = [place_in_list(item) for item in items]
         self._items = items
         self._size = size
         self._private = private
         self._parts: WeakKeyDictionary[Callable[[ItemKind, str], bool], Pages] = WeakKeyDictionary()
-        earlier: Mapping[int, Listing] = {} if before is None else before._whole_pages
-        self._whole_pages: Mapping[int, Listing] = {
-            start: self._kept(start, earlier) for start in range(0, max(len(items), 1), size)
-        }
+        self._whole_pages = {start: self._page(start) for start in range(0, max(len(items), 1), size)}
 
     def page(self, call: Call) -> Listing:
         """Return the requested page of the items that the client of the call can use (`Call.serves`).
@@ -116,14 +100,6 @@ class Pages:
     def _at(self, cursor: object) -> Listing:
         start = 0 if cursor is None or cursor == "" else bisect_right(self._places, _decoded(self._kind, cursor))
         return self._whole_pages.get(start) or self._page(start)
-
-    def _kept(self, start: int, earlier: Mapping[int, Listing]) -> Listing:
-        old, new = earlier.get(start), self._page(start)
-        if old is None or (old.next_cursor, old.private) != (new.next_cursor, new.private):
-            return new
-        # by identity: 1 and True are equal, but their JSON differs
-        same = len(old.items) == len(new.items) and all(map(is_, old.items, new.items))
-        return old if same else new
 
     def _page(self, start: int) -> Listing:
         end = start + self._size

@@ -110,10 +110,9 @@ async def test_tools_with_scopes_may_be_added_and_removed() -> None:
         assert not (await pages(host, ann()))[0].private
         host.catalogue.add(first_of(kit_of(x=["read"])))
         assert [await names(host, caller) for caller in (ann(), ann("read"), LOCAL)] == ["a", "ax", "ax"]
-        private = (await pages(host, ann()))[0]
         host.catalogue.add(first_of(kit_of(y=["write"])))
         assert [await names(host, caller) for caller in (ann("read"), ann("write"))] == ["ax", "ay"]
-        assert (await pages(host, ann()))[0] is private
+        assert (await pages(host, ann()))[0].private
         host.catalogue.remove("tools", "x", "y")
         assert await names(host, ann("read")) == "a"
         assert not (await pages(host, ann("read")))[0].private

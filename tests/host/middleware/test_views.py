@@ -109,17 +109,16 @@ async def test_a_list_depends_on_all_that_is_known_of_a_caller_except_the_end_of
     assert {caller.expires_at for caller in seen} == {None}
 
 
-async def test_a_change_of_the_catalogue_makes_a_list_anew_and_keeps_equal_pages() -> None:
+async def test_a_change_of_the_catalogue_makes_a_list_anew() -> None:
     editing = Editing(without_b)
     async with hosting(editing, page_size=2) as host:
-        before = await pages(host)
+        await pages(host)
         host.emit(Change("prompts"))
         host.emit(Change("resource", "x://a"))
         await pages(host)
         assert len(editing.calls) == 1
         host.catalogue.add(ToolDefinition(work, name="zoo"))
-        after = await pages(host)
-        assert (after[0] is before[0], after[1] is before[1]) == (True, False)
+        assert await listed(host) == ["x_a", "x_c", "x_d", "zoo"]
         host.catalogue.add(ToolDefinition(work, name="new"))
         assert await listed(host) == ["new", "x_a", "x_c", "x_d", "zoo"]
         host.catalogue.remove("tools", "new", "zoo")
