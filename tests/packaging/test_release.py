@@ -94,5 +94,5 @@ def test_a_plugin_with_a_deprecated_hook_gets_a_warning(monkeypatch: pytest.Monk
             return []
 
     monkeypatch.setattr(hookspecs, "register_old", register_old, raising=False)
-    with pytest.warns(DeprecationWarning, match="use register_stores"):
-        HookManager().add_plugin(OldPlugin(), "old")
+    with pytest.warns(DeprecationWarning, match="use register_stores"), HookManager().registered(OldPlugin(), "old"):
+        pass

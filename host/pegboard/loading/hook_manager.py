@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import inspect
 import logging
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from functools import partial
 from typing import Any
 
@@ -23,14 +24,10 @@ logger = logging.getLogger("pegboard.loading.hooks")
 class PluginHooks:
     """A wrapper that is registered with pluggy instead of the plugin itself.
 
-    Pluggy compares plugins by `==`, which a plugin may override, and one object may be registered as several plugins.
-
-    Attributes:
-        plugin: the plugin.
+    Pluggy compares plugins by `==`, which a plugin may override.
     """
 
     def __init__(self, plugin: object, attributes: Iterable[str]) -> None:
-        self.plugin = plugin
         own, kind = vars(plugin), type(plugin)
         for name in attributes:
             attribute = own[name] if name in own else getattr(kind, name, None)  # properties are not read
@@ -39,7 +36,7 @@ class PluginHooks:
 
 
 class HookManager(pluggy.PluginManager):
-    """The hooks of one host and the plugins that implement them.
+    """The hooks of one host, and the plugin that is loaded at the moment.
 
     The host calls each plugin separately. Thus a failure affects one plugin, and the owner of each contribution is
     known. Every call passes through pluggy, so that pluggy's tracing and monitoring work.
@@ -59,12 +56,13 @@ class HookManager(pluggy.PluginManager):
         """
         return None if name.startswith("__") else super().parse_hookimpl_opts(plugin, name)
 
-    def add_plugin(self, plugin: object, name: str) -> list[str]:
-        """Register a plugin and return the names of the hooks that it implements.
+    @contextmanager
+    def registered(self, plugin: object, name: str) -> Iterator[list[str]]:
+        """Register a plugin for the duration of a block, and yield the names of the hooks that it implements.
 
         Raises:
             PluginError: a hook is unknown, misspelt, `async` or a wrapper, is not a function, lacks the marker, has a
-                parameter that the hook does not have, or has an ordering marker. The plugin is not registered.
+                parameter that the hook does not have, or has an ordering marker.
         """
         attributes = [member for member in dir(plugin) if not member.startswith("__")]  # saves most of the time
         if not isinstance(plugin, ToolkitBase):
@@ -72,32 +70,29 @@ class HookManager(pluggy.PluginManager):
         hooks = PluginHooks(plugin, attributes)
         try:
             self.register(hooks, name)
+            yield [self._checked(caller) for caller in self.get_hookcallers(hooks) or ()]
         except pluggy.PluginValidationError as error:
             raise PluginError(self._wrong_parameter(hooks) or " ".join(str(error).split())) from None
-        try:
-            return [self._checked(caller, hooks) for caller in self.get_hookcallers(hooks) or ()]
-        except PluginError:
-            self.unregister(name=name)
-            raise
+        finally:
+            if self.has_plugin(name):
+                self.unregister(name=name)
 
-    def contributions(self, name: str, hook: str, context: PluginContext) -> list[Any]:
-        """Call a hook of the plugin registered as `name` and return its contributions.
+    def contributions(self, hook: str, context: PluginContext) -> list[Any]:
+        """Call a hook of the registered plugin and return its contributions.
 
         Raises:
             PluginError: the plugin returned something that the hook does not accept.
         """
-        others = [plugin for other, plugin in self.list_name_plugin() if other != name]
-        results: list[Any] = self.subset_hook_caller(hook, others)(context=context)
+        results: list[Any] = getattr(self.hook, hook)(context=context)
         results.reverse()  # pluggy calls the last implementation first
         return checked_contributions(self._specs[hook], results)
 
-    def _checked(self, caller: pluggy.HookCaller, hooks: PluginHooks) -> str:
-        """Check a plugin's implementations of one hook and return the hook's name."""
+    def _checked(self, caller: pluggy.HookCaller) -> str:
+        """Check the plugin's implementations of one hook and return the hook's name."""
         if not caller.has_spec():
             raise PluginError(f"unknown hook {caller.name!r}{did_you_mean(caller.name, self._specs)}")
         for implementation in caller.get_hookimpls():
-            if implementation.plugin is hooks:
-                _check_implementation(caller.name, implementation)
+            _check_implementation(caller.name, implementation)
         return caller.name
 
     def _check_markers(self, plugin: object, attributes: Iterable[str]) -> None:

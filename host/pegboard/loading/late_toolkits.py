@@ -13,7 +13,6 @@ from pegboard.config.secret_values import MASK, masked
 from pegboard.errors import PluginError
 from pegboard.hookspecs import register_prompts, register_resources, register_tools
 from pegboard.loading.contributions import checked_contributions
-from pegboard.loading.hook_manager import HookManager
 from pegboard.loading.plugins import LoadedPlugin
 from pegboard.loading.source_files import forget_outdated
 from pegboard.messages.error_fields import failure_location, failure_text
@@ -104,7 +103,7 @@ def settings_problems(config: HostConfig, name: str, schema: Mapping[str, Any] |
     return [config.problem(text, (*path, *map(str, place))) for place, text in complaints]
 
 
-def import_late(plugin: LoadedPlugin, load: Callable[[HookManager], LoadedPlugin]) -> LoadedPlugin:
+def import_late(plugin: LoadedPlugin, load: Callable[[], LoadedPlugin]) -> LoadedPlugin:
     """Import a toolkit that is served by its definitions, and return it with its contributions.
 
     Args:
@@ -116,7 +115,7 @@ def import_late(plugin: LoadedPlugin, load: Callable[[HookManager], LoadedPlugin
     """
     try:
         forget_outdated(plugin.origin)
-        fresh = load(HookManager())
+        fresh = load()
     except KeyboardInterrupt:
         raise
     except BaseException as error:

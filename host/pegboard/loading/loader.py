@@ -11,6 +11,7 @@ import logging
 import sys
 import time
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
@@ -122,7 +123,7 @@ class Loader:
         self.report_unknown_names(choices)
         self.report_excluded(plugins)
         self.keep_closed(choices, plugins)
-        return LoadReport(tuple(choices), tuple(plugins), tuple(self.problems), self.hooks, self.selection.files)
+        return LoadReport(tuple(choices), tuple(plugins), tuple(self.problems), self.selection.files)
 
     def use_loaders(self, plugins: Iterable[LoadedPlugin]) -> None:
         """Load toolkits with the loaders of these plugins."""
@@ -146,7 +147,8 @@ class Loader:
         twice = self.report_duplicates(running)
         wanted = [choice for choice in running if (choice.origin.kind, choice.origin.name) not in twice]
         loads = (
-            self.attempt(choice, watch) if self.loaded is None else self.take(choice, self.loaded) for choice in wanted
+            self.attempt(choice, watch) if self.loaded is None else self.loaded.get(key_of(choice.origin))
+            for choice in wanted
         )
         return choices, [plugin for plugin in loads if plugin]
 
@@ -247,18 +249,11 @@ class Loader:
 
     # --- one plugin ---
 
-    def take(self, choice: PluginChoice, loaded: Mapping[PluginKey, LoadedPlugin]) -> LoadedPlugin | None:
-        """Return a plugin that is loaded already, and register it."""
-        plugin = loaded.get(key_of(choice.origin))
-        if plugin is not None and not plugin.is_late:
-            self.hooks.add_plugin(plugin.instance, f"{choice.origin.kind}:{choice.origin.name}")
-        return plugin
-
     def attempt(self, choice: PluginChoice, watch: SlowLoadMonitor) -> LoadedPlugin | None:
         """Load one plugin, or report its failure and return None."""
         origin = choice.origin
         changed: list[str] = []
-        attempt = _Attempt(self, origin, self.hooks, self.loaders)
+        attempt = _Attempt(self, origin)
         if origin.found is not None:
             sys.path += [folder for folder in origin.found.folders if folder not in sys.path]
         loaded = None
@@ -289,14 +284,12 @@ class Loader:
 class _Attempt:
     """The loading of one plugin. `stage` is the name of the current step."""
 
-    def __init__(
-        self, loader: Loader, origin: Origin, hooks: HookManager, loaders: ToolkitLoaders | None = None
-    ) -> None:
+    def __init__(self, loader: Loader, origin: Origin) -> None:
         self.config = loader.config
         self.origin = origin
         self.context = loader.context
-        self.hooks = hooks
-        self.loaders = loaders
+        self.hooks = loader.hooks
+        self.loaders = loader.loaders
         self.remarks: list[str] = []
         self.is_late = False
         self.stage = "import"
@@ -312,11 +305,11 @@ class _Attempt:
         instance = cast("type[Plugin]", target)(config) if inspect.isclass(target) else target
         version = own_version_of(instance)
         self.stage = "hooks"
+        no_hooks: AbstractContextManager[list[str]] = nullcontext([])
         name = f"{origin.kind}:{origin.name}"
-        hooks = [] if self.is_late else self.hooks.add_plugin(instance, name)
-        self.stage = "contribute"
-        log = logging.getLogger(f"pegboard.{origin.kind}s.{origin.name}")
-        try:
+        with no_hooks if self.is_late else self.hooks.registered(instance, name) as hooks:
+            self.stage = "contribute"
+            log = logging.getLogger(f"pegboard.{origin.kind}s.{origin.name}")
             loaded = LoadedPlugin(origin, instance, lambda plugin: self.context(plugin, config, log))
             loaded.version = version or loaded.version
             loaded.description = own_description(instance)
@@ -326,15 +319,11 @@ class _Attempt:
             if origin.kind == "toolkit" and (wrong := _PLUGIN_HOOKS.intersection(hooks)):
                 raise PluginError(f"a toolkit cannot implement {min(wrong)!r}: move it to a plugin")
             for hook in hooks:
-                loaded.contributions[hook] += self.hooks.contributions(name, hook, loaded.context)
+                loaded.contributions[hook] += self.hooks.contributions(hook, loaded.context)
             if self.is_late:
                 from pegboard.loading.late_toolkits import late_contributions
 
                 loaded.contributions.update(late_contributions(cast("LateToolkit", instance)))
-        except BaseException:
-            if not self.is_late:
-                self.hooks.unregister(name=name)
-            raise
         loaded.import_seconds = time.perf_counter() - started
         loaded.loaded_at -= int(loaded.import_seconds * 1e9)
         return loaded
@@ -403,7 +392,7 @@ def load_late(plugin: LoadedPlugin, config: HostConfig, context: Contexts) -> Lo
     from pegboard.loading.late_toolkits import import_late
 
     loader = Loader(config, Selection(), context)
-    return import_late(plugin, lambda hooks: _Attempt(loader, plugin.origin, hooks).run())
+    return import_late(plugin, _Attempt(loader, plugin.origin).run)
 
 
 def _by_name(item: PluginChoice | LoadedPlugin) -> tuple[str, str]:

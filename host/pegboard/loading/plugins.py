@@ -19,7 +19,6 @@ from pegboard.secrets.redaction import Redactor, redacted
 
 if TYPE_CHECKING:
     from pegboard.config.problems import ConfigProblem
-    from pegboard.loading.hook_manager import HookManager
 
 T = TypeVar("T")
 
@@ -232,15 +231,12 @@ class LoadReport(NamedTuple):
         choices: each installed plugin, and whether it is enabled.
         plugins: the plugins that run.
         problems: the problems that were found.
-        hooks: the pluggy manager. Every loaded plugin is registered as `plugin:NAME` or `toolkit:NAME`, except
-            a `LateToolkit`.
         files: the Python files of the program's toolkits.
     """
 
     choices: tuple[PluginChoice, ...] = ()
     plugins: tuple[LoadedPlugin, ...] = ()
     problems: tuple[LoadProblem, ...] = ()
-    hooks: HookManager | None = None
     files: tuple[Path, ...] = ()
 
     def absent(self, running: Iterable[LoadedPlugin]) -> Absent:

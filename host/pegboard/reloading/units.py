@@ -211,11 +211,9 @@ class Reloading:
         hooks = HookManager()
         for plugin in self._old.values():
             if plugin.contributions.get("register_toolkits"):
-                name = f"{plugin.origin.kind}:{plugin.origin.name}"
-                hooks.add_plugin(plugin.instance, name)
-                plugin.contributions["register_toolkits"][:] = hooks.contributions(
-                    name, "register_toolkits", plugin.context
-                )
+                with hooks.registered(plugin.instance, plugin.origin.name):
+                    found = hooks.contributions("register_toolkits", plugin.context)
+                plugin.contributions["register_toolkits"][:] = found
         more = [(plugin.origin.name, kit) for plugin, kit in contributions_of(self._old.values(), register_toolkits)]
         chosen = choose_plugins(plugins, self._config, self._selection)
         return chosen + choose_plugins(with_found(toolkits, more), self._config, self._selection)
