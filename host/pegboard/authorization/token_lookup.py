@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from pegboard.context.requirements import user_of
 from pegboard.errors import AuthorizationRequiredError
 from pegboard.messages.error_fields import presentable
-from pegboard.names import nearest
 from pegboard.plugin.secrets import TokenSource
 from pegboard.types.authorization import TokenRequest, ToolAuthorization
 from pegboard.types.callers import Authorization, Supplied
@@ -68,16 +67,13 @@ async def with_token(
     return call._replace(supplied=supplied._replace(authorization=authorization))
 
 
-async def token_of(
-    request: TokenRequest, sources: TokenSources, seconds: float, described: Callable[[], Collection[str]]
-) -> Authorization:
+async def token_of(request: TokenRequest, sources: TokenSources, seconds: float) -> Authorization:
     """Return the token that a request supplies, else the first token of a source.
 
     Args:
         request: the request.
         sources: the token sources.
         seconds: the time limit of each source in seconds.
-        described: returns the ids of the providers that plugins describe, for the log.
 
     Raises:
         AuthorizationRequiredError: no source has a token.
@@ -85,15 +81,7 @@ async def token_of(
     supplied = request.call.supplied
     if supplied is not None and supplied.authorization is not None and supplied.authorization.token:
         return supplied.authorization
-    try:
-        return await _find(request, sources, seconds, "")
-    except AuthorizationRequiredError as error:
-        name = request.required.name
-        if error.url is None and (names := described()) and name not in names:
-            close = nearest(name, names)
-            hint = f"did you mean {close!r}?" if close else f"plugins describe {', '.join(sorted(names))}"
-            logger.warning("%s: no token source has a token of the provider %r; %s", request.tool, name, hint)
-        raise
+    return await _find(request, sources, seconds, "")
 
 
 def _is_of_this_machine(call: Call) -> bool:

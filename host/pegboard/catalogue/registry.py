@@ -18,7 +18,6 @@ from pegboard.config import HostConfig
 from pegboard.errors import MCPError, ToolDefinitionError
 from pegboard.errors.definition import attempt
 from pegboard.hookspecs import (
-    register_auth_providers,
     register_authenticators,
     register_folders,
     register_prompts,
@@ -138,10 +137,7 @@ class Registry:
         call = call if isinstance(call, Call) else call._call
         user = (call.supplied and call.supplied.user_id) or call.caller.subject or self._config.host.user
         request = TokenRequest(required, plugin.origin.name, user, call)
-        return await token_of(request, sources, self._config.host.token_seconds, self._described_providers)
-
-    def _described_providers(self) -> set[str]:
-        return {provider.id for _, provider in contributions_of(self.plugins, register_auth_providers) if provider.id}
+        return await token_of(request, sources, self._config.host.token_seconds)
 
     def _secret(self, origin: Origin, name: str) -> str | None:
         with self._lock:

@@ -231,16 +231,3 @@ async def test_a_tool_may_refuse_its_token_and_an_error_that_cannot_be_sent_is_m
         outcome = await failure(host, "work")
     assert isinstance(outcome.error, AuthorizationRequiredError) is (field is None)
     assert (outcome.error_id is None) is (field is None)
-
-
-class Misspelt(ToolAuthorization):
-    provider = AuthProvider("acmee", "Acme Inc.")
-
-
-async def test_the_log_names_the_provider_that_a_plugin_may_mean(caplog: pytest.LogCaptureFixture) -> None:
-    plugins = {"about": PROVIDERS, "empty": plugin_of(register_token_sources=[Source()])}
-    async with make_host(plugins=plugins) as host:
-        context = next(plugin.context for plugin in host.report.plugins if plugin.origin.name == "empty")
-        with pytest.raises(AuthorizationRequiredError):
-            await context.get_token(Misspelt(), Call("tools/call"))
-    assert "empty: no token source has a token of the provider 'acmee'; did you mean 'acme'?" in caplog.text
