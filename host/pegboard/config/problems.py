@@ -1,7 +1,7 @@
 """Problems of the configuration, paths of values, and values as TOML."""
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
 KeyPath = tuple[str | int, ...]
@@ -62,6 +62,15 @@ def step(value: Any, part: str | int) -> Any:
     if isinstance(value, list | tuple) and isinstance(part, int) and part < len(value):
         return value[part]
     return ABSENT
+
+
+def leaves(table: Mapping[str, Any], path: KeyPath = ()) -> Iterator[tuple[KeyPath, Any]]:
+    """Yield each value of a table and of the tables in it with its path. A reference to a variable is one value."""
+    for name, value in table.items():
+        if isinstance(value, Mapping) and value and value.keys() != {"env"}:
+            yield from leaves(value, (*path, name))
+        else:
+            yield (*path, name), value
 
 
 def in_order(problems: Iterable[ConfigProblem]) -> list[ConfigProblem]:

@@ -6,12 +6,12 @@ The state directory contains a pin for each trusted file: its path and a digest 
 
 import hashlib
 import os
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple, TypeAlias
 
 from pegboard.config import files
-from pegboard.config.problems import ConfigProblem, KeyPath, dotted
+from pegboard.config.problems import ConfigProblem, dotted, leaves
 from pegboard.config.state import StateFiles
 from pegboard.errors import ConfigError
 
@@ -133,15 +133,7 @@ def settings_of(tree: Mapping[str, Any]) -> dict[str, Any]:
     """Return the settings of a file by dotted key, JSON-ready, with secrets masked."""
     from pegboard.config.secret_values import masked
 
-    return {dotted(path): masked(value, path) for path, value in _leaves(tree)}
-
-
-def _leaves(value: Mapping[str, Any], path: KeyPath = ()) -> Iterator[tuple[KeyPath, Any]]:
-    for key, item in value.items():
-        if isinstance(item, Mapping) and item and item.keys() != {"env"}:
-            yield from _leaves(item, (*path, key))
-        else:
-            yield (*path, key), item
+    return {dotted(path): masked(value, path) for path, value in leaves(tree)}
 
 
 def _unless_others_can_change(

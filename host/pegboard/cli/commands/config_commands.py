@@ -12,7 +12,7 @@ from pegboard.cli.inspection.host_checks import check_operator_token, check_tran
 from pegboard.cli.serving.access_settings import known_models
 from pegboard.config.explain import ConfigView, config_show
 from pegboard.config.file_schema import file_schema
-from pegboard.config.problems import toml_key, toml_value
+from pegboard.config.problems import dotted, leaves, toml_key, toml_value
 from pegboard.host import Host
 from pegboard.loading.plugins import SECTION_OF_KIND
 from pegboard.plugin.commands import CommandContext
@@ -103,7 +103,8 @@ def _toml_lines(view: ConfigView) -> Iterator[str]:
     yield f"# {view.file or 'no file, the defaults apply'}"
     for header, table in _tables(view.values):
         yield from ("", f"[{header}]")
-        lines = [(key, value, str(view.sources.get(f"{header}.{key}", ""))) for key, value in _leaves(table)]
+        keys = [(dotted(path), value) for path, value in leaves(table)]
+        lines = [(key, value, str(view.sources.get(f"{header}.{key}", ""))) for key, value in keys]
         texts = [f"# {key} is not set" if value is None else f"{key} = {toml_value(value)}" for key, value, _ in lines]
         width = min(max(map(len, texts), default=0), _MAX_COLUMN_CHARACTERS)
         for text, (_, _, source) in zip(texts, lines, strict=True):
@@ -118,13 +119,3 @@ def _tables(values: Mapping[str, Any]) -> Iterator[tuple[str, Mapping[str, Any]]
     for section in SECTION_OF_KIND.values():
         for name, table in values[section].items():
             yield f"{section}.{toml_key(name)}", table
-
-
-def _leaves(table: Mapping[str, Any], before: str = "") -> Iterator[tuple[str, Any]]:
-    """Yield each value of a table with its dotted key. A reference to a variable is one value."""
-    for name, value in table.items():
-        key = f"{before}{toml_key(name)}"
-        if isinstance(value, Mapping) and value and value.keys() != {"env"}:
-            yield from _leaves(value, f"{key}.")
-        else:
-            yield key, value
