@@ -8,7 +8,7 @@ from typing import NamedTuple
 from pegboard.config import HostConfig
 from pegboard.errors import ToolDefinitionError
 from pegboard.errors.definition import attempt
-from pegboard.names import nearest
+from pegboard.names import did_you_mean
 from pegboard.plugin.origin import Origin
 from pegboard.plugin.secrets import TokenSource
 from pegboard.secrets.secret_lookup import SecretStores, is_granted, refusal
@@ -130,8 +130,7 @@ class Providers:
         message = f"it requires authorization by {name or required.provider.title!r}, which no running plugin describes"
         if plugin := self._off(type(required)):
             raise ToolDefinitionError(f"{message}: enable the plugin {plugin!r}")
-        close = nearest(name or "", [other for other in self._known if other])
-        raise ToolDefinitionError(message + (f"; did you mean {close!r}?" if close else ""))
+        raise ToolDefinitionError(message + did_you_mean(name or "", filter(None, self._known)))
 
     def _off(self, provider: type[ToolAuthorization]) -> str | None:
         """Return the name of the disabled plugin that defines a provider's class, or None."""

@@ -12,7 +12,7 @@ from typing import Any
 
 from pegboard.catalogue.option_checks import check_sense
 from pegboard.errors import ToolDefinitionError
-from pegboard.names import nearest
+from pegboard.names import did_you_mean
 from pegboard.types.catalogue import Tool, ToolAnnotations
 from pegboard.types.metadata import Behavior, Classification, Operation, ServiceDomain, ToolMetadata
 from pegboard.wire.meta_keys import MAX_META_LEVELS, nests_within
@@ -90,8 +90,7 @@ def _checked_classification(classification: object) -> Classification:
     domains = tuple(_texts(classification.service_domains, "service_domains"))
     for domain in domains:
         if not _DOMAIN.fullmatch(domain) or len(domain) > MAX_DOMAIN_CHARACTERS:
-            close = nearest(domain, ServiceDomain)
-            hint = f"; did you mean {str(close)!r}?" if close else ", such as cloud_storage"
+            hint = did_you_mean(domain, map(str, ServiceDomain)) or ", such as cloud_storage"
             raise _wrong(
                 f"the service domain {domain!r} is not in snake case of at most {MAX_DOMAIN_CHARACTERS} "
                 f"characters{hint}"

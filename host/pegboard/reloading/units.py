@@ -40,7 +40,7 @@ from pegboard.loading.plugins import (
 )
 from pegboard.loading.slow_loads import SlowLoadMonitor
 from pegboard.loading.source_files import toolkits_in
-from pegboard.names import nearest
+from pegboard.names import did_you_mean
 from pegboard.plugin.origin import Origin
 from pegboard.reloading.own_modules import (
     Modules,
@@ -386,9 +386,7 @@ def _check_names(names: Collection[str], choices: Sequence[PluginChoice]) -> Non
     known = {text for choice in choices for text in (choice.origin.name, choice.origin.distribution)}
     for name in names:
         if name not in known:
-            close = nearest(name, known)
-            hint = f"; did you mean {close!r}?" if close else ""
-            raise PluginError(f"no plugin or toolkit with this name is installed: {name!r}{hint}")
+            raise PluginError(f"no plugin or toolkit with this name is installed: {name!r}{did_you_mean(name, known)}")
 
 
 def own_modules(origin: Origin) -> Modules:
