@@ -50,7 +50,6 @@ class RunningCommand(CommandContext):
     """The context of a command of this process."""
 
     def host_plan(self) -> HostPlan:
-        """Return the plan of a host for the options of the command line."""
         options, config = self.options, load_config(self.options)
         is_alone = any(vars(options).get(name) for name in ("file", "paths"))
         selection = Selection(tuple(options.only), options.safe, options.strict, autoload=not is_alone)
@@ -60,13 +59,11 @@ class RunningCommand(CommandContext):
         return HostPlan(config, names, running)
 
     def config_file(self) -> ConfigFile:
-        """Return the configuration file that the host would read, for a command that changes it."""
         from pegboard.cli.commands.config_file import config_file
 
         return config_file(self.options)
 
     def command_line(self, *, of_plugins: bool = False) -> CommandDescription:
-        """Return the options of all commands, and the commands."""
         commands = dict(host_commands())
         if of_plugins:
             with suppress(ConfigError):
@@ -82,7 +79,6 @@ class RunningCommand(CommandContext):
         hidden_text: bool = False,
         watch: bool = False,
     ) -> Host:
-        """Return a host for the options of the command line. It is not loaded and not started."""
         from pegboard.cli.host_setup import host_from_options
         from pegboard.loading.process_changes import watch_process
 
@@ -96,7 +92,6 @@ class RunningCommand(CommandContext):
         )
 
     def checks(self, host: Host, command: str = "doctor") -> Sequence[Check]:
-        """Return the checks of the host, of features whose commands need no enabled plugin, and of loaded plugins."""
         checks = [self._check("the host", None, host, facts) for facts in host_checks(command)]
         features = features_of_commands()
         for name in sorted(features):
@@ -122,25 +117,21 @@ class RunningCommand(CommandContext):
         return Check(facts.name, run)
 
     def requested_secrets(self, host: Host) -> Sequence[RequestedSecret]:
-        """Return the secrets that the plugins and toolkits of a loaded host use, without their values."""
         from pegboard.cli.inspection.secret_report import requested_secrets
 
         return [secret for plugin in host.report.plugins for secret in requested_secrets(host, plugin.origin)]
 
     def missing_items(self, host: Host) -> Mapping[str, Finding]:
-        """Start and stop the host without transports. Return the reasons why items are missing."""
         from pegboard.cli.inspection.tool_lookup import let_plugins_add_tools
 
         return let_plugins_add_tools(host, waits=not vars(self.options).get("no_wait")).missing
 
     async def list_items(self, host: Host) -> Mapping[str, Finding]:
-        """List all items of a running host. Return the reasons why items are missing."""
         from pegboard.cli.inspection.tool_lookup import list_items
 
         return await list_items(host, waits=not vars(self.options).get("no_wait"))
 
     def connect_servers(self) -> None:
-        """Start and stop a host without toolkits, if an enabled plugin mounts servers. Print its problems."""
         try:
             plan = self.host_plan()
             facts = own_facts().items()
@@ -154,19 +145,16 @@ class RunningCommand(CommandContext):
             say(f"warning: the servers cannot be connected: {error}")
 
     def running_server(self) -> tuple[str, str]:
-        """Return the URL of a running server with the same configuration, and the operator token."""
         from pegboard.cli.reloads.running_hosts import running_server
 
         return running_server(str(load_config(self.options).file or ""), os.environ)
 
     def running_workers(self) -> RunningWorkers:
-        """Return the context in which `pegboard reload` finds this process in the place of its workers."""
         from pegboard.cli.reloads.running_hosts import WorkerRecords
 
         return WorkerRecords(os.environ)
 
     def say_outdated_hosts(self, host: Host) -> None:
-        """Name the outdated hosts on standard error."""
         from pegboard.cli.reloads.running_hosts import say_outdated_hosts
 
         say_outdated_hosts(host)

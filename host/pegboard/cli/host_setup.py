@@ -178,7 +178,6 @@ class NewReports(logging.Filter):
     """A filter of log records that drops reports of missing secrets that an earlier command has printed."""
 
     def filter(self, record: logging.LogRecord) -> bool:
-        """Return True if a record is logged."""
         problem = record.args[0] if isinstance(record.args, tuple) and record.args else None
         return not isinstance(problem, LoadProblem) or bool([*new_reports([problem])])
 

@@ -26,7 +26,6 @@ class ShortFormatter(logging.Formatter):
     """A log formatter that shortens very long tracebacks."""
 
     def formatException(self, ei: tuple[object, BaseException | None, object]) -> str:  # noqa: N802 - as logging has it
-        """Format an exception as a string."""
         return "" if ei[1] is None else traceback_text(ei[1], ei[2]).rstrip("\n")  # type: ignore[arg-type]  # a traceback
 
 

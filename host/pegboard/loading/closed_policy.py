@@ -34,7 +34,6 @@ class ClosedPolicy(Authenticator):
         self._refusal = Response(403, message.encode(), "text/plain")
 
     async def authenticate(self, request: Request) -> Caller | Response:
-        """Admit the operator."""
         return request.caller if request.caller.trusted else self._refusal
 
 

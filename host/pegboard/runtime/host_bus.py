@@ -45,23 +45,19 @@ class HostBus(Bus):
 
     @property
     def number(self) -> int:
-        """The number of this process."""
         return 0 if self._carrier is None else self._carrier.number
 
     @property
     def problem(self) -> str:
-        """The reason why messages cannot be sent now."""
         return "" if self._carrier is None else self._carrier.problem
 
     async def send(self, topic: str, body: bytes, to: int | None = None) -> bool:
-        """Send a message."""
         if self._carrier is None or to == self.number:
             return await super().send(topic, body, to)
         whole = bytes([VERSION]) + body
         return await self._carrier.send(topic, whole if self._sealer is None else self._sealer.seal(whole, topic), to)
 
     def listen(self, topic: str, handler: Handler) -> Callable[[], None]:
-        """Call a function for each message of a topic."""
         if self._carrier is not None and topic not in self._handlers:
             self._carrier.listen(topic, partial(self._receive, topic))
         return super().listen(topic, handler)

@@ -81,26 +81,21 @@ class HostForProtocols:
 
     @property
     def contributed(self) -> Contributions:
-        """The additions of plugins to the protocol."""
         return self._catalogue.assembly.contributed
 
     async def authenticate(self, request: Request, policy: str = DEFAULT_POLICY) -> Caller | Response:
-        """Return the caller of a request, or the response that refuses it."""
         return await authenticate(self._catalogue.assembly.authenticators, policy, request, self.operator)
 
     def session_started(self, key: Hashable, session: SessionInfo) -> None:
-        """Report the start of a session to observers."""
         if self.observation is not None:
             self.observation.started(key, session)
 
     def session_ended(self, key: Hashable) -> None:
-        """Report the end of a session to observers."""
         if self.observation is not None:
             self.observation.ended(key)
 
     @property
     def problem(self) -> str:
-        """The reason why this process should get no requests now; "" for none."""
         return self._bus.problem
 
     async def open_stores(self) -> None:
@@ -149,7 +144,6 @@ class HostForTransports:
 
     @property
     def public_hosts(self) -> frozenset[str]:
-        """The host names in the URLs of routes."""
         return public_hosts(self._catalogue.assembly.authenticators)
 
     def opened(self, address: str, *, local: bool = False, policy: str | None = None) -> None:
@@ -193,9 +187,7 @@ class HostForTransports:
         return 0
 
     async def respond(self, request: Request) -> Response | EventStream:
-        """Return the response to one HTTP request. Never raises, except for `asyncio.CancelledError`."""
         return await respond(self._catalogue.assembly.routes, request, self._protocols, self._protocols.operator)
 
     def begin(self, request: Request) -> Response | EventStream | Awaitable[Response | EventStream]:
-        """Return the response to one HTTP request, or an awaitable for it."""
         return begin_response(self._catalogue.assembly.routes, request, self._protocols, self._protocols.operator)

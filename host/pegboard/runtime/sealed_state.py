@@ -84,13 +84,11 @@ class SealedSessions(SessionStore):
         self.shared = store.shared
 
     async def create(self, session_id: str, owner: str, fields: Mapping[str, bytes]) -> bool:
-        """Store a sealed session."""
         key = self._sealer.digest(session_id)
         sealed = {name: value for name, value in self._sealed(key, fields).items() if value is not None}
         return await self._store.create(key, self._sealer.digest(owner), sealed)
 
     async def update(self, session_id: str, changes: Mapping[str, bytes | None]) -> bool:
-        """Change sealed fields."""
         key = self._sealer.digest(session_id)
         return await self._store.update(key, self._sealed(key, changes))
 
@@ -104,11 +102,9 @@ class SealedSessions(SessionStore):
             return None
 
     async def remove(self, session_id: str) -> None:
-        """Remove a session."""
         await self._store.remove(self._sealer.digest(session_id))
 
     async def count(self, owner: str) -> int:
-        """Return the number of sessions of an owner."""
         return await self._store.count(self._sealer.digest(owner))
 
     def _sealed(self, key: str, fields: Mapping[str, bytes | None]) -> dict[str, bytes | None]:
@@ -135,11 +131,9 @@ class SealedRecords(RecordStore):
 
     @property
     def process(self) -> str:  # type: ignore[override]  # a suspended process gets another number
-        """The name of this process in the store."""
         return self._store.process
 
     async def create(self, record: Record) -> bool:
-        """Store a sealed record."""
         return await self._store.create(self._sealed(record))
 
     async def get(self, record_id: str) -> Record | None:
@@ -148,28 +142,22 @@ class SealedRecords(RecordStore):
         return next(iter(self._opened([] if record is None else [record])), None)
 
     async def transition(self, expected: Record, new: Record) -> bool:
-        """Replace a sealed record."""
         sealed = self._sealed(new._replace(id=expected.id, owner=expected.owner))
         return await self._store.transition(sealed._replace(number=expected.number), sealed)
 
     async def delete(self, record_id: str) -> bool:
-        """Remove a record."""
         return await self._store.delete(self._key(record_id))
 
     async def count(self, owner: str) -> int:
-        """Return the number of records of an owner."""
         return await self._store.count(self._sealer.digest(owner))
 
     async def find(self, kind: str) -> Sequence[Record]:
-        """Return the records of a kind."""
         return self._opened(await self._store.find(kind))
 
     async def orphans(self, kind: str) -> Sequence[Record]:
-        """Return the records of a kind whose process has ended."""
         return self._opened(await self._store.orphans(kind))
 
     async def expire(self) -> None:
-        """Free the space of the records that have expired."""
         await self._store.expire()
 
     def _key(self, record_id: str) -> str:
@@ -200,12 +188,10 @@ class SealedEvents(EventStore):
         self.shared = store.shared
 
     async def append(self, session_id: str, stream: str, number: int, message: bytes) -> None:
-        """Store a sealed message."""
         key = self._sealer.digest(session_id), self._sealer.digest(session_id + stream)
         await self._store.append(*key, number, self._sealer.seal(message, f"{key[1]}{number}"))
 
     async def after(self, session_id: str, stream: str, number: int) -> Sequence[tuple[int, bytes]] | None:
-        """Return the messages after a number."""
         key = self._sealer.digest(session_id), self._sealer.digest(session_id + stream)
         sealed = await self._store.after(*key, number)
         try:
@@ -214,5 +200,4 @@ class SealedEvents(EventStore):
             return None
 
     async def forget(self, session_id: str) -> None:
-        """Remove all streams of a session."""
         await self._store.forget(self._sealer.digest(session_id))

@@ -185,7 +185,6 @@ class RedactingFormatter(logging.Formatter):
         self._inner = inner or logging.Formatter()
 
     def format(self, record: logging.LogRecord) -> str:
-        """Format a record as one string."""
         safe = copy(record)
         safe.msg = escaped(record.getMessage())
         safe.args = None

@@ -37,7 +37,6 @@ class EncodedResult(ToolResult):
 
     @property
     def json(self) -> bytes:
-        """The JSON of the value."""
         return encode(self.value) if "value" in vars(self) else self._json
 
     # the tuple itself has no value

@@ -41,7 +41,6 @@ class CallLog(logging.Filter):
         logger.addFilter(self)
 
     def filter(self, record: logging.LogRecord) -> bool:
-        """Return True if a record is logged at once."""
         problem = record.args[0] if isinstance(record.args, tuple) and record.args else None
         if isinstance(problem, LoadProblem):
             if problem.stage != NEEDS_SETTING:

@@ -117,7 +117,6 @@ class LogFile(logging.FileHandler):
         self._failing = False
 
     def emit(self, record: logging.LogRecord) -> None:
-        """Write a record."""
         try:
             stream = self._current()
             stream.write(f"{self.format(record)}\n")
@@ -217,7 +216,6 @@ class LogHandler(logging.StreamHandler):  # type: ignore[type-arg]  # it is gene
         self._left_out = 0 if self._write(text.encode(errors="backslashreplace")) else self._left_out + 1
 
     def handleError(self, record: logging.LogRecord) -> None:  # noqa: N802 - the name in `logging`
-        """Report an error in a record, if that is possible."""
         with suppress(Exception):
             super().handleError(record)
 

@@ -131,11 +131,9 @@ class WorkerRecords(_RunningProcess, RunningWorkers):
     """
 
     def results(self, pid: int) -> Sequence[ReloadResult]:
-        """Return the results of the last reload of a worker."""
         return results_in(record_of(pid, os.environ) or {"results": ()})
 
     def write(self, pid: int, results: Sequence[ReloadResult] | None = None) -> None:
-        """Record that this process serves what a worker serves, and the results of a reload of all workers."""
         self._store({**(record_of(pid, os.environ) or {}), "is_worker": False}, results)
 
 
