@@ -15,9 +15,10 @@ import importlib_metadata
 
 from pegboard.authoring.toolkit_base import ToolkitBase
 from pegboard.config import ConfigProblem, HostConfig, Source
+from pegboard.config.environment import HOST_VARIABLES
 from pegboard.errors import ConfigError
 from pegboard.loading.fact_models import PluginFacts
-from pegboard.loading.plugin_facts import OWN_DISTRIBUTIONS, facts_of, lowest_layer, own_facts
+from pegboard.loading.plugin_facts import OWN_DISTRIBUTIONS, facts_of, own_facts
 from pegboard.loading.plugins import GROUPS, SECTION_OF_KIND, LoadProblem, PluginChoice
 from pegboard.names import Patterns
 from pegboard.plugin.origin import Origin, PluginKind
@@ -153,7 +154,17 @@ def defaults() -> Mapping[str, Any]:
 
     No plugin is imported. Without installed built-in plugins, only variables of the `[host]` section are known.
     """
-    return lowest_layer()
+    lists: dict[str, list[str]] = {}
+    environment = {kind: dict(variables) for kind, variables in HOST_VARIABLES.items()}
+    for name, facts in sorted(own_facts().items(), key=lambda plugin: plugin[1].place):
+        if isinstance(facts.default, str):
+            lists.setdefault(facts.default, []).append(name)
+        for variable, kind, text in facts.variables(name):
+            environment.setdefault(kind, {})[variable] = text
+    plugins: dict[str, dict[str, Any]] = {
+        name: {} for name, facts in sorted(own_facts().items()) if facts.default is True
+    }
+    return {"host": lists, "plugins": plugins, "environment": environment}
 
 
 def named_facts(config: HostConfig) -> Mapping[str, PluginFacts]:

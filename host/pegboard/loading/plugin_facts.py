@@ -21,7 +21,6 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
 
 import importlib_metadata
 import tomli
@@ -172,21 +171,6 @@ def _package_folders(name: str) -> Sequence[str]:
     except (ImportError, ValueError):
         return ()
     return (spec.submodule_search_locations or ()) if spec else ()
-
-
-def lowest_layer() -> Mapping[str, Any]:
-    """Return the lowest layer of the configuration: plugins that run by default, and variables that set keys."""
-    lists: dict[str, list[str]] = {}
-    environment = {kind: dict(variables) for kind, variables in HOST_VARIABLES.items()}
-    for name, facts in sorted(own_facts().items(), key=lambda plugin: plugin[1].place):
-        if isinstance(facts.default, str):
-            lists.setdefault(facts.default, []).append(name)
-        for variable, kind, text in facts.variables(name):
-            environment.setdefault(kind, {})[variable] = text
-    plugins: dict[str, dict[str, Any]] = {
-        name: {} for name, facts in sorted(own_facts().items()) if facts.default is True
-    }
-    return {"host": lists, "plugins": plugins, "environment": environment}
 
 
 def reserved_secrets() -> frozenset[str]:
