@@ -67,12 +67,17 @@ def candidates(path: Path | None, environ: Mapping[str, str], directory: Path) -
 
 def user_directory(environ: Mapping[str, str]) -> Path | None:
     """Return the user's configuration directory (XDG Base Directory 0.8; `~/Library` on macOS)."""
-    base = Path(environ.get("XDG_CONFIG_HOME") or "")
+    on_mac = "Library/Application Support/pegboard"
+    return xdg_directory(environ, "XDG_CONFIG_HOME", on_mac if sys.platform == "darwin" else ".config/pegboard")
+
+
+def xdg_directory(environ: Mapping[str, str], variable: str, default: str) -> Path | None:
+    """Return the directory of pegboard in the one that a variable names, else a default in the home directory."""
+    base = Path(environ.get(variable) or "")
     if base.is_absolute():  # a relative path counts as unset
         return base / "pegboard"
-    if (home := _home(environ)) is None:
-        return None
-    return home / ("Library/Application Support" if sys.platform == "darwin" else ".config") / "pegboard"
+    home = _home(environ)
+    return None if home is None else home / default
 
 
 def read_file(candidate: Candidate, directory: Path, most: int = -1) -> FileContent | ConfigProblem:

@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from pegboard.config.files import others_can_change, without_waiting
+from pegboard.config.files import others_can_change, without_waiting, xdg_directory
 
 STATE_VARIABLE = "PEGBOARD_STATE_DIR"
 
@@ -66,15 +66,9 @@ class StateFiles:
         own = Path(self._environ.get(STATE_VARIABLE) or "")
         if own.is_absolute():
             return own
-        base = Path(self._environ.get("XDG_STATE_HOME") or "")
-        if base.is_absolute():
-            return base / "pegboard"
-        home = Path(self._environ.get("HOME") or os.path.expanduser("~"))
-        if not home.is_absolute():
-            return None
-        return home / (
-            "Library/Application Support/pegboard/state" if sys.platform == "darwin" else ".local/state/pegboard"
-        )
+        on_mac = "Library/Application Support/pegboard/state"
+        default = on_mac if sys.platform == "darwin" else ".local/state/pegboard"
+        return xdg_directory(self._environ, "XDG_STATE_HOME", default)
 
     def probe(self) -> None:
         """Write and remove a file, if the directory exists and not every user can write it.
