@@ -91,8 +91,6 @@ def observe(
 ) -> Observation | None:
     """Pass all gauges to the observers of plugins, and begin to observe sessions. Return None without observers."""
     contributed = [contribution for _, contribution in contributions_of(running, register_telemetry)]
-    if not contributed:
-        return None
     observers = [contribution for contribution in contributed if isinstance(contribution, Observer)]
     if not observers:
         return None
