@@ -24,7 +24,7 @@ from pegboard.config.environment import this_worker
 from pegboard.errors import ConfigError, MCPError, ServerError
 from pegboard.loading.discovery import Selection, choose_plugins, find_plugins, is_built_in
 from pegboard.loading.fact_models import Check as CheckFacts
-from pegboard.loading.plugin_facts import OWN_DISTRIBUTIONS, facts_of, features_of_commands, own_facts
+from pegboard.loading.plugin_facts import OWN_DISTRIBUTION, facts_of, features_of_commands, own_facts
 from pegboard.loading.plugins import refuse_fatal
 from pegboard.messages.error_fields import failure_text
 from pegboard.plugin.commands import (
@@ -99,7 +99,7 @@ class RunningCommand(CommandContext):
             declared = declared_checks(feature.commands, command) if feature else ()
             checks += [self._check(f"feature {name!r}", None, host, facts) for facts in declared]
         for plugin in host.report.plugins:
-            is_told = plugin.origin.distribution in OWN_DISTRIBUTIONS and plugin.origin.name in features
+            is_told = plugin.origin.distribution == OWN_DISTRIBUTION and plugin.origin.name in features
             added = None if is_told else facts_of(plugin.origin)
             declared = declared_checks(added.commands, command) if added else ()
             checks += [self._check(str(plugin.origin), plugin.context, host, facts) for facts in declared]

@@ -18,7 +18,7 @@ from pegboard.config import ConfigProblem, HostConfig, Source
 from pegboard.config.environment import HOST_VARIABLES
 from pegboard.errors import ConfigError
 from pegboard.loading.fact_models import PluginFacts
-from pegboard.loading.plugin_facts import OWN_DISTRIBUTIONS, facts_of, own_facts
+from pegboard.loading.plugin_facts import OWN_DISTRIBUTION, facts_of, own_facts
 from pegboard.loading.plugins import GROUPS, SECTION_OF_KIND, LoadProblem, PluginChoice
 from pegboard.names import Patterns
 from pegboard.plugin.origin import Origin, PluginKind
@@ -84,7 +84,7 @@ class FoundPlugins(NamedTuple):
 def own_version() -> str:
     """Return the version of pegboard, or "0" if it is not installed as a distribution."""
     try:
-        return importlib_metadata.version(OWN_DISTRIBUTIONS[0])
+        return importlib_metadata.version(OWN_DISTRIBUTION)
     except importlib_metadata.PackageNotFoundError:
         return "0"
 
@@ -93,7 +93,7 @@ def untested_platform() -> str:
     """Return a sentence if the Python or the system of this process is not in the classifiers of pegboard, else ""."""
     tested = {
         line.rpartition(" :: ")[2]
-        for distribution in importlib_metadata.distributions(name=OWN_DISTRIBUTIONS[0])
+        for distribution in importlib_metadata.distributions(name=OWN_DISTRIBUTION)
         for line in distribution.metadata.get_all("Classifier", [])
     }
     here = (f"{sys.version_info.major}.{sys.version_info.minor}", sys.platform.title())
@@ -268,7 +268,7 @@ def _folded(name: str) -> str:
 
 def is_built_in(origin: Origin) -> bool:
     """Return True if the plugin is part of pegboard."""
-    return origin.kind == "plugin" and origin.distribution in OWN_DISTRIBUTIONS
+    return origin.kind == "plugin" and origin.distribution == OWN_DISTRIBUTION
 
 
 def _choose(origin: Origin, config: HostConfig, selection: Selection, built_in: Container[str]) -> PluginChoice:

@@ -36,28 +36,28 @@ from pegboard.plugin.origin import Origin
 
 FACTS_FILE = "pegboard_plugin.toml"
 COMMANDS_GROUP = "pegboard.commands"
-"""The entry points of features whose commands need no enabled plugin. Only of our distributions."""
-OWN_DISTRIBUTIONS = ("pegboard",)
-"""The distributions whose plugins may run by default, and may be enabled by a variable."""
+"""The entry points of features whose commands need no enabled plugin. Only pegboard has them."""
+OWN_DISTRIBUTION = "pegboard"
+"""The distribution whose plugins may run by default, and may be enabled by a variable."""
 
 
 def facts_of(origin: Origin) -> PluginFacts | None:
     """Return the facts of a plugin, or None if it states none or they are invalid. The plugin is not imported."""
-    if origin.distribution in OWN_DISTRIBUTIONS:
+    if origin.distribution == OWN_DISTRIBUTION:
         return own_facts().get(origin.name)
     return _read([origin.module])[0].get(origin.name) if _has_facts(origin) else None
 
 
 def own_facts() -> Mapping[str, PluginFacts]:
-    """Return the facts of the plugins of our distributions by name. Those in invalid files are missing."""
+    """Return the facts of the plugins of pegboard by name. Those in invalid files are missing."""
     return _own()[0]
 
 
 @cache
 def _own() -> tuple[Mapping[str, PluginFacts], str]:
-    """Return the facts of the plugins of our distributions, and the last problem with their files."""
+    """Return the facts of the plugins of pegboard, and the last problem with their files."""
     groups = ("pegboard.plugins", COMMANDS_GROUP)
-    entries = [entry for name in OWN_DISTRIBUTIONS for group in groups for entry in _entry_points(name, group)]
+    entries = [entry for group in groups for entry in own_entry_points(group)]
     names = {entry.name for entry in entries}
     declared, problem = _read(entry.module for entry in entries)
     return {name: facts for name, facts in declared.items() if name in names}, problem
@@ -77,7 +77,7 @@ def facts_beside(module: str) -> Mapping[str, PluginFacts]:
 
 def variables_of(origin: Origin) -> Sequence[DeclaredVariable]:
     """Return the variables that set keys of a third-party plugin. The configuration has those of our plugins."""
-    facts = None if origin.distribution in OWN_DISTRIBUTIONS else facts_of(origin)
+    facts = None if origin.distribution == OWN_DISTRIBUTION else facts_of(origin)
     return [
         (text.removeprefix(f"plugins.{origin.name}."), variable, kind)
         for variable, kind, text in (facts.variables(origin.name) if facts else ())
@@ -88,7 +88,7 @@ def variables_of(origin: Origin) -> Sequence[DeclaredVariable]:
 def fact_problems(origins: Iterable[Origin]) -> Iterator[LoadProblem]:
     """Yield a warning for each plugin with an invalid file, and for facts that only our plugins may have."""
     for origin in filter(_has_facts, origins):
-        is_own = origin.distribution in OWN_DISTRIBUTIONS
+        is_own = origin.distribution == OWN_DISTRIBUTION
         declared, problem = _own() if is_own else _read([origin.module])
         facts = declared.get(origin.name)
         problems = [problem] if problem and facts is None else []
@@ -118,15 +118,14 @@ def _known_variables() -> frozenset[str]:
 
 @cache
 def features_of_commands() -> frozenset[str]:
-    """Return the features of our distributions whose commands are available without an enabled plugin."""
-    return frozenset(entry.name for name in OWN_DISTRIBUTIONS for entry in _entry_points(name, COMMANDS_GROUP))
+    """Return the features of pegboard whose commands are available without an enabled plugin."""
+    return frozenset(entry.name for entry in own_entry_points(COMMANDS_GROUP))
 
 
-def _entry_points(distribution: str, group: str) -> importlib_metadata.EntryPoints:
-    return next(
-        (each.entry_points.select(group=group) for each in importlib_metadata.distributions(name=distribution)),
-        importlib_metadata.EntryPoints(),
-    )
+def own_entry_points(group: str) -> importlib_metadata.EntryPoints:
+    """Return the entry points of pegboard in a group. There are none if it is not installed as a distribution."""
+    own = importlib_metadata.distributions(name=OWN_DISTRIBUTION)
+    return next((each.entry_points.select(group=group) for each in own), importlib_metadata.EntryPoints())
 
 
 def _read(modules: Iterable[str]) -> tuple[Mapping[str, PluginFacts], str]:

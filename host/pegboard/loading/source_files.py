@@ -14,12 +14,10 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-import importlib_metadata
-
 from pegboard.authoring import ToolFunction
 from pegboard.authoring.toolkit_base import ToolkitBase
 from pegboard.errors import PluginError
-from pegboard.loading.plugin_facts import OWN_DISTRIBUTIONS
+from pegboard.loading.plugin_facts import own_entry_points
 from pegboard.messages.error_fields import failure_location, failure_text
 from pegboard.plugin.origin import Origin
 
@@ -116,11 +114,7 @@ def server_advice(values: Iterable[Any]) -> str:
 
 def _place(module: str) -> str | None:
     """Return the module that takes the place of a package of another framework."""
-    try:
-        entries = importlib_metadata.distribution(OWN_DISTRIBUTIONS[0]).entry_points
-    except importlib_metadata.PackageNotFoundError:
-        return None
-    return next((entry.value for entry in entries.select(group=_GROUP, name=_package(module))), None)
+    return next((entry.value for entry in own_entry_points(_GROUP).select(name=_package(module))), None)
 
 
 def _package(module: str) -> str:

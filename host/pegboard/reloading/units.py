@@ -28,7 +28,7 @@ from pegboard.loading.discovery import (
 )
 from pegboard.loading.hook_manager import HookManager
 from pegboard.loading.loader import Contexts, Loader
-from pegboard.loading.plugin_facts import OWN_DISTRIBUTIONS, variables_of
+from pegboard.loading.plugin_facts import OWN_DISTRIBUTION, variables_of
 from pegboard.loading.plugins import (
     SECTION_OF_KIND,
     LoadedPlugin,
@@ -172,7 +172,7 @@ class Reloading:
         for owner in dict.fromkeys(map(_owner, origins)):
             on = [choice for choice in choices if choice.on and _owner(choice.origin) == owner]
             old = [plugin for plugin in self._old.values() if _owner(plugin.origin) == owner]
-            if owner in OWN_DISTRIBUTIONS:
+            if owner == OWN_DISTRIBUTION:
                 self._load_own(on, old)
                 continue
             if owner == _PROGRAM:
@@ -243,7 +243,7 @@ class Reloading:
 
     def _load_own(self, choices: Sequence[PluginChoice], old: Sequence[LoadedPlugin]) -> None:
         """Load each plugin of pegboard whose settings have changed. The code of pegboard is not reloaded."""
-        whole = Unit(OWN_DISTRIBUTIONS[0], choices, old)
+        whole = Unit(OWN_DISTRIBUTION, choices, old)
         if self._is_upgraded(whole) or self._is_stale(host_modules(), old):
             whole.end("restart needed", "the code of the host has changed")
             self.units.append(whole)
@@ -253,12 +253,12 @@ class Reloading:
             on = [choice for choice in choices if choice.origin.name == name]
             unit = Unit(f"{kind} {name}", on, [plugin for plugin in old if plugin.origin.name == name])
             self.units.append(unit)
-            self._load_unit(unit, OWN_DISTRIBUTIONS[0], forced=False)
+            self._load_unit(unit, OWN_DISTRIBUTION, forced=False)
 
     def _load_unit(self, unit: Unit, owner: str, *, forced: bool) -> None:
         stale = False
         modules = dict[str, ModuleType]()
-        if owner not in (_PROGRAM, *OWN_DISTRIBUTIONS):
+        if owner not in (_PROGRAM, OWN_DISTRIBUTION):
             modules = {**self._modules(unit)}
             is_new = any(key_of(choice.origin) not in self._old for choice in unit.choices)
             stale = forced or is_new or self._is_upgraded(unit) or self._is_stale(modules, unit.old)

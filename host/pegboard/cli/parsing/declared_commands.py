@@ -19,7 +19,7 @@ from pegboard.config.validation import load_pydantic_plugins
 from pegboard.errors import ConfigError
 from pegboard.loading.discovery import Selection, choose_plugins, find_plugins, provided
 from pegboard.loading.fact_models import Argument, Check, CommandFacts, PluginFacts
-from pegboard.loading.plugin_facts import OWN_DISTRIBUTIONS, facts_of, features_of_commands, own_facts
+from pegboard.loading.plugin_facts import OWN_DISTRIBUTION, facts_of, features_of_commands, own_facts
 from pegboard.plugin.origin import Origin
 from pegboard.terminal.printing import say
 
@@ -104,11 +104,11 @@ def _commands_of(origin: Origin) -> Iterator[DeclaredCommand]:
     """Yield the commands that a plugin declares. Commands of pegboard and of built-in plugins cannot be replaced."""
     facts = facts_of(origin)
     own = [(name, command) for name, command in facts.commands.items() if command.is_own] if facts else []
-    taken = host_commands().keys() | (() if origin.distribution in OWN_DISTRIBUTIONS else provided("commands").keys())
+    taken = host_commands().keys() | (() if origin.distribution == OWN_DISTRIBUTION else provided("commands").keys())
     for name, command in own:
         if name not in taken:
             yield DeclaredCommand(name, command, origin.name, origin)
-        elif origin.distribution not in OWN_DISTRIBUTIONS:
+        elif origin.distribution != OWN_DISTRIBUTION:
             say(f"the command {name!r} of {origin} is left out: pegboard has a command with this name; rename it")
 
 
@@ -155,7 +155,7 @@ def _facts_of_plugins(options: Namespace | None) -> Mapping[str, PluginFacts]:
         except ConfigError:  # the command reports it
             return facts_by_name
         for origin in _enabled(config, options):
-            if origin.distribution not in OWN_DISTRIBUTIONS and (facts := facts_of(origin)):
+            if origin.distribution != OWN_DISTRIBUTION and (facts := facts_of(origin)):
                 facts_by_name[origin.name] = facts
     return facts_by_name
 
