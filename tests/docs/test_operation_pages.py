@@ -11,7 +11,7 @@ from typing import Any, get_args, get_type_hints
 import pytest
 
 from pegboard import Host, ToolResult
-from pegboard.cli.parsing.declared_commands import declared_checks, host_checks
+from pegboard.cli.parsing.declared_commands import declared_checks, host_tables
 from pegboard.loading.plugin_facts import own_facts
 from pegboard.plugin import PluginError
 from pegboard.types import Call
@@ -64,8 +64,8 @@ def test_a_failure_as_json(tmp_path: Path) -> None:
 
 def test_the_tables_are_complete() -> None:
     checks = re.findall(r"^\| (?!check \|)([A-Za-z' ]+) \|", DIAGNOSIS, re.M)
-    added = [check for facts in own_facts().values() for check in declared_checks(facts.commands)]
-    assert set(checks) >= {check.name for check in (*host_checks(), *added)}
+    added = [check for facts in own_facts().values() for check in declared_checks(facts.commands, "doctor")]
+    assert set(checks) >= {check.name for check in (*declared_checks(host_tables(), "doctor"), *added)}
     outcomes = re.findall(r"`([^`]+)`", "".join(re.findall(r"^\| (`.*?) \| (?:the|only)", RELOAD, re.M)))
     assert set(outcomes) >= set(get_args(get_type_hints(ReloadResult)["outcome"]))
 

@@ -15,8 +15,8 @@ from pegboard.cli.parsing.declared_commands import (
     DeclaredCommand,
     added_options,
     declared_checks,
-    host_checks,
     host_commands,
+    host_tables,
     plugin_commands,
 )
 from pegboard.cli.parsing.parser import described_commands
@@ -92,7 +92,7 @@ class RunningCommand(CommandContext):
         )
 
     def checks(self, host: Host, command: str = "doctor") -> Sequence[Check]:
-        checks = [self._check("the host", None, host, facts) for facts in host_checks(command)]
+        checks = [self._check("the host", None, host, facts) for facts in declared_checks(host_tables(), command)]
         features = features_of_commands()
         for name in sorted(features):
             feature = own_facts().get(name)

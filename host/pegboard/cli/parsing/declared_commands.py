@@ -48,27 +48,22 @@ class AddedOption(NamedTuple):
 
 
 @cache
-def _host_tables() -> Mapping[str, CommandFacts]:
+def host_tables() -> Mapping[str, CommandFacts]:
     """Return the tables of `commands.toml`."""
     load_pydantic_plugins()
     tables = tomli.loads(Path(__file__).parent.with_name("commands.toml").read_text("utf-8"))
     return {name: CommandFacts.model_validate(table) for name, table in tables.items()}
 
 
-def declared_checks(facts: Mapping[str, CommandFacts], command: str = "doctor") -> Sequence[Check]:
-    """Return the checks of a command among the facts of a plugin's commands."""
+def declared_checks(facts: Mapping[str, CommandFacts], command: str) -> Sequence[Check]:
+    """Return the checks of a command among the facts of the commands of the host or of a plugin."""
     return facts[command].checks if command in facts else ()
-
-
-def host_checks(command: str = "doctor") -> Sequence[Check]:
-    """Return the checks of the host itself."""
-    return declared_checks(_host_tables(), command)
 
 
 @cache
 def host_commands() -> Mapping[str, DeclaredCommand]:
     """Return the commands that need no enabled plugin by name: of the host, and of features."""
-    commands = {name: DeclaredCommand(name, facts) for name, facts in _host_tables().items() if facts.is_own}
+    commands = {name: DeclaredCommand(name, facts) for name, facts in host_tables().items() if facts.is_own}
     for plugin, facts in own_facts().items():
         if plugin in features_of_commands():
             for name, command in facts.commands.items():
