@@ -80,7 +80,7 @@ def xdg_directory(environ: Mapping[str, str], variable: str, default: str) -> Pa
     return None if home is None else home / default
 
 
-def read_file(candidate: Candidate, directory: Path, most: int = -1) -> FileContent | ConfigProblem:
+def read_file(candidate: Candidate, directory: Path) -> FileContent | ConfigProblem:
     """Read a file, or return the reason why it cannot be read. A discovered file must be a regular file.
 
     A named file may be a pipe, such as that of `--config <(command)` in a shell.
@@ -88,7 +88,6 @@ def read_file(candidate: Candidate, directory: Path, most: int = -1) -> FileCont
     Args:
         candidate: the file.
         directory: the working directory, for messages.
-        most: the maximum number of bytes to read; -1 for no limit.
     """
     try:
         # without O_NONBLOCK every command would wait for a pipe
@@ -96,7 +95,7 @@ def read_file(candidate: Candidate, directory: Path, most: int = -1) -> FileCont
             status = os.fstat(file.fileno())
             if candidate.named_by is None and not stat.S_ISREG(status.st_mode):
                 raise OSError(errno.EINVAL, "it is not a regular file")
-            data = _piped(file.fileno()) if stat.S_ISFIFO(status.st_mode) else file.read(most) or b""  # a terminal
+            data = _piped(file.fileno()) if stat.S_ISFIFO(status.st_mode) else file.read() or b""  # a terminal
             return FileContent(candidate.path, data, others_can_change(candidate.path, status))
     except OSError as error:
         reason = "there is no such file" if isinstance(error, FileNotFoundError) else error.strerror
