@@ -26,7 +26,7 @@ TokenSources = Sequence[tuple[str, TokenSource]]
 
 
 async def with_token(
-    bound: ServedItem, required: ToolAuthorization, call: Call, sources: TokenSources, seconds: float, hint: str = ""
+    bound: ServedItem, required: ToolAuthorization, call: Call, sources: TokenSources, seconds: float, hint: str
 ) -> Call:
     """Return the call with the token that its tool requires: from the request, else from the first source that has a
     token.

@@ -61,7 +61,7 @@ class Binder:
         config: names, disabled tools, and the policy for missing secrets.
         plugins: the loaded plugins, sorted by name.
         choices: all installed plugins and whether each is enabled.
-        redactor: masks secrets. None creates a new redactor.
+        redactor: masks secrets.
 
     Attributes:
         adapters: the error adapters of plugins, in order, for functions that have no adapters of their own.
@@ -78,8 +78,8 @@ class Binder:
         self,
         config: HostConfig,
         plugins: Sequence[LoadedPlugin],
-        choices: Sequence[PluginChoice] = (),
-        redactor: Redactor | None = None,
+        choices: Sequence[PluginChoice],
+        redactor: Redactor,
     ) -> None:
         self.known_forms: set[str] | None = set()
         self.known_tags: set[str] = set()
@@ -87,7 +87,7 @@ class Binder:
         self.edits: Edits = {}
         self.accepts_hidden_text = False
         self._config = config
-        self.redactor = redactor or Redactor()
+        self.redactor = redactor
         settings = [plugin.context.config for plugin in plugins]
         stores = secret_stores(config, plugins)
         self.secrets = SecretStores(stores, settings, self._report, self.redactor, reserved_secrets())

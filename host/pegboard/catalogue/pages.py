@@ -71,7 +71,7 @@ class Pages:
         private: True if other callers may see another list.
     """
 
-    def __init__(self, kind: ListKind, items: Sequence[Any], size: int, *, private: bool = False) -> None:
+    def __init__(self, kind: ListKind, items: Sequence[Any], size: int, *, private: bool) -> None:
         self._kind = kind
         self._places = [place_in_list(item) for item in items]
         self._items = items

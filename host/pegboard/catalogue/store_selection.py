@@ -37,7 +37,7 @@ def select_stores(
     offered: Stores,
     absent: Collection[str],
     *,
-    fall_back: bool = False,
+    fall_back: bool,
 ) -> tuple[Stores, list[ConfigProblem]]:
     """Return the selected stores, and a problem for each setting that names an unknown store.
 

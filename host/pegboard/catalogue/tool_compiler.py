@@ -105,7 +105,7 @@ def runnable(function: Any, signature: Signature, *, inline: bool = False) -> Fu
 
 
 def compile_tool(
-    definition: ToolDefinition, name: str, toolkit: ToolkitInfo, references: SchemaReferences = "inline"
+    definition: ToolDefinition, name: str, toolkit: ToolkitInfo, references: SchemaReferences
 ) -> tuple[Tool, Signature, Function]:
     """Compile a tool. Return the definition for clients, the signature, and the function.
 

@@ -238,7 +238,7 @@ class ConfigView:
     file: str | None
 
 
-def config_show(config: HostConfig, settings: Mapping[str, Mapping[str, BaseModel | None]] | None = None) -> ConfigView:
+def config_show(config: HostConfig, settings: Mapping[str, Mapping[str, BaseModel | None]]) -> ConfigView:
     """Return the current configuration.
 
     Args:
@@ -248,7 +248,7 @@ def config_show(config: HostConfig, settings: Mapping[str, Mapping[str, BaseMode
     """
     values: dict[str, Any] = {"host": masked(config.host.model_dump(), ("host",))}
     for kind, sections in (("plugins", config.plugins), ("toolkits", config.toolkits)):
-        models = (settings or {}).get(kind, {})
+        models = settings.get(kind, {})
         names = sorted({*sections, *(name for name, model in models.items() if model is not None)})
         values[kind] = {name: _section((kind, name), sections.get(name, {}), models.get(name)) for name in names}
     sources = {dotted(path): config.source(path) for path in _shown_paths(values)}

@@ -14,7 +14,6 @@ from pydantic.fields import FieldInfo
 from pegboard.context import Context
 from pegboard.errors import ToolDefinitionError, ToolInputSchemaError
 from pegboard.schemas.plain_types import Parameter
-from pegboard.types.callers import EMPTY
 from pegboard.types.parameters import Depends
 
 MISSING = inspect.Signature.empty
@@ -126,8 +125,8 @@ def parts(
     parameters: Iterable[inspect.Parameter],
     hints: Mapping[str, Any],
     *,
-    declared: bool = False,
-    documented: Mapping[str, str] = EMPTY,
+    declared: bool,
+    documented: Mapping[str, str],
 ) -> Parts:
     """Return the parameters of a function, grouped by role.
 

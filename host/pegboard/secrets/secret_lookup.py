@@ -41,7 +41,7 @@ class SecretStores:
         settings: Sequence[Any],
         report: Callable[[Origin, str], None],
         redactor: Redactor,
-        reserved: Collection[str] = (),
+        reserved: Collection[str],
     ) -> None:
         self._reserved = reserved
         self.stores = list(stores)

@@ -67,7 +67,7 @@ def _is_word(text: str, between: str) -> bool:
     return ends and text.isascii() and all(char.isalnum() or char in between for char in text)
 
 
-def key_complaint(key: object, extension: str | None = None) -> str | None:
+def key_complaint(key: object, extension: str | None) -> str | None:
     """Return the problem of a key from a plugin or an author, or None if the key is valid.
 
     Args:

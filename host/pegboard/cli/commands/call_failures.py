@@ -23,7 +23,6 @@ from pegboard.errors.tracebacks import traceback_text
 from pegboard.loading.plugins import NEEDS_SETTING, LoadProblem
 from pegboard.terminal.failures import failure_fields
 from pegboard.terminal.printing import is_interactive, print_json, say
-from pegboard.types.callers import EMPTY
 from pegboard.types.calls import Failure
 
 logger = logging.getLogger("pegboard")
@@ -67,17 +66,14 @@ def config_options(options: Namespace) -> list[str]:
 
 
 def print_failure(
-    outcome: Failure,
-    options: Namespace,
-    records: Sequence[logging.LogRecord],
-    missing: Mapping[str, str] = EMPTY,
+    outcome: Failure, options: Namespace, records: Sequence[logging.LogRecord], missing: Mapping[str, str]
 ) -> None:
     """Print the error of a call.
 
     Args:
         outcome: the failure.
         options: the options of the command line.
-        told: the log records of the call that were not logged.
+        records: the log records of the call that were not logged.
         missing: the secrets that the tool requires and that are not set, each with advice to set it.
     """
     config = config_options(options)

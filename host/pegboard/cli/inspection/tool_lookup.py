@@ -85,7 +85,7 @@ class LaterTools(NamedTuple):
 
 
 def let_plugins_add_tools(
-    host: Host, inspect: Callable[[], None] | None = None, *, name: str | None = None, waits: bool = True
+    host: Host, inspect: Callable[[], None] | None = None, *, name: str | None = None, waits: bool
 ) -> LaterTools:
     """Start a loaded host without transports and stop it, so that plugins add their tools. Print a failed start.
 

@@ -36,7 +36,7 @@ ACCESS = "pegboard.access"
 """The logger of HTTP requests. Servers use it if its level is set."""
 
 
-def set_up_logging(config: HostConfig, verbose: int, *, serving: bool = False, safe: bool = False) -> None:
+def set_up_logging(config: HostConfig, verbose: int, *, serving: bool, safe: bool = False) -> None:
     """Set up logging without secrets.
 
     A command logs warnings and errors. `[host] log_level` may allow fewer, and the command line more.

@@ -34,7 +34,7 @@ def function_named(name: str) -> Any:
     return getattr(import_module(module), function)
 
 
-def destination(argument: Argument, plugin: str = "") -> str:
+def destination(argument: Argument, plugin: str) -> str:
     """Return the name of an argument among the parsed options: the name, or the key of the configuration."""
     if argument.key is not None:
         return f"plugins.{plugin}.{argument.key}" if plugin else argument.key
