@@ -166,6 +166,11 @@ class Patterns:
         return tuple(text for text in self.texts if not any(_names_plugin(text, *pair) for pair in pairs))
 
 
+def comma_separated(text: str) -> list[str]:
+    """Return the names of a list with commas."""
+    return [name.strip() for name in text.split(",") if name.strip()]
+
+
 def matching_pattern(patterns: Iterable[str], tags: Iterable[str]) -> str | None:
     """Return the first pattern that matches one of these tags, or None if no pattern matches. Case matters."""
     tags = tuple(tags)

@@ -9,7 +9,7 @@ from typing import Any, Final, NamedTuple
 
 from pegboard.config.problems import ConfigProblem, KeyPath, dotted, undotted
 from pegboard.config.sources import Layer
-from pegboard.names import nearest
+from pegboard.names import comma_separated, nearest
 
 PREFIX = "PEGBOARD__"
 WORKER_VARIABLE = "PEGBOARD_WORKER"
@@ -114,7 +114,7 @@ def addition_layer(environ: Mapping[str, str], names: EnvironmentNames) -> Layer
     tree: dict[str, dict[str, list[str]]] = {}
     variables: dict[KeyPath, str] = {}
     for name, dotted_key in names.lists.items():
-        if items := _items(environ, name):
+        if items := comma_separated(environ.get(name, "")):
             path = undotted(dotted_key)
             section, key = map(str, path)
             tree.setdefault(section, {})[key] = items
@@ -150,7 +150,7 @@ class _Reader:
             if environ.get(name):
                 self.put(name, undotted(key), {"env": name}, "")
         for name, key in names.choices.items():
-            if items := _items(environ, name):
+            if items := comma_separated(environ.get(name, "")):
                 self.put(name, undotted(key), items, environ[name])
 
     def unknown(self, name: str, parts: list[str]) -> None:
@@ -182,10 +182,6 @@ class _Reader:
 
     def problem(self, name: str, message: str, suggestion: str | None = None) -> None:
         self.problems.append(ConfigProblem(message, suggestion=suggestion, place=f"environment variable {name}"))
-
-
-def _items(environ: Mapping[str, str], name: str) -> list[str]:
-    return [item.strip() for item in environ.get(name, "").split(",") if item.strip()]
 
 
 def _folded(name: str) -> str:

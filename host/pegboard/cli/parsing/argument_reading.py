@@ -11,12 +11,7 @@ from typing import Any
 
 from pegboard.loading.fact_models import Argument
 from pegboard.messages.error_fields import failure_text
-
-
-def comma_separated(text: str) -> list[str]:
-    """Return the names of a list with commas."""
-    return [name.strip() for name in text.split(",") if name.strip()]
-
+from pegboard.names import comma_separated
 
 _READERS: Mapping[str, Callable[[str], Any]] = {
     "text": str,

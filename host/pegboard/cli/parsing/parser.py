@@ -9,7 +9,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, NoReturn, TypeAlias, get_args
 
-from pegboard.cli.parsing.argument_reading import add_arguments, comma_separated, destination
+from pegboard.cli.parsing.argument_reading import add_arguments, destination
 from pegboard.cli.parsing.declared_commands import (
     AddedOption,
     DeclaredCommand,
@@ -21,7 +21,7 @@ from pegboard.config import HostSection
 from pegboard.errors import ConfigError
 from pegboard.loading.discovery import provided
 from pegboard.loading.fact_models import Argument, CommandFacts
-from pegboard.names import nearest
+from pegboard.names import comma_separated, nearest
 from pegboard.plugin.commands import ArgumentDescription, CommandDescription
 from pegboard.terminal.printing import UsageError, say
 
