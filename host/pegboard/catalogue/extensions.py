@@ -70,7 +70,8 @@ class _Contributions:
                 self.report(
                     origin, f"extension {extension.identifier!r} is not served, because a part of it is invalid"
                 )
-        rest = {kind: dict(self.with_extension(kind, owned[kind], extensions)) for kind in _KINDS}
+        parts: Sequence[type[Any]] = (Method, NotificationHandler, Topic)
+        rest = {kind: dict(self.with_extension(kind, owned[kind], extensions)) for kind in parts}
         return Contributions(extensions, rest[Method], rest[NotificationHandler], rest[Topic])
 
     def unclaimed_twice(self, kind: type[Any]) -> Iterator[tuple[str, Owned]]:
@@ -99,8 +100,6 @@ class _Contributions:
         self, kind: type[Any], owned: Mapping[str, Owned], extensions: Mapping[str, Extension]
     ) -> Iterator[tuple[str, Any]]:
         for name, (origin, contribution) in owned.items():
-            if kind is Extension:
-                return
             if contribution.extension is None or contribution.extension in extensions:
                 yield name, contribution
             elif contribution.extension not in self.claims[Extension] and contribution.extension not in self.broken:
