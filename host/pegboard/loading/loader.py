@@ -285,11 +285,8 @@ class _Attempt:
     """The loading of one plugin. `stage` is the name of the current step."""
 
     def __init__(self, loader: Loader, origin: Origin) -> None:
-        self.config = loader.config
+        self.loader = loader
         self.origin = origin
-        self.context = loader.context
-        self.hooks = loader.hooks
-        self.loaders = loader.loaders
         self.remarks: list[str] = []
         self.is_late = False
         self.stage = "import"
@@ -307,19 +304,19 @@ class _Attempt:
         self.stage = "hooks"
         no_hooks: AbstractContextManager[list[str]] = nullcontext([])
         name = f"{origin.kind}:{origin.name}"
-        with no_hooks if self.is_late else self.hooks.registered(instance, name) as hooks:
+        with no_hooks if self.is_late else self.loader.hooks.registered(instance, name) as hooks:
             self.stage = "contribute"
             log = logging.getLogger(f"pegboard.{origin.kind}s.{origin.name}")
-            loaded = LoadedPlugin(origin, instance, lambda plugin: self.context(plugin, config, log))
+            loaded = LoadedPlugin(origin, instance, lambda plugin: self.loader.context(plugin, config, log))
             loaded.version = version or loaded.version
             loaded.description = own_description(instance)
             loaded.remarks = self.remarks
             loaded.is_late = self.is_late
-            loaded.section = self.config.section(SECTION_OF_KIND[origin.kind], origin.name)
+            loaded.section = self.loader.config.section(SECTION_OF_KIND[origin.kind], origin.name)
             if origin.kind == "toolkit" and (wrong := _PLUGIN_HOOKS.intersection(hooks)):
                 raise PluginError(f"a toolkit cannot implement {min(wrong)!r}: move it to a plugin")
             for hook in hooks:
-                loaded.contributions[hook] += self.hooks.contributions(hook, loaded.context)
+                loaded.contributions[hook] += self.loader.hooks.contributions(hook, loaded.context)
             if self.is_late:
                 from pegboard.loading.late_toolkits import late_contributions
 
@@ -331,10 +328,10 @@ class _Attempt:
     def target(self) -> Any:
         """Return the object that the entry point names, or the object of a loader."""
         origin = self.origin
-        if self.loaders is not None and origin.given is None:
+        if self.loader.loaders is not None and origin.given is None:
             from pegboard.loading.late_toolkits import is_late
 
-            made = self.loaders.load(origin, self.remarks.append)
+            made = self.loader.loaders.load(origin, self.remarks.append)
             if made is not None:
                 self.is_late = is_late(made)
                 return made
@@ -345,10 +342,10 @@ class _Attempt:
         if self.is_late:
             from pegboard.loading.late_toolkits import settings_problems
 
-            if problems := settings_problems(self.config, self.origin.name, target.settings_schema):
+            if problems := settings_problems(self.loader.config, self.origin.name, target.settings_schema):
                 raise _SettingsError(problems)
             return None
-        return _settings(self.config, self.origin, target)
+        return _settings(self.loader.config, self.origin, target)
 
 
 def _settings(config: HostConfig, origin: Origin, target: Any) -> Any:
