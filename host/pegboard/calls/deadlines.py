@@ -117,13 +117,11 @@ class Deadline:
         return self.cancelled > 1
 
     def pause(self) -> None:
-        """Pause the deadline."""
         if not self.cancelled:
             self._left = self.due - self._queue.loop.time()
             self._forget()
 
     def resume(self) -> None:
-        """Resume the deadline."""
         if not self.cancelled:
             self.due = self._queue.loop.time() + self._left
             self._handle = self._queue.loop.call_later(self._left, self.expire)

@@ -30,7 +30,6 @@ class ArgumentSettings(PluginConfig):
 
     @property
     def change(self) -> ArgumentChange:
-        """The settings as a change."""
         value = self.value if "value" in self.model_fields_set else ...
         return ArgumentChange(self.name, self.description, value, self.hidden)
 

@@ -207,17 +207,14 @@ class HostConfig:
 
     @cached_property
     def disabled_tools(self) -> Patterns:
-        """The patterns of `[host] disabled_tools`."""
         return Patterns(self.host.disabled_tools)
 
     @cached_property
     def disabled_toolkits(self) -> Patterns:
-        """The patterns of `[host] disabled_toolkits`."""
         return Patterns(self.host.disabled_toolkits)
 
     @cached_property
     def disabled_plugins(self) -> Patterns:
-        """The patterns of `[host] disabled_plugins`."""
         return Patterns(self.host.disabled_plugins)
 
 

@@ -158,7 +158,6 @@ def _print_content(outcome: ToolResult, *, as_json: bool) -> None:
 
 
 def _as_text(block: Content) -> str:
-    """Return a block of content as text."""
     if isinstance(block, TextContent):
         return block.text
     if isinstance(block, ResourceLink):

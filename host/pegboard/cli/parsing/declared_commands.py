@@ -156,7 +156,6 @@ def _facts_of_plugins(options: Namespace | None) -> Mapping[str, PluginFacts]:
 
 
 def _enabled(config: HostConfig, options: Namespace) -> list[Origin]:
-    """Return the enabled plugins."""
     origins = [origin for origin in find_plugins().origins if origin.kind == "plugin"]
     choices = choose_plugins(origins, config, Selection(tuple(options.only), options.safe))
     return [choice.origin for choice in choices if choice.on]
