@@ -63,10 +63,11 @@ def host_from_options(
     """Return a host that is not started, and set up logging. With `serving`, the log is that of a server."""
     paths = [*options.file, *getattr(options, "paths", ())]
     folders = [str(path) for path in paths if path.is_dir()]
+    files = tuple(path for path in paths if not path.is_dir())
     if folders:
         setattr(options, key_of_folders(), folders)
     alone = folders or names_packages(options)
-    toolkits = _toolkits([path for path in paths if not path.is_dir()])
+    toolkits = _toolkits(files)
     options.lowest = lowest = defaults_for(toolkits)
     options.is_file_skipped = False
     on_untrusted = partial(_remember_skipped, options, on_untrusted or partial(ask_for_trust, options))
@@ -78,14 +79,16 @@ def host_from_options(
     log_warnings(config, serving=serving)
     without = (*without, *(("toolkit", name) for name in getattr(options, "without", None) or ()))
     selection = Selection(
-        tuple(options.only), options.safe, options.strict, without=without, watch=watch, hidden_text=hidden_text
+        (*options.only, *toolkits) if options.only else (),
+        options.safe,
+        options.strict,
+        autoload=not (toolkits or alone),
+        word="named with its file",
+        without=without,
+        files=files,
+        watch=watch,
+        hidden_text=hidden_text,
     )
-    if toolkits:
-        only = (*selection.only, *toolkits) if selection.only else ()
-        files = tuple(path for path in paths if not path.is_dir())
-        selection = selection._replace(only=only, word="named with its file", files=files)
-    if toolkits or alone:
-        selection = selection._replace(autoload=False)
     return Host(config, toolkits=toolkits, selection=selection)
 
 
