@@ -307,12 +307,16 @@ class _Attempt:
         with no_hooks if self.is_late else self.loader.hooks.registered(instance, name) as hooks:
             self.stage = "contribute"
             log = logging.getLogger(f"pegboard.{origin.kind}s.{origin.name}")
-            loaded = LoadedPlugin(origin, instance, lambda plugin: self.loader.context(plugin, config, log))
-            loaded.version = version or loaded.version
-            loaded.description = own_description(instance)
-            loaded.remarks = self.remarks
-            loaded.is_late = self.is_late
-            loaded.section = self.loader.config.section(SECTION_OF_KIND[origin.kind], origin.name)
+            loaded = LoadedPlugin(
+                origin,
+                instance,
+                lambda plugin: self.loader.context(plugin, config, log),
+                version=version,
+                description=own_description(instance),
+                remarks=self.remarks,
+                is_late=self.is_late,
+                section=self.loader.config.section(SECTION_OF_KIND[origin.kind], origin.name),
+            )
             if origin.kind == "toolkit" and (wrong := _PLUGIN_HOOKS.intersection(hooks)):
                 raise PluginError(f"a toolkit cannot implement {min(wrong)!r}: move it to a plugin")
             for hook in hooks:

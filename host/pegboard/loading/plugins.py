@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import sys
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import nullcontext
 from pathlib import Path
 from time import time_ns
@@ -16,6 +16,7 @@ from pegboard.messages.error_fields import failure_text
 from pegboard.plugin.base import Plugin, PluginContext
 from pegboard.plugin.origin import Origin, PluginKind
 from pegboard.secrets.redaction import Redactor, redacted
+from pegboard.types.callers import EMPTY
 
 if TYPE_CHECKING:
     from pegboard.config.problems import ConfigProblem
@@ -153,19 +154,30 @@ class LoadedPlugin:
         section: its section of the configuration when it was loaded.
     """
 
-    def __init__(self, origin: Origin, instance: Any, context: Callable[[LoadedPlugin], PluginContext]) -> None:
+    def __init__(
+        self,
+        origin: Origin,
+        instance: Any,
+        context: Callable[[LoadedPlugin], PluginContext],
+        *,
+        version: str | None = None,
+        description: str | None = None,
+        remarks: Sequence[str] = (),
+        is_late: bool = False,
+        section: Mapping[str, Any] = EMPTY,
+    ) -> None:
         self.origin = origin
         self.instance = instance
         self.context = context(self)
         self.import_seconds = 0.0
         self.loaded_at = time_ns()
         self.state: Any = None
-        self.version = origin.version or None
-        self.description: str | None = None
+        self.version = version or origin.version or None
+        self.description = description
         self.contributions: defaultdict[str, list[Any]] = defaultdict(list)
-        self.remarks: list[str] = []
-        self.is_late = False
-        self.section: Mapping[str, Any] = {}
+        self.remarks = remarks
+        self.is_late = is_late
+        self.section = section
 
     @property
     def folder(self) -> Path:
