@@ -32,7 +32,7 @@ def test_every_exit_code_and_every_variable_that_the_code_reads_has_a_meaning() 
     codes = {int(code) for code in re.findall(r"^\| (\d+) \|", PAGES["command-line.md"](), re.M)}
     assert codes == {CANNOT_OPEN, CANNOT_START, FAILED, INTERRUPTED, OK, USAGE}
     sources = [path.read_text("utf-8") for folder in ("host", "plugins") for path in (ROOT / folder).rglob("*.py")]
-    read = set(re.findall(r"""environ(?:\.get\(|\[|\.pop\()"(\w+)\"""", "".join(sources)))
+    read = set(re.findall(r"""environ(?:\.get\(|\[|\.pop\(|, )"(\w+)\"""", "".join(sources)))
     names = {*read, *(name for facts in own_facts().values() for name in facts.environment)}
     assert {"XDG_STATE_HOME", "ARCADE_WORKER_SECRET"} <= names
     assert names <= set(re.findall(r"^- `(\w+)`", PAGES["environment.md"](), re.M))
