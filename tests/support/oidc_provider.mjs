@@ -12,13 +12,6 @@ const made = (name) => generateKeyPairSync(...kinds[name]).privateKey.export({ f
 const provider = new Provider(`http://127.0.0.1:${port}`, {
   clients: [
     {
-      client_id: 'machine',
-      client_secret: 'machine-secret-0123456789',
-      grant_types: ['client_credentials'],
-      redirect_uris: [],
-      response_types: [],
-    },
-    {
       client_id: 'the tools',
       client_secret: 'tools:secret/0123456789 +%',
       grant_types: [],
@@ -45,7 +38,6 @@ const provider = new Provider(`http://127.0.0.1:${port}`, {
   ttl: { AccessToken: Number(seconds) },
   pkce: { required: () => true },
   features: {
-    clientCredentials: { enabled: true },
     introspection: { enabled: true, allowedPolicy: (context, client) => client.clientId === 'the tools' },
     revocation: { enabled: true },
     deviceFlow: { enabled: Boolean(vault) },
