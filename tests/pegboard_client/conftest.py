@@ -16,8 +16,11 @@ from pegboard_client import Client, Endpoint, Stream
 from tests.pegboard_client.pairs import StreamPair
 from tests.support import asks_kit, content_kit, fixture_kit, growing_plugin, mirrored_kit
 from tests.support.http import Served, http_config
+from tests.support.login_server import server
 from tests.support.pool import make_site
 from tests.support.schemas import LEGACY, MODERN, REVISIONS
+
+__all__ = ["server"]
 
 Connect = Callable[..., Client]
 
@@ -28,20 +31,17 @@ HOST = 'plugins = ["growing"]\n'
 
 @pytest.fixture(scope="session")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder of distributions."""
     return make_site(tmp_path_factory.mktemp("client"), KITS, growing_plugin)
 
 
 @pytest_asyncio.fixture(scope="session", loop_scope="session")
 async def served(site: Path) -> AsyncIterator[Served]:
-    """A host over HTTP."""
     async with Served(site, http_config(host=HOST)) as served:
         yield served
 
 
 @pytest_asyncio.fixture(scope="session", loop_scope="session")
 async def host() -> AsyncIterator[Host]:
-    """A host in this process."""
     kits = {name: module.kit for name, module in KITS.items()}
     config = {"host": {"autoload": False, "transports": []}}
     async with Host(config, plugins={"growing": growing_plugin.GrowingPlugin}, toolkits=kits) as host:

@@ -34,8 +34,6 @@ class MemoryEnd(Connection):
 
 
 class StreamPair:
-    """Both ends."""
-
     def __init__(self) -> None:
         self.client, self.server = MemoryEnd(), MemoryEnd()
         self.client.other, self.server.other = self.server, self.client

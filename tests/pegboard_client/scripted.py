@@ -18,8 +18,6 @@ REVISION = "2025-11-25"
 
 
 class Got(NamedTuple):
-    """One request of the client."""
-
     verb: str
     headers: dict[str, str]
     message: Any
@@ -30,16 +28,13 @@ class Got(NamedTuple):
         return self.message["method"] if self.message and "method" in self.message else self.verb
 
     def result(self, result: Any, *headers: str) -> bytes:
-        """Return a response with a result."""
         return as_json({"jsonrpc": "2.0", "id": self.message["id"], "result": result}, *headers)
 
     def event(self, result: Any, event_id: str = "") -> bytes:
-        """Return an event with a result."""
         return event({"jsonrpc": "2.0", "id": self.message["id"], "result": result}, event_id)
 
 
 def whole(status: int, body: bytes, *headers: str) -> bytes:
-    """Return a whole HTTP response."""
     lines = [f"HTTP/1.1 {status} Reason", f"Content-Length: {len(body)}", *headers]
     return "\r\n".join(lines).encode() + b"\r\n\r\n" + body
 
@@ -49,7 +44,6 @@ def as_json(value: Any, *headers: str, status: int = 200) -> bytes:
 
 
 def event(message: Any, event_id: str = "", retry: int | None = None) -> bytes:
-    """Return one event."""
     lines = [f"id: {event_id}"] if event_id else []
     lines += [] if retry is None else [f"retry: {retry}"]
     return "\n".join([*lines, f"data: {json.dumps(message) if message else ''}", "", ""]).encode()

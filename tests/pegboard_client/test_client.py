@@ -11,13 +11,10 @@ from pegboard.plugin import ProtocolError
 from pegboard_client import Asked, Client, ServerTimeoutError
 from tests.host.hosting import WAIT, until
 from tests.pegboard_client.conftest import Connect
+from tests.support.mcp_client import text_of
 from tests.support.schemas import MODERN
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
-
-
-def text(result: dict[str, Any]) -> str:
-    return result["content"][0]["text"]  # type: ignore[no-any-return]
 
 
 async def answer(question: Asked) -> dict[str, Any]:
@@ -42,7 +39,7 @@ async def test_it_reads_lists_tools_resources_and_prompts(connect: Connect) -> N
         assert "fixture://text" in [resource["uri"] for resource in await client.resources()]
         assert await client.templates() != []
         assert "fixture_review" in [prompt["name"] for prompt in await client.prompts()]
-        assert text(await client.call("fixture_echo", {"text": "grüezi"})) == "grüezi"
+        assert text_of(await client.call("fixture_echo", {"text": "grüezi"})) == "grüezi"
         assert (await client.read("fixture://text"))["contents"][0]["text"] == "# A text\n"
         assert "review" in str(await client.prompt("fixture_review"))
 
@@ -60,11 +57,11 @@ async def test_it_answers_questions_with_the_function_of_the_client_or_of_the_re
         return {"action": "accept", "content": {"value": "Bob"}}
 
     async with connect(ask=answer) as client:
-        assert "Paris" in text(await client.call("asks_sample"))
+        assert "Paris" in text_of(await client.call("asks_sample"))
         if client.revision < "2025-06-18":
             return
-        assert text(await client.call("asks_name")) == "Hello, Ann"
-        assert text(await client.call("asks_name", ask=bob)) == "Hello, Bob"
+        assert text_of(await client.call("asks_name")) == "Hello, Ann"
+        assert text_of(await client.call("asks_name", ask=bob)) == "Hello, Bob"
 
 
 async def test_without_a_function_it_declares_no_support_for_questions(connect: Connect) -> None:
@@ -73,12 +70,12 @@ async def test_without_a_function_it_declares_no_support_for_questions(connect: 
             with pytest.raises(ProtocolError, match="capability"):
                 await client.call("asks_sample")
         else:
-            assert "capability" in text(await client.call("asks_sample"))
+            assert "capability" in text_of(await client.call("asks_sample"))
 
 
 async def test_roots_are_declared_and_returned(connect: Connect) -> None:
     async with connect(roots=["file:///mine"]) as client:
-        assert "file:///mine" in text(await client.call("asks_roots"))
+        assert "file:///mine" in text_of(await client.call("asks_roots"))
 
 
 async def test_exchange_returns_the_questions_of_a_result_unanswered(connect: Connect) -> None:
@@ -103,7 +100,7 @@ async def test_a_cancelled_wait_cancels_the_call_at_the_server(connect: Connect)
         async with asyncio.timeout(WAIT):
             await begun.wait()
             task.cancel()
-            while label not in text(await client.call("fixture_cancelled")):
+            while label not in text_of(await client.call("fixture_cancelled")):
                 pass
         assert task.cancelled()
 
@@ -114,7 +111,7 @@ async def test_a_call_without_response_times_out_and_is_cancelled(connect: Conne
         with pytest.raises(ServerTimeoutError, match="did not respond to tools/call in time"):
             await client.call("fixture_wait", {"label": label}, timeout=0.3)
         async with asyncio.timeout(WAIT):
-            while label not in text(await client.call("fixture_cancelled")):
+            while label not in text_of(await client.call("fixture_cancelled")):
                 pass
 
 
@@ -133,4 +130,4 @@ async def test_it_hears_of_changed_lists_and_resources(connect: Connect) -> None
 async def test_many_calls_at_once_get_their_own_responses(connect: Connect) -> None:
     async with connect() as client:
         results = await asyncio.gather(*(client.call("fixture_echo", {"text": str(n)}) for n in range(50)))
-        assert [text(result) for result in results] == [str(n) for n in range(50)]
+        assert [text_of(result) for result in results] == [str(n) for n in range(50)]

@@ -469,9 +469,7 @@ async def test_a_login_is_performed_only_once_per_request(status: int) -> None:
     challenge = whole(status, b"", 'WWW-Authenticate: Bearer error="insufficient_scope"')
     tokens = Tokens()
     async with scripted_http(lambda _: challenge) as (url, got):
-        with pytest.raises(LoginRequiredError):
-            async with Client(Endpoint(url, auth=tokens)):
-                pass
+        await assert_refused(Endpoint(url, auth=tokens), "requires a login", LoginRequiredError)
     assert len(got) == 2
     assert tokens.statuses == [status]
 

@@ -293,19 +293,12 @@ time.sleep(600)
 """
 
 
-async def test_a_stubborn_program_and_its_children_are_ended(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("groups", [True, False], ids=["with its children", "alone, as on Windows"])
+async def test_a_stubborn_program_is_ended(groups: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("pegboard_client.child_process.MAX_EXIT_SECONDS", 0.05)
-    async with Client(program(STUBBORN), revision=REVISION) as client:
-        pids = (await client.request("ping"))["pids"]
-    await until(lambda: all(map(is_gone, pids)))
-
-
-async def test_without_process_groups_the_program_itself_is_ended(monkeypatch: pytest.MonkeyPatch) -> None:
-    """As on Windows."""
-    monkeypatch.setattr("pegboard_client.child_process.MAX_EXIT_SECONDS", 0.05)
-    monkeypatch.setattr("pegboard_client.child_process.GROUPS", False)
+    monkeypatch.setattr("pegboard_client.child_process.GROUPS", groups)
     alone = STUBBORN.replace("child.pid", "os.getpid()").replace(SLEEPING_CHILD, "")
-    async with Client(program(alone), revision=REVISION) as client:
+    async with Client(program(STUBBORN if groups else alone), revision=REVISION) as client:
         pids = (await client.request("ping"))["pids"]
     await until(lambda: all(map(is_gone, pids)))
 

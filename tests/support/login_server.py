@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import asyncio
 from base64 import b64decode
-from collections.abc import Mapping
+from collections.abc import AsyncIterator, Mapping
 from typing import Any
 from urllib.parse import parse_qsl, unquote, urlsplit
 
 import aiohttp
+import pytest
 from aiohttp import web
 
 from tests.support.loopback_server import LoopbackServer, challenge_of, redirected
@@ -142,3 +143,9 @@ class Browser:
     def query(self) -> dict[str, str]:
         """The parameters of the last page."""
         return dict(parse_qsl(urlsplit(self.opened[-1]).query))
+
+
+@pytest.fixture
+async def server() -> AsyncIterator[LoginServer]:
+    async with LoginServer() as server:
+        yield server

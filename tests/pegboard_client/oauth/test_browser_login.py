@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
 from typing import Any
 
 import aiohttp
@@ -18,12 +17,6 @@ from tests.support.login_server import Browser, LoginServer
 pytestmark = pytest.mark.timeout(30)
 
 UNKNOWN = {"WWW-Authenticate": "Bearer"}
-
-
-@pytest.fixture
-async def server() -> AsyncIterator[LoginServer]:
-    async with LoginServer() as server:
-        yield server
 
 
 async def logged_in(auth: OAuth, server: LoginServer, **challenge: str) -> str:

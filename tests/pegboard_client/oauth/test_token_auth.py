@@ -24,12 +24,6 @@ RENEWABLE = (200, {"refresh_token": "renew-1"})
 EXPIRED = (200, {"refresh_token": "renew-1", "expires_in": 0})
 
 
-@pytest.fixture
-async def server() -> AsyncIterator[LoginServer]:
-    async with LoginServer() as server:
-        yield server
-
-
 async def token(auth: OAuth | ClientCredentials, server: LoginServer) -> str | None:
     return (await auth.headers(server.url)).get("Authorization")
 
@@ -42,8 +36,6 @@ async def refused(auth: OAuth | ClientCredentials, server: LoginServer, status: 
 
 
 class Shelf:
-    """A store in memory that keeps JSON."""
-
     def __init__(self) -> None:
         self.kept: dict[str, str] = {}
 
