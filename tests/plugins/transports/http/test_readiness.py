@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
 
 import pytest
-from aiohttp import ClientSession
 
 from pegboard import Host
 from pegboard.plugin import Plugin, Transport, TransportContext, hookimpl
 from pegboard.runtime import supervisor
+from tests.support.asgi import send
 from tests.support.peer import WAIT
 
 BEGUN, FAIL, REOPEN = "begun", "fail", "reopen"
@@ -41,26 +40,23 @@ async def test_a_host_is_not_ready_until_its_transport_is_open_again(monkeypatch
     monkeypatch.setattr(supervisor, "MIN_DELAY_SECONDS", 0.001)
     MortalPlugin.steps = steps = {name: asyncio.Event() for name in (BEGUN, FAIL, REOPEN)}
     opened: asyncio.Queue[str] = asyncio.Queue()
-
-    def note(address: str, tools: Sequence[str]) -> None:
-        opened.put_nowait(address)
-
-    config = {"host": {"autoload": False}, "plugins": {"http": {"port": 0}, "mortal": {}}}
-    async with asyncio.timeout(WAIT), ClientSession() as client, Host(config, plugins={"mortal": MortalPlugin}) as host:
-        host.for_transports.on_opened = note
-        running = asyncio.create_task(host.run(["http", "mortal"]))
-        (url,) = {await opened.get(), await opened.get()} - {"mortal"}
+    config = {"host": {"autoload": False}, "plugins": {"http": {}, "mortal": {}}}
+    async with asyncio.timeout(WAIT), Host(config, plugins={"mortal": MortalPlugin}) as host:
+        host.for_transports.on_opened = lambda address, _: opened.put_nowait(address)
+        running = asyncio.create_task(host.run(["mortal"]))
 
         async def ready() -> tuple[int, str]:
-            async with client.get(f"{url.removesuffix('/mcp')}/readyz") as response:
-                return response.status, await response.text()
+            answer = await send(host.asgi(), "GET", "/readyz").answer()
+            return answer.status, answer.text
 
+        assert await opened.get() == "mortal"
         assert await ready() == (200, "ready\n")
         steps[FAIL].set()
         await steps[BEGUN].wait()
         assert await ready() == (503, "restarting: mortal\n")
         steps[REOPEN].set()
-        await opened.get()
+        while await opened.get() != "mortal":
+            pass
         assert await ready() == (200, "ready\n")
         running.cancel()
         await asyncio.wait((running,))

@@ -24,7 +24,8 @@ from pegboard_plugins.transports.http.workers.listening import open_sockets
 from tests.protocol.http.test_service import MANAGER
 from tests.support.forks import forks
 from tests.support.http import Line, Served, http_config
-from tests.support.http_mcp import ask, call, opened, send
+from tests.support.http_mcp import Session, ask, call, opened, send
+from tests.support.mcp_client import text_of
 from tests.support.peer import LIMIT, WAIT
 from tests.support.wire import PEGBOARD, client_environment
 
@@ -72,15 +73,15 @@ MAX_CONNECTIONS = 300
 
 
 def with_workers(
-    folder: Path, http: str = "port = 0", more: str = SEALED, command: Sequence[str | Path] = ()
+    folder: Path, http: str = "port = 0", more: str = SEALED, command: Sequence[str | Path] = (), before: str = ""
 ) -> Served:
     (folder / "tools.py").write_text(TOOLS)
-    command = command or (sys.executable, "-m", "pegboard", "serve", str(folder / "tools.py"), "--workers", "2")
+    start = ("-c", f"{before}; from pegboard.cli import main; sys.exit(main())") if before else ("-m", "pegboard")
+    command = command or (sys.executable, *start, "serve", str(folder / "tools.py"), "--workers", "2")
     return Served(folder, http_config(http, more=more), command=command)
 
 
 def pids_of(parent: int) -> set[int]:
-    """Return the processes that a process has started."""
     return {*map(int, Path(f"/proc/{parent}/task/{parent}/children").read_text().split())}
 
 
@@ -90,11 +91,6 @@ def threads_of(pid: int) -> int:
 
 def files_in(folder: Path) -> set[str]:
     return {path.name for path in folder.iterdir()}
-
-
-def text_of(answer: Any) -> str:
-    text: str = answer["content"][0]["text"]
-    return text
 
 
 async def text(served: Served, tool: str) -> str:
@@ -107,11 +103,13 @@ async def reached(line: Line) -> int:
     return int(text_of((await line.answer()).json["result"]))
 
 
-async def until_each_answers(served: Served, pids: set[int]) -> None:
-    """Connect until each of these processes has answered, and no other one."""
+async def until_each_answers(served: Served, pids: set[int], session: Session | None = None) -> None:
+    """Send calls until each of these processes has answered, and no other one."""
     seen: set[int] = set()
     for _ in range(MAX_CONNECTIONS):
-        seen.add(int(await text(served, "demo_pid")))
+        request = call("demo_pid")
+        exchanged = await (ask(served, request) if session is None else session.post(request))
+        seen.add(int(text_of(exchanged.result)))
         if seen == pids:
             return
     raise AssertionError(f"{seen} of {pids} answered")
@@ -132,13 +130,7 @@ async def test_each_worker_serves_calls_and_sealed_sessions(served: Served) -> N
     pids = pids_of(served.pid)
     assert len(pids) == 2
     await until_each_answers(served, pids)
-    session = await opened(served)
-    seen: set[int] = set()
-    for _ in range(MAX_CONNECTIONS):
-        seen.add(int(text_of((await session.post(call("demo_pid"))).result)))
-        if seen == pids:
-            break
-    assert seen == pids
+    await until_each_answers(served, pids, await opened(served))
 
 
 async def test_the_first_process_imports_no_toolkit_and_has_one_thread(served: Served, folder: Path) -> None:
@@ -150,10 +142,10 @@ async def test_the_first_process_imports_no_toolkit_and_has_one_thread(served: S
 
 async def test_the_first_process_imports_no_other_plugin(tmp_path: Path) -> None:
     names = "*sorted(name for name in sys.modules if name.startswith('pegboard_plugins.'))"
-    code = f"import atexit, os, sys; atexit.register(lambda: print('imported', os.getpid(), {names}, file=sys.stderr))"
-    code += "; from pegboard.cli import main; sys.exit(main())"
-    command = (sys.executable, "-c", code, "serve", str(tmp_path / "tools.py"), "--workers", "2")
-    async with with_workers(tmp_path, command=command) as served:
+    before = (
+        f"import atexit, os, sys; atexit.register(lambda: print('imported', os.getpid(), {names}, file=sys.stderr))"
+    )
+    async with with_workers(tmp_path, before=before) as served:
         served.signal(signal.SIGTERM)
         assert await served.wait() == 0
     (printed,) = re.findall(rf"imported {served.pid} (.*)", served.stderr)
@@ -246,10 +238,8 @@ async def test_workers_end_with_the_process_that_started_them(tmp_path: Path) ->
 
 
 async def test_the_server_ends_with_the_code_of_the_first_of_five_failures(tmp_path: Path) -> None:
-    limits = "import pegboard_plugins.transports.http.workers.supervisor as s; s.FAILURE_SECONDS = 1000.0"
-    code = f"import sys; {limits}; from pegboard.cli import main; sys.exit(main())"
-    command = (sys.executable, "-c", code, "serve", str(tmp_path / "tools.py"), "--workers", "2")
-    async with with_workers(tmp_path, command=command) as served:
+    before = "import sys, pegboard_plugins.transports.http.workers.supervisor as s; s.FAILURE_SECONDS = 1000.0"
+    async with with_workers(tmp_path, before=before) as served:
         for _ in range(5):
             async with await served.connect() as line:
                 await send(line, call("demo_leave"))

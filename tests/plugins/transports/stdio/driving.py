@@ -64,6 +64,5 @@ def start(
 
 
 def reported(err: str, name: str) -> Any:
-    """Return the report of that name."""
     (line,) = [line for line in err.splitlines() if line.startswith(f"report {name} ")]
     return json.loads(line.split(" ", 2)[2])
