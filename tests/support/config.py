@@ -19,7 +19,14 @@ VARIABLES = {"environment": defaults()["environment"]}
 
 def section(name: str, values: Mapping[str, Any]) -> str:
     """Return the text of a section."""
-    return "\n".join([f"[{name}]", *(f"{key} = {json.dumps(value)}" for key, value in values.items()), ""])
+    return "\n".join([f"[{name}]", *(f"{key} = {_toml(value)}" for key, value in values.items()), ""])
+
+
+def _toml(value: Any) -> str:
+    """Return a value as TOML."""
+    if isinstance(value, Mapping):
+        return "{" + ", ".join(f"{key} = {_toml(member)}" for key, member in value.items()) + "}"
+    return json.dumps(value)
 
 
 def load(folder: Path, text: str = "", environ: Mapping[str, str] | None = None, **options: Any) -> HostConfig:

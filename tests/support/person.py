@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import re
+from collections.abc import AsyncIterator
 from typing import Self
 from urllib.parse import urljoin
 
 import aiohttp
+import pytest
 
 MAX_PAGES = 20
 
@@ -63,3 +65,9 @@ class Person:
         """Send a form, and return the status of the response."""
         async with self._session.post(url, data=fields, headers=headers, allow_redirects=False) as answer:
             return answer.status
+
+
+@pytest.fixture
+async def person() -> AsyncIterator[Person]:
+    async with Person() as person:
+        yield person

@@ -17,7 +17,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Self, cast
 
-from tests.support.forks import start_fork
+from tests.support.forks import Done, start_fork
 from tests.support.peer import LIMIT, WAIT, Peer
 
 PEGBOARD = Path(sysconfig.get_path("scripts")) / "pegboard"
@@ -120,6 +120,16 @@ class Process:
             await self.wait()
         finally:
             self._folder.cleanup()
+
+    async def finish(self) -> Done:
+        """Run without input, and return the exit code and the output."""
+        await self.start(asyncio.subprocess.DEVNULL)
+        try:
+            assert self.process.stdout is not None
+            output = await self.process.stdout.read()
+            return Done(await self.wait(), output.decode(), self.stderr)
+        finally:
+            await self.stop()
 
     async def _collect(self) -> None:
         assert self.process.stderr is not None

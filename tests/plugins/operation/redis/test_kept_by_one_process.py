@@ -11,7 +11,7 @@ import pytest_asyncio
 
 from tests.docs.pages import Page
 from tests.plugins.operation.redis.test_two_processes import STATE, Two, text, until
-from tests.plugins.servers.upstreams.test_processes import toml
+from tests.plugins.servers.upstreams.mounts import toml
 from tests.support import asks_kit
 from tests.support.distributions import make_distribution
 from tests.support.http import Served, http_config

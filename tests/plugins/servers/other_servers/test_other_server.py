@@ -6,8 +6,8 @@ import asyncio
 import shlex
 import sys
 from argparse import Namespace
-from collections.abc import AsyncIterator, Awaitable, Iterator
-from contextlib import asynccontextmanager
+from collections.abc import Iterator
+from contextlib import AbstractAsyncContextManager
 from pathlib import Path
 from typing import Any
 from unittest.mock import AsyncMock
@@ -19,7 +19,7 @@ from pegboard_client.addresses import MAX_REQUEST_SECONDS
 from pegboard_plugins.servers.other_servers import other_server
 from pegboard_plugins.servers.other_servers.other_server_output import print_shown
 from pegboard_plugins.servers.other_servers.server_items import call_named
-from tests.pegboard_client.scripted import REVISION, Got, scripted_http, session, whole
+from tests.pegboard_client.scripted import Got, scripted_http, session, whole
 from tests.support.command_line import Command
 from tests.support.forks import Done
 from tests.support.http import OPEN_MCP, http_config
@@ -223,38 +223,33 @@ async def test_a_call_may_take_longer_than_other_requests() -> None:
 
 
 @pytest.mark.parametrize(
-    ("options", "code", "message"),
+    ("line", "code", "message"),
     [
-        (["--stdio", "/no/such/program"], 5, "/no/such/program"),
-        (["--stdio", "sh -c 'echo no config >&2; exit 3'"], 5, "pegboard: sh: no config"),
-        (["--url", "http://127.0.0.1:1/mcp"], 5, "http://127.0.0.1:1/mcp"),
-        (["--url", "ftp://a"], 2, "'ftp://a' is not an http or https URL"),
-        (["--url", "http://a", "--stdio", "b"], 2, "not allowed with argument --url"),
-        (["--url", "http://a", "--header", "secret"], 2, "a header has the form 'NAME: VALUE'"),
-        (["--stdio", "'"], 2, "is not a command line"),
-        (["--stdio", ""], 2, "the command line is empty"),
-        (["--login"], 2, "--login has no effect without --url"),
-        (["--stdio", "a", "--header", "B: c"], 2, "--header has no effect without --url"),
-        (["--url", "http://a", "--file", "b.py"], 2, "--file has no effect with --url and --stdio"),
+        ("list --stdio /no/such/program", 5, "/no/such/program"),
+        ("list --stdio \"sh -c 'echo no config >&2; exit 3'\"", 5, "pegboard: sh: no config"),
+        ("list --url http://127.0.0.1:1/mcp", 5, "http://127.0.0.1:1/mcp"),
+        ("list --url ftp://a", 2, "'ftp://a' is not an http or https URL"),
+        ("list --url http://a --stdio b", 2, "not allowed with argument --url"),
+        ("list --url http://a --header secret", 2, "a header has the form 'NAME: VALUE'"),
+        ('list --stdio "\'"', 2, "is not a command line"),
+        ('list --stdio ""', 2, "the command line is empty"),
+        ("list --login", 2, "--login has no effect without --url"),
+        ("list --stdio a --header 'B: c'", 2, "--header has no effect without --url"),
+        ("list --url http://a --file b.py", 2, "--file has no effect with --url and --stdio"),
+        (
+            "call x --task",
+            1,
+            "no `pegboard serve` with this configuration is running: start it first, or add --url URL",
+        ),
+        ("call x --resume 1 --stdio a", 2, "--resume has no effect with --stdio"),
+        ("call x --task --file a.py", 2, "--file has no effect with --task and --resume"),
     ],
 )
-def test_a_server_that_cannot_be_reached_is_named(options: list[str], code: int, message: str, bare: Command) -> None:
-    done = bare("list", *options)
-    assert (done.code, done.out, message in done.err) == (code, "", True), done.err
-    assert "Traceback" not in done.err
-
-
-@pytest.mark.parametrize(
-    ("options", "code", "message"),
-    [
-        (["--task"], 1, "no `pegboard serve` with this configuration is running: start it first, or add --url URL"),
-        (["--resume", "1", "--stdio", "a"], 2, "--resume has no effect with --stdio"),
-        (["--task", "--file", "a.py"], 2, "--file has no effect with --task and --resume"),
-    ],
-)
-def test_a_task_needs_a_server_that_goes_on(options: list[str], code: int, message: str, bare: Command) -> None:
-    done = bare("call", "some_tool", *options)
-    assert (done.code, done.out, message in done.err) == (code, "", True), done.err
+def test_a_wrong_line_or_a_server_that_cannot_be_reached_is_explained(
+    line: str, code: int, message: str, bare: Command
+) -> None:
+    done = bare(*shlex.split(line))
+    assert (done.code, done.out, message in done.err, "Traceback" in done.err) == (code, "", True, False), done.err
 
 
 @pytest.mark.needs("auth_token")
@@ -275,27 +270,15 @@ async def test_a_web_page_is_not_a_server(bare: Command) -> None:
 # --- foreign servers over HTTP
 
 
-@asynccontextmanager
-async def foreign(results: dict[str, Any]) -> AsyncIterator[tuple[str, list[Got]]]:
-    """A server in a session with some results; its capabilities are in `results["initialize"]`."""
-
-    def respond(got: Got) -> bytes | Awaitable[bytes]:
-        if got.method == "initialize":
-            info = {"name": "s", "version": "1"}
-            result = {"protocolVersion": REVISION, "capabilities": results["initialize"], "serverInfo": info}
-            return got.result(result, "Mcp-Session-Id: s1")
-        return got.result(results[got.method]) if got.method in results else whole(400, b"")
-
-    def handshake(got: Got) -> bytes | Awaitable[bytes]:
-        return respond(got) if got.method == "initialize" else session(respond)(got)
-
-    async with scripted_http(handshake) as server:
-        yield server
+def foreign(results: dict[str, Any]) -> AbstractAsyncContextManager[tuple[str, list[Got]]]:
+    """A server in a session with some results."""
+    return scripted_http(
+        session(lambda got: got.result(results[got.method]) if got.method in results else whole(400, b""))
+    )
 
 
 EVIL = "\x1b[31mred\u202e"
 HOSTILE = {
-    "initialize": {"tools": {}},
     "tools/list": {
         "tools": [
             {"name": f"a{EVIL}\nb", "description": f"{EVIL}\nmore", "inputSchema": {"properties": {"x": True}}},
@@ -325,7 +308,7 @@ async def test_hostile_lists_and_results_are_printed_safely(bare: Command) -> No
 
 
 async def test_headers_are_sent(bare: Command) -> None:
-    async with foreign({"initialize": {"tools": {}}, "tools/list": {"tools": []}}) as (url, got):
+    async with foreign({"tools/list": {"tools": []}}) as (url, got):
         headers = ["--header", "Authorization: Bearer abc", "--header", "X-Team:cups"]
         done = await asyncio.to_thread(bare, "list", "--url", url, *headers)
     assert (done.code, done.err) == (0, "pegboard: the server has no tools, prompts and resources\n")

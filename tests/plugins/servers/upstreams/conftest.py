@@ -1,10 +1,15 @@
-"""A state directory for each test, so that no test lists what another one has connected to."""
+"""A state directory for each test, so that no test lists what another one has connected to. A server with a login."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
 import pytest
+
+from tests.support.login_server import server
+from tests.support.person import person
+
+__all__ = ["person", "server"]
 
 
 @pytest.fixture(autouse=True)

@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Any
 
 from pegboard_client import Client, Program
-from tests.plugins.servers.upstreams.mounts import scripted
-from tests.plugins.servers.upstreams.test_processes import toml
+from tests.plugins.servers.upstreams.mounts import scripted, toml
+from tests.support.forks import Done
 from tests.support.pool import CONFIG
 from tests.support.wire import PEGBOARD, Process
 
@@ -51,7 +51,6 @@ class Gated:
 
     @property
     def config(self) -> str:
-        """The configuration of a host that mounts the server."""
         return f"{CONFIG}\n[plugins.upstreams]\n{self.config_lines}{toml('one', self.section)}"
 
     @property
@@ -76,7 +75,6 @@ class Gated:
 
     @asynccontextmanager
     async def command(self, *arguments: str) -> AsyncIterator[Process]:
-        """Run a command that mounts the server."""
         process = Process([PEGBOARD, *arguments], self.config, self.env, None, self.folder)
         await process.start(asyncio.subprocess.DEVNULL)
         try:
@@ -84,7 +82,6 @@ class Gated:
         finally:
             await process.stop()
 
-
-async def names(client: Client) -> list[str]:
-    """Return the names of the tools that a client sees."""
-    return [tool["name"] for tool in await client.tools()]
+    async def run(self, *arguments: str) -> Done:
+        """Run a command that mounts the server to its end."""
+        return await Process([PEGBOARD, *arguments], self.config, self.env, None, self.folder).finish()

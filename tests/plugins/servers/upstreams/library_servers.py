@@ -14,8 +14,6 @@ from pegboard_testing import connect
 
 
 class Person(BaseModel):
-    """The form of a question."""
-
     name: str
 
 
@@ -25,7 +23,6 @@ def add(a: int, b: int) -> str:
 
 
 def official() -> Any:
-    """Return a server of the official SDK."""
     try:
         from mcp.server import MCPServer as Server  # type: ignore[import-not-found]
         from mcp.server.mcpserver import Context  # type: ignore[import-not-found]
@@ -45,7 +42,6 @@ def official() -> Any:
 
 
 def low_level() -> Any:
-    """Return a low-level server of the official SDK."""
     from mcp import types  # type: ignore[import-not-found]
     from mcp.server.lowlevel import Server  # type: ignore[import-not-found]
 
@@ -76,7 +72,6 @@ def low_level() -> Any:
 
 
 def fastmcp() -> Any:
-    """Return a server of FastMCP."""
     from fastmcp import Context, FastMCP  # type: ignore[import-not-found]
 
     server = FastMCP("shop")

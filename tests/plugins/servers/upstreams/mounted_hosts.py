@@ -22,8 +22,6 @@ from tests.pegboard_client.pairs import StreamPair
 
 
 class OneServer:
-    """A mounted server with one connection."""
-
     def __init__(self, config: ServerConfig) -> None:
         self.name = "far"
         self.config = config
@@ -54,7 +52,6 @@ class OneServer:
 
 @asynccontextmanager
 async def far_client(host: Host, **options: Any) -> AsyncIterator[Client]:
-    """Connect to a host in this process."""
     pair = StreamPair()
     serving = asyncio.ensure_future(host.serve(pair.server, pair.server.messages(), caller=LOCAL))
     try:

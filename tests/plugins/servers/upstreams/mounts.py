@@ -11,6 +11,9 @@ from types import MappingProxyType
 from typing import Any
 
 from pegboard_testing import connect
+from tests.support.config import section
+from tests.support.http import Served, http_config
+from tests.support.oidc import OidcProvider, free_port
 from tests.support.wire import PEGBOARD
 
 HERE = Path(__file__).parent
@@ -23,8 +26,22 @@ def peer(**more: Any) -> dict[str, Any]:
     return {"command": str(PEGBOARD), "args": ["stdio", "--file", str(HERE / "peer_kit.py")], **more}
 
 
+def served_peer(folder: Path, port: int = 0, more: str = "") -> Served:
+    """Return a `pegboard serve` with the toolkit of peers, and with more sections."""
+    config = http_config(f"port = {port}", more=more)
+    return Served(folder, config, command=(PEGBOARD, "serve", "--file", HERE / "peer_kit.py"))
+
+
+@asynccontextmanager
+async def guarded_peer(folder: Path, **options: Any) -> AsyncIterator[tuple[OidcProvider, Served]]:
+    """Serve the toolkit of peers to callers with tokens of the npm package oidc-provider."""
+    port = free_port()
+    provider = OidcProvider("ES256", f"http://127.0.0.1:{port}/mcp", vault=True, **options)
+    async with provider, served_peer(folder, port, provider.guard) as peer:
+        yield provider, peer
+
+
 def scripted(folder: Path, script: dict[str, Any], **more: Any) -> dict[str, Any]:
-    """Return the section of a scripted server."""
     path = folder / f"script-{len(list(folder.iterdir()))}.json"
     path.write_text(json.dumps(script))
     return {"command": sys.executable, "args": ["-IS", str(HERE / "scripted.py"), str(path)], **more}
@@ -35,8 +52,12 @@ def tool(name: str, **more: Any) -> dict[str, Any]:
 
 
 def tools(*names: str) -> dict[str, Any]:
-    """Return a script with tools."""
     return {"tools/list": {"tools": [tool(name) for name in names]}}
+
+
+def toml(name: str, server: dict[str, Any]) -> str:
+    """Return the section of a server for a configuration file."""
+    return section(f"plugins.upstreams.servers.{name}", server)
 
 
 @asynccontextmanager
@@ -57,5 +78,4 @@ async def mounting(
 
 
 async def names(client: Any) -> list[str]:
-    """Return the names of the tools that a client sees."""
     return [listed["name"] for listed in await client.tools()]

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import ssl
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
 from functools import partial
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import pytest
 from aiohttp import web
@@ -28,50 +29,18 @@ from pegboard_plugins.servers.upstreams.caller_login import CallerLogin, agreeme
 from pegboard_plugins.servers.upstreams.host_login import oauth
 from pegboard_plugins.servers.upstreams.settings import ServerConfig
 from tests.plugins.auth.vault.test_commands import pegboard
+from tests.plugins.servers.upstreams.mounts import names
 from tests.plugins.servers.upstreams.test_host_login import MemoryLogins, configure, stdio, vault_logins
+from tests.support.callers import Network, caller_sections
 from tests.support.config import section
 from tests.support.http import Line, Served, http_config
-from tests.support.http_mcp import ask, call, message
-from tests.support.issuer import RESOURCE
+from tests.support.http_mcp import call
 from tests.support.login_issuer import LoginIssuer
 from tests.support.login_server import Browser, LoginServer
 from tests.support.oidc import free_port
 from tests.support.person import Person
 
 CUP = call("cups_cup")
-
-
-class Network(NamedTuple):
-    """A host on HTTP, and the issuer of its callers."""
-
-    served: Served
-    issuer: LoginIssuer
-
-    async def ask(self, user: str, request: dict[str, Any], **claims: Any) -> dict[str, Any]:
-        """Return the result of a user's request."""
-        bearer = f"Bearer {self.issuer.token(sub=user, **claims)}"
-        return (await ask(self.served, request, Authorization=bearer)).result
-
-    async def tools(self, user: str, **claims: Any) -> list[str]:
-        """Return the names of the tools that a user sees."""
-        return [tool["name"] for tool in (await self.ask(user, message("tools/list"), **claims))["tools"]]
-
-    async def text(self, user: str, **claims: Any) -> str:
-        """Call the tool as a user, and return the text of the result."""
-        return str((await self.ask(user, CUP, **claims))["content"][0]["text"])
-
-    async def link(self, user: str, request: dict[str, Any] = CUP, **claims: Any) -> str:
-        """Return the link in the error of a call that needs a login."""
-        error = (await self.ask(user, request, **claims))["_meta"]["pegboard/error"]
-        return str(error["authorizationRequired"]["url"])
-
-    async def log_in(self, user: str, request: dict[str, Any] = CUP, *, key: str = "", **claims: Any) -> Person:
-        """Log in as a user, or paste a key. Return the browser."""
-        link = await self.link(user, request, **claims)
-        self.issuer.user = user
-        async with Person(**({"key": key} if key else {})) as person:
-            await person.open(link)
-        return person
 
 
 class Encrypted(Served):
@@ -103,101 +72,94 @@ def served_host(
         tls: lines of `[plugins.http]` with a certificate.
     """
     port = port or free_port()
-    sections = section("plugins.resource_server", {"resource": RESOURCE})
-    sections += section("[plugins.resource_server.authorization_servers]", {"issuer": issuer})
-    sections += section("plugins.vault", {})
-    if callers:
-        url = f"https://localhost:{port}" if tls else f"http://127.0.0.1:{port}"
-        settings = {"url": url, "issuer": issuer, "client_id": "vault"}
-        sections += section("plugins.vault.callers", settings)
+    url = f"https://localhost:{port}" if tls else f"http://127.0.0.1:{port}"
+    sections = caller_sections(issuer, url if callers else "")
     sections += section("plugins.upstreams.servers.cups", {"identity": "user", **mounted}) + more
     config = http_config(f'host = "127.0.0.1"\nport = {port}\n{tls}', more=sections)
     (tmp_path / "hostconfig.toml").write_text(config, "utf-8")  # for commands
     kind = Encrypted if tls else Served
-    return kind(tmp_path, config, env={"PEGBOARD_STATE_DIR": str(tmp_path / "state")}, cwd=tmp_path)
+    return kind(tmp_path, config, env={"PEGBOARD_STATE_DIR": os.environ["PEGBOARD_STATE_DIR"]}, cwd=tmp_path)
 
 
 @asynccontextmanager
 async def hosting(tmp_path: Path, mounted: dict[str, Any], **options: Any) -> AsyncIterator[Network]:
     async with LoginIssuer() as issuer, served_host(tmp_path, issuer.url, mounted, **options) as served:
-        yield Network(served, issuer)
+        yield Network(served, issuer, CUP)
 
 
-async def test_a_caller_logs_in_and_calls(tmp_path: Path) -> None:
-    async with LoginServer() as server, hosting(tmp_path, {"url": server.url}) as network:
-        assert await network.tools("ann") == ["cups_login"]
-        person = await network.log_in("ann", call("cups_login"), client_id="editor")
-        assert person.shown[0] == 200, person.shown
-        assert await network.tools("ann", client_id="editor") == ["cups_cup"]
-        assert await network.text("ann", client_id="editor") == "full"
-        again = await network.ask("ann", call("cups_login"), client_id="editor")
-        assert again["content"][0]["text"] == "You are logged in at cups. Its tools: cups_cup."
-        assert len(server.pages) == 1
-        assert await network.tools("bob", client_id="editor") == ["cups_login"]
-        assert "token-" not in network.served.stderr
+@pytest.fixture
+async def network(tmp_path: Path, server: LoginServer) -> AsyncIterator[Network]:
+    async with hosting(tmp_path, {"url": server.url}) as network:
+        yield network
+
+
+async def test_a_caller_logs_in_and_calls(server: LoginServer, network: Network) -> None:
+    assert await network.tools("ann") == ["cups_login"]
+    person = await network.log_in("ann", call("cups_login"), client_id="editor")
+    assert person.shown[0] == 200, person.shown
+    assert await network.tools("ann", client_id="editor") == ["cups_cup"]
+    assert await network.text("ann", client_id="editor") == "full"
+    again = await network.ask("ann", call("cups_login"), client_id="editor")
+    assert again["content"][0]["text"] == "You are logged in at cups. Its tools: cups_cup."
+    assert len(server.pages) == 1
+    assert await network.tools("bob", client_id="editor") == ["cups_login"]
+    assert "token-" not in network.served.stderr
 
 
 @pytest.mark.requirement("SEC-08")
-async def test_each_program_needs_the_consent_of_the_person(tmp_path: Path) -> None:
+async def test_each_program_needs_the_consent_of_the_person(server: LoginServer, network: Network) -> None:
     """A program that the caller has not agreed to sees no tools, and cannot use the login."""
-    async with LoginServer() as server, hosting(tmp_path, {"url": server.url}) as network:
-        person = await network.log_in("ann", client_id="editor")
-        terms = next(text for text in person.texts if "Allow access?" in text)
-        for fact in ("editor", "cups, 127.0.0.1", server.issuer, "<code>work</code>"):
-            assert fact in terms
-        assert await network.text("ann", client_id="editor") == "full"
-        assert await network.tools("ann", client_id="<spy>") == ["cups_login"]
-        agreed = await network.log_in("ann", client_id="<spy>")
-        assert "&lt;spy&gt;" in agreed.texts[-2]
-        assert (agreed.shown[0], len(server.pages)) == (200, 1)
-        assert await network.text("ann", client_id="<spy>") == "full"
+    person = await network.log_in("ann", client_id="editor")
+    terms = next(text for text in person.texts if "Allow access?" in text)
+    for fact in ("editor", "cups, 127.0.0.1", server.issuer, "<code>work</code>"):
+        assert fact in terms
+    assert await network.text("ann", client_id="editor") == "full"
+    assert await network.tools("ann", client_id="<spy>") == ["cups_login"]
+    agreed = await network.log_in("ann", client_id="<spy>")
+    assert "&lt;spy&gt;" in agreed.texts[-2]
+    assert (agreed.shown[0], len(server.pages)) == (200, 1)
+    assert await network.text("ann", client_id="<spy>") == "full"
 
 
-async def test_a_person_who_refuses_reaches_no_issuer(tmp_path: Path) -> None:
-    async with LoginServer() as server, hosting(tmp_path, {"url": server.url}) as network:
-        link = await network.link("ann")
-        async with Person(answer="deny") as person:
-            await person.open(link)
-        assert (person.shown[0], "you have refused it" in person.shown[1].lower()) == (400, True)
-        assert server.pages == []
-        assert await network.link("ann") != link
-        await network.link("ann")
-        assert await network.tools("ann") == ["cups_login"]
+async def test_a_person_who_refuses_reaches_no_issuer(server: LoginServer, network: Network) -> None:
+    link = await network.link("ann")
+    async with Person(answer="deny") as person:
+        await person.open(link)
+    assert (person.shown[0], "you have refused it" in person.shown[1].lower()) == (400, True)
+    assert server.pages == []
+    assert await network.link("ann") != link
+    await network.link("ann")
+    assert await network.tools("ann") == ["cups_login"]
 
 
 @pytest.mark.requirement("ASK-11")
-async def test_a_page_opened_by_another_user_proves_nothing(tmp_path: Path) -> None:
-    """Eve sends her link, the answer to its terms, and the end of a login to Bob."""
-    async with LoginServer() as server, hosting(tmp_path, {"url": server.url}) as network:
-        link = await network.link("eve")
-        origin, _, rest = link.partition("/vault/login?id=")
-        async with Person() as bob, Person() as eve:
-            network.issuer.user = "bob"
-            await bob.open(link)
-            assert (bob.shown[0], "Another user has started this login" in bob.shown[1]) == (403, True)
-            network.issuer.user = "eve"
-            await eve.open(link, until=f"{origin}/vault/consent")
-            answer = {"id": rest, "answer": "allow"}
-            for browser, fields in ((bob, answer), (eve, {**answer, "id": "other"})):
-                assert await browser.post(f"{origin}/vault/consent", fields) in (403, 404)
-            assert await eve.post(f"{origin}/vault/consent", answer, Origin="https://evil.example") == 403
-            assert server.pages == []
-            end = await eve.open(link, until=f"{origin}/vault/callback")
-            await bob.open(end)
-            assert bob.shown[0] == 403
-            assert server.forms == []
-
-
-async def test_a_login_without_consent_has_no_end(tmp_path: Path) -> None:
-    async with LoginServer() as server, hosting(tmp_path, {"url": server.url}) as network:
-        link = await network.link("ann")
-        origin = link.partition("/vault/")[0]
-        async with Person() as person:
-            await person.open(link, until=f"{origin}/vault/consent")
-            for state in ("", "guessed"):
-                await person.open(f"{origin}/vault/callback?code=evil&state={state}")
-                assert person.shown[0] == 400
+async def test_a_page_opened_by_another_user_proves_nothing(server: LoginServer, network: Network) -> None:
+    """Eve sends the answer to the terms of her login, and its end, to Bob."""
+    link = await network.link("eve")
+    origin, _, rest = link.partition("/vault/login?id=")
+    async with Person() as bob, Person() as eve:
+        network.issuer.user = "eve"
+        await eve.open(link, until=f"{origin}/vault/consent")
+        answer = {"id": rest, "answer": "allow"}
+        for browser, fields in ((bob, answer), (eve, {**answer, "id": "other"})):
+            assert await browser.post(f"{origin}/vault/consent", fields) in (403, 404)
+        assert await eve.post(f"{origin}/vault/consent", answer, Origin="https://evil.example") == 403
+        assert server.pages == []
+        end = await eve.open(link, until=f"{origin}/vault/callback")
+        await bob.open(end)
+        assert bob.shown[0] == 403
         assert server.forms == []
+
+
+async def test_a_login_without_consent_has_no_end(server: LoginServer, network: Network) -> None:
+    link = await network.link("ann")
+    origin = link.partition("/vault/")[0]
+    async with Person() as person:
+        await person.open(link, until=f"{origin}/vault/consent")
+        for state in ("", "guessed"):
+            await person.open(f"{origin}/vault/callback?code=evil&state={state}")
+            assert person.shown[0] == 400
+    assert server.forms == []
 
 
 class SlowServer(LoginServer):
@@ -215,8 +177,8 @@ class SlowServer(LoginServer):
         return await super()._respond(request)
 
 
-async def test_a_call_that_connects_when_the_login_ends_runs(tmp_path: Path) -> None:
-    async with SlowServer() as server, hosting(tmp_path, {"url": server.url}) as network, Person() as person:
+async def test_a_call_that_connects_when_the_login_ends_runs(tmp_path: Path, person: Person) -> None:
+    async with SlowServer() as server, hosting(tmp_path, {"url": server.url}) as network:
         link = await network.link("ann")
         server.free.clear()
         connecting: asyncio.Future[object] = asyncio.ensure_future(server.waiting.wait())
@@ -232,241 +194,225 @@ async def test_a_call_that_connects_when_the_login_ends_runs(tmp_path: Path) -> 
         assert await calling == "full"
 
 
-async def test_callers_share_a_registration_and_no_login(tmp_path: Path) -> None:
+async def test_callers_share_a_registration_and_no_login(server: LoginServer, network: Network) -> None:
     """The issuer forgets the registration: the browser goes to a second page at once."""
-    async with LoginServer() as server, hosting(tmp_path, {"url": server.url}) as network:
-        server.valid = {f"token-{number}" for number in range(1, 5)}
-        assert [(await network.log_in(user)).shown[0] for user in ("ann", "bob")] == [200, 200]
-        assert [document["application_type"] for document in server.registered] == ["native"]
-        assert server.registered[0]["redirect_uris"] == [f"http://127.0.0.1:{network.served.port}/vault/callback"]
-        server.tokens = [(401, {"error": "invalid_client"})]
-        assert (await network.log_in("eve")).shown[0] == 200
-        assert (len(server.registered), len(server.pages)) == (2, 4)
-        assert [await network.text(user) for user in ("ann", "bob", "eve")] == ["full"] * 3
-        assert await network.tools("zoe") == ["cups_login"]
+    server.valid = {f"token-{number}" for number in range(1, 5)}
+    assert [(await network.log_in(user)).shown[0] for user in ("ann", "bob")] == [200, 200]
+    assert [document["application_type"] for document in server.registered] == ["native"]
+    assert server.registered[0]["redirect_uris"] == [f"http://127.0.0.1:{network.served.port}/vault/callback"]
+    server.tokens = [(401, {"error": "invalid_client"})]
+    assert (await network.log_in("eve")).shown[0] == 200
+    assert (len(server.registered), len(server.pages)) == (2, 4)
+    assert [await network.text(user) for user in ("ann", "bob", "eve")] == ["full"] * 3
+    assert await network.tools("zoe") == ["cups_login"]
 
 
-async def test_a_token_is_renewed_once_among_the_calls_of_a_caller(tmp_path: Path) -> None:
-    async with LoginServer() as server, hosting(tmp_path, {"url": server.url}) as network:
-        server.tokens = [(200, {"refresh_token": "refresh-1", "expires_in": 0}), (200, {"expires_in": 3600})]
-        server.accepted = "token-2"
-        await network.log_in("ann")
-        assert await asyncio.gather(*(network.text("ann") for _ in range(5))) == ["full"] * 5
-        assert [form["grant_type"] for form in server.forms] == ["authorization_code", "refresh_token"]
+async def test_a_token_is_renewed_once_among_the_calls_of_a_caller(server: LoginServer, network: Network) -> None:
+    server.tokens = [(200, {"refresh_token": "refresh-1", "expires_in": 0}), (200, {"expires_in": 3600})]
+    server.accepted = "token-2"
+    await network.log_in("ann")
+    assert await asyncio.gather(*(network.text("ann") for _ in range(5))) == ["full"] * 5
+    assert [form["grant_type"] for form in server.forms] == ["authorization_code", "refresh_token"]
 
 
 @pytest.mark.parametrize(("error", "registrations"), [("invalid_grant", 1), ("invalid_client", 2)])
 async def test_a_renewal_that_the_issuer_refuses_leads_to_one_question(
-    tmp_path: Path, error: str, registrations: int
+    server: LoginServer, network: Network, error: str, registrations: int
 ) -> None:
-    async with LoginServer() as server, hosting(tmp_path, {"url": server.url}) as network:
-        server.tokens = [(200, {"refresh_token": "refresh-1", "expires_in": 0}), (401, {"error": error})]
-        server.accepted = "token-3"
-        await network.log_in("ann")
-        assert (await network.log_in("ann")).shown[0] == 200
-        assert await network.text("ann") == "full"
-        assert (len(server.registered), len(server.pages)) == (registrations, 2)
+    server.tokens = [(200, {"refresh_token": "refresh-1", "expires_in": 0}), (401, {"error": error})]
+    server.accepted = "token-3"
+    await network.log_in("ann")
+    assert (await network.log_in("ann")).shown[0] == 200
+    assert await network.text("ann") == "full"
+    assert (len(server.registered), len(server.pages)) == (registrations, 2)
 
 
-async def test_a_withdrawn_token_leads_to_one_question(tmp_path: Path) -> None:
-    async with LoginServer() as server, hosting(tmp_path, {"url": server.url}) as network:
-        await network.log_in("ann")
-        assert await network.text("ann") == "full"
-        server.accepted = "token-2"
-        links = {await network.link("ann") for _ in range(3)}
-        assert len(links) == 1
-        network.issuer.user = "ann"
-        async with Person() as person:
-            await person.open(links.pop())
-        assert "Allow access?" not in str(person.texts)  # the person has agreed before
-        assert await network.text("ann") == "full"
+async def test_a_withdrawn_token_leads_to_one_question(server: LoginServer, network: Network) -> None:
+    await network.log_in("ann")
+    assert await network.text("ann") == "full"
+    server.accepted = "token-2"
+    links = {await network.link("ann") for _ in range(3)}
+    assert len(links) == 1
+    network.issuer.user = "ann"
+    async with Person() as person:
+        await person.open(links.pop())
+    assert "Allow access?" not in str(person.texts)  # the person has agreed before
+    assert await network.text("ann") == "full"
 
 
 @pytest.mark.parametrize("refusal", ["", 'Bearer error="insufficient_scope", scope="pour"'])
-async def test_a_server_that_refuses_every_login_asks_twice(tmp_path: Path, refusal: str) -> None:
-    async with LoginServer() as server, hosting(tmp_path, {"url": server.url}) as network:
-        server.accepted = "never"
-        if refusal:
-            server.valid = {"token-1", "token-2", "token-3"}
-            await network.log_in("ann")
-            assert await network.text("ann") == "full"
-            server.pages.clear()
-        server.refusal = refusal
-        for _ in range(2):
-            await network.log_in("ann")
-        result = await network.ask("ann", CUP)
-        assert "none could be had just now" in result["content"][0]["text"]
-        assert "url" not in result["_meta"]["pegboard/error"]["authorizationRequired"]
-        await network.served.wait_for_stderr("the last 2 logins were refused or not completed")
-        assert len(server.pages) == 2
-
-
-async def test_more_scopes_need_the_consent_to_what_is_added(tmp_path: Path) -> None:
-    async with LoginServer() as server, hosting(tmp_path, {"url": server.url}) as network:
-        await network.log_in("ann")
-        server.refusal = 'Bearer error="insufficient_scope", scope="pour"'
-        person = await network.log_in("ann")
-        added = next(text for text in person.texts if "Allow access?" in text).partition("<dt>New</dt>")[2]
-        assert "<code>pour</code>" in added
-        assert "<code>work</code>" not in added
-        assert set(server.pages[-1]["scope"].split()) == {"work", "pour"}
-        server.accepted, server.refusal = "token-2", ""
-        assert await network.text("ann") == "full"
-
-
-async def test_a_program_never_uses_a_login_that_another_program_extends(tmp_path: Path) -> None:
-    async with LoginServer() as server, hosting(tmp_path, {"url": server.url}) as network:
-        server.valid = {"token-1", "token-2"}
-        server.tokens = [(200, {"expires_in": 0})]
-        for program in ("editor", "painter"):
-            await network.log_in("ann", client_id=program)
-            assert await network.text("ann", client_id=program) == "full"
-        server.refusal = 'Bearer error="insufficient_scope", scope="pour"'
-        await network.log_in("ann", client_id="painter")
-        server.refusal = ""
-        assert await network.text("ann", client_id="painter") == "full"
-        assert await network.link("ann", client_id="editor")
-
-
-async def test_scopes_that_no_page_showed_need_another_consent(tmp_path: Path) -> None:
-    async with LoginServer() as server, hosting(tmp_path, {"url": server.url}) as network:
-        server.tokens = [(200, {"scope": "work pour"})]
-        await network.log_in("ann")
-        person = await network.log_in("ann")
-        assert "<dt>New</dt><dd><code>pour</code></dd>" in str(person.texts)
-        assert await network.text("ann") == "full"
-        assert len(server.pages) == 1
-
-
-async def test_another_issuer_needs_another_consent_and_gets_no_token(tmp_path: Path) -> None:
-    async with LoginServer() as server, hosting(tmp_path, {"url": server.url}) as network:
-        server.tokens = [(200, {"refresh_token": "refresh-canary"})]
+async def test_a_server_that_refuses_every_login_asks_twice(
+    server: LoginServer, network: Network, refusal: str
+) -> None:
+    server.accepted = "never"
+    if refusal:
+        server.valid = {"token-1", "token-2", "token-3"}
         await network.log_in("ann")
         assert await network.text("ann") == "full"
-        server.metadata_path += "/moved"
-        server.metadata["issuer"] += "/moved"
-        server.metadata["token_endpoint"] += "?moved"
-        server.resource["authorization_servers"] = [server.metadata["issuer"]]
-        server.accepted = "token-3"
-        person = await network.log_in("ann")
-        assert any("Allow access?" in text and f"{server.issuer}/moved" in text for text in person.texts)
-        assert ["canary" in str(form) for form in server.forms if "at" in form] == [False]
-        assert await network.text("ann") == "full"
-        assert len(server.registered) == 2
+        server.pages.clear()
+    server.refusal = refusal
+    for _ in range(2):
+        await network.log_in("ann")
+    result = await network.ask("ann")
+    assert "none could be had just now" in result["content"][0]["text"]
+    assert "url" not in result["_meta"]["pegboard/error"]["authorizationRequired"]
+    await network.served.wait_for_stderr("the last 2 logins were refused or not completed")
+    assert len(server.pages) == 2
 
 
-async def test_the_login_of_the_operator_is_not_for_callers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("PEGBOARD_STATE_DIR", str(tmp_path / "state"))
-    async with LoginServer() as server:
-        await oauth(ServerConfig(url=server.url), vault_logins(), Browser()).log_in(server.url, {})
-        async with hosting(tmp_path, {"url": server.url}) as network:
-            assert await network.tools("ann") == ["cups_login"]
-            assert await network.link("ann")
+async def test_more_scopes_need_the_consent_to_what_is_added(server: LoginServer, network: Network) -> None:
+    await network.log_in("ann")
+    server.refusal = 'Bearer error="insufficient_scope", scope="pour"'
+    person = await network.log_in("ann")
+    added = next(text for text in person.texts if "Allow access?" in text).partition("<dt>New</dt>")[2]
+    assert "<code>pour</code>" in added
+    assert "<code>work</code>" not in added
+    assert set(server.pages[-1]["scope"].split()) == {"work", "pour"}
+    server.accepted, server.refusal = "token-2", ""
+    assert await network.text("ann") == "full"
 
 
-async def test_the_operator_logs_in_as_a_caller_of_the_own_host(tmp_path: Path) -> None:
-    async with LoginServer() as server, Person() as person:
-        configure(tmp_path, server, 'identity = "user"')
-        async with stdio(tmp_path) as client:
-            assert [tool["name"] for tool in await client.tools()] == ["cups_login"]
-            refused = await client.call("cups_login", {})
-            await person.open(refused["_meta"]["pegboard/error"]["authorizationRequired"]["url"])
-            assert person.shown[0] == 200, person.shown
-            assert "Its tools: cups_cup." in (await client.call("cups_login", {}))["content"][0]["text"]
-        assert [(await pegboard(tmp_path, "logout", "--server", "cups"))[0] for _ in range(2)] == [0, 1]
+async def test_a_program_never_uses_a_login_that_another_program_extends(server: LoginServer, network: Network) -> None:
+    server.valid = {"token-1", "token-2"}
+    server.tokens = [(200, {"expires_in": 0})]
+    for program in ("editor", "painter"):
+        await network.log_in("ann", client_id=program)
+        assert await network.text("ann", client_id=program) == "full"
+    server.refusal = 'Bearer error="insufficient_scope", scope="pour"'
+    await network.log_in("ann", client_id="painter")
+    server.refusal = ""
+    assert await network.text("ann", client_id="painter") == "full"
+    assert await network.link("ann", client_id="editor")
 
 
-async def test_callers_whom_no_page_can_identify_are_told(tmp_path: Path) -> None:
-    async with LoginServer() as server:
-        async with hosting(tmp_path, {"url": server.url}, callers=False) as network:
-            assert await network.tools("ann") == []
-            await network.served.wait_for_stderr(r"requires a login that allows work; add \[plugins.vault.callers\]")
-        by_hand = {"url": server.url, "client_id": "by-hand", "issuer": server.issuer}
-        refused = served_host(tmp_path, "https://login.example.com", by_hand, callers=False)
-        await refused.assert_refuses(3, "callers must log in at the server 'cups': add [plugins.vault.callers]")
+async def test_scopes_that_no_page_showed_need_another_consent(server: LoginServer, network: Network) -> None:
+    server.tokens = [(200, {"scope": "work pour"})]
+    await network.log_in("ann")
+    person = await network.log_in("ann")
+    assert "<dt>New</dt><dd><code>pour</code></dd>" in str(person.texts)
+    assert await network.text("ann") == "full"
+    assert len(server.pages) == 1
+
+
+async def test_another_issuer_needs_another_consent_and_gets_no_token(server: LoginServer, network: Network) -> None:
+    server.tokens = [(200, {"refresh_token": "refresh-canary"})]
+    await network.log_in("ann")
+    assert await network.text("ann") == "full"
+    server.metadata_path += "/moved"
+    server.metadata["issuer"] += "/moved"
+    server.metadata["token_endpoint"] += "?moved"
+    server.resource["authorization_servers"] = [server.metadata["issuer"]]
+    server.accepted = "token-3"
+    person = await network.log_in("ann")
+    assert any("Allow access?" in text and f"{server.issuer}/moved" in text for text in person.texts)
+    assert ["canary" in str(form) for form in server.forms if "at" in form] == [False]
+    assert await network.text("ann") == "full"
+    assert len(server.registered) == 2
+
+
+async def test_the_login_of_the_operator_is_not_for_callers(tmp_path: Path, server: LoginServer) -> None:
+    await oauth(ServerConfig(url=server.url), vault_logins(), Browser()).log_in(server.url, {})
+    async with hosting(tmp_path, {"url": server.url}) as network:
+        assert await network.tools("ann") == ["cups_login"]
+        assert await network.link("ann")
+
+
+async def test_the_operator_logs_in_as_a_caller_of_the_own_host(
+    tmp_path: Path, server: LoginServer, person: Person
+) -> None:
+    configure(tmp_path, server, 'identity = "user"')
+    async with stdio(tmp_path) as client:
+        assert await names(client) == ["cups_login"]
+        refused = await client.call("cups_login", {})
+        await person.open(refused["_meta"]["pegboard/error"]["authorizationRequired"]["url"])
+        assert person.shown[0] == 200, person.shown
+        assert "Its tools: cups_cup." in (await client.call("cups_login", {}))["content"][0]["text"]
+    assert [(await pegboard(tmp_path, "logout", "--server", "cups"))[0] for _ in range(2)] == [0, 1]
+
+
+async def test_callers_whom_no_page_can_identify_are_told(tmp_path: Path, server: LoginServer) -> None:
+    async with hosting(tmp_path, {"url": server.url}, callers=False) as network:
+        assert await network.tools("ann") == []
+        await network.served.wait_for_stderr(r"requires a login that allows work; add \[plugins.vault.callers\]")
+    by_hand = {"url": server.url, "client_id": "by-hand", "issuer": server.issuer}
+    refused = served_host(tmp_path, "https://login.example.com", by_hand, callers=False)
+    await refused.assert_refuses(3, "callers must log in at the server 'cups': add [plugins.vault.callers]")
 
 
 KEY = section("plugins.upstreams.servers.cups.headers.Authorization", {"user_secret": "CUPS_KEY"})
 
 
 async def test_a_caller_pastes_a_key_which_the_operator_can_remove(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, own_state: Path, server: LoginServer, person: Person
 ) -> None:
-    monkeypatch.setenv("PEGBOARD_STATE_DIR", str(tmp_path / "state"))
-    async with LoginServer() as server, LoginIssuer() as issuer:
-        server.accepted = "key-canary"
-        async with served_host(tmp_path, issuer.url, {"url": server.url}, more=KEY) as served:
-            network = Network(served, issuer)
-            assert await network.tools("ann") == ["cups_login"]
-            person = Person()
-            for pasted in ("wrong", " key-canary "):
-                person = await network.log_in("ann", key=pasted)
-                assert person.shown[0] == 200, person.shown
-                assert any("<dt>Key</dt><dd>CUPS_KEY</dd>" in text for text in person.texts)
-            assert await network.text("ann") == "full"
-            assert [await network.tools(user) for user in ("ann", "bob")] == [["cups_cup"], ["cups_login"]]
-            assert await network.tools("ann", client_id="spy") == ["cups_login"]
-            agreed = await network.log_in("ann", client_id="spy")
-            assert (agreed.shown[0], "CUPS_KEY" in str(agreed.texts)) == (200, False)
-            assert await network.text("ann", client_id="spy") == "full"
-            state = await pegboard(tmp_path, "upstreams")
-            assert "  key: ann\n" in state[1], state
-            assert (await pegboard(tmp_path, "logout", "--server", "cups/bob"))[0] == 1
-            removed = await pegboard(tmp_path, "logout", "--server", "cups/ann")
-            assert removed[0] == 0, removed
-            assert await network.link("ann")
-            assert "canary" not in served.stderr + str((person.texts, state, removed))
-            assert b"canary" not in (tmp_path / "state" / "vault.db").read_bytes()
-
-
-async def test_the_operator_sees_and_ends_logins_of_callers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("PEGBOARD_STATE_DIR", str(tmp_path / "state"))
-    async with LoginServer() as server, hosting(tmp_path, {"url": server.url}) as network:
-        server.metadata["revocation_endpoint"] = f"{server.origin}/revoke"
-        server.tokens = [(200, {"expires_in": 3600, "refresh_token": "refresh-canary"})]
-        await network.log_in("ann")
+    server.accepted = "key-canary"
+    async with hosting(tmp_path, {"url": server.url}, more=KEY) as network:
+        assert await network.tools("ann") == ["cups_login"]
+        for pasted in ("wrong", " key-canary "):
+            person = await network.log_in("ann", key=pasted)
+            assert person.shown[0] == 200, person.shown
+            assert any("<dt>Key</dt><dd>CUPS_KEY</dd>" in text for text in person.texts)
+        assert await network.text("ann") == "full"
+        assert [await network.tools(user) for user in ("ann", "bob")] == [["cups_cup"], ["cups_login"]]
+        assert await network.tools("ann", client_id="spy") == ["cups_login"]
+        agreed = await network.log_in("ann", client_id="spy")
+        assert (agreed.shown[0], "CUPS_KEY" in str(agreed.texts)) == (200, False)
+        assert await network.text("ann", client_id="spy") == "full"
         state = await pegboard(tmp_path, "upstreams")
-        assert f"  login: ann, at {server.issuer}, until " in state[1], state
+        assert "  key: ann\n" in state[1], state
+        assert (await pegboard(tmp_path, "logout", "--server", "cups/bob"))[0] == 1
         removed = await pegboard(tmp_path, "logout", "--server", "cups/ann")
-        assert (removed[0], [form["token"] for form in server.revoked]) == (0, ["refresh-canary"]), removed
-        assert "canary" not in str((state, removed))
-        server.accepted = "token-2"
-        await network.log_in("ann", client_id="editor")
-        assert await network.link("ann")  # the agreement for the first program has ended with the login
+        assert removed[0] == 0, removed
+        assert await network.link("ann")
+        assert "canary" not in network.served.stderr + str((person.texts, state, removed))
+        assert b"canary" not in (own_state / "vault.db").read_bytes()
+
+
+async def test_the_operator_sees_and_ends_logins_of_callers(
+    tmp_path: Path, server: LoginServer, network: Network
+) -> None:
+    server.metadata["revocation_endpoint"] = f"{server.origin}/revoke"
+    server.tokens = [(200, {"expires_in": 3600, "refresh_token": "refresh-canary"})]
+    await network.log_in("ann")
+    state = await pegboard(tmp_path, "upstreams")
+    assert f"  login: ann, at {server.issuer}, until " in state[1], state
+    removed = await pegboard(tmp_path, "logout", "--server", "cups/ann")
+    assert (removed[0], [form["token"] for form in server.revoked]) == (0, ["refresh-canary"]), removed
+    assert "canary" not in str((state, removed))
+    server.accepted = "token-2"
+    await network.log_in("ann", client_id="editor")
+    assert await network.link("ann")  # the agreement for the first program has ended with the login
 
 
 @pytest.mark.parametrize("more", ["", KEY], ids=["login", "key"])
-async def test_a_caller_ends_the_own_login(tmp_path: Path, more: str) -> None:
-    async with LoginServer() as server, LoginIssuer() as issuer:
-        server.metadata["revocation_endpoint"] = f"{server.origin}/revoke"
-        server.tokens = [(200, {"refresh_token": "refresh-canary", "expires_in": 3600})]
-        server.valid = {"token-2", "pasted"}
-        async with served_host(tmp_path, issuer.url, {"url": server.url}, more=more) as served:
-            network = Network(served, issuer)
-            page = served.url.removesuffix("/mcp") + "/vault/logins"
-            for user in ("ann", "bob"):
-                person = await network.log_in(user, key="pasted")
-                assert f"You can end this at {page}." in str(person.texts)
-            async with Person() as person:
-                issuer.user = "ann"
-                await person.open(page)
-                assert f"The login at {server.url} is removed.<" in person.shown[1]
-                assert "There are none." in person.shown[1]
-                for status, origin in ((200, {}), (403, {"Origin": "https://evil.example"})):
-                    assert await person.post(page, {"name": server.url}, **origin) == status
-            async with Person() as stranger:
-                assert await stranger.post(page, {"name": server.url}) == 303
-            assert [form["token"] for form in server.revoked] == ([] if more else ["refresh-canary"])
-            assert await network.text("bob") == "full"
-            assert await network.link("ann")  # the server still accepts the access token
-            assert (await network.log_in("bob", client_id="chat")).shown[0] == 200
-            waiting = await network.link("bob", client_id="spy")
-            async with Person() as person:
-                issuer.user = "bob"
-                await person.open(page)
-                await person.open(waiting)
-                assert (person.shown[0], "has ended. Call again" in person.shown[1]) == (400, True)
-            assert await network.link("bob", client_id="spy")
+async def test_a_caller_ends_the_own_login(tmp_path: Path, server: LoginServer, more: str) -> None:
+    server.metadata["revocation_endpoint"] = f"{server.origin}/revoke"
+    server.tokens = [(200, {"refresh_token": "refresh-canary", "expires_in": 3600})]
+    server.valid = {"token-2", "pasted"}
+    async with hosting(tmp_path, {"url": server.url}, more=more) as network:
+        page = network.served.url.removesuffix("/mcp") + "/vault/logins"
+        for user in ("ann", "bob"):
+            person = await network.log_in(user, key="pasted")
+            assert f"You can end this at {page}." in str(person.texts)
+        async with Person() as person, Person() as stranger:
+            network.issuer.user = "ann"
+            await person.open(page)
+            assert f"The login at {server.url} is removed.<" in person.shown[1]
+            assert "There are none." in person.shown[1]
+            for status, origin in ((200, {}), (403, {"Origin": "https://evil.example"})):
+                assert await person.post(page, {"name": server.url}, **origin) == status
+            assert await stranger.post(page, {"name": server.url}) == 303
+        assert [form["token"] for form in server.revoked] == ([] if more else ["refresh-canary"])
+        assert await network.text("bob") == "full"
+        assert await network.link("ann")  # the server still accepts the access token
+        assert (await network.log_in("bob", client_id="chat")).shown[0] == 200
+        waiting = await network.link("bob", client_id="spy")
+        async with Person() as person:
+            network.issuer.user = "bob"
+            await person.open(page)
+            await person.open(waiting)
+            assert (person.shown[0], "has ended. Call again" in person.shown[1]) == (400, True)
+        assert await network.link("bob", client_id="spy")
 
 
 ANN = ("https://issuer.example.com", "ann")
@@ -565,9 +511,6 @@ async def test_a_form_that_names_no_login_ends_none(tmp_path: Path) -> None:
     assert await own.load("https://cups.example.com") == {"key": "a key"}
 
 
-REVISIONS = ("2025-11-25", "2026-07-28")
-
-
 @asynccontextmanager
 async def opening_client(network: Network, person: Person, revision: str) -> AsyncIterator[tuple[Client, list[str]]]:
     """Return a client of the user ann that opens pages, and these pages."""
@@ -584,30 +527,13 @@ async def opening_client(network: Network, person: Person, revision: str) -> Asy
         yield client, pages
 
 
-@pytest.mark.parametrize("revision", REVISIONS)
-async def test_a_client_opens_the_page_and_the_call_then_runs(tmp_path: Path, revision: str) -> None:
-    async with (
-        LoginServer() as server,
-        hosting(tmp_path, {"url": server.url}) as network,
-        Person() as person,
-        opening_client(network, person, revision) as (client, pages),
-    ):
-        assert [tool["name"] for tool in await client.tools()] == ["cups_login"]
-        done = await client.call("cups_login", {})
-        assert done["content"][0]["text"] == "You are logged in at cups. Its tools: cups_cup."
-        assert [tool["name"] for tool in await client.tools()] == ["cups_cup"]
-        assert (await client.call("cups_cup", {}))["content"][0]["text"] == "full"
-        assert len(pages) == 1
-
-
 @pytest.mark.needs("lock")
 @pytest.mark.parametrize("section_of_lock", ["", "[plugins.lock]\n"])
-@pytest.mark.parametrize("revision", REVISIONS)
+@pytest.mark.parametrize("revision", ["2025-11-25", "2026-07-28"])
 async def test_accepted_tools_are_listed_before_a_login_and_start_it(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, revision: str, section_of_lock: str
+    tmp_path: Path, server: LoginServer, person: Person, revision: str, section_of_lock: str
 ) -> None:
-    monkeypatch.setenv("PEGBOARD_STATE_DIR", str(tmp_path / "state"))
-    async with LoginServer() as server, LoginIssuer() as issuer, Person() as person:
+    async with LoginIssuer() as issuer:
         served = served_host(tmp_path, issuer.url, {"url": server.url}, more=section_of_lock)
         unknown = await pegboard(tmp_path, "lock")
         assert "it requires a login; run `pegboard login --server cups`" in unknown[2]
@@ -617,7 +543,7 @@ async def test_accepted_tools_are_listed_before_a_login_and_start_it(
         assert (locked[0], "2 tools" in locked[1]) == (0, True), locked
         server.accepted = "token-2"
         async with served:
-            network = Network(served, issuer)
+            network = Network(served, issuer, CUP)
             async with opening_client(network, person, revision) as (client, pages):
                 (tool,) = await client.tools()
                 assert tool["name"] == "cups_cup"
@@ -630,63 +556,45 @@ async def test_accepted_tools_are_listed_before_a_login_and_start_it(
             assert await network.tools("bob") == ["cups_cup"]
 
 
-LYING: Mapping[str, tuple[dict[str, Any], str]] = {
-    "its registration is down": ({"registration_endpoint": "http://127.0.0.1:9/register"}, "cannot be reached"),
-    "it registers no clients": (
-        {"registration_endpoint": ""},
-        r"Set client_id, .* in \[plugins.upstreams.servers.cups\]",
-    ),
-    "it does not support PKCE": ({"code_challenge_methods_supported": None}, "does not support PKCE with S256"),
-    "its metadata are of another issuer": ({"issuer": "https://other.example.com"}, "has metadata of another issuer"),
-    "its page is a script": (
-        {"authorization_endpoint": "javascript:alert(1)"},
-        r"'javascript:alert\(1\).* is not safe",
-    ),
-    "its tokens have a foreign address": (
-        {"token_endpoint": "http://evil.example.com/token"},
-        "'http://evil.example.com/token' is not safe",
-    ),
-}
-WRONG_ENDS: Mapping[str, dict[str, str]] = {
-    "the response names another issuer": {"iss": "https://evil.example.com"},
-    "the response names no issuer, although the metadata announce it": {},
-    "the person refuses at the issuer": {"error": "access_denied"},
-}
-
-
-async def test_an_issuer_that_lies_or_is_down_gets_no_browser(tmp_path: Path) -> None:
-    async with LoginServer() as server, hosting(tmp_path, {"url": server.url}) as network:
-        honest = server.metadata
-        for number, (change, reason) in enumerate(LYING.values()):
-            server.metadata = {**honest, **change}
-            text = str((await network.ask(f"user{number}", CUP))["content"])
-            assert "none could be had just now" in text
-            assert "/vault/login" not in text
-            await network.served.wait_for_stderr(reason)
-        server.metadata = {**honest, "authorization_response_iss_parameter_supported": True}
-        for user, answer in zip(("ann", "bob", "eve"), WRONG_ENDS.values(), strict=True):
-            server.answer = answer
-            assert (await network.log_in(user)).shown[0] == 400
-            assert await network.tools(user) == ["cups_login"]
-        assert server.forms == []
+async def test_an_issuer_that_lies_or_is_down_gets_no_browser(server: LoginServer, network: Network) -> None:
+    honest = server.metadata
+    for user, change, reason in (
+        ("ann", {"registration_endpoint": "http://127.0.0.1:9/register"}, "cannot be reached"),
+        ("bob", {"registration_endpoint": ""}, r"Set client_id, .* in \[plugins.upstreams.servers.cups\]"),
+        ("eve", {"issuer": "https://other.example.com"}, "has metadata of another issuer"),
+    ):
+        server.metadata = {**honest, **change}
+        text = str((await network.ask(user))["content"])
+        assert "none could be had just now" in text
+        assert "/vault/login" not in text
+        await network.served.wait_for_stderr(reason)
+    server.metadata = {**honest, "authorization_response_iss_parameter_supported": True}
+    for user, answer in (
+        ("joe", {"iss": "https://evil.example.com"}),
+        ("kim", {}),
+        ("lea", {"error": "access_denied"}),
+    ):
+        server.answer = answer
+        assert (await network.log_in(user)).shown[0] == 400
+        assert await network.tools(user) == ["cups_login"]
+    assert server.forms == []
 
 
 @pytest.mark.parametrize("reply", [(503, {}), (200, {"access_token": 5}), (200, {"token_type": "mac"})], ids=str)
-async def test_an_issuer_that_sends_no_token_ends_the_login(tmp_path: Path, reply: tuple[int, dict[str, Any]]) -> None:
-    async with LoginServer() as server, hosting(tmp_path, {"url": server.url}) as network:
-        server.tokens = [reply]
-        assert (await network.log_in("ann")).shown[0] == 400
-        assert await network.tools("ann") == ["cups_login"]
-        server.accepted = "token-2"
-        assert (await network.log_in("ann")).shown[0] == 200
-        assert await network.text("ann") == "full"
+async def test_an_issuer_that_sends_no_token_ends_the_login(
+    server: LoginServer, network: Network, reply: tuple[int, dict[str, Any]]
+) -> None:
+    server.tokens = [reply]
+    assert (await network.log_in("ann")).shown[0] == 400
+    assert await network.tools("ann") == ["cups_login"]
+    server.accepted = "token-2"
+    assert (await network.log_in("ann")).shown[0] == 200
+    assert await network.text("ann") == "full"
 
 
-async def test_a_slow_issuer_does_not_hold_a_call(tmp_path: Path) -> None:
+async def test_a_slow_issuer_does_not_hold_a_call(tmp_path: Path, server: LoginServer) -> None:
+    server.silent = {server.metadata_path}
     waits = section("plugins.upstreams", {"wait_seconds": 0.1})
-    async with LoginServer() as server, LoginIssuer() as issuer:
-        server.silent = {server.metadata_path}
-        async with served_host(tmp_path, issuer.url, {"url": server.url}, more=waits) as served:
-            text = str((await Network(served, issuer).ask("ann", CUP))["content"])
-            assert "none could be had just now" in text
-            await served.wait_for_stderr("it did not begin within 0.1 seconds")
+    async with hosting(tmp_path, {"url": server.url}, more=waits) as network:
+        assert "none could be had just now" in await network.text("ann")
+        await network.served.wait_for_stderr("it did not begin within 0.1 seconds")

@@ -14,13 +14,11 @@ from typing import Any
 
 import pytest
 
-from tests.plugins.servers.upstreams.mounts import HERE
-from tests.plugins.servers.upstreams.test_caller_login import Network, hosting
-from tests.support.http import Served, http_config
+from tests.plugins.servers.upstreams.mounts import guarded_peer
+from tests.plugins.servers.upstreams.test_caller_login import hosting
+from tests.support.callers import Network
 from tests.support.http_mcp import call, message, opened
-from tests.support.oidc import OidcProvider, free_port
 from tests.support.person import Person
-from tests.support.wire import PEGBOARD
 
 SEED = 33
 ROUNDS = int(os.environ.get("TEST_ROUNDS", "20"))
@@ -38,8 +36,6 @@ pytestmark = pytest.mark.timeout(300 + 3 * ROUNDS)  # the first run installs the
 
 
 class Caller:
-    """One caller, with the programs that may use the login."""
-
     def __init__(self, name: str, network: Network, browser: asyncio.Lock) -> None:
         self.name = name
         self.agreed: set[str] = set()
@@ -107,7 +103,6 @@ class Caller:
             self._check(await self._network.ask(self.name, USES["cups_whoami"], client_id=program))
 
     async def _end(self) -> None:
-        """End all logins on the page of the host."""
         async with self._browser, Person() as person:
             self._network.issuer.user = self.name
             await person.open(f"http://127.0.0.1:{self._network.served.port}/vault/logins")
@@ -116,11 +111,10 @@ class Caller:
 
 
 async def test_nothing_of_two_callers_crosses(tmp_path: Path) -> None:
-    port = free_port()
-    provider = OidcProvider("ES256", f"http://127.0.0.1:{port}/mcp", vault=True, token_seconds=TOKEN_SECONDS)
-    config = http_config(f"port = {port}", more=provider.guard)
-    guarded = Served(tmp_path, config, command=(PEGBOARD, "serve", "--file", HERE / "peer_kit.py"))
-    async with provider, guarded as peer, hosting(tmp_path, {"url": peer.url}) as network:
+    async with (
+        guarded_peer(tmp_path, token_seconds=TOKEN_SECONDS) as (_, peer),
+        hosting(tmp_path, {"url": peer.url}) as network,
+    ):
         browser = asyncio.Lock()
         ann, bob = (Caller(name, network, browser) for name in USERS)
         randoms = [Random(f"{SEED} {name}") for name in USERS]

@@ -19,11 +19,9 @@ from pegboard_plugins.servers.upstreams import link, server_log, upstream_lists
 from pegboard_plugins.servers.upstreams.settings import ServerConfig
 from pegboard_plugins.servers.upstreams.upstream_lists import ALL_KINDS, ListReader, UpstreamLists
 from tests.host.hosting import until
-from tests.plugins.servers.upstreams.mounts import ERAS, HERE, mounting, names, peer, scripted, tools
+from tests.plugins.servers.upstreams.mounts import ERAS, mounting, names, peer, scripted, served_peer, tools
 from tests.plugins.servers.upstreams.scripted import INITIALIZE
-from tests.support.http import Served, http_config
 from tests.support.oidc import free_port
-from tests.support.wire import PEGBOARD
 
 LOST = "lost its connection before it responded"
 
@@ -189,10 +187,9 @@ async def test_a_command_gets_only_its_own_variables(tmp_path: Path, monkeypatch
 @pytest.mark.parametrize("revision", ERAS)
 async def test_a_killed_http_server_is_used_again_when_it_is_back(revision: str, tmp_path: Path) -> None:
     port = free_port()
-    command = (PEGBOARD, "serve", "--file", HERE / "peer_kit.py")
     section = {"url": f"http://127.0.0.1:{port}/mcp", "revision": revision}
     async with AsyncExitStack() as stack:
-        first = await stack.enter_async_context(Served(tmp_path, http_config(f"port = {port}"), command=command))
+        first = await stack.enter_async_context(served_peer(tmp_path, port))
         client = await stack.enter_async_context(mounting({"one": section}))
         others = await asyncio.gather(*(client.call("one_add", a=1, b=number) for number in range(20)))
         assert not any(result.is_error for result in others)
@@ -204,7 +201,7 @@ async def test_a_killed_http_server_is_used_again_when_it_is_back(revision: str,
         while LOST in refused.text:  # an idle connection, whose end the host has not read yet
             refused = await client.call("one_add", a=1, b=2)
         assert (refused.error.kind, refused.error.can_retry) == ("NETWORK_TRANSPORT_RUNTIME_UNREACHABLE", True)
-        await stack.enter_async_context(Served(tmp_path, http_config(f"port = {port}"), command=command))
+        await stack.enter_async_context(served_peer(tmp_path, port))
         assert (await client.call("one_add", a=1, b=2)).text == "3"
 
 

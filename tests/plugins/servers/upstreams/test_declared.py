@@ -11,7 +11,7 @@ from pegboard import Context, Host, Toolkit
 from pegboard.types import LOCAL, Call, Caller
 from pegboard.types import Client as CallingClient
 from pegboard_client import Client, Program
-from tests.plugins.servers.upstreams.mounts import HERE
+from tests.plugins.servers.upstreams.mounts import names, peer, toml
 from tests.support.wire import PEGBOARD
 
 FORMS: dict[str, Any] = {"elicitation": {"form": {}}}
@@ -33,7 +33,6 @@ async def declared(context: Context[Any]) -> dict[str, Any]:
 
 
 def mounting(transports: list[str], **section: Any) -> Host:
-    """Return a host that mounts a server with sessions."""
     server = {"prefix": False, "revision": "2025-11-25", **section}
     config = {
         "host": {"autoload": False, "transports": transports},
@@ -77,12 +76,8 @@ async def test_the_client_of_each_user_decides() -> None:
 
 async def test_a_client_over_stdio_decides(tmp_path: Path) -> None:
     config = tmp_path / "hostconfig.toml"
-    command = f'command = "{PEGBOARD}"\nargs = ["stdio", "--file", "{HERE / "peer_kit.py"}"]'
-    config.write_text(
-        "[host]\nautoload = false\n[plugins.upstreams.servers.far]\nprefix = false\n"
-        f'revision = "2025-06-18"\n{command}\n'
-    )
+    config.write_text("[host]\nautoload = false\n" + toml("far", peer(prefix=False, revision="2025-06-18")))
     program = Program(str(PEGBOARD), ["stdio", "--config", str(config)])
     async with Client(program, capabilities=FORMS) as client:
-        assert "declared" in [tool["name"] for tool in await client.tools()]
+        assert "declared" in await names(client)
         assert (await client.call("declared"))["structuredContent"] == FORMS

@@ -26,12 +26,10 @@ from pegboard_plugins.servers.upstreams.host_login import oauth
 from pegboard_plugins.servers.upstreams.settings import ServerConfig
 from tests.host.hosting import WAIT
 from tests.plugins.auth.vault.test_commands import pegboard
-from tests.plugins.servers.upstreams.mounts import HERE, scripted, tools
-from tests.plugins.servers.upstreams.test_processes import toml
+from tests.plugins.servers.upstreams.mounts import guarded_peer, names, scripted, toml, tools
 from tests.support.http import Served, http_config
 from tests.support.http_mcp import call, message, modern, post
 from tests.support.login_server import Browser, LoginServer
-from tests.support.oidc import OidcProvider, free_port
 from tests.support.person import Person
 from tests.support.wire import PEGBOARD
 
@@ -44,67 +42,61 @@ def configure(folder: Path, server: LoginServer, more: str = "", *, sections: st
     (folder / "hostconfig.toml").write_text(text, "utf-8")
 
 
-async def test_an_operator_logs_in_and_calls(tmp_path: Path) -> None:
-    async with LoginServer() as server, Person() as person:
-        server.tokens = [(200, {"access_token": "token-1", "refresh_token": "refresh-canary", "expires_in": 3600})]
-        configure(tmp_path, server)
-        before = await pegboard(tmp_path, "upstreams")
-        assert before[0] == 1
-        assert "requires a login that allows work; run `pegboard login --server cups`, or set headers" in before[1]
-        login = await pegboard(tmp_path, "login", "--server", "cups", person=person)
-        assert login[:2] == (0, f"You are logged in at cups, by {server.issuer}.\n"), login
-        state = await pegboard(tmp_path, "upstreams")
-        call = await pegboard(tmp_path, "call", "cups_cup")
-        assert state[0] == 0, state
-        assert f"login: the operator, at {server.issuer}, until " in state[1]
-        assert call[:2] == (0, "full\n"), call
-        assert "token-1" not in str((before, login, state, call))
-        assert "canary" not in str((before, login, state, call))
+async def test_an_operator_logs_in_and_calls(tmp_path: Path, server: LoginServer, person: Person) -> None:
+    server.tokens = [(200, {"access_token": "token-1", "refresh_token": "refresh-canary", "expires_in": 3600})]
+    configure(tmp_path, server)
+    before = await pegboard(tmp_path, "upstreams")
+    assert before[0] == 1
+    assert "requires a login that allows work; run `pegboard login --server cups`, or set headers" in before[1]
+    login = await pegboard(tmp_path, "login", "--server", "cups", person=person)
+    assert login[:2] == (0, f"You are logged in at cups, by {server.issuer}.\n"), login
+    state = await pegboard(tmp_path, "upstreams")
+    call = await pegboard(tmp_path, "call", "cups_cup")
+    assert state[0] == 0, state
+    assert f"login: the operator, at {server.issuer}, until " in state[1]
+    assert call[:2] == (0, "full\n"), call
+    assert "token-1" not in str((before, login, state, call))
+    assert "canary" not in str((before, login, state, call))
 
 
-async def test_a_registration_that_the_issuer_forgot_is_made_again_once(tmp_path: Path) -> None:
+async def test_a_registration_that_the_issuer_forgot_is_made_again_once(
+    tmp_path: Path, server: LoginServer, person: Person
+) -> None:
     """The renewal shows it before the page opens, and the exchange of the code shows it without a refresh token."""
     gone = (401, {"error": "invalid_client"})
-    async with LoginServer() as server, Person() as person:
-        configure(tmp_path, server)
-        server.tokens = [(200, {"access_token": "token-1", "refresh_token": "refresh"}), gone]
-        for accepted in ("token-1", "token-3"):
-            server.accepted = accepted
-            assert (await pegboard(tmp_path, "login", "--server", "cups", person=person))[0] == 0
-        assert [len(server.registered), len(server.pages)] == [2, 2]
-        server.tokens = [gone]
-        server.accepted = "token-5"
-        errors = await pegboard(tmp_path, "login", "--server", "cups", person=person, pages=2)
-        assert (errors[0], len(server.registered), len(server.pages)) == (0, 3, 4), errors
+    configure(tmp_path, server)
+    server.tokens = [(200, {"access_token": "token-1", "refresh_token": "refresh"}), gone]
+    for accepted in ("token-1", "token-3"):
+        server.accepted = accepted
+        assert (await pegboard(tmp_path, "login", "--server", "cups", person=person))[0] == 0
+    assert [len(server.registered), len(server.pages)] == [2, 2]
+    server.tokens = [gone]
+    server.accepted = "token-5"
+    errors = await pegboard(tmp_path, "login", "--server", "cups", person=person, pages=2)
+    assert (errors[0], len(server.registered), len(server.pages)) == (0, 3, 4), errors
 
 
 @pytest.mark.parametrize(
-    ("change", "problem"),
+    ("change", "problem", "opens"),
     [
-        (
-            {"registration_endpoint": ""},
-            "Set client_id, issuer and perhaps client_secret in [plugins.upstreams",
-        ),
-        ({"code_challenge_methods_supported": None}, "does not support PKCE with S256"),
-        ({"authorization_response_iss_parameter_supported": True}, "the response lacks `iss`"),
-        ({"issuer": "https://other.example.com"}, "has metadata of another issuer"),
+        ({"registration_endpoint": ""}, "Set client_id, issuer and perhaps client_secret in [plugins.upstreams", False),
+        ({"authorization_response_iss_parameter_supported": True}, "the response lacks `iss`", True),
     ],
+    ids=["before the page", "after it"],
 )
 async def test_a_login_that_is_not_safe_ends_with_its_reason(
-    tmp_path: Path, change: dict[str, Any], problem: str
+    tmp_path: Path, server: LoginServer, person: Person, change: dict[str, Any], problem: str, opens: bool
 ) -> None:
-    async with LoginServer() as server, Person() as person:
-        server.metadata |= change
-        configure(tmp_path, server)
-        opens = person if "iss`" in problem else None
-        code, out, errors = await pegboard(tmp_path, "login", "--server", "cups", person=opens)
-        assert (code, out) == (1, "")
-        assert problem in errors
-        assert "Traceback" not in errors
+    server.metadata |= change
+    configure(tmp_path, server)
+    code, out, errors = await pegboard(tmp_path, "login", "--server", "cups", person=person if opens else None)
+    assert (code, out) == (1, "")
+    assert problem in errors
+    assert "Traceback" not in errors
 
 
 @pytest.mark.parametrize(
-    ("sections", "more", "server", "problem"),
+    ("sections", "more", "name", "problem"),
     [
         ("", "", "cups", "enables the plugin that adds it"),
         (VAULT, "", "mugs", "add [plugins.upstreams.servers.mugs] with its url; mounted servers: cups"),
@@ -114,14 +106,13 @@ async def test_a_login_that_is_not_safe_ends_with_its_reason(
     ],
 )
 async def test_a_login_that_the_settings_exclude(
-    tmp_path: Path, sections: str, more: str, server: str, problem: str
+    tmp_path: Path, server: LoginServer, sections: str, more: str, name: str, problem: str
 ) -> None:
-    async with LoginServer() as scripted:
-        configure(tmp_path, scripted, more, sections=sections)
-        code, _, errors = await pegboard(tmp_path, "login", "--server", server)
-        assert code != 0
-        assert problem in errors
-        assert not scripted.pages
+    configure(tmp_path, server, more, sections=sections)
+    code, _, errors = await pegboard(tmp_path, "login", "--server", name)
+    assert code != 0
+    assert problem in errors
+    assert not server.pages
 
 
 def stdio(folder: Path, on_notification: Any = None) -> Client:
@@ -140,54 +131,54 @@ async def logged_in(folder: Path, server: LoginServer, person: Person, **token: 
 
 
 async def answered(client: Client) -> str:
-    """Call the tool, and return the text of its result."""
     result = await client.call("cups_cup", {})
     return str(result["content"][0]["text"])
 
 
-async def test_a_running_host_uses_a_new_login_and_serves_other_servers(tmp_path: Path) -> None:
+async def test_a_running_host_uses_a_new_login_and_serves_other_servers(
+    tmp_path: Path, server: LoginServer, person: Person
+) -> None:
     changed = asyncio.Event()
-    async with LoginServer() as server, Person() as person:
-        configure(tmp_path, server, toml("pens", scripted(tmp_path, tools("draw"))))
-        async with stdio(tmp_path, lambda *_: changed.set()) as client:
-            await client.listen()
-            assert [tool["name"] for tool in await client.tools()] == ["pens_draw"]
-            assert "run `pegboard login --server cups`" in await answered(client)
-            login = await pegboard(tmp_path, "login", "--server", "cups", person=person)
-            assert login[0] == 0, login
-            async with asyncio.timeout(WAIT):
-                while "cups_cup" not in [tool["name"] for tool in await client.tools()]:
-                    changed.clear()
-                    await changed.wait()
-            assert await answered(client) == "full"
+    configure(tmp_path, server, toml("pens", scripted(tmp_path, tools("draw"))))
+    async with stdio(tmp_path, lambda *_: changed.set()) as client:
+        await client.listen()
+        assert await names(client) == ["pens_draw"]
+        assert "run `pegboard login --server cups`" in await answered(client)
+        login = await pegboard(tmp_path, "login", "--server", "cups", person=person)
+        assert login[0] == 0, login
+        async with asyncio.timeout(WAIT):
+            while "cups_cup" not in await names(client):
+                changed.clear()
+                await changed.wait()
+        assert await answered(client) == "full"
 
 
-async def test_a_token_is_renewed_once_among_calls_and_processes(tmp_path: Path) -> None:
-    async with LoginServer() as server, Person() as person:
-        await logged_in(tmp_path, server, person)
-        store = VaultStore(Path(os.environ["PEGBOARD_STATE_DIR"]) / "vault.db", [state_key()])
-        login = dict(store.load_login(server.url) or {})
-        store.save_login(server.url, {**login, "token": {**login["token"], "expires_at": 1.0}})
-        server.tokens = [(200, {"access_token": "token-2", "refresh_token": "refresh-2", "expires_in": 3600})]
-        server.accepted = "token-2"
-        async with stdio(tmp_path) as first, stdio(tmp_path) as second:
-            await asyncio.gather(first.tools(), second.tools())
-            answers = await asyncio.gather(*(answered(client) for client in (first, second) * 5))
-        assert set(answers) == {"full"}
-        assert [form["grant_type"] for form in server.forms] == ["authorization_code", "refresh_token"]
+async def test_a_token_is_renewed_once_among_calls_and_processes(
+    tmp_path: Path, server: LoginServer, person: Person
+) -> None:
+    await logged_in(tmp_path, server, person)
+    store = VaultStore(Path(os.environ["PEGBOARD_STATE_DIR"]) / "vault.db", [state_key()])
+    login = dict(store.load_login(server.url) or {})
+    store.save_login(server.url, {**login, "token": {**login["token"], "expires_at": 1.0}})
+    server.tokens = [(200, {"access_token": "token-2", "refresh_token": "refresh-2", "expires_in": 3600})]
+    server.accepted = "token-2"
+    async with stdio(tmp_path) as first, stdio(tmp_path) as second:
+        await asyncio.gather(first.tools(), second.tools())
+        answers = await asyncio.gather(*(answered(client) for client in (first, second) * 5))
+    assert set(answers) == {"full"}
+    assert [form["grant_type"] for form in server.forms] == ["authorization_code", "refresh_token"]
 
 
-async def test_the_vault_lets_one_of_its_users_renew_a_token() -> None:
+async def test_the_vault_lets_one_of_its_users_renew_a_token(server: LoginServer) -> None:
     """Two users as two processes would be: they share the file and its lock, but no object."""
-    async with LoginServer() as server:
-        config = ServerConfig(url=server.url)
-        server.tokens = [(200, {"refresh_token": "refresh-1", "expires_in": 0})]
-        await oauth(config, vault_logins(), Browser()).log_in(server.url, {})
-        server.tokens = [(200, {"refresh_token": "refresh-2", "expires_in": 3600})]
-        users = [oauth(config, vault_logins(), None) for _ in range(3)]
-        fields = await asyncio.gather(*(user.headers(server.url) for user in users))
-        assert [form["grant_type"] for form in server.forms] == ["authorization_code", "refresh_token"]
-        assert fields == [{"Authorization": "Bearer token-2"}] * 3
+    config = ServerConfig(url=server.url)
+    server.tokens = [(200, {"refresh_token": "refresh-1", "expires_in": 0})]
+    await oauth(config, vault_logins(), Browser()).log_in(server.url, {})
+    server.tokens = [(200, {"refresh_token": "refresh-2", "expires_in": 3600})]
+    users = [oauth(config, vault_logins(), None) for _ in range(3)]
+    fields = await asyncio.gather(*(user.headers(server.url) for user in users))
+    assert [form["grant_type"] for form in server.forms] == ["authorization_code", "refresh_token"]
+    assert fields == [{"Authorization": "Bearer token-2"}] * 3
 
 
 def vault_logins() -> ServerLogins:
@@ -195,77 +186,74 @@ def vault_logins() -> ServerLogins:
 
 
 def state_key() -> str:
-    """Return the key of the vault in the state directory."""
     return (Path(os.environ["PEGBOARD_STATE_DIR"]) / "vault-key").read_text().strip()
 
 
-async def test_a_withdrawn_token_and_missing_scopes_name_the_command(tmp_path: Path) -> None:
-    async with LoginServer() as server, Person() as person:
-        await logged_in(tmp_path, server, person)
-        async with stdio(tmp_path) as client:
-            assert [await client.tools(), await answered(client)][1] == "full"
-            server.accepted = "token-3"
-            server.tokens = [(400, {"error": "invalid_grant"})]
-            for _ in range(2):
-                assert "run `pegboard login --server cups" in await answered(client)
-            assert len(server.forms) == 2  # the second call asks for no token
-            assert (await pegboard(tmp_path, "login", "--server", "cups", person=person))[0] == 0
-            assert await answered(client) == "full"
-            server.refusal = 'Bearer error="insufficient_scope", scope="pour"'
-            assert "run `pegboard login --server cups --scopes pour`" in await answered(client)
-            server.refusal = ""
-            server.accepted = "token-4"
-            more = await pegboard(tmp_path, "login", "--server", "cups", "--scopes", "pour", person=person)
-            assert more[0] == 0, more
-            assert set(server.pages[-1]["scope"].split()) == {"work", "pour"}
-            assert await answered(client) == "full"
+async def test_a_withdrawn_token_and_missing_scopes_name_the_command(
+    tmp_path: Path, server: LoginServer, person: Person
+) -> None:
+    await logged_in(tmp_path, server, person)
+    async with stdio(tmp_path) as client:
+        assert [await client.tools(), await answered(client)][1] == "full"
+        server.accepted = "token-3"
+        server.tokens = [(400, {"error": "invalid_grant"})]
+        for _ in range(2):
+            assert "run `pegboard login --server cups" in await answered(client)
+        assert len(server.forms) == 2  # the second call asks for no token
+        assert (await pegboard(tmp_path, "login", "--server", "cups", person=person))[0] == 0
+        assert await answered(client) == "full"
+        server.refusal = 'Bearer error="insufficient_scope", scope="pour"'
+        assert "run `pegboard login --server cups --scopes pour`" in await answered(client)
+        server.refusal = ""
+        server.accepted = "token-4"
+        more = await pegboard(tmp_path, "login", "--server", "cups", "--scopes", "pour", person=person)
+        assert more[0] == 0, more
+        assert set(server.pages[-1]["scope"].split()) == {"work", "pour"}
+        assert await answered(client) == "full"
 
 
 @pytest.mark.parametrize("revokes", [True, False])
-async def test_a_logout_ends_the_login(tmp_path: Path, revokes: bool) -> None:
-    async with LoginServer() as server, Person() as person:
-        server.metadata |= {"revocation_endpoint": f"{server.origin}/revoke"} if revokes else {}
-        await logged_in(tmp_path, server, person)
-        code, out, _ = await pegboard(tmp_path, "logout", "--server", "cups")
-        assert (code, "It was not revoked" in out) == (0, not revokes)
-        assert [form["token"] for form in server.revoked] == ["refresh-1"] * revokes
-        assert "run `pegboard login --server cups`" in (await pegboard(tmp_path, "upstreams"))[1]
-        again = await pegboard(tmp_path, "logout", "--server", "cups")
-        assert (again[0], "there is no login at 'cups'" in again[2]) == (1, True)
+async def test_a_logout_ends_the_login(tmp_path: Path, server: LoginServer, person: Person, revokes: bool) -> None:
+    server.metadata |= {"revocation_endpoint": f"{server.origin}/revoke"} if revokes else {}
+    await logged_in(tmp_path, server, person)
+    code, out, _ = await pegboard(tmp_path, "logout", "--server", "cups")
+    assert (code, "It was not revoked" in out) == (0, not revokes)
+    assert [form["token"] for form in server.revoked] == ["refresh-1"] * revokes
+    assert "run `pegboard login --server cups`" in (await pegboard(tmp_path, "upstreams"))[1]
+    again = await pegboard(tmp_path, "logout", "--server", "cups")
+    assert (again[0], "there is no login at 'cups'" in again[2]) == (1, True)
 
 
-async def test_a_login_that_was_removed_is_not_renewed_and_not_saved_again() -> None:
-    async with LoginServer() as server:
-        server.tokens = [(200, {"access_token": "token-1", "refresh_token": "refresh", "expires_in": 0})]
-        store = MemoryLogins()
-        ours, theirs = (oauth(ServerConfig(url=server.url), store, Browser()) for _ in range(2))
-        await ours.log_in(server.url, {})
-        assert await theirs.describe(server.url) is not None
-        await ours.log_out(server.url)
-        assert await theirs.headers(server.url) == {}
-        assert store.logins == {server.url: None}
+async def test_a_login_that_was_removed_is_not_renewed_and_not_saved_again(server: LoginServer) -> None:
+    server.tokens = [(200, {"access_token": "token-1", "refresh_token": "refresh", "expires_in": 0})]
+    store = MemoryLogins()
+    ours, theirs = (oauth(ServerConfig(url=server.url), store, Browser()) for _ in range(2))
+    await ours.log_in(server.url, {})
+    assert await theirs.describe(server.url) is not None
+    await ours.log_out(server.url)
+    assert await theirs.headers(server.url) == {}
+    assert store.logins == {server.url: None}
 
 
-async def test_another_issuer_needs_a_new_login_and_gets_no_token(tmp_path: Path) -> None:
-    async with LoginServer() as server, Person() as person:
-        await logged_in(tmp_path, server, person)
-        server.metadata_path += "/moved"
-        server.metadata["issuer"] += "/moved"
-        server.resource["authorization_servers"] = [server.metadata["issuer"]]
-        server.accepted = "token-2"
-        code, out, _ = await pegboard(tmp_path, "upstreams")
-        assert code == 1
-        assert f"its authorization server is {server.issuer}/moved now, and was {server.issuer}" in out
-        assert len(server.forms) == 1
-        server.tokens = [(400, {"error": "invalid_grant"}), (200, {"access_token": "token-2"})]
-        login = await pegboard(tmp_path, "login", "--server", "cups", person=person)
-        assert login[:2] == (0, f"You are logged in at cups, by {server.issuer}/moved.\n"), login
-        assert len(server.registered) == 2
+async def test_another_issuer_needs_a_new_login_and_gets_no_token(
+    tmp_path: Path, server: LoginServer, person: Person
+) -> None:
+    await logged_in(tmp_path, server, person)
+    server.metadata_path += "/moved"
+    server.metadata["issuer"] += "/moved"
+    server.resource["authorization_servers"] = [server.metadata["issuer"]]
+    server.accepted = "token-2"
+    code, out, _ = await pegboard(tmp_path, "upstreams")
+    assert code == 1
+    assert f"its authorization server is {server.issuer}/moved now, and was {server.issuer}" in out
+    assert len(server.forms) == 1
+    server.tokens = [(400, {"error": "invalid_grant"}), (200, {"access_token": "token-2"})]
+    login = await pegboard(tmp_path, "login", "--server", "cups", person=person)
+    assert login[:2] == (0, f"You are logged in at cups, by {server.issuer}/moved.\n"), login
+    assert len(server.registered) == 2
 
 
 class MemoryLogins(LoginStore):
-    """A store in memory."""
-
     def __init__(self) -> None:
         self.logins: dict[str, Mapping[str, Any] | None] = {}
 
@@ -282,24 +270,23 @@ class MemoryLogins(LoginStore):
         return repr(self.logins)
 
 
-async def test_a_person_pastes_the_address_of_the_last_page(tmp_path: Path) -> None:
-    async with LoginServer() as server:
-        configure(tmp_path, server)
-        arguments = ["login", "--server", "cups", "--no-browser", "--config", str(tmp_path / "hostconfig.toml")]
-        pipe = asyncio.subprocess.PIPE
-        process = await asyncio.create_subprocess_exec(
-            sys.executable, "-m", "pegboard", *arguments, stdin=pipe, stdout=pipe, stderr=pipe
-        )
-        assert process.stdin is not None
-        assert process.stderr is not None
-        async with asyncio.timeout(WAIT):
-            while b"open this page" not in (line := await process.stderr.readline()):
-                assert line
-            async with aiohttp.ClientSession() as browser:
-                page = await browser.get(line.split()[-1].decode(), allow_redirects=False)
-            process.stdin.write(b"http://127.0.0.1/callback?code=other&state=other\n")
-            process.stdin.write(page.headers["Location"].encode() + b"\n")
-            out, errors = await process.communicate()
+async def test_a_person_pastes_the_address_of_the_last_page(tmp_path: Path, server: LoginServer) -> None:
+    configure(tmp_path, server)
+    arguments = ["login", "--server", "cups", "--no-browser", "--config", str(tmp_path / "hostconfig.toml")]
+    pipe = asyncio.subprocess.PIPE
+    process = await asyncio.create_subprocess_exec(
+        sys.executable, "-m", "pegboard", *arguments, stdin=pipe, stdout=pipe, stderr=pipe
+    )
+    assert process.stdin is not None
+    assert process.stderr is not None
+    async with asyncio.timeout(WAIT):
+        while b"open this page" not in (line := await process.stderr.readline()):
+            assert line
+        async with aiohttp.ClientSession() as browser:
+            page = await browser.get(line.split()[-1].decode(), allow_redirects=False)
+        process.stdin.write(b"http://127.0.0.1/callback?code=other&state=other\n")
+        process.stdin.write(page.headers["Location"].encode() + b"\n")
+        out, errors = await process.communicate()
     assert out.decode() == f"You are logged in at cups, by {server.issuer}.\n", errors
     assert b"this is not the address of the last page" in errors
 
@@ -322,41 +309,42 @@ def operator_proof() -> tuple[str, str]:
 
 
 @pytest.mark.parametrize("by_hand", [False, True])
-async def test_the_account_of_the_operator_is_not_for_other_callers_by_mistake(tmp_path: Path, by_hand: bool) -> None:
+async def test_the_account_of_the_operator_is_not_for_other_callers_by_mistake(
+    tmp_path: Path, server: LoginServer, person: Person, by_hand: bool
+) -> None:
     line = 'add identity = "user", or identity = "host" and shared = true, to [plugins.upstreams.servers.cups]'
-    async with LoginServer() as server, Person() as person:
-        if not by_hand:
-            async with serving(server, sections=ALICE) as unknown:
-                await unknown.wait_for_stderr(re.escape(f"requires a login that allows work; {line}"))
-            await logged_in(tmp_path, server, person)
-        registration = f'client_id = "by-hand"\nissuer = "{server.issuer}"' if by_hand else ""
-        await serving(server, registration, ALICE).assert_refuses(3, "the account of the operator", line)
-
-
-async def test_a_shared_account_is_for_all_callers(tmp_path: Path) -> None:
-    async with LoginServer() as server, Person() as person:
+    if not by_hand:
+        async with serving(server, sections=ALICE) as unknown:
+            await unknown.wait_for_stderr(re.escape(f"requires a login that allows work; {line}"))
         await logged_in(tmp_path, server, person)
-        async with serving(server, "shared = true", ALICE) as served:
-            reply = await post(served, modern(call("cups_cup")), PROOF)
-        assert reply.json["result"]["content"] == [{"type": "text", "text": "full"}]
-        configure(tmp_path, server, "shared = true")
-        state = json.loads((await pegboard(tmp_path, "upstreams", "--json"))[1])
-        assert state[0]["login"]["account"] == "the operator's account, for all callers"
+    registration = f'client_id = "by-hand"\nissuer = "{server.issuer}"' if by_hand else ""
+    await serving(server, registration, ALICE).assert_refuses(3, "the account of the operator", line)
 
 
-async def test_only_the_operator_uses_an_account_that_is_not_shared(tmp_path: Path) -> None:
-    async with LoginServer() as server, Person() as person:
-        await logged_in(tmp_path, server, person)
-        async with serving(server) as served:
-            proof = operator_proof()
-            request = modern(message("tools/list"))
-            lists = [(await post(served, request, *fields)).json["result"] for fields in ([], [proof])]
-            refused = await post(served, modern(call("cups_cup")))
-            reply = await post(served, modern(call("cups_cup")), proof)
-        assert [[tool["name"] for tool in page["tools"]] for page in lists] == [[], ["cups_cup"]]
-        assert [page["cacheScope"] for page in lists] == ["private", "private"]
-        assert "for the operator only" in refused.json["result"]["content"][0]["text"]
-        assert "full" in reply.json["result"]["content"][0]["text"]
+async def test_a_shared_account_is_for_all_callers(tmp_path: Path, server: LoginServer, person: Person) -> None:
+    await logged_in(tmp_path, server, person)
+    async with serving(server, "shared = true", ALICE) as served:
+        reply = await post(served, modern(call("cups_cup")), PROOF)
+    assert reply.json["result"]["content"] == [{"type": "text", "text": "full"}]
+    configure(tmp_path, server, "shared = true")
+    state = json.loads((await pegboard(tmp_path, "upstreams", "--json"))[1])
+    assert state[0]["login"]["account"] == "the operator's account, for all callers"
+
+
+async def test_only_the_operator_uses_an_account_that_is_not_shared(
+    tmp_path: Path, server: LoginServer, person: Person
+) -> None:
+    await logged_in(tmp_path, server, person)
+    async with serving(server) as served:
+        proof = operator_proof()
+        request = modern(message("tools/list"))
+        lists = [(await post(served, request, *fields)).json["result"] for fields in ([], [proof])]
+        refused = await post(served, modern(call("cups_cup")))
+        reply = await post(served, modern(call("cups_cup")), proof)
+    assert [[tool["name"] for tool in page["tools"]] for page in lists] == [[], ["cups_cup"]]
+    assert [page["cacheScope"] for page in lists] == ["private", "private"]
+    assert "for the operator only" in refused.json["result"]["content"][0]["text"]
+    assert "full" in reply.json["result"]["content"][0]["text"]
 
 
 class HeldServer(LoginServer):
@@ -400,14 +388,9 @@ async def test_a_call_that_began_before_the_login_carries_its_token_only_for_the
     assert server.carried == ["", *again]
 
 
-async def test_a_login_at_a_foreign_authorization_server(tmp_path: Path) -> None:
-    """The npm package oidc-provider guards the server, a host of its own."""
-    port = free_port()
-    provider = OidcProvider("ES256", f"http://127.0.0.1:{port}/mcp", vault=True)
-    config = http_config(f"port = {port}", more=provider.guard)
-    guarded = Served(tmp_path, config, command=(PEGBOARD, "serve", "--file", HERE / "peer_kit.py"))
-    async with provider, guarded as served, Person() as person:
-        (tmp_path / "hostconfig.toml").write_text(f"{BARE}{VAULT}{toml('far', {'url': served.url})}")
+async def test_a_login_at_a_foreign_authorization_server(tmp_path: Path, person: Person) -> None:
+    async with guarded_peer(tmp_path) as (provider, peer):
+        (tmp_path / "hostconfig.toml").write_text(f"{BARE}{VAULT}{toml('far', {'url': peer.url})}")
         login = await pegboard(tmp_path, "login", "--server", "far", person=person)
         assert login[:2] == (0, f"You are logged in at far, by {provider.url}.\n"), login
         who = await pegboard(tmp_path, "call", "far_whoami", "--json")

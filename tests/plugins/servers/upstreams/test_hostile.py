@@ -17,7 +17,7 @@ from pegboard import RetryableToolError
 from pegboard.plugin import Bus, ProtocolError
 from pegboard.types import ANONYMOUS, Call, Caller, Listing, Tool
 from pegboard_plugins.servers.upstreams import link, server_log, upstream_server
-from pegboard_plugins.servers.upstreams.hops import MAX_HOSTS, VIA, passed_hosts, refuse_loop
+from pegboard_plugins.servers.upstreams.hops import VIA, passed_hosts
 from pegboard_plugins.servers.upstreams.link import Link, NotConnectedError
 from pegboard_plugins.servers.upstreams.mounted import Mounted
 from pegboard_plugins.servers.upstreams.request_errors import MAX_ERROR_DATA_BYTES, request_error
@@ -33,10 +33,7 @@ LOGGER = logging.getLogger("test")
 CLIENT: Any = SimpleNamespace
 
 
-def test_a_caller_cannot_forge_a_long_way() -> None:
-    refuse_loop({VIA: ["a"] * MAX_HOSTS}, "me")
-    with pytest.raises(ProtocolError, match="8 hosts"):
-        refuse_loop({VIA: ["a"] * (MAX_HOSTS + 1)}, "me")
+def test_the_names_of_passed_hosts_are_checked() -> None:
     assert passed_hosts({VIA: ["a", "x" * 1000, 1]}) == ["a"]
 
 
@@ -139,20 +136,17 @@ def test_log_messages_pass_without_meta_of_their_connection_and_at_a_limited_rat
     assert sent == [{"level": "info", "data": "x", "logger": "tool"}]
 
 
-def test_numbers_beyond_json_are_not_reported() -> None:
+def test_numbers_beyond_json_and_invisible_characters_are_not_reported() -> None:
     reported: list[Any] = []
-    context = SimpleNamespace(progress=SimpleNamespace(report=lambda *arguments: reported.append(arguments)))
-    for done, total in ((inf, 1), (1, inf), (10**400, None)):
-        _report(context, {"progress": done, "total": total})  # type: ignore[arg-type]
-    assert reported == [(1, None, None), (10**400, None, None)]
-
-
-def test_invisible_characters_are_not_reported_as_progress() -> None:
-    reported: list[Any] = []
-    context = SimpleNamespace(progress=SimpleNamespace(report=lambda *arguments: reported.append(arguments)))
-    for message in ("half", "\x1b[2Jpegboard: done"):
-        _report(context, {"progress": 1, "message": message})  # type: ignore[arg-type]
-    assert reported == [(1, None, "half"), (1, None, None)]
+    context: Any = SimpleNamespace(progress=SimpleNamespace(report=lambda *arguments: reported.append(arguments)))
+    for done, total, message in (
+        (inf, 1, ""),
+        (1, inf, None),
+        (10**400, None, "half"),
+        (1, 2, "\x1b[2Jpegboard: done"),
+    ):
+        _report(context, {"progress": done, "total": total, "message": message})
+    assert reported == [(1, None, None), (10**400, None, "half"), (1, 2, None)]
 
 
 def test_the_data_of_an_error_are_limited() -> None:

@@ -11,68 +11,39 @@ from typing import Any
 
 import pytest
 
-from pegboard import Context, Host, Toolkit
+from pegboard import Host
 from pegboard.errors import ConfigError
 from pegboard.types import Call
 from tests.host.hosting import until
 from tests.plugins.servers.upstreams.mounts import ERAS, SCHEMA, mounting, names
+from tests.support import asks_kit, fixture_kit
 from tests.support.environments import built_wheels, executable, make_environment
 from tests.support.sdk import SDKS
 
 QUIET = {"host": {"autoload": False}}
 SCRIPT = Path(__file__).with_name("library_servers.py")
-FORM = {"type": "object", "properties": {"name": {"type": "string"}}}
 FASTMCP = "fastmcp==4.1.2"
 
 
-def inner() -> tuple[Host, list[str]]:
-    """Return a host to mount, and what its calls note."""
-    kit, noted = Toolkit("kit", prefix=False), list[str]()
-
-    @kit.tool
-    async def add(a: int, b: int) -> int:
-        """Add two numbers."""
-        return a + b
-
-    @kit.tool
-    async def name(context: Context[Any]) -> str:
-        """Ask for a name."""
-        answer = await context.ui.elicit("What is your name?", FORM)
-        return f"Hello, {answer.content}"
-
-    @kit.tool
-    async def large() -> str:
-        """Return a large result."""
-        return "x" * 4_000_000
-
-    @kit.tool
-    async def wait() -> str:
-        """Wait until the call is cancelled."""
-        noted.append("begun")
-        try:
-            await asyncio.get_running_loop().create_future()
-        finally:
-            noted.append("cancelled")
-        return "never"
-
-    return Host({"host": {**QUIET["host"], "max_result_bytes": 10_000_000}}, toolkits={"kit": kit}), noted
+def inner() -> Host:
+    config = {"host": {**QUIET["host"], "max_result_bytes": 10_000_000}}
+    return Host(config, toolkits={"fixture": fixture_kit.kit, "asks": asks_kit.kit})
 
 
 @pytest.mark.parametrize("revision", ERAS)
 async def test_a_host_is_mounted_in_another(revision: str) -> None:
-    host, noted = inner()
-    async with mounting({"shop": {"object": host, "revision": revision}}, answers=[{"name": "Ann"}]) as client:
-        assert await names(client) == ["shop_add", "shop_large", "shop_name", "shop_wait"]
-        sums = await asyncio.gather(*(client.call("shop_add", a=number, b=1) for number in range(20)))
+    host = inner()
+    async with mounting({"shop": {"object": host, "revision": revision}}, answers=["Ann"]) as client:
+        assert {"shop_fixture_add", "shop_asks_name"} <= set(await names(client))
+        sums = await asyncio.gather(*(client.call("shop_fixture_add", a=number, b=1) for number in range(20)))
         assert [result.text for result in sums] == [str(number + 1) for number in range(20)]
-        assert "Ann" in (await client.call("shop_name")).text
-        assert len((await client.call("shop_large")).text) == 4_000_000
-        waiting = asyncio.ensure_future(
-            client.host.dispatch(Call("tools/call", {"name": "shop_wait", "arguments": {}}))
-        )
-        await until(lambda: noted == ["begun"])
+        assert (await client.call("shop_asks_name")).text == "Hello, Ann"
+        assert len((await client.call("shop_fixture_large", size=4_000_000)).text) == 4_000_000
+        waiting = asyncio.ensure_future(client.call("shop_fixture_wait", label="left"))
+        await client.heard("notifications/progress")
         waiting.cancel()
-        await until(lambda: noted == ["begun", "cancelled"])
+        while "left" not in (await client.call("shop_fixture_cancelled")).text:
+            pass
         assert host.started
     assert not host.started
 
@@ -125,18 +96,17 @@ async def test_an_application_is_mounted_at_its_path_with_the_options_of_its_sec
 
 async def test_a_server_that_cannot_start_affects_only_itself(caplog: pytest.LogCaptureFixture) -> None:
     broken = Host({**QUIET, "plugins": {"http": {"allowed_hosts": ["tools.example.com"]}}})
-    async with mounting({"shop": {"object": inner()[0]}, "broken": {"object": broken}}) as client:
-        assert (await client.call("shop_add", a=1, b=2)).text == "3"
+    async with mounting({"shop": {"object": inner()}, "broken": {"object": broken}}) as client:
+        assert (await client.call("shop_fixture_add", a=1, b=2)).text == "3"
     assert "broken: cannot connect" in caplog.text
     assert "other machines can reach the ASGI application" in caplog.text
 
 
 async def test_a_program_mounts_servers_beside_their_sections() -> None:
-    host, _ = inner()
-    config = {**QUIET, "plugins": {"upstreams": {"servers": {"shop": {"include": ["add"]}}}}}
-    async with Host(config, mount={"shop": host}) as outer:
+    config = {**QUIET, "plugins": {"upstreams": {"servers": {"shop": {"include": ["fixture_add"]}}}}}
+    async with Host(config, mount={"shop": inner()}) as outer:
         listing: Any = await outer.dispatch(Call("tools/list", {}))
-        assert list(outer.assembly.tools) == ["shop_add"], listing
+        assert list(outer.assembly.tools) == ["shop_fixture_add"], listing
 
 
 @pytest.mark.parametrize(

@@ -9,13 +9,12 @@ from urllib.parse import quote
 import aiohttp
 import pytest
 
-from tests.plugins.servers.upstreams.mounts import HERE
+from tests.plugins.servers.upstreams.mounts import guarded_peer
 from tests.plugins.servers.upstreams.test_caller_login import hosting
 from tests.support.example_servers import python_example, typescript_example
-from tests.support.http import Served, http_config, with_tls
+from tests.support.http import with_tls
 from tests.support.http_mcp import call
-from tests.support.oidc import OidcProvider, free_port
-from tests.support.wire import PEGBOARD
+from tests.support.oidc import free_port
 
 pytestmark = pytest.mark.timeout(600)  # the first run installs the servers
 
@@ -32,14 +31,9 @@ def tls(tmp_path: Path) -> str:
 async def test_the_package_oidc_provider_reads_the_client_metadata_document_of_the_host(
     tmp_path: Path, tls: str
 ) -> None:
-    peer_port, port = free_port(), free_port()
-    provider = OidcProvider("ES256", f"http://127.0.0.1:{peer_port}/mcp", vault=True, certificate=tmp_path / "cert.pem")
-    config = http_config(f"port = {peer_port}", more=provider.guard)
-    guarded = Served(tmp_path, config, command=(PEGBOARD, "serve", "--file", HERE / "peer_kit.py"))
-    who = call("cups_whoami")
+    port, who = free_port(), call("cups_whoami")
     async with (
-        provider,
-        guarded as peer,
+        guarded_peer(tmp_path, certificate=tmp_path / "cert.pem") as (_, peer),
         hosting(tmp_path, {"url": peer.url}, port=port, tls=tls) as network,
     ):
         person = await network.log_in("ann", who)

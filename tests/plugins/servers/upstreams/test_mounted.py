@@ -21,7 +21,7 @@ from pegboard_plugins.servers.upstreams.upstream_calls import UpstreamCalls, Ups
 from pegboard_testing import TestClient, connect
 from tests.host.hosting import call, until
 from tests.plugins.servers.upstreams.mounted_hosts import OneServer, mounting_host
-from tests.plugins.servers.upstreams.mounts import mounting, scripted
+from tests.plugins.servers.upstreams.mounts import mounting, names, scripted
 from tests.support import content_kit, fixture_kit
 from tests.support.schemas import LEGACY, MODERN
 
@@ -192,7 +192,7 @@ async def test_an_item_is_called_by_its_own_name() -> None:
     shown = wire_form("far_" + "dotted.name" * 10)
     rename = {"t": "dotted.name" * 10}
     async with connect(mounting_host(MODERN[-1], kit, rename={"t": f"far_{rename['t']}"})) as client:
-        assert [tool["name"] for tool in await client.tools()] == [shown]
+        assert await names(client) == [shown]
         assert (await client.call(shown)).text == "said"
 
 

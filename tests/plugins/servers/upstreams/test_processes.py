@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import os
 import signal
 from contextlib import AsyncExitStack
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -16,25 +14,11 @@ from pegboard.plugin import ProtocolError
 from pegboard_client import Client
 from pegboard_plugins.servers.upstreams.hops import MAX_HOSTS, VIA
 from tests.host.hosting import WAIT, until
-from tests.plugins.servers.upstreams.mounts import HERE, mounting, peer, scripted, tools
+from tests.plugins.servers.upstreams.mounts import mounting, peer, scripted, served_peer, toml, tools
 from tests.plugins.servers.upstreams.test_connections import alive
 from tests.support.http import Served, http_config
 from tests.support.oidc import free_port
 from tests.support.wire import PEGBOARD
-
-
-def toml(name: str, section: dict[str, Any]) -> str:
-    """Return a section for a configuration file."""
-    return f"[plugins.upstreams.servers.{name}]\n" + "".join(
-        f"{key} = {value_of(value)}\n" for key, value in section.items()
-    )
-
-
-def value_of(value: Any) -> str:
-    """Return a value as TOML."""
-    if isinstance(value, dict):
-        return "{" + ", ".join(f"{key} = {value_of(member)}" for key, member in value.items()) + "}"
-    return json.dumps(value)
 
 
 def read_pids(path: Path) -> list[int]:
@@ -66,9 +50,7 @@ async def test_no_process_is_left_after_the_host_has_stopped(tmp_path: Path) -> 
 
 async def test_a_host_that_mounts_itself_is_found(tmp_path: Path) -> None:
     port = free_port()
-    section = toml("me", {"url": f"http://127.0.0.1:{port}/mcp"})
-    config = http_config(f"port = {port}", more=section)
-    async with Served(tmp_path, config, command=(PEGBOARD, "serve", "--file", HERE / "peer_kit.py")) as served:
+    async with served_peer(tmp_path, port, toml("me", {"url": f"http://127.0.0.1:{port}/mcp"})) as served:
         await served.wait_for_stderr("me is not mounted: it is this host, or mounts this host; remove the section")
 
 
@@ -86,9 +68,7 @@ async def test_hosts_that_mount_each_other_do_not_list_their_own_items(tmp_path:
     urls = {name: f"http://127.0.0.1:{port}/mcp" for name, port in ports.items()}
     async with AsyncExitStack() as stack:
         for name, other in (("a", "b"), ("b", "a")):
-            config = http_config(f"port = {ports[name]}", more=toml(other, {"url": urls[other]}))
-            command = (PEGBOARD, "serve", "--file", HERE / "peer_kit.py")
-            await stack.enter_async_context(Served(tmp_path, config, command=command))
+            await stack.enter_async_context(served_peer(tmp_path, ports[name], toml(other, {"url": urls[other]})))
         await seen(urls["b"], "a_add")
         async with Client(urls["a"]) as client:
             await seen(urls["a"], "b_grow")

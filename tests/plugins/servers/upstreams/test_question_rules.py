@@ -119,6 +119,16 @@ def client_with(revision: str = "2025-11-25", capabilities: Any = None) -> Any:
         (SAMPLE, sample_params("\x1b[2J")),
         (SAMPLE, sample_params("m", systemPrompt="\u202e")),
         (SAMPLE, sample_params("m", systemPrompt=5)),
+        ("tools/list", {}),
+        (None, {}),
+        (ELICIT, {"message": "m"}),
+        (ELICIT, {"message": "m", "requestedSchema": {"properties": {"a": {}}}}),
+        (ELICIT, {"message": "m", "requestedSchema": {"properties": {"a": {"type": "string", "oneOf": [1]}}}}),
+        (ELICIT, {"mode": "url", "message": "m"}),
+        (ELICIT, {"mode": "other", "message": "m"}),
+        (ELICIT, {"mode": "url", "url": "https://example.com"}),
+        (SAMPLE, {"messages": "x"}),
+        (SAMPLE, {"messages": [{"content": 5}]}),
         *(
             (ELICIT, page(url))
             for url in (
@@ -139,7 +149,7 @@ def client_with(revision: str = "2025-11-25", capabilities: Any = None) -> Any:
         ),
     ],
 )
-def test_a_question_that_could_deceive_the_person_is_refused(method: str, params: dict[str, Any]) -> None:
+def test_a_question_that_is_invalid_or_could_deceive_the_person_is_refused(method: Any, params: dict[str, Any]) -> None:
     with pytest.raises(ProtocolError):
         rules().question(client_with(), method, params)
 
@@ -185,10 +195,8 @@ async def test_only_questions_that_the_operator_allows_are_declared(era: str, co
     ("method", "params"), [(ELICIT, page("https://a.example")), (SAMPLE, sample_params("m")), ("roots/list", {})]
 )
 def test_a_question_that_the_operator_forbids_names_the_setting(method: str, params: dict[str, Any]) -> None:
-    with pytest.raises(ProtocolError, match=r"true in \[plugins\.upstreams\.servers\.weather\]"):
-        rules(questions=False, sampling=False).question(client_with(), method, params)
     key = "sampling" if method == SAMPLE else "questions"
-    with pytest.raises(ProtocolError, match=f"set {key} = true"):
+    with pytest.raises(ProtocolError, match=rf"set {key} = true in \[plugins\.upstreams\.servers\.weather\]"):
         rules(questions=False, sampling=False).question(client_with(), method, params)
 
 

@@ -16,8 +16,9 @@ from pegboard_plugins.servers.upstreams.host_login import CALLERS_ADVICE
 from pegboard_plugins.servers.upstreams.mounted import wire_form
 from pegboard_plugins.servers.upstreams.settings import ServerConfig, UpstreamsConfig
 from tests.host.hosting import WAIT
-from tests.plugins.servers.upstreams.mounts import mounting, names, scripted, tool, tools
+from tests.plugins.servers.upstreams.mounts import mounting, names, scripted, toml, tool, tools
 from tests.support.config import load
+from tests.support.forks import Done
 from tests.support.http import Served, http_config
 from tests.support.wire import PEGBOARD, Process
 
@@ -123,11 +124,8 @@ def test_a_password_in_an_environment_is_not_shown() -> None:
 async def test_the_command_shows_each_server(tmp_path: Path) -> None:
     hidden = tool("hidden", description="hid\u200bden")
     server = scripted(tmp_path, {"tools/list": {"tools": [tool("search"), tool("files.read"), hidden]}})
-    text = (
-        f'[plugins.upstreams.servers.one]\ncommand = "{server["command"]}"\nargs = {json.dumps(server["args"])}\n'
-        '[plugins.upstreams.servers.dead]\ncommand = "/bin/false"\n'
-        '[plugins.upstreams.servers.personal]\nurl = "http://127.0.0.1:9/mcp"\nidentity = "user"\n'
-    )
+    text = toml("one", server) + toml("dead", {"command": "/bin/false"})
+    text += toml("personal", {"url": "http://127.0.0.1:9/mcp", "identity": "user"})
     code, out, _ = await ran(text, "upstreams")
     assert code == 1
     assert out == (
@@ -169,33 +167,21 @@ async def test_a_call_waits_only_for_the_server_of_its_tool(tmp_path: Path) -> N
     text = "[plugins.upstreams]\nfirst_list_seconds = 60\n"
     hanging = {"initialize": "hang", "server/discover": "hang"}
     for name, script in (("one", tools("search")), ("hangs", hanging)):
-        section = scripted(tmp_path, script)
-        text += f'[plugins.upstreams.servers.{name}]\ncommand = "{section["command"]}"\n'
-        text += f"args = {json.dumps(section['args'])}\nenv = {{ OWN = 'own' }}\n"
+        text += toml(name, scripted(tmp_path, script, env={"OWN": "own"}))
     async with asyncio.timeout(WAIT):
         assert await output(text, *CALL) == "own\n"
 
 
 async def output(config: str, *arguments: str) -> str:
-    """Return the output of a command."""
-    return (await ran(config, *arguments))[1]
+    return (await ran(config, *arguments)).out
 
 
-async def ran(config: str, *arguments: str) -> tuple[int | None, str, str]:
-    """Return the exit code, the output and the messages of a command."""
-    process = Process((PEGBOARD, *arguments), config, None, None, None)
-    await process.start(-3)
-    try:
-        assert process.process.stdout is not None
-        out = (await process.process.stdout.read()).decode()
-        await process.process.wait()
-    finally:
-        await process.stop()
-    return process.process.returncode, out, process.stderr
+async def ran(config: str, *arguments: str) -> Done:
+    return await Process((PEGBOARD, *arguments), config, None, None, None).finish()
 
 
 async def test_the_first_line_names_the_servers_whose_tools_follow(tmp_path: Path) -> None:
-    sections = '[plugins.upstreams.servers.notes]\ncommand = "false"\nstart = "lazy"\n'
+    sections = toml("notes", {"command": "false", "start": "lazy"})
     async with Served(tmp_path, http_config(more=sections)) as served:
         pass
     assert " serves the tools of notes as soon as they are available at http://" in served.stderr

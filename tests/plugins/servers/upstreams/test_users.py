@@ -14,23 +14,18 @@ import pytest
 
 from pegboard import Authorization, AuthorizationRequiredError, Host, NotFoundError, Toolkit
 from pegboard.plugin import Plugin, TokenSource, hookimpl
-from pegboard.types import ANONYMOUS, Call, Caller, Failure, Listing, Outcome, RawResult, TokenRequest
+from pegboard.types import ANONYMOUS, Call, Caller, Failure, RawResult, TokenRequest
 from pegboard_plugins.servers.upstreams import UpstreamsPlugin
 from pegboard_plugins.servers.upstreams.status_command import _states
-from tests.host.hosting import make_host, until
-from tests.plugins.servers.upstreams.mounts import ERAS, HERE, peer, scripted, tool
+from tests.host.hosting import call, failure, listed, make_host, until
+from tests.plugins.servers.upstreams.mounts import ERAS, peer, scripted, served_peer, tool
 from tests.plugins.servers.upstreams.scripted import INITIALIZE
-from tests.support.http import Served, http_config
-from tests.support.wire import PEGBOARD
 
 ALICE, BOB = Caller("alice"), Caller("bob")
-USERS = {"alice": ALICE, "bob": BOB}
-TOKENS = {name: f"{name}-token-0123456789-0123456789-abc" for name in USERS}
+TOKENS = {name: f"{name}-token-0123456789-0123456789-abc" for name in ("alice", "bob")}
 
 
 class UserTokens(Plugin, TokenSource):
-    """Gives each user the user's own token."""
-
     @hookimpl
     def register_token_sources(self) -> Iterable[TokenSource]:
         return [self]
@@ -48,18 +43,8 @@ def mounting_host(server: dict[str, Any]) -> Host:
     )
 
 
-async def listed(host: Host, caller: Caller, method: str = "tools/list") -> list[str]:
-    outcome = await host.dispatch(Call(method, caller=caller))
-    assert isinstance(outcome, Listing)
-    return [item.name for item in outcome.items]
-
-
-async def called(host: Host, caller: Caller, name: str, **arguments: Any) -> Outcome:
-    return await host.dispatch(Call("tools/call", {"name": name, "arguments": arguments}, caller=caller))
-
-
 async def whoami(host: Host, caller: Caller) -> dict[str, Any]:
-    outcome: Any = await called(host, caller, "one_whoami")
+    outcome: Any = await call(host, "one_whoami", caller=caller)
     content: dict[str, Any] = outcome.value["structuredContent"]
     return content
 
@@ -71,8 +56,7 @@ async def peer_with_tokens(tmp_path: Path) -> AsyncIterator[dict[str, Any]]:
         f'[plugins.auth_token.callers.{name}]\ntoken = "{token}"\nscopes = {["secret"] if name == "alice" else []}'
         for name, token in TOKENS.items()
     )
-    command = (PEGBOARD, "serve", "--file", HERE / "peer_kit.py")
-    async with Served(tmp_path, http_config(more=callers), command=command) as served:
+    async with served_peer(tmp_path, more=callers) as served:
         yield {"url": served.url, "identity": "user", "auth": "peers"}
 
 
@@ -88,17 +72,14 @@ async def test_each_user_has_a_session_a_token_and_lists(revision: str, tmp_path
         if revision != ERAS[0]:
             assert len({alice["session"], bob["session"], None}) == 3
             assert await whoami(host, ALICE) == alice
-        hidden = await called(host, BOB, "one_private")
-        assert isinstance(hidden, Failure)
-        assert "Unknown tool" in str(hidden.error)
+        assert "Unknown tool" in str((await failure(host, "one_private", caller=BOB)).error)
 
 
 @pytest.mark.parametrize("caller", [ANONYMOUS, Caller(client_id="worker", service=True)])
 async def test_callers_without_a_user_cannot_use_such_a_server(caller: Caller) -> None:
     async with mounting_host(peer(identity="user")) as host:
         assert "one_whoami" in await listed(host, ALICE)
-        outcome = await called(host, caller, "one_whoami")
-        assert isinstance(outcome, Failure)
+        await failure(host, "one_whoami", caller=caller)
         if caller is ANONYMOUS:
             assert await listed(host, caller) == []
 
@@ -109,12 +90,8 @@ async def test_a_user_without_a_token_is_told_to_authorize(tmp_path: Path) -> No
         assert "one_add" in await listed(host, ALICE)
         assert await listed(host, carol) == []
         for name, error in (("one_add", AuthorizationRequiredError), ("other", NotFoundError)):
-            outcome = await called(host, carol, name)
-            assert isinstance(outcome, Failure)
-            assert isinstance(outcome.error, error)
-        unknown = await called(host, ANONYMOUS, "one_add")
-        assert isinstance(unknown, Failure)
-        assert isinstance(unknown.error, NotFoundError)
+            assert isinstance((await failure(host, name, caller=carol)).error, error)
+        assert isinstance((await failure(host, "one_add", caller=ANONYMOUS)).error, NotFoundError)
     async with peer_with_tokens(tmp_path) as section, mounting_host({**section, "max_users": 1}) as host:
         before = (await listed(host, ALICE), await whoami(host, ALICE))
         assert await listed(host, Caller("carol")) == []  # takes no user's place
@@ -128,15 +105,14 @@ async def test_a_refused_token_is_an_error_of_authorization(
     async with peer_with_tokens(tmp_path) as section, mounting_host({**section, "revision": revision}) as host:
         await listed(host, ALICE)
         monkeypatch.setitem(TOKENS, "alice", "revoked-0123456789")
-        outcome = await called(host, ALICE, "one_add", a=1, b=2)
-        assert isinstance(outcome, Failure)
-        assert isinstance(outcome.error, AuthorizationRequiredError)
-        assert "a token of one" in str(outcome.error)
-        assert "log in again, as the operator with `pegboard login peers`" in str(outcome.error)
-        assert not outcome.error.can_retry
-        assert section["url"] not in str(outcome.error)
+        error = (await failure(host, "one_add", {"a": 1, "b": 2}, caller=ALICE)).error
+        assert isinstance(error, AuthorizationRequiredError)
+        assert "a token of one" in str(error)
+        assert "log in again, as the operator with `pegboard login peers`" in str(error)
+        assert not error.can_retry
+        assert section["url"] not in str(error)
         monkeypatch.undo()
-        assert isinstance(await called(host, ALICE, "one_add", a=1, b=2), RawResult)
+        assert isinstance(await call(host, "one_add", {"a": 1, "b": 2}, caller=ALICE), RawResult)
 
 
 async def test_a_server_that_requires_a_login_is_reported_with_the_fix(
@@ -144,7 +120,7 @@ async def test_a_server_that_requires_a_login_is_reported_with_the_fix(
 ) -> None:
     async with peer_with_tokens(tmp_path) as section, mounting_host({"url": section["url"]}) as host:
         assert await listed(host, ALICE) == []
-        outcome: Any = await called(host, ALICE, "one_add", a=1, b=2)
+        outcome: Any = await call(host, "one_add", {"a": 1, "b": 2}, caller=ALICE)
         advice = "with `pegboard enable vault`, then run `pegboard login --server one`, or set headers"
         assert (advice in str(outcome.error), outcome.error.can_retry) == (True, False)
         (context,) = [plugin.context for plugin in host.report.plugins if plugin.origin.name == "upstreams_of_test"]
@@ -170,7 +146,6 @@ async def test_definitions_that_differ_are_not_shown_to_other_users(tmp_path: Pa
 async def test_resources_and_prompts_of_other_users_are_hidden(tmp_path: Path) -> None:
     server = scripted(tmp_path, {}, identity="user")
     initialized = {**INITIALIZE, "capabilities": {"resources": {}, "prompts": {}}}
-    contents = {"resources/read": {"contents": [{"uri": "own://x", "text": "read"}]}}
 
     def lists(user: str) -> None:
         script = {
@@ -179,17 +154,17 @@ async def test_resources_and_prompts_of_other_users_are_hidden(tmp_path: Path) -
             "resources/templates/list": {"resourceTemplates": [{"name": user, "uriTemplate": f"of-{user}://{{id}}"}]},
             "prompts/list": {"prompts": [{"name": user}]},
             "prompts/get": {"messages": []},
-            "completion/complete": {"completion": {"values": []}},
+            "resources/read": {"contents": [{"uri": "own://x", "text": "read"}]},
         }
-        Path(server["args"][-1]).write_text(json.dumps(script | contents))
+        Path(server["args"][-1]).write_text(json.dumps(script))
 
     async with mounting_host(server) as host:
         for caller, name in ((ALICE, "alice"), (BOB, "bob")):
             lists(name)
-            assert await listed(host, caller, "resources/list") == [name]
+            assert await listed(host, caller, "resources/list") == [f"own://{name}"]
         for caller, own, other in ((ALICE, "alice", "bob"), (BOB, "bob", "alice")):
-            assert await listed(host, caller, "resources/list") == [own]
-            assert await listed(host, caller, "resources/templates/list") == [own]
+            assert await listed(host, caller, "resources/list") == [f"own://{own}"]
+            assert await listed(host, caller, "resources/templates/list") == [f"of-{own}://{{id}}"]
             assert await listed(host, caller, "prompts/list") == [f"one_{own}"]
             for name in (own, other):
                 for method, params in (
@@ -204,21 +179,19 @@ async def test_resources_and_prompts_of_other_users_are_hidden(tmp_path: Path) -
 async def test_idle_connections_are_closed_and_opened_again() -> None:
     async with mounting_host(peer(identity="user", idle_seconds=0.2)) as host:
         await listed(host, ALICE)
-        first: Any = await called(host, ALICE, "one_pid")
+        first: Any = await call(host, "one_pid", caller=ALICE)
         pid = first.value["content"][0]["text"]
         await until(lambda: not Path(f"/proc/{pid}").exists())
         assert "one_add" in await listed(host, ALICE)
-        again: Any = await called(host, ALICE, "one_add", a=1, b=2)
+        again: Any = await call(host, "one_add", {"a": 1, "b": 2}, caller=ALICE)
         assert again.value["content"][0]["text"] == "3"
 
 
 async def test_the_first_call_of_a_user_connects() -> None:
     async with mounting_host(peer(identity="user")) as host:
         for caller in (ALICE, BOB):
-            assert isinstance(await called(host, caller, "one_add", a=1, b=2), RawResult)
-        unknown = await called(host, Caller("carol"), "one_other")
-        assert isinstance(unknown, Failure)
-        assert isinstance(unknown.error, NotFoundError)
+            assert isinstance(await call(host, "one_add", {"a": 1, "b": 2}, caller=caller), RawResult)
+        assert isinstance((await failure(host, "one_other", caller=Caller("carol"))).error, NotFoundError)
 
 
 async def test_the_least_recent_user_makes_room() -> None:
@@ -229,40 +202,40 @@ async def test_the_least_recent_user_makes_room() -> None:
         assert "one_add" in await listed(host, ALICE)
 
 
-KINDS_OF_STEPS = ("list", "private", "read", "prompt", "who")
+REQUESTS = {
+    "list": Call("tools/list"),
+    "private": Call("tools/call", {"name": "one_private", "arguments": {}}),
+    "read": Call("resources/read", {"uri": "peer://me"}),
+    "prompt": Call("prompts/get", {"name": "one_greet", "arguments": {"name": "you"}}),
+    "who": Call("tools/call", {"name": "one_whoami", "arguments": {}}),
+}
 
 
 @pytest.mark.parametrize("revision", ERAS)
-@pytest.mark.parametrize("seed", range(3))
-async def test_no_state_is_shared_between_users(revision: str, seed: int, tmp_path: Path) -> None:
+@pytest.mark.parametrize("max_users", [1, 2])
+async def test_no_state_is_shared_between_users(revision: str, max_users: int, tmp_path: Path) -> None:
+    """With a place for one user only, each of the users takes it from the other all the time."""
     sessions: dict[str, set[str]] = {"alice": set(), "bob": set()}
 
     async def check_step(host: Host, name: str, kind: str) -> None:
-        if kind == "list":
-            assert name == "alice" or "one_private" not in await listed(host, USERS[name])
-        elif kind == "private":
-            outcome = await called(host, USERS[name], "one_private")
-            assert isinstance(outcome, Failure) or (name, outcome.value["content"][0]["text"]) == ("alice", "alice")  # type: ignore[union-attr]
-        elif kind == "read":
-            outcome = await host.dispatch(Call("resources/read", {"uri": "peer://me"}, caller=USERS[name]))
-            assert isinstance(outcome, Failure) or outcome.value["contents"][0]["text"] == name  # type: ignore[union-attr]
-        elif kind == "prompt":
-            params = {"name": "one_greet", "arguments": {"name": "you"}}
-            outcome = await host.dispatch(Call("prompts/get", params, caller=USERS[name]))
-            assert isinstance(outcome, Failure) or f"{name} greets you" in str(outcome)
-        elif kind == "who" and isinstance(outcome := await called(host, USERS[name], "one_whoami"), RawResult):
-            assert outcome.value["structuredContent"]["subject"] == name
+        outcome: Any = await host.dispatch(REQUESTS[kind]._replace(caller=Caller(name)))
+        assert not [other for other in sessions if other != name and other in str(outcome)], outcome
+        if name == "bob":
+            assert isinstance(outcome, Failure) or (kind != "private" and "one_private" not in str(outcome))
+        if kind == "who" and isinstance(outcome, RawResult):
             sessions[name].add(str(outcome.value["structuredContent"]["session"]))
 
-    async with peer_with_tokens(tmp_path) as section:
-        random = Random(seed)
-        async with mounting_host({**section, "revision": revision, "max_users": random.choice([1, 2])}) as host:
-            for _ in range(10):
-                steps = [(random.choice(sorted(USERS)), random.choice(KINDS_OF_STEPS)) for _ in range(4)]
-                await asyncio.gather(*(check_step(host, *step) for step in steps))
-            for name, caller in USERS.items():
-                assert ("one_private" in await listed(host, caller)) == (name == "alice")
-                await check_step(host, name, "who")
+    random = Random(max_users)
+    async with (
+        peer_with_tokens(tmp_path) as section,
+        mounting_host({**section, "revision": revision, "max_users": max_users}) as host,
+    ):
+        for _ in range(10):
+            steps = [(random.choice(sorted(sessions)), random.choice(sorted(REQUESTS))) for _ in range(4)]
+            await asyncio.gather(*(check_step(host, *step) for step in steps))
+        for name in sessions:
+            assert ("one_private" in await listed(host, Caller(name))) == (name == "alice")
+            await check_step(host, name, "who")
     assert all(sessions.values())
     if revision != ERAS[0]:
         assert not sessions["alice"] & sessions["bob"]
