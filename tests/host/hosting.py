@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from pegboard import Host, ToolResult
+from pegboard import AuthorizationRequiredError, Host, ToolResult
 from pegboard.loading.plugins import LoadedPlugin
 from pegboard.plugin import Middleware, Plugin, PluginContext, hookimpl
 from pegboard.toolkit import Toolkit
@@ -95,6 +95,13 @@ async def failure(host: Host, name: str, arguments: Mapping[str, Any] | None = N
     outcome = await call(host, name, arguments, **fields)
     assert isinstance(outcome, Failure), outcome
     return outcome
+
+
+async def authorization_error(host: Host, name: str, **fields: Any) -> AuthorizationRequiredError:
+    """Call a tool without a token that it requires, and return the error."""
+    error = (await failure(host, name, **fields)).error
+    assert isinstance(error, AuthorizationRequiredError), error
+    return error
 
 
 async def pages(host: Host, caller: Caller = LOCAL, method: str = "tools/list", **fields: Any) -> list[Listing]:

@@ -1,4 +1,4 @@
-"""The state directory and the person of tests of logins."""
+"""The state directory and the person of tests of logins, an issuer of access tokens, and a toolkit for its callers."""
 
 from __future__ import annotations
 
@@ -6,18 +6,28 @@ from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
+import pytest_asyncio
 
-from tests.support.person import Person
+from tests.plugins.auth.auth_token import door_kit
+from tests.support.issuer import Issuer
+from tests.support.person import person
+from tests.support.pool import make_site
+
+__all__ = ["person"]
 
 
 @pytest.fixture(autouse=True)
 def state(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The state directory of the test."""
     monkeypatch.setenv("PEGBOARD_STATE_DIR", str(tmp_path))
     return tmp_path
 
 
-@pytest.fixture
-async def person() -> AsyncIterator[Person]:
-    async with Person() as user:
-        yield user
+@pytest_asyncio.fixture(scope="session", loop_scope="session")
+async def issuer() -> AsyncIterator[Issuer]:
+    async with Issuer() as issuer:
+        yield issuer
+
+
+@pytest.fixture(scope="session")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return make_site(tmp_path_factory.mktemp("door"), {"door": door_kit})

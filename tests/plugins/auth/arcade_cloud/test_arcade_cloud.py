@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
-from pegboard import AuthorizationRequiredError, Context, Host, Toolkit
+from pegboard import Context, Host, Toolkit
 from pegboard.plugin import PluginError, TokenSource
 from pegboard.types import Caller, Supplied, ToolAuthorization
 from pegboard.types import Client as Described
@@ -22,7 +22,7 @@ from pegboard_plugins.auth.arcade_cloud.cloud_api import CloudApi
 from pegboard_plugins.auth.arcade_cloud.cloud_source import CloudTokens
 from pegboard_plugins.auth.auth_providers import GitHub, OAuth2
 from pegboard_testing import TokenSourceContract
-from tests.host.hosting import failure, value
+from tests.host.hosting import authorization_error, value
 from tests.support.arcade_cloud import API_KEY, ArcadeCloud
 from tests.support.person import Person
 
@@ -65,13 +65,6 @@ def cloud_host(cloud: ArcadeCloud, **settings: Any) -> Host:
     return Host({"host": host, "plugins": {"arcade_cloud": section}}, toolkits={"t": kit})
 
 
-async def refusal(host: Host, tool: str = "use", **fields: Any) -> AuthorizationRequiredError:
-    """Return the error of a call without a token."""
-    error = (await failure(host, tool, **fields)).error
-    assert isinstance(error, AuthorizationRequiredError)
-    return error
-
-
 @pytest.mark.parametrize(
     ("tool", "sent"),
     [
@@ -82,7 +75,7 @@ async def refusal(host: Host, tool: str = "use", **fields: Any) -> Authorization
 )
 async def test_a_call_receives_the_link_and_then_the_token(tool: str, sent: dict[str, Any]) -> None:
     async with ArcadeCloud() as cloud, cloud_host(cloud) as host, Person() as person:
-        error = await refusal(host, tool)
+        error = await authorization_error(host, tool)
         assert error.url
         assert error.url in error.message
         assert error.status == "pending"
@@ -126,26 +119,26 @@ async def test_a_client_authorizes_over_standard_input(tmp_path: Path) -> None:
 )
 async def test_callers_from_the_network(settings: dict[str, Any], caller: Caller, user: str | None) -> None:
     async with ArcadeCloud() as cloud, cloud_host(cloud, **settings) as host:
-        assert ((await refusal(host, caller=caller)).url is None) == (user is None)
+        assert ((await authorization_error(host, "use", caller=caller)).url is None) == (user is None)
         assert [request["user_id"] for request in cloud.asked] == [user] * (user is not None)
 
 
 async def test_a_program_that_names_a_user_receives_no_token() -> None:
     async with ArcadeCloud() as cloud, cloud_host(cloud) as host:
-        assert (await refusal(host, supplied=Supplied(user_id="ann"))).url is None
+        assert (await authorization_error(host, "use", supplied=Supplied(user_id="ann"))).url is None
         assert cloud.asked == []
 
 
 async def test_an_operator_without_a_user_id_is_told_to_set_it() -> None:
     async with ArcadeCloud() as cloud, cloud_host(cloud, user=None) as host:
-        assert "[plugins.arcade_cloud] user" in (await refusal(host)).message
+        assert "[plugins.arcade_cloud] user" in (await authorization_error(host, "use")).message
         assert cloud.asked == []
 
 
 async def test_the_cloud_is_asked_only_for_the_providers_of_the_settings() -> None:
     async with ArcadeCloud() as cloud, cloud_host(cloud, providers=["mine"]) as host:
-        assert (await refusal(host)).url is None
-        assert (await refusal(host, "named")).url is not None
+        assert (await authorization_error(host, "use")).url is None
+        assert (await authorization_error(host, "named")).url is not None
 
 
 async def test_a_failed_authorization_fails_the_call() -> None:
@@ -156,7 +149,7 @@ async def test_a_failed_authorization_fails_the_call() -> None:
             cloud.failed = True
             return {"action": "accept"}
 
-        error = await refusal(host, client=client, ask=ask)
+        error = await authorization_error(host, "use", client=client, ask=ask)
         assert (error.status, error.can_retry) == ("failed", True)
         assert len(cloud.waits) == 1
 
@@ -164,7 +157,7 @@ async def test_a_failed_authorization_fails_the_call() -> None:
 async def test_a_wrong_key_is_reported_without_the_key(caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level(logging.DEBUG)
     async with ArcadeCloud() as cloud, cloud_host(cloud, api_key="other-key-canary") as host:
-        assert (await refusal(host)).status == "failed"
+        assert (await authorization_error(host, "use")).status == "failed"
     assert "the API key is not valid" in caplog.text
     assert "other-key-canary" not in caplog.text
 
@@ -196,7 +189,7 @@ async def test_an_unusable_answer_is_a_failure(reply: dict[str, Any], reason: st
     """Without an id, the question would be that of another user."""
     async with ArcadeCloud() as cloud, cloud_host(cloud) as host:
         cloud.reply = reply
-        error = await refusal(host)
+        error = await authorization_error(host, "use")
         assert (error.status, error.url) == ("failed", None)
         assert (error.developer_message is None) == (reason is None)
         assert reason is None or reason in (error.developer_message or "")

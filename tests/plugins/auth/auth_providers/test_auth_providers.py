@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from pathlib import Path
 
 import pytest
@@ -10,6 +11,7 @@ from pegboard import Host, Toolkit
 from pegboard.types import ToolAuthorization
 from pegboard_plugins.auth import auth_providers
 from pegboard_plugins.auth.auth_providers import PROVIDERS, GitHub, Google, Microsoft, MicrosoftPowerBI, OAuth2, Slack
+from tests.support import acme_login
 from tests.support.distributions import make_distribution
 
 NAMED = {
@@ -69,16 +71,8 @@ def test_a_tool_names_the_plugin_of_an_unknown_provider() -> None:
 def test_a_tool_names_the_third_party_plugin_of_an_unknown_provider(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    text = (
-        "from pegboard.plugin import Plugin, hookimpl\nfrom pegboard.types import AuthProvider, ToolAuthorization\n"
-        "class Acme(ToolAuthorization):\n"
-        "    provider = AuthProvider('acme', 'Acme')\n"
-        "class AcmePlugin(Plugin):\n"
-        "    @hookimpl\n"
-        "    def register_auth_providers(self): return [Acme.provider]\n"
-    )
     entry_points = {"pegboard.plugins": {"acme_login": "acme_login:AcmePlugin"}}
-    make_distribution(tmp_path, "acme-login", "1", entry_points, {"acme_login.py": text})
+    make_distribution(tmp_path, "acme-login", "1", entry_points, {"acme_login.py": inspect.getsource(acme_login)})
     monkeypatch.syspath_prepend(tmp_path)
     from acme_login import Acme  # type: ignore[import-not-found]
 

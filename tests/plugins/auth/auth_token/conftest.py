@@ -5,12 +5,9 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Mapping
 from pathlib import Path
 
-import pytest
 import pytest_asyncio
 
-from tests.plugins.auth.auth_token import door_kit
 from tests.support.http import Served, http_config
-from tests.support.pool import make_site
 
 ADA = "ada-0123456789abcdefghijklmnopqrstuvwxyz"
 ADA_HOME = "home-0123456789abcdefghijklmnopqrstuvwxyz"
@@ -30,11 +27,6 @@ token = { env = "BEN_TOKEN" }
 ENV = {"ADA_TOKEN": ADA, "ADA_HOME_TOKEN": ADA_HOME, "BEN_TOKEN": BEN, "DOOR_SECRET": "hunter2"}
 
 
-@pytest.fixture(scope="session")
-def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return make_site(tmp_path_factory.mktemp("door"), {"door": door_kit})
-
-
 def serve(
     site: Path,
     settings: str = CALLERS,
@@ -42,7 +34,6 @@ def serve(
     http: str = 'host = "0.0.0.0"\nport = 0',
     env: Mapping[str, str] = ENV,
 ) -> Served:
-    """Start a server on all addresses."""
     return Served(site, http_config(http, more=settings), env=env)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pegboard import Context, ToolExecutionError, Toolkit
+from pegboard import Context, Toolkit
 
 kit = Toolkit("door")
 
@@ -30,13 +30,6 @@ def who(context: Context) -> str:
     """Return the caller."""
     caller = context.auth_info
     return "nobody" if caller is None else f"{caller.subject} {sorted(caller.scopes)}"
-
-
-@kit.tool
-def repeat(context: Context, text: str) -> str:
-    """Log a string, and fail with it."""
-    context.log.warning(text)
-    raise ToolExecutionError(text)
 
 
 @kit.tool

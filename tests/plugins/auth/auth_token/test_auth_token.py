@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from hmac import compare_digest
 from pathlib import Path
 from typing import Any
@@ -135,9 +134,3 @@ BROKEN: list[tuple[dict[str, Any], str]] = [
 async def test_invalid_settings(settings: dict[str, Any], problem: str) -> None:
     with pytest.raises(ValidationError, match=problem):
         AuthTokenConfig.model_validate(settings)
-
-
-async def test_a_token_that_a_tool_repeats_is_masked(served: Served) -> None:
-    done = await ask(served, call("door_repeat", {"text": f"it is {ADA}"}), Authorization=f"Bearer {ADA}")
-    assert done.result["isError"] is True
-    assert ADA not in json.dumps(done.result) + served.stderr

@@ -7,12 +7,12 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
-from pegboard import Authorization, AuthorizationRequiredError, Context, Host, Toolkit
+from pegboard import Authorization, Context, Host, Toolkit
 from pegboard.plugin import Plugin, SecretStore, TokenSource, hookimpl
 from pegboard.types import ANONYMOUS, Caller, Supplied, TokenRequest
 from pegboard_plugins.auth.auth_providers import OAuth2
 from pegboard_plugins.auth.static_tokens import StaticTokensConfig
-from tests.host.hosting import failure, plugin_of, value
+from tests.host.hosting import authorization_error, failure, plugin_of, value
 
 
 class Store(SecretStore):
@@ -46,18 +46,10 @@ def hosting(*required: str, store: Store | None = None, other: type[Plugin] | No
     return Host(config, toolkits={"t": kit}, plugins=plugins)
 
 
-async def required(host: Host, name: str, **fields: Any) -> AuthorizationRequiredError:
-    """Return the error of a call without a token."""
-    error = (await failure(host, name, **fields)).error
-    assert isinstance(error, AuthorizationRequiredError)
-    return error
-
-
 ISSUER, OTHER = "https://auth.example", "https://other.example"
 
 
 async def test_tokens_are_for_the_operator_and_named_users() -> None:
-    """Users of an issuer are named with it."""
     assert "of github" not in repr(StaticTokensConfig.model_validate({"tokens": {"github": "of github"}}))
     users = ["ann", {"subject": "ben", "issuer": ISSUER}]
     async with hosting("github", tokens={"github": "of github"}, users=users) as host:
@@ -71,7 +63,7 @@ async def test_tokens_are_for_the_operator_and_named_users() -> None:
             assert "of github" not in str(await failure(host, "github", caller=caller)), caller
         assert await value(host, "github", supplied=Supplied(user_id="ann")) == "of github"
         for name in ("bob", "ben"):
-            await required(host, "github", supplied=Supplied(user_id=name))
+            await authorization_error(host, "github", supplied=Supplied(user_id=name))
         own = Supplied(Authorization("his own"), user_id="bob")
         assert await value(host, "github", supplied=own) == "his own"
 
@@ -88,7 +80,7 @@ async def test_without_settings_a_token_is_the_secret_of_the_providers_name() ->
         assert host.problems == ()
         assert [await value(host, name) for name in ("github", "my_own")] == ["of the name", "mine"]
         for unknown in ("mcp", "a_b"):  # a secret of the host, and not a name
-            await required(host, unknown)
+            await authorization_error(host, unknown)
     tokens = {"my-own": "written down", "gitlab": {"secret": "MY_OWN_TOKEN"}}
     async with hosting("github", "gitlab", "my-own", store=store, tokens=tokens, users=["ann"]) as host:
         values = [await value(host, name) for name in ("github", "gitlab", "my_own")]
@@ -96,14 +88,14 @@ async def test_without_settings_a_token_is_the_secret_of_the_providers_name() ->
         assert await value(host, "gitlab", caller=Caller("ann")) == "mine"
         for caller in (Caller("ann"), Caller("ann", trusted=True), Caller("bob"), ANONYMOUS):
             assert "of the name" not in str(await failure(host, "github", caller=caller))
-        await required(host, "github", supplied=Supplied(user_id="ann"))
+        await authorization_error(host, "github", supplied=Supplied(user_id="ann"))
 
 
 async def test_a_missing_secret_is_named_at_the_start_and_to_the_operator(caplog: pytest.LogCaptureFixture) -> None:
     unset = "the secret INTRANET is not set: set it in test"
     async with hosting("intranet", tokens={"intranet": {"secret": "INTRANET"}}) as host:
         lines = [record.getMessage() for record in caplog.records]
-        error = await required(host, "intranet")
+        error = await authorization_error(host, "intranet")
         assert f"not_started; {unset}" in caplog.text
         caplog.clear()
         others = (Caller("bob"), Caller("bob", trusted=True), ANONYMOUS)  # it would not be for them
@@ -139,5 +131,5 @@ async def test_secrets_of_the_host_and_of_a_broken_store_are_no_tokens(
 ) -> None:
     store = Store(ARCADE_WORKER_SECRET="canary")
     async with hosting("github", store=store, tokens={"github": {"secret": secret}}) as host:
-        await required(host, "github")
+        await authorization_error(host, "github")
     assert ("the secret store 'test' failed to look up BROKEN" in caplog.text) is (secret == "BROKEN")

@@ -33,7 +33,6 @@ UPSTREAM = "https://orders.example/mcp"
 
 
 def section(server: ExchangeServer, **more: Any) -> dict[str, Any]:
-    """Return the section of an upstream."""
     return {"issuer": server.url, "client_id": "host", "client_secret": HOST_SECRET, "resource": UPSTREAM, **more}
 
 
@@ -48,7 +47,6 @@ def source(settings: dict[str, Any]) -> ExchangedTokens:
 
 
 def request(token: str, issuer: str, *scopes: str, **fields: Any) -> TokenRequest:
-    """Return the request for a token of a caller with an access token."""
     made = {"caller": Caller("ann", issuer=issuer), "headers": header_fields({"Authorization": f"Bearer {token}"})}
     tool_call = Call("tools/call", {"name": "t"}, **{**made, **fields})
     return TokenRequest(OAuth2(id="orders", scopes=scopes), "t", tool_call.caller.subject, tool_call)
