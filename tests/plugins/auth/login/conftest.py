@@ -20,3 +20,8 @@ async def provider() -> AsyncIterator[IdentityServer]:
 async def front(provider: IdentityServer) -> AsyncIterator[Front]:
     async with Front(provider.url) as front:
         yield front
+
+
+@pytest.fixture
+async def client(front: Front) -> str:
+    return await front.client()

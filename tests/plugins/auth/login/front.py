@@ -25,8 +25,6 @@ KEY = "0123456789abcdefghijklmnopqrstuvwxyz"
 
 
 class Answer(NamedTuple):
-    """A response with a JSON body or a page."""
-
     status: int
     headers: dict[str, str]
     text: str
@@ -130,7 +128,6 @@ class Front:
             return Answer(answer.status, dict(answer.headers), await answer.text(), cookies)
 
     async def client(self) -> str:
-        """Return the id of a new client."""
         return str((await self.register()).json["client_id"])
 
     def page(self, client: str, **changes: str) -> str:
@@ -163,13 +160,11 @@ class Front:
         return await self.post("/login/token", {**form, **changes})
 
     async def tokens(self, client: str, **changes: str) -> dict[str, Any]:
-        """Log in, and return the tokens."""
         answer = await self.redeem(client, (await self.log_in(client, **changes))["code"])
         assert answer.status == 200, answer
         return dict(answer.json)
 
     async def status(self, token: str) -> int:
-        """Return the status of a request with a token."""
         return (await self.initialize(token)).status
 
     async def initialize(self, token: str, **fields: str) -> Answer:

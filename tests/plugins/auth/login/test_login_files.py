@@ -88,17 +88,15 @@ async def test_an_unsafe_key_signs_nothing(
 
 
 async def test_files_are_not_opened_in_a_directory_that_every_user_can_write(
-    front: Front, state: Path, caplog: pytest.LogCaptureFixture
+    front: Front, client: str, state: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
-    client = await front.client()
     os.chmod(state, 0o777)
     assert (await front.log_in(client))["error"] == "server_error"
     assert f"run chmod o-w {state}" in caplog.text
     assert modes(state) == {}
 
 
-async def test_a_stranger_does_not_reach_the_file(front: Front, person: Person, state: Path) -> None:
-    client = await front.client()
+async def test_a_stranger_does_not_reach_the_file(front: Front, client: str, person: Person, state: Path) -> None:
     await person.open(front.url + front.page(client), until=f"{front.url}/login/callback")
     await front.post("/login/revoke", {"token": "x"})
     await front.redeem(client, "x")

@@ -11,17 +11,14 @@ import pytest
 from pegboard_client import Client, Endpoint, OAuth
 from tests.plugins.auth.login.front import BACK, KEY, Front
 from tests.plugins.auth.login.identity_server import IdentityServer
+from tests.support.mcp_client import text_of
 from tests.support.person import Person
-
-
-async def text(client: Client, tool: str) -> Any:
-    return (await client.call(tool, {}))["content"][0]["text"]
 
 
 async def test_a_client_finds_the_login_and_calls_a_tool(front: Front, person: Person) -> None:
     async with Client(Endpoint(front.resource, auth=OAuth(person.open))) as client:
-        assert await text(client, "guarded") == "done"
-        assert await text(client, "who") == "7 ['work'] {'email': 'ann@example.com', 'name': 'Ann'}"
+        assert text_of(await client.call("guarded")) == "done"
+        assert text_of(await client.call("who")) == "7 ['work'] {'email': 'ann@example.com', 'name': 'Ann'}"
 
 
 async def test_metadata(front: Front) -> None:
@@ -114,8 +111,7 @@ async def test_github(provider: IdentityServer, settings: dict[str, Any], admitt
         assert provider.pages[0].get("scope") == ("read:org" if "allowed_groups" in settings else None)
 
 
-async def test_a_refresh_token_is_replaced_and_loses_no_scope(front: Front) -> None:
-    client = await front.client()
+async def test_a_refresh_token_is_replaced_and_loses_no_scope(front: Front, client: str) -> None:
     first = await front.tokens(client, scope="work other")
     narrow = (await front.refresh(client, first["refresh_token"], scope="other")).json
     assert narrow["scope"] == "other"
@@ -152,8 +148,7 @@ async def test_processes_share_logins(provider: IdentityServer, state: Path) -> 
         assert await other.status(second["access_token"]) == 401
 
 
-async def test_a_checked_token_is_remembered_for_a_while(front: Front) -> None:
-    client = await front.client()
+async def test_a_checked_token_is_remembered_for_a_while(front: Front, client: str) -> None:
     tokens = [(await front.tokens(client))["access_token"] for _ in range(2)]
     assert await front.status(tokens[0]) == 200
     for token in tokens:
@@ -195,8 +190,7 @@ async def test_a_token_request_without_a_required_field(front: Front, form: dict
     assert (answer.status, answer.json["error"]) == (400, error)
 
 
-async def test_revocation_ends_the_login(front: Front) -> None:
-    client = await front.client()
+async def test_revocation_ends_the_login(front: Front, client: str) -> None:
     assert (await front.post("/login/revoke", {"client_id": client})).json["error"] == "invalid_request"
     for kind in ("refresh_token", "access_token"):
         tokens = await front.tokens(client)

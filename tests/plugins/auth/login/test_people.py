@@ -13,8 +13,6 @@ from pegboard.types import Caller, Request, header_fields
 from tests.plugins.auth.login.front import Front
 from tests.plugins.auth.login.identity_server import IdentityServer
 from tests.support.forks import Done, forks
-from tests.support.http import Line
-from tests.support.http_mcp import Streaming, message, mirrored, modern
 from tests.support.person import Person
 from tests.support.wire import client_environment
 
@@ -35,7 +33,6 @@ async def test_the_command_explains_a_file_that_cannot_be_used(state: Path) -> N
 
 
 async def people(state: Path, *arguments: str) -> Done:
-    """Run `pegboard people` beside the host."""
     (state / "hostconfig.toml").write_text(CONFIG, "utf-8")
     command = ("people", "--config", "hostconfig.toml", *arguments)
     env = client_environment(state, {"PEGBOARD_STATE_DIR": str(state)})
@@ -73,20 +70,6 @@ async def test_the_rights_of_a_caller_end_with_the_login(provider: IdentityServe
         assert await authenticator.admits(caller._replace(issuer="https://issuer.example"))
         assert (await people(state, "--end", "ann@example.com"))[0] == 0
         assert not await authenticator.admits(caller)
-
-
-async def test_the_streams_of_a_login_end_with_it(
-    provider: IdentityServer, state: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("pegboard_plugins.protocols.mcp.admitted_streams.CHECK_SECONDS", 0.01)
-    async with Front(provider.url, checked_seconds=0) as front:
-        token = (await front.tokens(await front.client()))["access_token"]
-        request = modern(message("subscriptions/listen", {"notifications": {"toolsListChanged": True}}))
-        async with Line(*await asyncio.open_connection("127.0.0.1", front.port)) as line:
-            streaming = Streaming(line)
-            await streaming.begin(request, mirrored(request, Authorization=f"Bearer {token}"))
-            assert (await people(state, "--end", "ann@example.com"))[0] == 0
-            assert [last["result"]["resultType"] async for last in streaming.rest()] == ["complete"]
 
 
 async def test_a_person_ends_the_own_logins(provider: IdentityServer, person: Person) -> None:

@@ -7,25 +7,17 @@ from collections.abc import AsyncIterator, Mapping
 from pathlib import Path
 from typing import Any, Self
 
-import pytest
 import pytest_asyncio
 
 from pegboard.types import Caller, Request, Response, header_fields
 from pegboard_plugins.auth.resource_server.settings import ResourceServerConfig
 from pegboard_plugins.auth.resource_server.token_authenticator import ResourceServerAuthenticator
-from tests.plugins.auth.auth_token import door_kit
 from tests.support.http import Answer, Served, http_config
 from tests.support.http_mcp import message, post
 from tests.support.issuer import RESOURCE, Issuer
 from tests.support.peer import WAIT
-from tests.support.pool import make_site
 
 METADATA = "https://tools.example.com/.well-known/oauth-protected-resource/mcp"
-
-
-@pytest.fixture(scope="session")
-def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return make_site(tmp_path_factory.mktemp("guarded"), {"door": door_kit})
 
 
 def make_config(**changes: Any) -> ResourceServerConfig:
@@ -73,7 +65,6 @@ class Door:
         return 200 if isinstance(answer, Caller) else answer.status
 
     async def until(self, token: str, status: int) -> None:
-        """Ask until the response has this status."""
         async with asyncio.timeout(WAIT):
             while await self.status(token) != status:  # noqa: ASYNC110  # the authenticator has no event
                 await asyncio.sleep(0)
@@ -99,12 +90,6 @@ async def listed(served: Served, token: str | None, **fields: str) -> Answer:
     """List the tools, with more headers."""
     bearer = None if token is None else f"Bearer {token}"
     return await post(served, message("tools/list"), Authorization=bearer, **fields)
-
-
-@pytest_asyncio.fixture(scope="session", loop_scope="session")
-async def issuer() -> AsyncIterator[Issuer]:
-    async with Issuer() as issuer:
-        yield issuer
 
 
 @pytest_asyncio.fixture(scope="session", loop_scope="session")

@@ -30,7 +30,6 @@ async def issuer() -> AsyncIterator[Issuer]:
 
 @pytest.fixture
 def checked(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """The tokens whose signatures were checked."""
     decode, tokens = jwt.decode, []
 
     def counted(token: str, *arguments: Any, **more: Any) -> Any:

@@ -20,7 +20,6 @@ pytestmark = pytest.mark.asyncio(loop_scope="session")
 
 @pytest_asyncio.fixture(scope="module", loop_scope="session")
 async def broken() -> AsyncIterator[Issuer]:
-    """An authorization server without keys."""
     async with Issuer("/broken") as issuer:
         issuer.answer = web.Response(status=500)
         yield issuer

@@ -40,12 +40,6 @@ REQUESTS: list[tuple[dict[str, Any], str]] = [
 ]
 
 
-@pytest_asyncio.fixture(scope="module", loop_scope="session")
-async def issuer() -> AsyncIterator[Issuer]:
-    async with Issuer() as issuer:
-        yield issuer
-
-
 @pytest.fixture(scope="module")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     site = tmp_path_factory.mktemp("scoped")

@@ -12,9 +12,9 @@ from pydantic import ValidationError
 
 from pegboard import Host, InsufficientScopeError, NotFoundError, Toolkit
 from pegboard.plugin import Method, Plugin, hookimpl
-from pegboard.types import ANONYMOUS, LOCAL, Call, Caller, Failure, Listing, MethodResult, Outcome, Supplied
+from pegboard.types import ANONYMOUS, LOCAL, Call, Caller, Failure, MethodResult, Outcome, Supplied
 from pegboard_plugins.auth.scopes import ScopesConfig, ScopesPlugin, _rules
-from tests.host.hosting import make_host
+from tests.host.hosting import listed, make_host, pages
 from tests.plugins.auth.scopes.docs_kit import make_kit
 
 EVERYTHING: dict[str, Any] = {
@@ -77,11 +77,16 @@ NEEDS: dict[str, tuple[Call, str]] = {
 }
 
 
-async def refused(host: Host, call: Call) -> InsufficientScopeError:
+async def error_of(host: Host, call: Call) -> Exception:
     outcome = await host.dispatch(call)
     assert isinstance(outcome, Failure), outcome
-    assert isinstance(outcome.error, InsufficientScopeError), outcome
     return outcome.error
+
+
+async def refused(host: Host, call: Call) -> InsufficientScopeError:
+    error = await error_of(host, call)
+    assert isinstance(error, InsufficientScopeError), error
+    return error
 
 
 @pytest.mark.parametrize(("call", "needed"), NEEDS.values(), ids=NEEDS)
@@ -96,24 +101,20 @@ async def test_the_scopes_of_all_matching_rules_are_required(call: Call, needed:
         for fields in ({"caller": ann(f"{needed} beside")}, {"caller": LOCAL}, worker):
             assert not isinstance(await host.dispatch(call._replace(**fields)), Failure)
         if call.method != "jobs/get":
-            unknown = await host.dispatch(call._replace(caller=ANONYMOUS))
             expected = InsufficientScopeError if call.method == "completion/complete" else NotFoundError
-            assert isinstance(unknown, Failure)
-            assert isinstance(unknown.error, expected)
+            assert isinstance(await error_of(host, call._replace(caller=ANONYMOUS)), expected)
 
 
 async def test_unknown_names_are_unknown_whatever_rule_matches() -> None:
     async with host_of() as host:
         for call in (tool("docs_none"), resource("docs://none"), Call("prompts/get", {"name": "x_ask"})):
-            outcome = await host.dispatch(call._replace(caller=ann()))
-            assert isinstance(outcome, Failure)
-            assert isinstance(outcome.error, NotFoundError)
+            assert isinstance(await error_of(host, call._replace(caller=ann())), NotFoundError)
         for reference in (None, {"type": "ref/prompt", "name": 5}, {"type": "ref/prompt", "name": "none"}):
             error = await refused(host, Call("completion/complete", {"ref": reference}, ann()))
             assert error.scopes == ("typing",)
         for params in ({}, {"name": 5}, {"uri": None}, {"ref": {"type": "ref/prompt"}}):
             for method in ("tools/call", "resources/read", "prompts/get", "completion/complete"):
-                assert isinstance(await host.dispatch(Call(method, params, ann("typing"))), Failure)
+                await error_of(host, Call(method, params, ann("typing")))
 
 
 async def test_tools_that_are_added_later_are_guarded_at_once() -> None:
@@ -125,36 +126,24 @@ async def test_tools_that_are_added_later_are_guarded_at_once() -> None:
         for _ in range(2):
             host.catalogue.add(late)
             assert (await refused(host, tool("late")._replace(caller=ann()))).scopes == ("l", "p")
-            assert "late" not in await listed(host, "tools", ann("l"))
-            assert "late" in await listed(host, "tools", ann("l p"))
+            assert "late" not in await listed(host, ann("l"))
+            assert "late" in await listed(host, ann("l p"))
             host.catalogue.remove("tools", "late")
-            outcome = await host.dispatch(tool("late")._replace(caller=ann()))
-            assert isinstance(outcome, Failure)
-            assert isinstance(outcome.error, NotFoundError)
-
-
-METHODS = {"tools": "tools/list", "resources": "resources/list", "templates": "resources/templates/list"}
-
-
-async def listed(host: Host, kind: str, caller: Caller, **fields: Any) -> list[str]:
-    listing = await host.dispatch(Call(METHODS.get(kind, "prompts/list"), caller=caller, **fields))
-    assert isinstance(listing, Listing)
-    assert listing.private
-    return [getattr(item, "uri", None) or getattr(item, "uri_template", None) or item.name for item in listing.items]
+            assert isinstance(await error_of(host, tool("late")._replace(caller=ann())), NotFoundError)
 
 
 OTHERS = "other_both other_read other_show"
-FOUND: dict[str, dict[str, str]] = {
-    "": {"tools": "", "resources": "", "templates": "", "prompts": ""},
+LISTS: dict[str, dict[str, str]] = {
+    "": {"tools/list": "", "resources/list": "", "resources/templates/list": "", "prompts/list": ""},
     "m r g t p docs": {
-        "tools": "docs_both docs_read docs_show " + OTHERS,
-        "resources": "docs://plain other://plain other://secret",
-        "prompts": "docs_ask other_ask",
+        "tools/list": "docs_both docs_read docs_show " + OTHERS,
+        "resources/list": "docs://plain other://plain other://secret",
+        "prompts/list": "docs_ask other_ask",
     },
     "m r docs t own w1 w2 s of": {
-        "tools": "docs_both docs_read docs_show docs_write other_both other_read other_show other_write",
-        "resources": "docs://plain docs://secret other://plain other://secret",
-        "templates": "docs://of/{name} other://of/{name}",
+        "tools/list": "docs_both docs_read docs_show docs_write other_both other_read other_show other_write",
+        "resources/list": "docs://plain docs://secret other://plain other://secret",
+        "resources/templates/list": "docs://of/{name} other://of/{name}",
     },
 }
 
@@ -162,14 +151,16 @@ FOUND: dict[str, dict[str, str]] = {
 async def test_lists_show_what_a_caller_may_use() -> None:
     worker = Caller(client_id="worker")
     async with host_of() as host:
-        for scopes, expected in FOUND.items():
-            for kind, names in expected.items():
-                assert await listed(host, kind, ann(scopes)) == names.split()
-                assert await listed(host, kind, ann(scopes + " other")) == names.split()
-        for kind, number in {"tools": 8, "resources": 4, "templates": 2, "prompts": 2}.items():
-            assert len(await listed(host, kind, LOCAL)) == number
-            assert len(await listed(host, kind, worker, supplied=Supplied())) == number
-            assert await listed(host, kind, worker) == await listed(host, kind, ANONYMOUS) == []
+        for scopes, expected in LISTS.items():
+            for method, names in expected.items():
+                assert await listed(host, ann(scopes), method) == names.split()
+                assert await listed(host, ann(scopes + " other"), method) == names.split()
+        for method, number in zip(LISTS[""], (8, 4, 2, 2), strict=True):
+            assert len(await listed(host, LOCAL, method)) == number
+            assert len(await listed(host, worker, method, supplied=Supplied())) == number
+            assert await listed(host, worker, method) == await listed(host, ANONYMOUS, method) == []
+            for caller in (LOCAL, worker, ANONYMOUS, ann("m docs")):
+                assert [page.private for page in await pages(host, caller, method)] == [True]
         assert host.for_protocols.tool("docs_write", LOCAL) is not None
         assert host.for_protocols.tool("docs_write", ann("m own docs t")) is None
 

@@ -11,7 +11,7 @@ from pegboard import Context, Host, Toolkit
 from pegboard_plugins.auth.auth_providers import OAuth2
 from pegboard_plugins.auth.vault.login_flows import LoginFlow, LoginFlows, login_flows
 from pegboard_plugins.auth.vault.settings import VaultConfig
-from pegboard_plugins.auth.vault.vault_store import TokenKey
+from pegboard_plugins.auth.vault.vault_store import TokenKey, VaultToken
 from tests.support.person import Person
 from tests.support.provider_server import ProviderServer
 
@@ -53,3 +53,17 @@ async def log_in(person: Person, settings: dict[str, Any], *scopes: str) -> tupl
     flow = await flows.start(KEY, scopes)
     await person.open(flow.url)
     return flows, flow
+
+
+@pytest.fixture
+async def flows(provider: ProviderServer) -> AsyncIterator[LoginFlows]:
+    flows = logins(provider.settings())
+    yield flows
+    await flows.close()
+
+
+async def fresh_token(flows: LoginFlows, *scopes: str) -> VaultToken:
+    """Return the token of the owner, renewed if it has expired."""
+    token = await flows.tokens.fresh(KEY, scopes)
+    assert token is not None
+    return token

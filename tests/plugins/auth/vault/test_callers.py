@@ -6,7 +6,6 @@ import json
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import Any, NamedTuple
 
 import pytest
 from aiohttp import web
@@ -17,10 +16,11 @@ from pegboard_plugins.auth.vault.login_flows import login_flows
 from pegboard_plugins.auth.vault.server_logins import ServerLogins
 from pegboard_plugins.auth.vault.settings import CallerSettings, VaultConfig
 from tests.plugins.auth.vault import network_kit
+from tests.support.callers import Network, caller_sections
 from tests.support.config import section
 from tests.support.http import Served, http_config
-from tests.support.http_mcp import ask, call, opened
-from tests.support.issuer import OTHER_RSA_KEY, RESOURCE, public
+from tests.support.http_mcp import call, opened
+from tests.support.issuer import OTHER_RSA_KEY, public
 from tests.support.login_issuer import LoginIssuer
 from tests.support.oidc import free_port
 from tests.support.person import Person
@@ -30,60 +30,39 @@ from tests.support.provider_server import ProviderServer
 USE = call("network_use", {})
 
 
-class Network(NamedTuple):
-    """A host on HTTP with its issuer and a provider."""
-
-    served: Served
-    issuer: LoginIssuer
-    provider: ProviderServer
-
-    async def use(self, user: str) -> Any:
-        """Call the tool as a user, and return the result."""
-        bearer = f"Bearer {self.issuer.token(sub=user)}"
-        return (await ask(self.served, USE, Authorization=bearer)).result
-
-    async def link(self, user: str) -> str:
-        """Return the link in the error of a call without a token."""
-        url: str = (await self.use(user))["_meta"]["pegboard/error"]["authorizationRequired"]["url"]
-        return url
-
-    async def token(self, user: str) -> str | None:
-        """Return the token that the tool of a user receives; None without one."""
-        result = await self.use(user)
-        return None if result["isError"] else result["content"][0]["text"]
-
-
 @pytest.fixture
-async def network(tmp_path: Path) -> AsyncIterator[Network]:
-    async with running(tmp_path) as started:
-        yield started
+async def network(tmp_path: Path, provider: ProviderServer) -> AsyncIterator[Network]:
+    async with running(tmp_path, provider) as network:
+        yield network
 
 
 @asynccontextmanager
-async def running(tmp_path: Path, **more: str) -> AsyncIterator[Network]:
-    async with LoginIssuer() as issuer, ProviderServer() as provider:
+async def running(tmp_path: Path, provider: ProviderServer, **more: str) -> AsyncIterator[Network]:
+    """Start a host whose callers may log in at a provider."""
+    async with LoginIssuer() as issuer:
         port = free_port()
-        callers = {"url": f"http://127.0.0.1:{port}", "issuer": issuer.url, "client_id": "vault", **more}
-        sections = section("plugins.resource_server", {"resource": RESOURCE})
-        sections += section("[plugins.resource_server.authorization_servers]", {"issuer": issuer.url})
-        sections += section("plugins.vault.callers", callers)
+        sections = caller_sections(issuer.url, **{"url": f"http://127.0.0.1:{port}", **more})
         sections += section("plugins.vault.providers.acme", provider.settings(device=True))  # from the network: none
         config = http_config(f'host = "127.0.0.1"\nport = {port}', more=sections)
         state = {"PEGBOARD_STATE_DIR": str(tmp_path / "state")}
         async with Served(make_site(tmp_path, {"network": network_kit}), config, env=state) as served:
-            yield Network(served=served, issuer=issuer, provider=provider)
+            yield Network(served, issuer, USE)
+
+
+async def token(network: Network, user: str) -> str | None:
+    """Return the token that the tool of a user receives; None without one."""
+    result = await network.ask(user)
+    return None if result["isError"] else result["content"][0]["text"]
 
 
 async def test_each_caller_logs_in_and_receives_the_own_token(network: Network) -> None:
     for number, user in enumerate(("ann", "bob"), start=1):
-        async with Person() as person:
-            network.issuer.user = user
-            await person.open(await network.link(user))
-            assert person.shown[0] == 200, person.shown
-            assert "You are logged in at acme" in person.shown[1]
-            assert await network.token(user) == f"access-{number}-canary"
-    assert await network.token("ann") == "access-1-canary"
-    assert await network.token("eve") is None
+        person = await network.log_in(user)
+        assert person.shown[0] == 200, person.shown
+        assert "You are logged in at acme" in person.shown[1]
+        assert await token(network, user) == f"access-{number}-canary"
+    assert await token(network, "ann") == "access-1-canary"
+    assert await token(network, "eve") is None
     bearer = f"Bearer {network.issuer.token()}"
     session = await opened(network.served, Authorization=bearer)
     done = await session.post(USE, ("Authorization", bearer))
@@ -98,31 +77,34 @@ async def test_a_caller_ends_the_own_login(network: Network, person: Person) -> 
         await person.open(await network.link(user))
     await person.open(page)
     assert "The login at acme is removed." in person.shown[1]
-    assert [await network.token(user) for user in ("ann", "bob")] == ["access-1-canary", None]
+    assert [await token(network, user) for user in ("ann", "bob")] == ["access-1-canary", None]
     network.issuer.changed = {"sub": ["bob"]}
     await person.open(page)
     assert person.shown[0] in (400, 403)
 
 
-async def test_a_phished_link_gives_the_sender_no_token(network: Network) -> None:
-    async with Person() as bob:
-        network.issuer.user = "bob"
-        await bob.open(await network.link("eve"))
-        assert bob.shown[0] == 403
-        assert "Another user has started this login" in bob.shown[1]
-        assert network.provider.pages == []
-        assert await network.token("eve") is None
+async def test_a_phished_link_gives_the_sender_no_token(
+    network: Network, provider: ProviderServer, person: Person
+) -> None:
+    network.issuer.user = "bob"
+    await person.open(await network.link("eve"))
+    assert person.shown[0] == 403
+    assert "Another user has started this login" in person.shown[1]
+    assert provider.pages == []
+    assert await token(network, "eve") is None
 
 
-@pytest.mark.parametrize("path", ["login", "identity", "callback", "logins"])
-async def test_pages_are_served_at_their_own_address_only(network: Network, path: str) -> None:
+async def test_pages_are_served_at_their_own_address_only(network: Network) -> None:
     port = network.served.port
-    for name, value in (("Host", f"localhost:{port}"), ("Origin", f"http://localhost:{port}")):
-        refused = await network.served.request("GET", f"/vault/{path}", [(name, value)])
-        assert (refused.status, b"belongs to http://127.0.0.1" in refused.body) == (403, True)
+    for path in ("login", "identity", "callback", "logins"):
+        for name, value in (("Host", f"localhost:{port}"), ("Origin", f"http://localhost:{port}")):
+            refused = await network.served.request("GET", f"/vault/{path}", [(name, value)])
+            assert (refused.status, b"belongs to http://127.0.0.1" in refused.body) == (403, True), path
 
 
-async def test_a_browser_without_the_callers_login_cannot_end_the_login(network: Network) -> None:
+async def test_a_browser_without_the_callers_login_cannot_end_the_login(
+    network: Network, provider: ProviderServer
+) -> None:
     """The sender logs in, and sends the page of the provider or the end of the login to another person."""
     async with Person() as eve, Person() as bob:
         network.issuer.user = "eve"
@@ -133,10 +115,10 @@ async def test_a_browser_without_the_callers_login_cannot_end_the_login(network:
         await bob.open(link)  # the browser now has a cookie of this login
         await bob.open(end)
         assert bob.shown[0] == 403
-        assert network.provider.forms == []
+        assert provider.forms == []
 
 
-async def test_the_proof_of_another_browser_is_refused(network: Network) -> None:
+async def test_the_proof_of_another_browser_is_refused(network: Network, provider: ProviderServer) -> None:
     async with Person() as eve, Person() as bob:
         network.issuer.user = "eve"
         link = await network.link("eve")
@@ -145,43 +127,46 @@ async def test_the_proof_of_another_browser_is_refused(network: Network) -> None
         await bob.open(link)
         await bob.open(proof)
         assert bob.shown[0] == 403
-        await eve.open(proof, until=network.provider.url)
+        await eve.open(proof, until=provider.url)
         await eve.open(proof)
         assert eve.shown[0] == 400  # a proof is used once
 
 
 @pytest.mark.parametrize(("claim", "value"), [("nonce", "other"), ("aud", "other"), ("exp", 1)])
 async def test_an_id_token_of_another_login_proves_nothing(
-    network: Network, claim: str, value: str | int, person: Person
+    network: Network, provider: ProviderServer, claim: str, value: str | int
 ) -> None:
     network.issuer.changed = {claim: value}
-    await person.open(await network.link("ann"))
-    assert person.shown[0] == 400
-    assert network.provider.pages == []
+    assert (await network.log_in("ann")).shown[0] == 400
+    assert provider.pages == []
     await network.served.wait_for_stderr(f"a caller cannot be identified: the ID token is invalid: {claim} ")
 
 
-async def test_an_id_token_needs_a_key_of_the_issuer(network: Network, person: Person) -> None:
+async def test_an_id_token_needs_a_key_of_the_issuer(
+    network: Network, provider: ProviderServer, person: Person
+) -> None:
     link = await network.link("ann")
     network.issuer.keys = [public(OTHER_RSA_KEY, "one", "RS256")]
     await person.open(link)
     assert person.shown[0] == 400
-    assert network.provider.pages == []
+    assert provider.pages == []
     network.issuer.answer = web.Response(status=503, text="page-canary")
     await person.open(link)
     assert (person.shown[0], "cannot be reached" in person.shown[1]) == (502, True)
     assert "canary" not in network.served.stderr
 
 
-async def test_another_claim_names_the_subject(tmp_path: Path, person: Person) -> None:
-    async with running(tmp_path, subject_claim="oid") as network:
+async def test_another_claim_names_the_subject(tmp_path: Path, provider: ProviderServer) -> None:
+    async with running(tmp_path, provider, subject_claim="oid") as network:
         network.issuer.changed = {"sub": "of-this-client", "oid": "ann"}
-        await person.open(await network.link("ann"))
+        person = await network.log_in("ann")
         assert person.shown[0] == 200, person.shown
 
 
-async def test_a_host_with_an_https_address_serves_a_client_metadata_document(tmp_path: Path) -> None:
-    async with running(tmp_path, url="https://tools.example.com") as network:
+async def test_a_host_with_an_https_address_serves_a_client_metadata_document(
+    tmp_path: Path, provider: ProviderServer
+) -> None:
+    async with running(tmp_path, provider, url="https://tools.example.com") as network:
         answer = await network.served.request("GET", "/vault/client.json", [("Host", "tools.example.com")])
         document = json.loads(answer.body)
         assert answer.status == 200

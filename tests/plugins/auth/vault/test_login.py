@@ -8,16 +8,17 @@ from typing import Any
 
 import pytest
 
-from pegboard import AuthorizationRequiredError, Host, Toolkit, ToolResult, UpstreamError
+from pegboard import Host, Toolkit, ToolResult, UpstreamError
 from pegboard.plugin import TokenSource
 from pegboard.types import Caller, Client, InputRequired, Supplied, ToolAuthorization
 from pegboard_plugins.auth.auth_providers import OAuth2
 from pegboard_plugins.auth.vault import provider_client
+from pegboard_plugins.auth.vault.login_flows import LoginFlows
 from pegboard_plugins.auth.vault.vault_source import VaultSource
 from pegboard_plugins.auth.vault.vault_store import VaultToken
 from pegboard_testing import TokenSourceContract
-from tests.host.hosting import WAIT, call, failure, value
-from tests.plugins.auth.vault.conftest import KEY, log_in, logins, vault_host
+from tests.host.hosting import WAIT, authorization_error, call, failure, value
+from tests.plugins.auth.vault.conftest import KEY, fresh_token, log_in, logins, vault_host
 from tests.support.oidc import OidcProvider
 from tests.support.person import Person
 from tests.support.provider_server import ProviderServer
@@ -30,8 +31,7 @@ OIDC = {"client_id": "vault", "client_secret": "vault-secret-0123456789"}
 
 async def link(host: Host, tool: str = "use") -> str:
     """Return the link in the error of a call without a token."""
-    error = (await failure(host, tool)).error
-    assert isinstance(error, AuthorizationRequiredError)
+    error = await authorization_error(host, tool)
     assert error.url
     assert error.url in error.message
     assert error.status == "pending"
@@ -85,8 +85,7 @@ async def test_a_declined_page_fails_the_call(provider: ProviderServer) -> None:
         return {"action": "decline"}
 
     async with vault_host(provider.settings()) as host:
-        error = (await failure(host, "use", client=SESSION, ask=ask)).error
-        assert isinstance(error, AuthorizationRequiredError)
+        await authorization_error(host, "use", client=SESSION, ask=ask)
         assert provider.pages == []
 
 
@@ -102,9 +101,7 @@ async def test_other_callers_than_the_operator_receive_no_token_and_no_link(
             {"supplied": Supplied(user_id="ann")}
         ]
         for options in fields:
-            error = (await failure(host, "use", **options)).error
-            assert isinstance(error, AuthorizationRequiredError)
-            assert error.url is None
+            assert (await authorization_error(host, "use", **options)).url is None
         assert caplog.text.count("a section [plugins.vault.callers] adds users of the host") == len(fields)
 
 
@@ -114,9 +111,7 @@ async def test_a_failure_is_one_line_in_the_log_without_a_traceback(
     (state / "vault.db").touch(0o600)
     (state / "vault.db").write_bytes(b"no database" * 100)
     async with ProviderServer() as provider, vault_host(provider.settings()) as host:
-        error = (await failure(host, "use")).error
-        assert isinstance(error, AuthorizationRequiredError)
-        assert error.status == "failed"
+        assert (await authorization_error(host, "use")).status == "failed"
     assert "cannot be used: file is not a database" in caplog.text
     assert "Traceback" not in caplog.text
 
@@ -130,21 +125,22 @@ async def test_more_scopes_start_another_login_with_all_scopes(provider: Provide
         assert await value(host, "use") == await value(host, "use_more") == "access-2-canary"
 
 
-async def test_a_scope_that_was_not_granted_starts_no_endless_logins(provider: ProviderServer, person: Person) -> None:
-    provider.reply = {"scope": "read"}
-    count = 0
+def opens(person: Person) -> Any:
+    """Return the answer of a client that lets a person open the page."""
 
     async def ask(method: str, params: dict[str, Any], **_: Any) -> dict[str, Any]:
-        nonlocal count
-        count += 1
         await person.open(params["url"])
         return {"action": "accept"}
 
+    return ask
+
+
+async def test_a_scope_that_was_not_granted_starts_no_endless_logins(provider: ProviderServer, person: Person) -> None:
+    provider.reply = {"scope": "read"}
     async with vault_host(provider.settings(), "read", "write") as host:
-        error = (await failure(host, "use", client=SESSION, ask=ask)).error
-        assert isinstance(error, AuthorizationRequiredError)
-        assert count == 1
-        assert "did not grant write" in person.shown[1]
+        await authorization_error(host, "use", client=SESSION, ask=opens(person))
+    assert len(provider.pages) == 1
+    assert "did not grant write" in person.shown[1]
 
 
 async def test_a_device_login_waits_for_the_person(monkeypatch: pytest.MonkeyPatch, provider: ProviderServer) -> None:
@@ -169,13 +165,11 @@ async def test_oidc_provider_unmodified(person: Person) -> None:
         flows, flow = await log_in(person, {**OIDC, "issuer": provider.url, "scopes": ["openid", "work"]}, "work")
         await flow.done
         assert "iss=" in next(url for url in person.visited if "code=" in url)
-        kept = await flows.tokens.fresh(KEY, ["work"])
-        assert kept is not None
+        kept = await fresh_token(flows, "work")
         assert kept.account == "ann"
         assert set(kept.scopes) >= {"work"}
         await flows.tokens.save(KEY, kept._replace(expires_at=0.0))
-        fresh = await flows.tokens.fresh(KEY)
-        assert fresh is not None
+        fresh = await fresh_token(flows)
         assert fresh.access_token != kept.access_token
         assert fresh.refresh_token != kept.refresh_token
         assert fresh.account == "ann"
@@ -191,21 +185,15 @@ async def test_oidc_provider_unmodified(person: Person) -> None:
 
 
 async def test_calls_share_the_outcome_of_a_failed_login(provider: ProviderServer, person: Person) -> None:
+    provider.answer = {"error": "access_denied", "code": ""}
     async with vault_host(provider.settings()) as host:
-        provider.answer = {"error": "access_denied", "code": ""}
-
-        async def ask(method: str, params: dict[str, Any], **_: Any) -> dict[str, Any]:
-            await person.open(params["url"])
-            return {"action": "accept"}
-
-        outcome = await call(host, "use", client=SESSION, ask=ask)
-        assert "access_denied" in person.shown[1]
-        assert "access_denied" not in str(outcome)
-        assert person.shown[0] == 400
+        outcome = await call(host, "use", client=SESSION, ask=opens(person))
+    assert "access_denied" in person.shown[1]
+    assert "access_denied" not in str(outcome)
+    assert person.shown[0] == 400
 
 
-async def test_the_end_of_the_host_ends_every_login(provider: ProviderServer) -> None:
-    flows = logins(provider.settings())
+async def test_the_end_of_the_host_ends_every_login(flows: LoginFlows) -> None:
     flow = await flows.start(KEY, [])  # its task has not begun
     await flows.close()
     assert flow.done.cancelled()

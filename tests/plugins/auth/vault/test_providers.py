@@ -11,7 +11,7 @@ from pegboard_client import LoginFailedError
 from pegboard_plugins.auth import auth_providers
 from pegboard_plugins.auth.vault.named_providers import NAMED_PROVIDERS
 from pegboard_plugins.auth.vault.vault_store import VaultToken
-from tests.plugins.auth.vault.conftest import KEY, log_in, logins
+from tests.plugins.auth.vault.conftest import KEY, fresh_token, log_in, logins
 from tests.support.person import Person
 from tests.support.provider_server import ProviderServer
 
@@ -73,9 +73,7 @@ async def test_a_login_has_the_form_of_its_documentation(
     assert ("code_challenge" in provider.pages[0], "code_verifier" in provider.forms[0]) == (has_pkce, has_pkce)
     assert ("json" in provider.forms[0], "basic" in provider.forms[0]) == ("json" in form, "basic" in form)
     assert ("client_secret" in provider.forms[0]) is ("basic" not in form)
-    kept = await flows.tokens.fresh(KEY, ["a", "b"])
-    assert kept is not None
-    assert kept.access_token == ("xoxp-1" if name == "slack" else "access-1-canary")
+    assert (await fresh_token(flows, "a", "b")).access_token == ("xoxp-1" if name == "slack" else "access-1-canary")
 
 
 @pytest.mark.parametrize(
@@ -108,10 +106,8 @@ async def test_a_token_without_lifetime_or_refresh_token_is_kept(
     reply: dict[str, Any], expires: bool, provider: ProviderServer, person: Person
 ) -> None:
     provider.reply = {"refresh_token": None, **reply}
-    flows = logins(provider.settings(provider="clickup"))
-    await person.open((await flows.start(KEY, [])).url)
-    kept = await flows.tokens.fresh(KEY)
-    assert kept is not None
+    flows, _ = await log_in(person, provider.settings(provider="clickup"))
+    kept = await fresh_token(flows)
     assert (kept.refresh_token, kept.expires_at is not None) == (None, expires)
     datetime.fromtimestamp(kept.expires_at or 0.0, UTC)  # `pegboard logins` shows it
     await flows.close()
