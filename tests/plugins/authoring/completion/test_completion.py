@@ -60,7 +60,6 @@ def script(pegboard: Command, request: pytest.FixtureRequest) -> Path:
 
 
 def environment(pegboard: Command) -> dict[str, str]:
-    """Return the variables of a shell that finds the command."""
     own = pegboard.environment({"TERM": "dumb", "ZDOTDIR": str(pegboard.folder)})
     return {**own, "PATH": f"{pegboard.folder}:{own['PATH']}"}
 

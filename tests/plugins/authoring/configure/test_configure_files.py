@@ -161,20 +161,6 @@ def is_json(text: str) -> bool:
     return True
 
 
-VSCODE = """// servers of all projects
-{
-\t"inputs": [ { "id": "key", "type": "promptString" } ],  // asked once
-\t"servers": {
-\t\t"github": { "url": "https://api.example.com/mcp/", "type": "http" },
-\t\t/* local */ "files": {"type":"stdio", "command": "npx", "args": ["-y", "files",],},
-\t},
-}
-"""
-ZED = '// Zed settings\r\n{\r\n  "theme": "One Dark",\r\n  "context_servers": {} // none yet\r\n}\r\n'
-CLAUDE = '{"numStartups": 7, "projects": {"/a": {"mcpServers": {"x": {"command": "y"}}}}, "oauthAccount": {"id": "1"}}'
-GEMINI = (
-    '{\n    "theme"   : "Default",\n    "mcpServers":\n    {\n        "a": {"httpUrl": "https://a.example"}\n    }\n}'
-)
 CODEX = """model = "gpt"   # the model
 notes = '''
 [mcp_servers.pegboard]
@@ -194,21 +180,16 @@ KEY = "a ] b"
 theme = "dark"
 """
 SAMPLES = {
-    "claude-code": (CLAUDE, "", "{}", "  "),
-    "claude-desktop": ('{\n  "globalShortcut": "Ctrl+Space"\n}', '{ "mcpServers" : { } }'),
-    "codex": (
-        CODEX,
-        CODEX.replace("\n", "\r\n"),
-        CODEX.rstrip(),
-        "",
-        "# empty\n",
-        '[mcp_servers."a.b"]\ncommand = "x"',
-    ),
+    "claude-code": ('{"projects": {"/a": {"mcpServers": {"x": {"command": "y"}}}}}', "", "{}", "  "),
+    "claude-desktop": ('{\n  "globalShortcut": "Ctrl+Space"\n}',),
+    "codex": (CODEX, CODEX.replace("\n", "\r\n"), CODEX.rstrip(), "", "# empty\n", '[mcp_servers."a.b"]\nx = 1'),
     "cursor": ('{"mcpServers": {"a": {"command": "b"}}}\n', '{\n  "mcpServers": {\n  }\n}'),
-    "gemini-cli": (GEMINI,),
-    "vscode": (VSCODE, VSCODE.replace("\n", "\r\n")),
+    "gemini-cli": ('{"mcpServers":\n    {\n        "a": {"httpUrl": "https://a.example"}\n    }\n}',),
+    "vscode": (
+        '{\n\t"inputs": [],  // asked once\n\t"servers": {\n\t\t/* local */ "a": {"command": "b",},\n\t},\n}\n',
+    ),
     "windsurf": ('{ "mcpServers": { /* none */ } }',),
-    "zed": (ZED,),
+    "zed": ('// Zed settings\r\n{\r\n  "context_servers": {} // none yet\r\n}\r\n',),
 }
 
 

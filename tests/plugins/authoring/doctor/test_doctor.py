@@ -50,7 +50,6 @@ provider = { issuer = "https://a.example", client_id = "x", client_secret = "012
 def findings_of(
     pegboard: Command, check: str, *options: str, env: dict[str, str | None] | None = None
 ) -> list[dict[str, Any]]:
-    """Return the findings of a check."""
     state: dict[str, str | None] = {"XDG_STATE_HOME": str(pegboard.folder / "state")}
     done = pegboard("doctor", "--json", *options, env={**state, **(env or {})})
     assert done.code == (0 if done.data["ok"] else 3)

@@ -87,7 +87,7 @@ class Handler(BaseHTTPRequestHandler):
         self.wfile.write(data)
 
     def log_message(self, format: str, *args: Any) -> None:
-        """Print nothing."""
+        pass
 
 
 def openai(step: Step) -> Any:
@@ -103,7 +103,6 @@ def anthropic(step: Step) -> Any:
 
 @contextmanager
 def model_server(scripts: dict[str, list[Step]], together: int = 1) -> Iterator[ModelServer]:
-    """Serve the scripts in a thread."""
     with ModelServer(scripts, together) as server:
         thread = Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
         thread.start()
