@@ -5,8 +5,6 @@ from __future__ import annotations
 import asyncio
 import json
 import os
-import re
-import subprocess
 import sys
 import urllib.request
 from collections.abc import Iterator
@@ -15,7 +13,6 @@ from pathlib import Path
 from typing import Any, get_args
 
 import pytest
-from aiohttp import ClientSession
 
 from pegboard import Host, NotFoundError
 from pegboard.loading.discovery import Selection
@@ -28,8 +25,10 @@ from pegboard_testing import PlainClient, accept, connect, reply
 from tests.plugins.compat import toolshed
 from tests.plugins.compat.bookshop import in_a_thread
 from tests.plugins.protocols.worker.conftest import SECRET, token
+from tests.support.asgi import send
 from tests.support.http_mcp import call, mirrored, modern
 from tests.support.issuer import RESOURCE, Issuer
+from tests.support.serving import serving
 
 OPTIONS: dict[str, Any] = {
     "secrets": {"SHED_KEY": "key-5d0c7a"},
@@ -226,34 +225,23 @@ async def test_it_serves_callers_with_tokens_only(monkeypatch: pytest.MonkeyPatc
     with pytest.raises(ValueError, match="MCP_RESOURCE_SERVER_CANONICAL_URL"):
         ResourceServerAuth([])
     monkeypatch.setenv("MCP_RESOURCE_SERVER_CANONICAL_URL", RESOURCE)
+    request = modern(call("Shed_Later"))
+    fields, body = mirrored(request), json.dumps(request).encode()
     async with Issuer() as issuer:
         entry = AuthorizationServerEntry(issuer.url, issuer.url, f"{issuer.url}/keys")
         app = MCPApp("shed", auth=ResourceServerAuth([entry], default_challenge_scopes=["work"]))
         app.add_tool(toolshed.later)
-        request = modern(call("Shed_Later"))
-        config = {"host": {"transports": ["http"]}, "plugins": {"http": {"port": 0}}}
-        opened: asyncio.Future[str] = asyncio.get_running_loop().create_future()
-        async with (
-            Host(config, toolkits={"shed": app}, selection=Selection(autoload=False)) as host,
-            ClientSession() as session,
-        ):
-            host.for_transports.on_opened = lambda address, _: opened.set_result(address)
-            serving = asyncio.create_task(host.run(["http"]))
-            address = (await opened).removesuffix("/mcp")
-            fields = dict(mirrored(request))
-            async with session.post(f"{address}/mcp", json=request, headers=fields) as refusal:
-                challenge = refusal.headers["WWW-Authenticate"]
-            async with session.get(f"{address}/.well-known/oauth-protected-resource/mcp") as metadata:
-                servers = (await metadata.json())["authorization_servers"]
-            fields["Authorization"] = f"Bearer {issuer.token()}"
-            async with session.post(f"{address}/mcp", json=request, headers=fields) as answer:
-                text = await answer.text()
-            serving.cancel()
-            await asyncio.gather(serving, return_exceptions=True)
-    assert (refusal.status, answer.status, servers) == (401, 200, [issuer.url])
+        async with Host({}, toolkits={"shed": app}, selection=Selection(autoload=False)) as host:
+            refusal = await send(host.asgi(), "POST", "/mcp", fields, body).answer()
+            metadata = await send(host.asgi(), "GET", "/.well-known/oauth-protected-resource/mcp").answer()
+            fields.append(("Authorization", f"Bearer {issuer.token()}"))
+            answer = await send(host.asgi(), "POST", "/mcp", fields, body).answer()
+    challenge = refusal.get("WWW-Authenticate") or ""
+    assert (refusal.status, answer.status) == (401, 200)
+    assert metadata.json["authorization_servers"] == [issuer.url]
     assert 'scope="work"' in challenge
     assert "/.well-known/oauth-protected-resource/mcp" in challenge
-    assert "later" in text
+    assert "later" in answer.text
 
 
 def test_a_missing_name_is_told_with_a_way_out() -> None:
@@ -266,32 +254,20 @@ def test_a_missing_name_is_told_with_a_way_out() -> None:
 def test_it_serves_the_worker_protocol(tmp_path: Path) -> None:
     variables = {"ARCADE_SERVER_TRANSPORT": "http", "ARCADE_SERVER_PORT": "0", "ARCADE_WORKER_SECRET": SECRET}
     environ = {**os.environ, **variables, "ARCADE_SERVER_RELOAD": "1"}
-    command = [sys.executable, toolshed.__file__]
-    with subprocess.Popen(command, cwd=tmp_path, env=environ, stderr=subprocess.PIPE, text=True) as server:
-        assert server.stderr is not None
-        lines = [line := server.stderr.readline()]
-        while line and not re.search(r"http://", line):
-            lines.append(line := server.stderr.readline())
-        address = re.findall(r"http://[\w.:]+", line)[0]
+    with serving([sys.executable, toolshed.__file__], tmp_path, environ) as server:
 
         def ask(path: str, body: Any = None) -> Any:
             headers = {"Authorization": f"Bearer {token()}", "Content-Type": "application/json"}
             data = None if body is None else json.dumps(body).encode()
-            with urllib.request.urlopen(urllib.request.Request(f"{address}/worker/{path}", data, headers)) as response:
+            url = f"{server.url.removesuffix('/mcp')}/worker/{path}"
+            with urllib.request.urlopen(urllib.request.Request(url, data, headers)) as response:
                 return json.loads(response.read())
 
         tools = {tool["fully_qualified_name"]: tool for tool in ask("tools")}
         sweep = {"tool": {"name": "Sweep", "toolkit": "ToolShed"}}
-        swept = ask("tools/invoke", sweep)["output"]["value"]
-        server.terminate()
-        server.communicate()
-    assert swept == {}
-    assert "[host] reload has no effect in a program: run `pegboard serve FILE --reload`" in "".join(lines)
-    assert tools["ToolShed.Add"]["toolkit"] == {
-        "name": "ToolShed",
-        "description": "Lends tools.",
-        "version": "1.2.0",
-    }
+        assert ask("tools/invoke", sweep)["output"]["value"] == {}
+    assert "[host] reload has no effect in a program: run `pegboard serve FILE --reload`" in server.stderr
+    assert tools["ToolShed.Add"]["toolkit"] == {"name": "ToolShed", "description": "Lends tools.", "version": "1.2.0"}
     outputs = {name: tools[f"ToolShed.{name}"]["output"] for name in ("Add", "Greeting", "Sweep", "Fail")}
     assert {name: (output["description"], output["available_modes"]) for name, output in outputs.items()} == {
         "Add": ("The sum", ["value", "error"]),

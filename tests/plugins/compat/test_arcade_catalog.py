@@ -36,7 +36,6 @@ MCPServer(catalog, version="2").run()
 
 
 def catalog() -> ToolCatalog:
-    """Return the tools of two toolkits."""
     catalog = ToolCatalog()
     catalog.add_tool(toolshed.later, "tool_shed", toolkit_version="1.2.0", toolkit_description="Lends tools.")
     catalog.add_module(toolshed, "barn")

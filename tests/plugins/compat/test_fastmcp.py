@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import gc
 import json
+import os
 import re
 import subprocess
 import sys
@@ -39,6 +40,7 @@ from tests.support.asgi import send
 from tests.support.environments import built_wheels, executable, make_environment
 from tests.support.http_mcp import call, mirrored, modern
 from tests.support.issuer import RESOURCE, Issuer
+from tests.support.serving import serving
 
 REVISIONS = ["2025-11-25", "2026-07-28"]
 
@@ -421,6 +423,16 @@ def test_untyped_parameters_and_strings_in_annotated_are_those_of_the_official_s
         assert client.call("buy", title=["Dune"]).text == "['Dune'] 1"
 
 
+async def answered(server: FastMCP, plugins: dict[str, Any], *fields: tuple[str, str]) -> Any:
+    """Call the tool `who` over HTTP, and return its result."""
+    request = modern(call("who"))
+    body = json.dumps(request).encode()
+    async with Host({"plugins": plugins}, toolkits={"door": server}, selection=Selection(autoload=False)) as host:
+        answer = await send(host.asgi(), "POST", "/mcp", [*mirrored(request), *fields], body).answer()
+    assert answer.status == 200, answer.text
+    return answer.json["result"]
+
+
 async def test_functions_read_the_request_and_what_the_token_says() -> None:
     server = FastMCP("Door")
 
@@ -431,14 +443,9 @@ async def test_functions_read_the_request_and_what_the_token_says() -> None:
         return [headers["X-Shop"], headers.get("authorization", "none"), "x-none" in headers, token.token, token.claims]
 
     door_token = "0123456789abcdefghijklmnopqrstuvwxyz"
-    config = {"plugins": {"auth_token": {"callers": {"ada": {"token": door_token}}}}}
-    async with Host(config, toolkits={"door": server}, selection=Selection(autoload=False)) as host:
-        request = modern(call("who"))
-        fields = [*mirrored(request), ("Authorization", f"Bearer {door_token}"), ("X-Shop", "books")]
-        answer = await send(host.asgi(), "POST", "/mcp", fields, json.dumps(request).encode()).answer()
-    assert answer.status == 200, answer.text
-    text = json.loads(answer.body)["result"]["content"][0]["text"]
-    assert json.loads(text) == ["books", "none", False, "", {"sub": "ada"}]
+    plugins = {"auth_token": {"callers": {"ada": {"token": door_token}}}}
+    result = await answered(server, plugins, ("Authorization", f"Bearer {door_token}"), ("X-Shop", "books"))
+    assert json.loads(result["content"][0]["text"]) == ["books", "none", False, "", {"sub": "ada"}]
     assert get_access_token() is None
     with pytest.raises(RuntimeError, match="no HTTP request"):
         get_http_request()
@@ -459,18 +466,12 @@ async def test_the_claims_of_a_token_are_those_that_fastmcp_returns() -> None:
         guard = {"resource": RESOURCE, "authorization_servers": [{"issuer": issuer.url}]}
         more: dict[str, Any] = {"email": "ann@example.com", "client_id": None, "azp": "desk", "jti": "7"}
         claims = issuer.claims(**more)
-        config = {"plugins": {"resource_server": guard}}
-        async with Host(config, toolkits={"door": server}, selection=Selection(autoload=False)) as host:
-            request = modern(call("who"))
-            fields = [*mirrored(request), ("Authorization", f"Bearer {issuer.token(**more | claims)}")]
-            answer = await send(host.asgi(), "POST", "/mcp", fields, json.dumps(request).encode()).answer()
-    token = json.loads(answer.body)["result"]["structuredContent"]
+        bearer = ("Authorization", f"Bearer {issuer.token(**more | claims)}")
+        token = (await answered(server, {"resource_server": guard}, bearer))["structuredContent"]
     assert (token["client_id"], token["subject"], token["scopes"]) == ("desk", "ann", ["other", "work"])
     assert token["expires_at"] == claims["exp"]
-    assert token["claims"] == {
-        **{name: value for name, value in claims.items() if name not in ("iat", "jti")},
-        "scope": "other work",
-    }
+    kept = {name: value for name, value in claims.items() if name not in ("iat", "jti")}
+    assert token["claims"] == {**kept, "scope": "other work"}
 
 
 @pytest.mark.parametrize(
@@ -568,9 +569,8 @@ def test_an_asgi_application_has_no_options_that_pegboard_lacks() -> None:
 def test_it_serves_http_with_custom_routes(tmp_path: Path) -> None:
     environment = make_environment("starlette", "pegboard", "starlette", wheels=built_wheels())
     command = [executable(environment), Path(__file__).with_name("bookshop.py")]
-    with subprocess.Popen(command, cwd=tmp_path, stderr=subprocess.PIPE, text=True) as server:
-        assert server.stderr is not None
-        address = next(match[0] for line in server.stderr if (match := re.search(r"http://[\w.:]+", line)))
+    with serving(command, tmp_path, os.environ) as server:
+        address = server.url.removesuffix("/mcp")
         with urllib.request.urlopen(f"{address}/health?q=a+b") as response:
             assert (response.read(), response.headers["X-Shop"]) == (b"GET a b", "books")
         with urllib.request.urlopen(f"{address}/cart?book=Dune&book=Emma&empty=") as response:
@@ -578,6 +578,3 @@ def test_it_serves_http_with_custom_routes(tmp_path: Path) -> None:
             assert (response.read(), cookies) == (b"Dune,Emma", ["cart=1", "reader=ada"])
         with urllib.request.urlopen(f"{address}/stream") as response:
             assert response.read() == b"ab"
-        server.terminate()
-        server.communicate()
-    assert server.returncode == 0
