@@ -8,11 +8,12 @@ from xml.parsers.expat import ExpatError
 
 import pytest
 
-from pegboard import ErrorKind, UpstreamError, UpstreamRateLimitError
+from pegboard import ErrorKind, FatalToolError, UpstreamError, UpstreamRateLimitError
 from pegboard.plugin import Upstream, instance_of
 
 ACME = Upstream("acme", "Acme")
 URL = "https://user:canary@acme.example:8443/v1/it?token=canary#canary"
+TIMEOUT = ErrorKind.NETWORK_TRANSPORT_RUNTIME_TIMEOUT
 UNREACHABLE = ErrorKind.NETWORK_TRANSPORT_RUNTIME_UNREACHABLE
 
 
@@ -72,21 +73,36 @@ def test_a_message_may_be_given_and_a_url_is_reduced_to_host_and_path() -> None:
     assert {url: answered(400, url=url).extra.get("endpoint") for url in endpoints} == endpoints
 
 
-def test_a_connection_that_ends_during_its_handshake_may_be_tried_again() -> None:
-    error = ACME.unanswered(ssl.SSLEOFError("canary"), url=URL)
-    assert (error.kind, error.can_retry, error.message) == (UNREACHABLE, True, "Acme could not be reached.")
-    place = "https://acme.example:8443/v1/it"
-    assert error.extra == {"service": "acme", "endpoint": place, "error_type": "SSLEOFError"}
+def wrapped(cause: BaseException) -> Exception:
+    """Wrap an exception as client libraries do: as a cause and as an argument."""
+    inner = ExpatError("canary")
+    inner.__cause__ = cause
+    return ValueError("canary", inner)
 
 
-def test_an_error_may_cause_itself() -> None:
+@pytest.mark.parametrize(
+    ("cause", "kind", "can_retry", "message"),
+    [
+        (TimeoutError(), TIMEOUT, True, "Acme did not answer in time."),
+        (ssl.SSLError("canary"), UNREACHABLE, False, "No secure connection to Acme could be made."),
+        (ssl.SSLEOFError("canary"), UNREACHABLE, True, "Acme could not be reached."),
+        (ConnectionResetError("canary"), UNREACHABLE, True, "Acme could not be reached."),
+    ],
+    ids=repr,
+)
+def test_a_missing_response(cause: BaseException, kind: ErrorKind, can_retry: bool, message: str) -> None:
+    error = ACME.unanswered(wrapped(cause), url=URL)
+    assert (error.kind, error.can_retry, error.message) == (kind, can_retry, message)
+    assert error.extra == {"service": "acme", "endpoint": "https://acme.example:8443/v1/it", "error_type": "ValueError"}
+
+
+def test_an_error_that_causes_itself_and_a_request_that_was_not_sent() -> None:
     circular = ValueError()
     circular.__cause__ = circular
     assert ACME.unanswered(circular).kind == UNREACHABLE
-
-
-def test_a_request_that_was_not_sent_names_its_place() -> None:
-    error = ACME.unsent(ValueError("canary"), method="PUT", url=URL)
+    error = Upstream("acme").unsent(ValueError("canary"), method="PUT", url=URL)
+    assert type(error) is FatalToolError
+    assert error.message == "The request that the tool made to the service cannot be sent."
     assert error.developer_message == "builtins.ValueError PUT https://acme.example:8443/v1/it"
 
 
