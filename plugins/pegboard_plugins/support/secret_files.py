@@ -17,6 +17,22 @@ def is_readable_by_others(path: Path) -> bool:
     return os.name == "posix" and bool(path.stat().st_mode & (stat.S_IRGRP | stat.S_IROTH))
 
 
+def create_private_file(path: Path, refused: type[Exception]) -> None:
+    """Create a file with mode 0600, and its folder, unless they exist.
+
+    Args:
+        path: the file.
+        refused: the class of the error if other users can read the file.
+
+    Raises:
+        OSError: the file cannot be created.
+    """
+    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))
+    if os.name == "posix" and path.stat().st_mode & 0o077:
+        raise refused(f"other users can read {path}: change its mode with chmod 600")
+
+
 def replace_file(path: Path, content: bytes, *, like: Path | None = None) -> None:
     """Replace a file atomically. It keeps its permissions and its owner, and only its owner can read a new file.
 

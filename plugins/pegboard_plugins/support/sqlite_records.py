@@ -18,6 +18,7 @@ from time import time
 from typing import TypeVar
 
 from pegboard.plugin import PluginError, Record, RecordStore, StateFiles
+from pegboard_plugins.support.secret_files import create_private_file
 
 MAX_FILE_WAIT_SECONDS = 10
 """The limit of the time in which another process may hold the file."""
@@ -130,11 +131,8 @@ class SqliteRecordStore(RecordStore):
 
 
 def _open(folder: Path) -> sqlite3.Connection:
-    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     path = folder / "records.db"
-    os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))
-    if os.name == "posix" and os.stat(path).st_mode & 0o077:
-        raise PluginError(f"other users can read {path}: change its mode with chmod 600")
+    create_private_file(path, PluginError)
     file = sqlite3.connect(path, timeout=MAX_FILE_WAIT_SECONDS, isolation_level=None, check_same_thread=False)
     for statement in ("PRAGMA journal_mode = WAL", "PRAGMA synchronous = FULL"):  # each change waits for the disk
         file.execute(statement)

@@ -22,6 +22,7 @@ from urllib.parse import urlsplit
 from pegboard.plugin import StateFiles, decode, encode
 from pegboard_plugins.auth.login.login_signing import LoginStateError
 from pegboard_plugins.auth.login.settings import Person
+from pegboard_plugins.support.secret_files import create_private_file
 
 MAX_FILE_WAIT_SECONDS = 10
 """The limit of the time in which another process may hold the file."""
@@ -164,10 +165,7 @@ def _of_row(grant_id: str, number: int, expires_at: float, content: str) -> Logi
 
 @contextmanager
 def _opened(path: Path) -> Iterator[sqlite3.Connection]:
-    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))
-    if os.name == "posix" and os.stat(path).st_mode & 0o077:
-        raise LoginStateError(f"other users can read {path}: change its mode with chmod 600")
+    create_private_file(path, LoginStateError)
     with closing(sqlite3.connect(path, timeout=MAX_FILE_WAIT_SECONDS, isolation_level=None)) as file:
         file.execute("BEGIN IMMEDIATE")
         file.execute(_TABLE)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import os
 import secrets
 import sqlite3
 from collections.abc import Iterator, Mapping, Sequence
@@ -18,6 +17,7 @@ from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 
 from pegboard import ToolRuntimeError
 from pegboard.plugin import decode, encode
+from pegboard_plugins.support.secret_files import create_private_file
 
 logger = logging.getLogger("pegboard.plugins.vault")
 
@@ -196,9 +196,7 @@ class VaultStore:
     @contextmanager
     def _file(self) -> Iterator[sqlite3.Connection]:
         try:
-            self._path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-            os.close(os.open(self._path, os.O_RDWR | os.O_CREAT, 0o600))
-            check_mode(self._path)
+            create_private_file(self._path, VaultError)
         except OSError as error:
             raise VaultError(f"the vault {self._path} cannot be used: {error.strerror}") from error
         file = sqlite3.connect(self._path, timeout=MAX_BUSY_SECONDS, isolation_level=None)
@@ -238,17 +236,6 @@ def token_of(key: TokenKey, fields: Mapping[str, Any] | None) -> VaultToken:
             f"[plugins.vault] keys, or log in again after `pegboard logout {key.provider}`"
         )
     return VaultToken(**{**fields, "scopes": tuple(fields["scopes"])})
-
-
-def check_mode(path: Path) -> None:
-    """Check that only the owner can read a file.
-
-    Raises:
-        VaultError: others can.
-        OSError: the file cannot be read.
-    """
-    if os.name == "posix" and os.stat(path).st_mode & 0o077:
-        raise VaultError(f"other users can read {path}: change its mode with chmod 600")
 
 
 def _derived(key: bytes) -> bytes:
