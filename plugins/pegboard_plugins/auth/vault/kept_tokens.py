@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import asyncio
-import os
 from abc import ABC, abstractmethod
-from collections.abc import AsyncIterator, Callable, Iterable, Mapping
-from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from collections.abc import Iterable, Mapping
+from contextlib import AbstractAsyncContextManager
 from hashlib import sha256
 from time import time
-from typing import Any, TypeVar
+from typing import Any
 
-from pegboard.plugin import StateFiles, encode
+from pegboard.plugin import encode
 from pegboard_client import LoginFailedError
 from pegboard_plugins.auth.vault.provider_client import REFUSED_REFRESH, ProviderClient, ProviderRefusedError
-from pegboard_plugins.auth.vault.vault_store import TokenKey, VaultStore, VaultToken
+from pegboard_plugins.auth.vault.vault_store import TokenKey, VaultToken
 
 LOCK_POLL_SECONDS = 0.1
 """The interval at which a process asks whether another process has renewed a token."""
@@ -22,8 +21,6 @@ MAX_CLOSE_SECONDS = 30.0
 """The limit of the time that the end of the host waits for renewals."""
 _UNREPORTED = frozenset(("offline_access", "openid"))
 """Scopes that providers grant without reporting them."""
-
-T = TypeVar("T")
 
 
 class KeptTokens(ABC):
@@ -158,72 +155,6 @@ class KeptTokens(ABC):
             return str(error).removesuffix(".")
         rest = f"{client.facts.title} revoked the access token, and may keep the refresh token"
         return rest if leaves_refresh_token else ""
-
-
-class FileTokens(KeptTokens):
-    """The tokens and logins in one file, which the processes of one machine may use.
-
-    Args:
-        open_store: opens the file. It may block.
-        clients: the registrations at providers, by name.
-    """
-
-    def __init__(self, open_store: Callable[[], VaultStore], clients: Mapping[str, ProviderClient]) -> None:
-        super().__init__(clients)
-        self._open_store = open_store
-        self._store: VaultStore | None = None
-
-    async def load(self, key: TokenKey) -> VaultToken | None:
-        """Return a token from the file."""
-        return await self._in_thread(lambda store: store.load(key))
-
-    async def save(self, key: TokenKey, token: VaultToken) -> None:
-        """Keep a token. It is on the disk when this method returns."""
-        await self._in_thread(lambda store: store.save(key, token))
-
-    async def replace(self, key: TokenKey, earlier: VaultToken, token: VaultToken) -> bool:
-        """Replace a token, unless it is no longer the earlier token."""
-        return await self._in_thread(lambda store: store.replace(key, earlier, token))
-
-    async def remove(self, key: TokenKey) -> None:
-        """Forget a token."""
-        await self._in_thread(lambda store: store.remove(key))
-
-    async def keys(self) -> list[TokenKey]:
-        """Return the owners and providers of all tokens."""
-        return await self._in_thread(VaultStore.keys)
-
-    async def load_login(self, row: str) -> Mapping[str, Any] | None:
-        """Return a login at an MCP server."""
-        return await self._in_thread(lambda store: store.load_login(row))
-
-    async def save_login(self, row: str, login: Mapping[str, Any] | None) -> None:
-        """Replace a login at an MCP server. It is on the disk when this method returns."""
-        await self._in_thread(lambda store: store.save_login(row, login))
-
-    async def logins(self) -> list[str]:
-        """Return the names of all logins at MCP servers."""
-        return await self._in_thread(VaultStore.logins)
-
-    def version(self) -> bytes:
-        """Return the counter of changes of the file."""
-        return b"" if self._store is None else self._store.version()
-
-    @asynccontextmanager
-    async def lock(self, name: str) -> AsyncIterator[bool]:
-        """Hold the lock of a file during a block."""
-        with StateFiles(os.environ).lock(name) as is_ours:
-            yield is_ours
-
-    async def _in_thread(self, use: Callable[[VaultStore], T]) -> T:
-        """Use the file, which is opened first if necessary."""
-
-        def run() -> T:
-            if self._store is None:
-                self._store = self._open_store()
-            return use(self._store)
-
-        return await asyncio.to_thread(run)
 
 
 def covers(token: VaultToken, scopes: Iterable[str]) -> bool:

@@ -18,11 +18,12 @@ from pegboard import AuthorizationRequiredError, MCPError
 from pegboard.plugin import Bus, LoginPage, StateFiles
 from pegboard.types import Caller, Response
 from pegboard_client import PAGE_HEADERS, LoginFailedError, message_page
-from pegboard_plugins.auth.vault.kept_tokens import FileTokens, KeptTokens, covers
+from pegboard_plugins.auth.vault.file_tokens import FileTokens, VaultFile
+from pegboard_plugins.auth.vault.kept_tokens import KeptTokens, covers
 from pegboard_plugins.auth.vault.provider_client import ProviderClient, ProviderRefusedError
 from pegboard_plugins.auth.vault.settings import VaultConfig
 from pegboard_plugins.auth.vault.vault_keys import vault_keys
-from pegboard_plugins.auth.vault.vault_store import TokenKey, VaultCipher, VaultError, VaultStore, VaultToken
+from pegboard_plugins.auth.vault.vault_store import TokenKey, VaultCipher, VaultError, VaultToken
 from pegboard_plugins.support.login_questions import PendingLogin
 
 if TYPE_CHECKING:
@@ -363,7 +364,7 @@ def login_flows(config: VaultConfig, open_records: OpenStore | None = None) -> L
         open_records: opens the store that the settings name, with the function that is called before it closes.
     """
 
-    def open_store() -> VaultStore:
+    def open_vault() -> VaultFile:
         try:
             directory = StateFiles(os.environ).directory
         except OSError as error:
@@ -371,14 +372,14 @@ def login_flows(config: VaultConfig, open_records: OpenStore | None = None) -> L
         if directory is None:
             raise VaultError("the vault has no directory: set HOME or PEGBOARD_STATE_DIR")
         keys = vault_keys(config)
-        store = VaultStore(Path(directory) / "vault.db", keys)
+        vault = VaultFile(Path(directory) / "vault.db", keys)
         if keys[1:]:
-            store.rotate()
-        return store
+            vault.rotate()
+        return vault
 
     clients = {name: ProviderClient(name, settings) for name, settings in config.providers.items()}
     callers = config.callers
-    tokens: KeptTokens = FileTokens(open_store, clients)
+    tokens: KeptTokens = FileTokens(open_vault, clients)
     if config.store is not None and open_records is not None:
         from pegboard_plugins.auth.vault.shared_tokens import SharedTokens
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from pegboard_plugins.auth.vault.vault_store import VaultStore, VaultToken
+from pegboard_plugins.auth.vault.vault_store import VaultToken
 from tests.plugins.auth.vault import network_kit
 from tests.plugins.auth.vault.conftest import KEY, logins
 from tests.support.config import section
@@ -90,8 +90,8 @@ async def test_one_damaged_token_does_not_hide_the_others(tmp_path: Path, provid
     configure(tmp_path, acme=provider.settings(), other=provider.settings())
     flows = logins(provider.settings())
     await flows.tokens.save(KEY, VaultToken("access-0-canary"))
-    other = VaultStore(tmp_path / "vault.db", ["0123456789abcdef-lost-lost-lost-lost"])
-    other.save(KEY._replace(provider="other"), VaultToken("access-1-canary"))
+    other = logins(provider.settings(), keys=["0123456789abcdef-lost-lost-lost-lost"])
+    await other.tokens.save(KEY._replace(provider="other"), VaultToken("access-1-canary"))
     for command in ("logins", "whoami"):
         code, out, errors = await pegboard(tmp_path, command)
         assert code == 0, errors

@@ -9,9 +9,10 @@ from pathlib import Path
 
 import pytest
 
+from pegboard_plugins.auth.vault.file_tokens import FileTokens, VaultFile
 from pegboard_plugins.auth.vault.settings import VaultConfig
 from pegboard_plugins.auth.vault.vault_keys import vault_keys
-from pegboard_plugins.auth.vault.vault_store import TokenKey, VaultError, VaultStore, VaultToken
+from pegboard_plugins.auth.vault.vault_store import TokenKey, VaultError, VaultToken
 from tests.plugins.auth.vault.conftest import logins
 
 ANN, BEN = TokenKey("", "ann", "acme"), TokenKey("", "ben", "acme")
@@ -19,80 +20,84 @@ TOKEN = VaultToken("access-canary", "refresh-canary", 7.0, ("read",), "octocat")
 OLD, NEW = "0123456789abcdef-old-old-old-old-old", "0123456789abcdef-new-new-new-new-new"
 
 
-def test_a_token_is_kept_encrypted_in_a_file_of_its_owner(state: Path) -> None:
-    store = VaultStore(state / "vault.db", [OLD])
-    store.save(ANN, TOKEN)
-    assert VaultStore(state / "vault.db", [OLD]).load(ANN) == TOKEN
-    assert store.keys() == [ANN]
+def vault(path: Path, keys: list[str]) -> FileTokens:
+    return FileTokens(lambda: VaultFile(path, keys), {})
+
+
+async def test_a_token_is_kept_encrypted_in_a_file_of_its_owner(state: Path) -> None:
+    store = vault(state / "vault.db", [OLD])
+    await store.save(ANN, TOKEN)
+    assert await vault(state / "vault.db", [OLD]).load(ANN) == TOKEN
+    assert await store.keys() == [ANN]
     assert b"canary" not in (state / "vault.db").read_bytes()
-    assert [path.name for path in state.iterdir()] == ["vault.db"]
+    assert os.listdir(state) == ["vault.db"]
     assert "canary" not in repr(TOKEN)
-    store.remove(ANN)
-    assert store.load(ANN) is None
+    await store.remove(ANN)
+    assert await store.load(ANN) is None
 
 
 @pytest.mark.skipif(os.name != "posix", reason="it is about POSIX modes")
-def test_others_must_not_read_the_file(state: Path) -> None:
+async def test_others_must_not_read_the_file(state: Path) -> None:
     path = state / "vault.db"
-    VaultStore(path, [OLD]).save(ANN, TOKEN)
+    await vault(path, [OLD]).save(ANN, TOKEN)
     assert path.stat().st_mode & 0o777 == 0o600
     path.chmod(0o644)
     with pytest.raises(VaultError, match="chmod 600"):
-        VaultStore(path, [OLD]).load(ANN)
+        await vault(path, [OLD]).load(ANN)
 
 
-def test_rotation_needs_the_old_key_once(state: Path) -> None:
+async def test_rotation_needs_the_old_key_once(state: Path) -> None:
     path = state / "vault.db"
-    VaultStore(path, [OLD]).save(ANN, TOKEN)
+    await vault(path, [OLD]).save(ANN, TOKEN)
     with pytest.raises(VaultError, match="another key"):
-        VaultStore(path, [NEW]).load(ANN)
-    VaultStore(path, ["0123456789abcdef-lost-lost-lost-lost"]).save(BEN, TOKEN)  # prevents no rotation
-    VaultStore(path, [NEW, OLD]).rotate()
-    assert VaultStore(path, [NEW]).load(ANN) == TOKEN
+        await vault(path, [NEW]).load(ANN)
+    await vault(path, ["0123456789abcdef-lost-lost-lost-lost"]).save(BEN, TOKEN)  # prevents no rotation
+    VaultFile(path, [NEW, OLD]).rotate()
+    assert await vault(path, [NEW]).load(ANN) == TOKEN
 
 
-def test_a_login_at_a_server_is_encrypted_rotated_and_bound_to_the_server(state: Path) -> None:
+async def test_a_login_at_a_server_is_encrypted_rotated_and_bound_to_the_server(state: Path) -> None:
     path, login = state / "vault.db", {"token": {"access_token": "access-canary"}}
-    VaultStore(path, [OLD]).save_login("https://one.example", login)
+    await vault(path, [OLD]).save_login("https://one.example", login)
     assert b"canary" not in path.read_bytes()
-    assert VaultStore(path, [NEW]).load_login("https://one.example") is None  # a new login replaces it
-    VaultStore(path, [NEW, OLD]).rotate()
-    assert VaultStore(path, [NEW]).load_login("https://one.example") == login
+    assert await vault(path, [NEW]).load_login("https://one.example") is None  # a new login replaces it
+    VaultFile(path, [NEW, OLD]).rotate()
+    assert await vault(path, [NEW]).load_login("https://one.example") == login
     with closing(sqlite3.connect(path)) as file, file:
         file.execute("UPDATE server_logins SET server = 'https://two.example'")
-    assert VaultStore(path, [NEW]).load_login("https://two.example") is None
-    VaultStore(path, [NEW]).save_login("https://two.example", None)
+    assert await vault(path, [NEW]).load_login("https://two.example") is None
+    await vault(path, [NEW]).save_login("https://two.example", None)
     with closing(sqlite3.connect(path)) as file, file:
         assert file.execute("SELECT * FROM server_logins").fetchall() == []
 
 
-def test_a_row_of_one_owner_is_not_accepted_for_another(state: Path) -> None:
-    store = VaultStore(state / "vault.db", [OLD])
-    store.save(ANN, TOKEN)
+async def test_a_row_of_one_owner_is_not_accepted_for_another(state: Path) -> None:
+    store = vault(state / "vault.db", [OLD])
+    await store.save(ANN, TOKEN)
     with closing(sqlite3.connect(state / "vault.db")) as file, file:
         file.execute("UPDATE tokens SET subject = 'ben'")
     file.close()
     with pytest.raises(VaultError):
-        store.load(BEN)
+        await store.load(BEN)
 
 
-def test_a_damaged_file_is_one_error(state: Path) -> None:
+async def test_a_damaged_file_is_one_error(state: Path) -> None:
     (state / "vault.db").touch(0o600)
     (state / "vault.db").write_bytes(b"no database" * 100)
     for path in (state / "vault.db", state, state / "vault.db" / "below"):
         with pytest.raises(VaultError, match="cannot be used"):
-            VaultStore(path, [OLD]).load(ANN)
+            await vault(path, [OLD]).load(ANN)
 
 
 @pytest.mark.parametrize("sealed", ["'text'", "x'00'", "7"])
-def test_a_damaged_row_is_one_error(state: Path, sealed: str) -> None:
-    store = VaultStore(state / "vault.db", [OLD])
-    store.save(ANN, TOKEN)
+async def test_a_damaged_row_is_one_error(state: Path, sealed: str) -> None:
+    store = vault(state / "vault.db", [OLD])
+    await store.save(ANN, TOKEN)
     with closing(sqlite3.connect(state / "vault.db")) as file, file:
         file.execute(f"UPDATE tokens SET sealed = {sealed}")
     file.close()
     with pytest.raises(VaultError, match="pegboard logout acme"):
-        store.load(ANN)
+        await store.load(ANN)
 
 
 def test_the_key_is_created_once(state: Path) -> None:

@@ -18,13 +18,13 @@ from pegboard import AuthorizationRequiredError
 from pegboard.plugin import LoginPage
 from pegboard_client import Asked, Client, Endpoint
 from pegboard_plugins.auth.vault import server_logins
-from pegboard_plugins.auth.vault.kept_tokens import FileTokens
+from pegboard_plugins.auth.vault.file_tokens import FileTokens, VaultFile
 from pegboard_plugins.auth.vault.login_flows import LoginFlow, LoginFlows
 from pegboard_plugins.auth.vault.own_logins import OwnLogins
 from pegboard_plugins.auth.vault.server_logins import ServerLogins
 from pegboard_plugins.auth.vault.settings import VaultConfig
 from pegboard_plugins.auth.vault.vault_keys import vault_keys
-from pegboard_plugins.auth.vault.vault_store import TokenKey, VaultStore
+from pegboard_plugins.auth.vault.vault_store import TokenKey
 from pegboard_plugins.servers.upstreams.caller_login import CallerLogin, agreements_at, end_login
 from pegboard_plugins.servers.upstreams.host_login import oauth
 from pegboard_plugins.servers.upstreams.settings import ServerConfig
@@ -426,7 +426,7 @@ class InterruptedVault(FileTokens):
     ending: asyncio.Future[object] | None = None
 
     def __init__(self, file: Path) -> None:
-        super().__init__(lambda: VaultStore(file, vault_keys(VaultConfig())), {})
+        super().__init__(lambda: VaultFile(file, vault_keys(VaultConfig())), {})
         self._waits = asyncio.Event()
 
     async def _step(self) -> None:

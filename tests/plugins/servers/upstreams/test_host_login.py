@@ -21,7 +21,6 @@ from pegboard_client import Client, Program
 from pegboard_plugins.auth.vault.login_flows import login_flows
 from pegboard_plugins.auth.vault.server_logins import ServerLogins
 from pegboard_plugins.auth.vault.settings import VaultConfig
-from pegboard_plugins.auth.vault.vault_store import VaultStore
 from pegboard_plugins.servers.upstreams.host_login import oauth
 from pegboard_plugins.servers.upstreams.settings import ServerConfig
 from tests.host.hosting import WAIT
@@ -157,9 +156,9 @@ async def test_a_token_is_renewed_once_among_calls_and_processes(
     tmp_path: Path, server: LoginServer, person: Person
 ) -> None:
     await logged_in(tmp_path, server, person)
-    store = VaultStore(Path(os.environ["PEGBOARD_STATE_DIR"]) / "vault.db", [state_key()])
-    login = dict(store.load_login(server.url) or {})
-    store.save_login(server.url, {**login, "token": {**login["token"], "expires_at": 1.0}})
+    store = login_flows(VaultConfig()).tokens
+    login = dict(await store.load_login(server.url) or {})
+    await store.save_login(server.url, {**login, "token": {**login["token"], "expires_at": 1.0}})
     server.tokens = [(200, {"access_token": "token-2", "refresh_token": "refresh-2", "expires_in": 3600})]
     server.accepted = "token-2"
     async with stdio(tmp_path) as first, stdio(tmp_path) as second:
