@@ -9,6 +9,7 @@ from pegboard import Authorization, AuthorizationRequiredError
 from pegboard.plugin import TokenSource
 from pegboard.types import TokenRequest, ToolAuthorization
 from pegboard_client import LoginFailedError
+from pegboard_plugins.support.latest_entries import LatestEntries
 from pegboard_plugins.support.login_questions import PendingLogin
 
 if TYPE_CHECKING:
@@ -32,7 +33,7 @@ class CloudTokens(TokenSource):
     def __init__(self, config: ArcadeCloudConfig, api: CloudApi) -> None:
         self._config = config
         self._api = api
-        self._pending: dict[str, PendingLogin] = {}
+        self._pending: LatestEntries[str, PendingLogin] = LatestEntries(MAX_PENDING_AUTHORIZATIONS)
 
     async def token(self, request: TokenRequest) -> Authorization | None:
         """Return the token for a requirement, or None if the cloud does not know its provider or the user.
@@ -88,10 +89,7 @@ class CloudTokens(TokenSource):
             if now is None or now.status != "completed":
                 raise _failed(required)
 
-        self._pending.pop(authorization.id, None)
-        self._pending[authorization.id] = PendingLogin(title=required.provider.title, url=url, wait=wait)
-        if len(self._pending) > MAX_PENDING_AUTHORIZATIONS:
-            del self._pending[next(iter(self._pending))]
+        self._pending.keep(authorization.id, PendingLogin(title=required.provider.title, url=url, wait=wait))
 
     def _user(self, request: TokenRequest) -> str | None:
         """Return the user id of a caller in the cloud, or None if the caller has none."""

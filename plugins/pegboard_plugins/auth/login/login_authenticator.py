@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-from collections import OrderedDict
 from time import time
 from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple
@@ -14,6 +13,7 @@ from pegboard.types import Caller, Request, Response
 from pegboard_plugins.auth.login.login_metadata import resource_metadata_url
 from pegboard_plugins.auth.login.login_signing import ACCESS_KIND, LoginStateError
 from pegboard_plugins.support.bearer import BearerScheme
+from pegboard_plugins.support.latest_entries import LatestEntries
 
 if TYPE_CHECKING:
     from pegboard_plugins.auth.login.grant_store import GrantStore
@@ -59,7 +59,7 @@ class LoginAuthenticator(Authenticator):
         self._config = config
         self._signer = signer
         self._grants = grants
-        self._known: OrderedDict[bytes, KnownCaller] = OrderedDict()
+        self._known: LatestEntries[bytes, KnownCaller] = LatestEntries(MAX_KNOWN_CALLERS)
         scope = {"scope": " ".join(config.challenge_scopes)} if config.challenge_scopes else {}
         self._scheme = BearerScheme({"resource_metadata": resource_metadata_url(config), **scope})
 
@@ -84,9 +84,7 @@ class LoginAuthenticator(Authenticator):
         if caller is None:
             return self._scheme.invalid("The token is invalid or has expired.")
         until = min(caller.expires_at or 0.0, time() + self._config.checked_seconds)
-        self._known[digest] = KnownCaller(caller=caller, until=until)
-        if len(self._known) > MAX_KNOWN_CALLERS:
-            self._known.popitem(last=False)
+        self._known.keep(digest, KnownCaller(caller=caller, until=until))
         return caller
 
     def known_caller(self, request: Request) -> Caller | None:

@@ -6,7 +6,6 @@ A registration is not stored: the client id is a signed token with the registrat
 from __future__ import annotations
 
 import asyncio
-from collections import OrderedDict
 from collections.abc import Mapping
 from hashlib import sha256
 from time import time
@@ -18,6 +17,7 @@ from pegboard.types import Request, Response
 from pegboard_client import AiohttpExchange, HttpExchange, JsonRequests, LoginFailedError, names_this_machine
 from pegboard_plugins.auth.login.login_signing import CLIENT_KIND
 from pegboard_plugins.support.fair_limit import FairLimit, peer_network
+from pegboard_plugins.support.latest_entries import LatestEntries
 
 if TYPE_CHECKING:
     from pegboard_plugins.auth.login.login_signing import LoginSigner
@@ -86,7 +86,7 @@ class LoginClients:
         self._config = config
         self._signer = signer
         self._exchange = exchange
-        self._documents: OrderedDict[str, tuple[float, LoginClient]] = OrderedDict()
+        self._documents: LatestEntries[str, tuple[float, LoginClient]] = LatestEntries(MAX_DOCUMENTS)
         self._fetches = FairLimit(MAX_CONCURRENT_DOCUMENTS, MAX_CONCURRENT_DOCUMENTS_PER_PEER)
 
     async def find(self, client_id: str, peer: str) -> LoginClient:
@@ -156,9 +156,7 @@ class LoginClients:
         if not name:
             raise ClientRefusedError(f"the document {url} has no client_name")
         client = LoginClient(url, name, tuple(uris))
-        self._documents[url] = (time() + MAX_DOCUMENT_AGE_SECONDS, client)
-        while len(self._documents) > MAX_DOCUMENTS:
-            self._documents.popitem(last=False)
+        self._documents.keep(url, (time() + MAX_DOCUMENT_AGE_SECONDS, client))
         return client
 
     async def _fetch(self, url: str) -> dict[str, Any] | None:

@@ -7,13 +7,14 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
-from collections.abc import Hashable, Sequence
+from collections.abc import Sequence
 from time import monotonic
-from typing import Generic, NamedTuple, TypeVar
+from typing import NamedTuple
 
 from pegboard_plugins.auth.resource_server.claims import CheckUnavailableError, InvalidTokenError, VerifiedToken
 from pegboard_plugins.auth.resource_server.introspection import Introspector
 from pegboard_plugins.support.fair_limit import peer_network
+from pegboard_plugins.support.latest_entries import LatestEntries
 
 MAX_ASKED = 1000
 """The number of unknown tokens that may wait for a response at once."""
@@ -28,8 +29,6 @@ REFUSED_SECONDS = 5.0
 RETRY_SECONDS = 1.0
 """The time after which a client may repeat a request whose token was not introspected."""
 
-_Key = TypeVar("_Key", bound=Hashable)
-_Value = TypeVar("_Value")
 _Result = VerifiedToken | InvalidTokenError | CheckUnavailableError
 
 
@@ -45,26 +44,6 @@ class PresentedToken(NamedTuple):
     token: str
     digest: bytes
     peer: str
-
-
-class LatestEntries(dict[_Key, _Value], Generic[_Key, _Value]):
-    """A dictionary of the latest entries.
-
-    Args:
-        most: the maximum number of entries. The oldest is removed first.
-    """
-
-    def __init__(self, max_entries: int) -> None:
-        super().__init__()
-        self._max_entries = max_entries
-
-    def keep(self, key: _Key, value: _Value) -> None:
-        """Add an entry as the latest."""
-        self.pop(key, None)
-        while self and len(self) >= self._max_entries:
-            del self[next(iter(self))]
-        if self._max_entries:
-            self[key] = value
 
 
 class IntrospectionQueue:

@@ -40,6 +40,7 @@ from pegboard_plugins.auth.vault.login_flows import MAX_LOGIN_SECONDS, LoginFlow
 from pegboard_plugins.auth.vault.own_logins import OwnLogins
 from pegboard_plugins.auth.vault.settings import CallerSettings
 from pegboard_plugins.auth.vault.terms_page import terms_page
+from pegboard_plugins.support.latest_entries import LatestEntries
 from pegboard_plugins.support.own_page import own_page
 
 logger = logging.getLogger("pegboard.plugins.vault")
@@ -97,7 +98,7 @@ class CallerPages:
         secret = settings.client_secret
         self._client = OAuthClient(settings.client_id, None if secret is None else secret.get_secret_value())
         self._flows: dict[str, LoginFlow] = {}
-        self._browsers: dict[str, _Browser] = {}
+        self._browsers: LatestEntries[str, _Browser] = LatestEntries(MAX_BROWSERS)
         """The browsers that log in at the issuer, by the state of the request."""
         self._pages: Mapping[tuple[str, str], Page] = {
             ("GET", OPEN): self._open,
@@ -196,9 +197,7 @@ class CallerPages:
             browser = await self._request_identity(flow)
         except LoginFailedError as error:
             return _outage_page(error)
-        self._browsers[browser.request.state] = browser
-        if len(self._browsers) > MAX_BROWSERS:
-            del self._browsers[next(iter(self._browsers))]
+        self._browsers.keep(browser.request.state, browser)
         secure = "; Secure" if self._is_secure else ""
         rest = f"Path=/; Max-Age={MAX_LOGIN_SECONDS:.0f}; HttpOnly; SameSite=Lax{secure}"
         cookie = f"{self._cookie(flow)}={browser.secret}; {rest}"

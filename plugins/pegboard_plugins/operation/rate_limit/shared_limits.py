@@ -12,6 +12,7 @@ from weakref import WeakValueDictionary
 from pegboard.plugin import Middleware, PluginError, Record, RecordStore
 from pegboard.types import Call, CallNext, Outcome
 from pegboard_plugins.operation.rate_limit import MAX_BUCKETS, Buckets, CountedCalls, Rate, refuse
+from pegboard_plugins.support.latest_entries import LatestEntries
 
 KIND = "rate_limit"
 PORTIONS = 8
@@ -77,7 +78,7 @@ class SharedBuckets:
         self._open_store = open_store
         self._clock = clock
         self._store: RecordStore | None = None
-        self._portions: dict[Hashable, Portion] = {}
+        self._portions: LatestEntries[Hashable, Portion] = LatestEntries(MAX_BUCKETS)
         self._turns: WeakValueDictionary[Hashable, asyncio.Lock] = WeakValueDictionary()
         self._own = Buckets(clock)
         self._alone_until = 0.0
@@ -110,16 +111,13 @@ class SharedBuckets:
             count = min(free, max(1, rate.burst // PORTIONS))
             taken = Record(id=bucket, content=b"", expires_at=full + count * rate.interval)
             if await (store.create(taken) if stored is None else store.transition(stored, taken)):
-                self._portions.pop(key, None)
-                self._portions[key] = Portion(count - 1, taken.expires_at, rate.interval)
-                if len(self._portions) > MAX_BUCKETS:
-                    del self._portions[next(iter(self._portions))]
+                self._portions.keep(key, Portion(count - 1, taken.expires_at, rate.interval))
                 return 0.0
         raise ConnectionError("the record of a bucket cannot be replaced")
 
     async def close(self) -> None:
         """Return the tokens that are left."""
-        portions, self._portions = self._portions, {}
+        portions, self._portions = self._portions, LatestEntries(MAX_BUCKETS)
         store, self._store = self._store, None
         for key, portion in portions.items():
             if store is not None and portion.left and portion.until > self._clock():

@@ -13,6 +13,7 @@ from pegboard.plugin import Authenticator
 from pegboard.types import Caller, Request, Response
 from pegboard_plugins.protocols.worker.settings import WorkerConfig
 from pegboard_plugins.support.bearer import BearerScheme
+from pegboard_plugins.support.latest_entries import LatestEntries
 from pegboard_plugins.support.secret_strength import SECRET_BYTES, is_weak_secret
 
 logger = logging.getLogger("pegboard.plugins.worker")
@@ -43,7 +44,7 @@ class WorkerAuthenticator(Authenticator):
         self._secret = config.secret.get_secret_value()
         self._config = config
         self._scheme = BearerScheme()
-        self._expiries: dict[bytes, float] = {}
+        self._expiries: LatestEntries[bytes, float] = LatestEntries(_MAX_KEPT_TOKENS)
         self.only_local = _only_local(config, self._secret)
         self.needs_token = not config.auth_disabled
 
@@ -77,9 +78,7 @@ class WorkerAuthenticator(Authenticator):
             return claims
         if claims.get("ver") != _VERSION:
             return f"Unsupported token version: {claims.get('ver')}"
-        if len(self._expiries) >= _MAX_KEPT_TOKENS:
-            del self._expiries[next(iter(self._expiries))]
-        self._expiries[digest] = int(claims["exp"]) if "exp" in claims else inf
+        self._expiries.keep(digest, int(claims["exp"]) if "exp" in claims else inf)
         return None
 
     def _claims(self, token: str) -> Mapping[str, Any] | str:
