@@ -21,7 +21,6 @@ class MemoryRecordStore(RecordStore):
         self._ends: list[tuple[float, str]] = []  # a heap; an entry may be out of date
 
     async def create(self, record: Record) -> bool:
-        """Store a record, unless its id exists."""
         await self.expire()
         if record.id in self._records:
             return False
@@ -30,12 +29,10 @@ class MemoryRecordStore(RecordStore):
         return True
 
     async def get(self, record_id: str) -> Record | None:
-        """Return a record."""
         await self.expire()
         return self._records.get(record_id)
 
     async def transition(self, expected: Record, new: Record) -> bool:
-        """Replace a record, if its number is expected."""
         stored = await self.get(expected.id)
         if stored is None or stored.number != expected.number:
             return False
@@ -43,17 +40,14 @@ class MemoryRecordStore(RecordStore):
         return True
 
     async def delete(self, record_id: str) -> bool:
-        """Remove a record."""
         await self.expire()
         return self._remove(record_id)
 
     async def count(self, owner: str) -> int:
-        """Return the number of records of an owner."""
         await self.expire()
         return self._counts[owner]
 
     async def find(self, kind: str) -> Sequence[Record]:
-        """Return the records of a kind."""
         await self.expire()
         return [record for record in self._records.values() if record.id.startswith(f"{kind}/")]
 
@@ -62,7 +56,6 @@ class MemoryRecordStore(RecordStore):
         return [record for record in await self.find(kind) if record.process not in {"", self.process}]
 
     async def expire(self) -> None:
-        """Remove the records that have expired."""
         now = time()
         while self._ends and self._ends[0][0] <= now:
             _, record_id = heappop(self._ends)

@@ -76,16 +76,13 @@ class SqliteRecordStore(RecordStore):
                 await asyncio.to_thread(store._thread.shutdown)
 
     async def create(self, record: Record) -> bool:
-        """Store a record, unless its id exists. Remove the records that have expired."""
         await self.expire()
         return await self._changed("INSERT OR IGNORE INTO records VALUES (?, ?, ?, ?, ?, ?, 0)", record[:6])
 
     async def get(self, record_id: str) -> Record | None:
-        """Return a record."""
         return next(iter(await self._selected("id = ? AND expires_at > ?", (record_id, time()))), None)
 
     async def transition(self, expected: Record, new: Record) -> bool:
-        """Replace a record, if its number is expected."""
         statement = """
             UPDATE records SET content = ?, expires_at = ?, state = ?, process = ?, number = number + 1
             WHERE id = ? AND number = ? AND expires_at > ?
@@ -94,17 +91,14 @@ class SqliteRecordStore(RecordStore):
         return await self._changed(statement, values)
 
     async def delete(self, record_id: str) -> bool:
-        """Remove a record."""
         return await self._changed("DELETE FROM records WHERE id = ? AND expires_at > ?", (record_id, time()))
 
     async def count(self, owner: str) -> int:
-        """Return the number of records of an owner."""
         query = "SELECT count(*) FROM records WHERE owner = ? AND expires_at > ?"
         number: int = await self._in_thread(lambda file: file.execute(query, (owner, time())).fetchone()[0])
         return number
 
     async def find(self, kind: str) -> Sequence[Record]:
-        """Return the records of a kind."""
         return await self._selected(_OF_KIND, (kind, kind, time()))
 
     async def orphans(self, kind: str) -> Sequence[Record]:
@@ -115,7 +109,6 @@ class SqliteRecordStore(RecordStore):
         return [record for record in records if record.process in ended]
 
     async def expire(self) -> None:
-        """Remove the records that have expired."""
         await self._changed("DELETE FROM records WHERE expires_at <= ?", (time(),))
 
     async def _selected(self, condition: str, values: Iterable[object]) -> list[Record]:

@@ -89,7 +89,6 @@ class CloudApi:
         return None if document is None else self._authorization(document)
 
     async def close(self) -> None:
-        """Close the connections."""
         if self._exchange is not None:
             await self._exchange.close()
 

@@ -73,7 +73,6 @@ class CloudTokens(TokenSource):
         return self._pending.get(authorization_id or "")
 
     async def close(self) -> None:
-        """Close the connections to the cloud."""
         await self._api.close()
 
     def _remember(self, authorization: CloudAuthorization, url: str, required: ToolAuthorization) -> None:

@@ -105,14 +105,12 @@ class StaticBearer(Authenticator):
         self.only_local = _only_local(config)
 
     async def authenticate(self, request: Request) -> Caller | Response:
-        """Return the caller of a known token, or a refusal."""
         token = self._scheme.token(request)
         if isinstance(token, Response):
             return token
         return self._find(token) or self._scheme.invalid("The token is not known here.")
 
     def known_caller(self, request: Request) -> Caller | None:
-        """Return the caller of a known token."""
         token = self._scheme.token(request)
         return None if isinstance(token, Response) else self._find(token)
 

@@ -123,7 +123,6 @@ class IdentityProviderSettings(PluginConfig):
 
     @property
     def is_github(self) -> bool:
-        """True if the provider is GitHub."""
         return self.kind == "github" or self.issuer == GITHUB
 
 

@@ -30,29 +30,24 @@ class SharedGrants(GrantStore):
         self._store: RecordStore | None = None
 
     async def add(self, grant: LoginGrant) -> str:
-        """Keep a grant until its code expires, and return its id."""
         kept = grant._replace(id=token_urlsafe(16), expires_at=time() + MAX_CODE_SECONDS)
         await self._use(lambda store: store.create(_record(kept)))
         return kept.id
 
     async def load(self, grant_id: object) -> LoginGrant | None:
-        """Return a grant that has not expired, or None."""
         record = await self._use(lambda store: store.get(f"{KIND}/{grant_id}"))
         return None if record is None else _grant(record)
 
     async def find(self, matches: Callable[[LoginGrant], bool]) -> list[LoginGrant]:
-        """Return the grants that match and have not expired, and whose code was used."""
         grants = map(_grant, await self._use(lambda store: store.find(KIND)))
         used = [grant for grant in grants if grant.number and matches(grant)]
         return sorted(used, key=lambda grant: grant.expires_at)
 
     async def advance(self, grant: LoginGrant, expires_at: float) -> bool:
-        """Use up the valid token of a grant. Return False if another request has used it."""
         record = _record(grant)
         return await self._use(lambda store: store.transition(record, record._replace(expires_at=expires_at)))
 
     async def remove(self, *grants: LoginGrant) -> None:
-        """End grants, and with them all their refresh tokens."""
         ids = [_record(grant).id for grant in grants]
         await self._use(lambda store: asyncio.gather(*map(store.delete, ids)))
 

@@ -57,7 +57,6 @@ class JwtVerifier:
         self._algorithms = [*server.algorithms, *newer]
 
     async def close(self) -> None:
-        """Cancel fetching keys."""
         await self._keys.close()
 
     async def verify(self, token: str, header: Mapping[str, Any]) -> VerifiedToken:

@@ -55,7 +55,6 @@ class ResourceServerAuthenticator(Authenticator):
         self._introspection = IntrospectionQueue(config.introspected_seconds)
 
     async def close(self) -> None:
-        """Cancel requests to authorization servers."""
         for server in self._verifiers.values():
             await server.close()
         await self._introspection.close()

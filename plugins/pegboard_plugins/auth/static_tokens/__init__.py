@@ -82,7 +82,6 @@ class StaticTokens(TokenSource):
         self._get_secret = get_secret
 
     def secret(self, required: ToolAuthorization) -> str | None:
-        """Return the name of the secret that holds a token, or None if the configuration holds it."""
         configured = self._config.tokens.get(required.name)
         if configured is not None:
             return configured.secret if isinstance(configured, SecretName) else None
@@ -90,7 +89,6 @@ class StaticTokens(TokenSource):
         return f"{name.replace('-', '_').upper()}_TOKEN" if re.fullmatch(_NAME, name, re.ASCII) else None
 
     async def token(self, request: TokenRequest) -> Authorization | None:
-        """Return the token for a requirement, or None if there is none for this caller."""
         configured = self._config.tokens.get(request.required.name)
         if not self._is_allowed(request, () if configured is None else self._config.users):
             return None

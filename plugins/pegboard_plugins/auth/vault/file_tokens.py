@@ -127,16 +127,12 @@ class FileTokens(KeptTokens):
         self._vault: VaultFile | None = None
 
     async def load(self, key: TokenKey) -> VaultToken | None:
-        """Return a token, even if it has expired. Return None if there is none."""
         return await self._use(lambda vault, file: vault.read_token(file, key))
 
     async def save(self, key: TokenKey, token: VaultToken) -> None:
-        """Keep a token."""
         await self._use(lambda vault, file: vault.write_token(file, key, token))
 
     async def replace(self, key: TokenKey, earlier: VaultToken, token: VaultToken) -> bool:
-        """Replace a token, unless it is no longer the earlier token. Return False then."""
-
         def exchange(vault: VaultFile, file: sqlite3.Connection) -> bool:
             is_same = vault.read_token(file, key) == earlier
             if is_same:
@@ -146,18 +142,14 @@ class FileTokens(KeptTokens):
         return await self._use(exchange)
 
     async def remove(self, key: TokenKey) -> None:
-        """Forget a token."""
         query = "DELETE FROM tokens WHERE issuer = ? AND subject = ? AND provider = ?"
         await self._use(lambda _, file: file.execute(query, key))
 
     async def keys(self) -> list[TokenKey]:
-        """Return the owners and providers of all tokens."""
         query = "SELECT issuer, subject, provider FROM tokens ORDER BY 1, 2, 3"
         return [TokenKey(*row) for row in await self._use(lambda _, file: file.execute(query).fetchall())]
 
     async def load_login(self, row: str) -> Mapping[str, Any] | None:
-        """Return a login at an MCP server, or None if there is none that a key decrypts."""
-
         def read(vault: VaultFile, file: sqlite3.Connection) -> Mapping[str, Any] | None:
             found = file.execute("SELECT sealed FROM server_logins WHERE server = ?", (row,)).fetchone()
             login: Mapping[str, Any] | None = None if found is None else vault.cipher.open([row], found[0])
@@ -168,14 +160,12 @@ class FileTokens(KeptTokens):
         return await self._use(read)
 
     async def save_login(self, row: str, login: Mapping[str, Any] | None) -> None:
-        """Replace a login at an MCP server. None removes it."""
         if login is None:
             await self._use(lambda _, file: file.execute("DELETE FROM server_logins WHERE server = ?", (row,)))
         else:
             await self._use(lambda vault, file: vault.write_login(file, row, login))
 
     async def logins(self) -> list[str]:
-        """Return the names of all logins at MCP servers, and of what belongs to them."""
         query = "SELECT server FROM server_logins ORDER BY 1"
         return [str(server) for (server,) in await self._use(lambda _, file: file.execute(query).fetchall())]
 
@@ -185,7 +175,6 @@ class FileTokens(KeptTokens):
 
     @asynccontextmanager
     async def lock(self, name: str) -> AsyncIterator[bool]:
-        """Hold the lock of a file during a block."""
         with StateFiles(os.environ).lock(name) as is_ours:
             yield is_ours
 

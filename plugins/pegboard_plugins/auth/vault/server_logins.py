@@ -33,12 +33,10 @@ class ServerLogins(LoginStore):
         self.client_metadata_url = "" if pages is None or owner == OPERATOR else pages.client_metadata_url
 
     def of(self, caller: Caller) -> LoginStore | None:
-        """Return the logins of a caller whom the pages can identify."""
         owner = self._flows.owner(caller)
         return None if owner is None else ServerLogins(self._flows, owner)
 
     async def owners(self, server: str) -> Sequence[Caller]:
-        """Return the callers from the network that have a login at a server."""
         rows = [decode(name.encode()) for name in await self._tokens.logins() if name[0] == "["]
         return [Caller(subject, issuer=issuer) for issuer, subject, name in rows if name == server]
 
@@ -50,11 +48,9 @@ class ServerLogins(LoginStore):
         return flow.id, flow.url
 
     def version(self) -> object:
-        """Return a value that changes if a login may have changed."""
         return self._tokens.version()
 
     async def load(self, server: str) -> Mapping[str, Any] | None:
-        """Return the login at a server."""
         return await self._tokens.load_login(self._row(server))
 
     async def save(self, server: str, login: Mapping[str, Any] | None) -> None:

@@ -39,16 +39,13 @@ class SharedTokens(KeptTokens):
         self._records: RecordStore | None = None
 
     async def load(self, key: TokenKey) -> VaultToken | None:
-        """Return a token, even if it has expired. Return None if there is none."""
         record = await self._load(TOKENS, key)
         return None if record is None else token_of(key, self._fields(record))
 
     async def save(self, key: TokenKey, token: VaultToken) -> None:
-        """Keep a token."""
         await self._save(TOKENS, key, token._asdict())
 
     async def remove(self, key: TokenKey) -> None:
-        """Forget a token."""
         await self._save(TOKENS, key, None)
 
     async def keys(self) -> list[TokenKey]:
@@ -56,7 +53,6 @@ class SharedTokens(KeptTokens):
         return sorted(TokenKey(*key) for key in await self._names(TOKENS))
 
     async def replace(self, key: TokenKey, earlier: VaultToken, token: VaultToken) -> bool:
-        """Replace a token, unless it is no longer the earlier token. Return False then."""
         record = await self._load(TOKENS, key)
         if record is None or token_of(key, self._fields(record)) != earlier:
             return False
@@ -64,16 +60,13 @@ class SharedTokens(KeptTokens):
         return await self._use(lambda records: records.transition(record, changed))
 
     async def load_login(self, row: str) -> Mapping[str, Any] | None:
-        """Return a login at an MCP server."""
         record = await self._load(LOGINS, [row])
         return None if record is None else self._fields(record)
 
     async def save_login(self, row: str, login: Mapping[str, Any] | None) -> None:
-        """Replace a login at an MCP server. None removes it."""
         await self._save(LOGINS, [row], login)
 
     async def logins(self) -> list[str]:
-        """Return the names of all logins at MCP servers, and of what belongs to them."""
         return sorted(row for (row,) in await self._names(LOGINS))
 
     def version(self) -> object:
@@ -82,7 +75,6 @@ class SharedTokens(KeptTokens):
 
     @asynccontextmanager
     async def lock(self, name: str) -> AsyncIterator[bool]:
-        """Hold a lock during a block. Yield False, without waiting, if another process holds it."""
         ends = monotonic() + LOCK_SECONDS
         lock = Record(id=f"{LOCKS}/{name}", content=b"", expires_at=time() + LOCK_SECONDS)
         is_ours = await self._use(lambda records: records.create(lock))

@@ -19,7 +19,6 @@ class GoogleErrorAdapter(ErrorAdapter):
     slug = "_google_api_client"
 
     def from_exception(self, error: Exception) -> ToolRuntimeError | None:
-        """Return a typed error for an exception of the library, or None for other exceptions."""
         if sys.modules.keys().isdisjoint(("googleapiclient.errors", "google.auth.exceptions")):
             return None
         from pegboard_plugins.errors.errors_google.google_errors import map_google_error

@@ -19,7 +19,6 @@ class GraphQLErrorAdapter(ErrorAdapter):
     slug = "_graphql"
 
     def from_exception(self, error: Exception) -> ToolRuntimeError | None:
-        """Return a typed error for an exception of the library, or None for other exceptions."""
         if "gql.transport.exceptions" not in sys.modules:
             return None
         from pegboard_plugins.errors.errors_graphql.graphql_errors import map_graphql_error

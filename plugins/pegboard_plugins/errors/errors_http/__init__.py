@@ -19,7 +19,6 @@ class HttpErrorAdapter(ErrorAdapter):
     """Run after the adapters for single services, because their clients use these libraries."""
 
     def from_exception(self, error: Exception) -> ToolRuntimeError | None:
-        """Return a typed error for an exception of one of the libraries, or None for other exceptions."""
         from pegboard_plugins.errors.errors_http.http_errors import map_http_error
 
         return map_http_error(error, self.slug)

@@ -19,7 +19,6 @@ class MicrosoftErrorAdapter(ErrorAdapter):
     slug = "_microsoft_graph"
 
     def from_exception(self, error: Exception) -> ToolRuntimeError | None:
-        """Return a typed error for an exception of the library, or None for other exceptions."""
         if "kiota_abstractions.api_error" not in sys.modules:
             return None
         from pegboard_plugins.errors.errors_microsoft.microsoft_errors import map_microsoft_error

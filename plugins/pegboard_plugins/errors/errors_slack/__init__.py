@@ -19,7 +19,6 @@ class SlackErrorAdapter(ErrorAdapter):
     slug = "_slack_sdk"
 
     def from_exception(self, error: Exception) -> ToolRuntimeError | None:
-        """Return a typed error for an exception of the library, or None for other exceptions."""
         if "slack_sdk.errors" not in sys.modules:
             return None
         from pegboard_plugins.errors.errors_slack.slack_errors import map_slack_error

@@ -147,7 +147,6 @@ class Audit(Middleware):
     # --- calls
 
     async def on_call_tool(self, call: Call, call_next: CallNext) -> Outcome:
-        """Record a call."""
         if self._config.required and not self._write_kept():
             raise FatalToolError(
                 "This server refuses calls because it cannot record them. Tell the user that the operator must "

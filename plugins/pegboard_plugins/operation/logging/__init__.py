@@ -55,11 +55,9 @@ class Logging(Middleware):
     waits = False
 
     def wants(self, call: Call) -> bool:
-        """Return True if request lines are logged."""
         return logger.isEnabledFor(logging.INFO)
 
     async def on_request(self, call: Call, call_next: CallNext) -> Outcome:
-        """Run the call and log its outcome."""
         started = perf_counter()
         ended = "cancelled"
         try:

@@ -46,7 +46,6 @@ class DurationCounts:
         self._bucketed: dict[Key, _Bucketed] = {}
 
     def add(self, key: Key, seconds: float) -> None:
-        """Count a duration."""
         bucketed = self._bucketed.get(key)
         if bucketed is None:
             bucketed = self._bucketed[key] = _Bucketed()

@@ -66,14 +66,12 @@ class Telemetry(Observer):
             await providers.close(self._config.flush_seconds)
 
     def host_started(self, gauges: Sequence[Gauge]) -> None:
-        """Export all gauges."""
         for gauge in gauges:
             self._meter.create_observable_gauge(
                 f"{SCOPE}.{gauge.name}", [_reader(gauge)], description=gauge.description
             )
 
     def session_ended(self, session: SessionInfo, seconds: float) -> None:
-        """Count the duration of a session."""
         self._sessions.add((session.transport, session.client.revision), seconds)
 
 

@@ -33,7 +33,6 @@ class Durations:
         self.total = 0.0
 
     def add(self, seconds: float) -> None:
-        """Count one request."""
         self.counts[bisect_left(BUCKETS, seconds)] += 1
         self.total += seconds
 

@@ -165,7 +165,6 @@ class MetricsEndpoint(Authenticator):
         return close
 
     async def authenticate(self, request: Request) -> Caller | Response:
-        """Return the caller with the token of the settings, or a refusal."""
         token = self._scheme.token(request)
         if isinstance(token, Response):
             return token
@@ -196,13 +195,10 @@ class HostState(Observer):
         self.ended: dict[str, Durations] = {}
 
     def host_started(self, gauges: Sequence[Gauge]) -> None:
-        """Keep the gauges."""
         self.gauges = gauges
 
     def session_started(self, session: SessionInfo) -> None:
-        """Count a session."""
         self.started[session.transport] += 1
 
     def session_ended(self, session: SessionInfo, seconds: float) -> None:
-        """Count the duration of a session."""
         self.ended.setdefault(session.transport, Durations()).add(seconds)

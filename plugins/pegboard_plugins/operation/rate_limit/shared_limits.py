@@ -52,11 +52,9 @@ class SharedRateLimit(Middleware):
         self._buckets = buckets
 
     def wants(self, call: Call) -> bool:
-        """Return True for calls that are counted."""
         return self._counted.bucket(call) is not None
 
     async def on_call_tool(self, call: Call, call_next: CallNext) -> Outcome:
-        """Count a tool call or a request for completion, or refuse it."""
         if (bucket := self._counted.bucket(call)) is not None:
             refuse(call, await self._buckets.take(*bucket))
         return await call_next(call)

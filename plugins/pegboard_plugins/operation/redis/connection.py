@@ -107,7 +107,6 @@ class Connection:
             return error
 
     async def close(self) -> None:
-        """Close the connection."""
         await self._held.disconnect()
         await self._client.aclose()
 

@@ -29,12 +29,10 @@ class RedisEvents(EventStore):
         self._prefix = config.prefix
 
     async def append(self, session_id: str, stream: str, number: int, message: bytes) -> None:
-        """Store a message."""
         key = self._key(session_id)
         await self._run("EVAL", _APPEND, 1, key, KEPT_MESSAGES, KEPT_SECONDS, stream, number, message)
 
     async def after(self, session_id: str, stream: str, number: int) -> Sequence[tuple[int, bytes]] | None:
-        """Return the messages of a stream after a number."""
         stored = await self._run("XRANGE", self._key(session_id), "-", "+")
         of_stream = [fields for _, fields in stored if fields[b"s"].decode() == stream]
         messages = [(int(fields[b"n"]), fields[b"m"]) for fields in of_stream]
@@ -43,7 +41,6 @@ class RedisEvents(EventStore):
         return [message for message in messages if message[0] > number]
 
     async def forget(self, session_id: str) -> None:
-        """Remove all streams of a session."""
         await self._run("DEL", self._key(session_id))
 
     def _key(self, session_id: str) -> str:

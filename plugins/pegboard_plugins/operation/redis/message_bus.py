@@ -85,12 +85,10 @@ class RedisBus(Bus):
 
     @property
     def number(self) -> int:
-        """The number of this process."""
         return self._number
 
     @property
     def problem(self) -> str:
-        """The reason why the server cannot be reached."""
         return self._connection.problem
 
     async def open(self) -> None:

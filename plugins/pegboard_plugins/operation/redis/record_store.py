@@ -74,12 +74,10 @@ class RedisRecords(RecordStore):
         return str(self._bus.number)
 
     async def create(self, record: Record) -> bool:
-        """Store a record, unless its id exists."""
         index = (record.id, record.expires_at, record.content, record.owner, record.state, record.process)
         return bool(await self._run("EVAL", _CREATE, 3, *self._keys(record), *index))
 
     async def get(self, record_id: str) -> Record | None:
-        """Return a record."""
         stored = await self._run("HGETALL", self._record(record_id))
         if not stored:
             return None
@@ -89,21 +87,17 @@ class RedisRecords(RecordStore):
         return Record(record_id, fields["content"], expires_at, owner, state, process, number)
 
     async def transition(self, expected: Record, new: Record) -> bool:
-        """Replace a record, if its number is expected."""
         index = (expected.id, new.expires_at, new.content, new.state, new.process, expected.number)
         return bool(await self._run("EVAL", _TRANSITION, 3, *self._keys(expected), *index))
 
     async def delete(self, record_id: str) -> bool:
-        """Remove a record."""
         keys = (self._record(record_id), self._kind(record_id))
         return bool(await self._run("EVAL", _DELETE, 2, *keys, record_id, self._owner("")))
 
     async def count(self, owner: str) -> int:
-        """Return the number of records of an owner."""
         return int(await self._run("ZCOUNT", self._owner(owner), time(), "+inf"))
 
     async def find(self, kind: str) -> Sequence[Record]:
-        """Return the records of a kind."""
         ids = await self._run("ZRANGEBYSCORE", self._kind(kind), time(), "+inf")
         records = await asyncio.gather(*[self.get(record_id.decode()) for record_id in ids])
         return [record for record in records if record is not None]

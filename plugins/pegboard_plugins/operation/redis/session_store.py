@@ -63,29 +63,24 @@ class RedisSessions(SessionStore):
         self._all = f"{config.prefix}sessions"
 
     async def create(self, session_id: str, owner: str, fields: Mapping[str, bytes]) -> bool:
-        """Store a session, unless there are too many."""
         pairs = [part for pair in fields.items() for part in pair]
         keys = (self._session(session_id), self._owner(owner), self._all)
         return bool(await self._run("EVAL", _CREATE, 3, *keys, session_id, self._seconds, self._most, *pairs))
 
     async def update(self, session_id: str, changes: Mapping[str, bytes | None]) -> bool:
-        """Change fields of a session, if it exists."""
         pairs = [part for name, value in changes.items() if value is not None for part in (name, value)]
         removed = [name for name, value in changes.items() if value is None]
         arguments = (session_id, self._seconds, len(pairs) // 2, *pairs, *removed)
         return bool(await self._run("EVAL", _UPDATE, 2, self._session(session_id), self._all, *arguments))
 
     async def get(self, session_id: str) -> Mapping[str, bytes] | None:
-        """Return the fields of a session."""
         fields = await self._run("HGETALL", self._session(session_id))
         return {name.decode(): value for name, value in fields.items() if name} if fields else None
 
     async def remove(self, session_id: str) -> None:
-        """Remove a session."""
         await self._run("EVAL", _REMOVE, 2, self._session(session_id), self._all, session_id)
 
     async def count(self, owner: str) -> int:
-        """Return the number of sessions of an owner."""
         return int(await self._run("ZCOUNT", self._owner(owner), time.time(), "+inf"))
 
     def _session(self, session_id: str) -> str:

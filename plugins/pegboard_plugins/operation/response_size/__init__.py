@@ -52,7 +52,6 @@ class ResponseSize(Middleware):
         self._warn_bytes = warn_bytes
 
     async def on_call_tool(self, call: Call, call_next: CallNext) -> Outcome:
-        """Measure a result."""
         outcome = await call_next(call)
         size = size_of(outcome)
         if size > self._warn_bytes:

@@ -78,7 +78,6 @@ class Timing(Middleware):
         self._spent: dict[tuple[str, str], Spent] = {}
 
     async def on_request(self, call: Call, call_next: CallNext) -> Outcome:
-        """Measure a request."""
         started = self._clock()
         known = True
         try:
@@ -122,7 +121,6 @@ class Spent:
         self.longest = 0.0
 
     def add(self, milliseconds: float) -> None:
-        """Add a request."""
         self.count += 1
         self.total += milliseconds
         self.longest = max(self.longest, milliseconds)

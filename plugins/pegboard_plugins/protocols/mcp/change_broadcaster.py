@@ -81,7 +81,6 @@ class ChangeBroadcaster:
         return sum(listener.waiting for listener in tuple(self._listeners))
 
     def add(self, listener: ChangeListener) -> None:
-        """Add a listener."""
         self._listeners[listener] = None
         if self._unwatch is None:
             self._unwatch = self._watch(self._gather)

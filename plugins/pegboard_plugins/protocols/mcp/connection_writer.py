@@ -112,12 +112,10 @@ class ListChangedNotifier:
 
     @property
     def waiting(self) -> int:
-        """The number of waiting notifications."""
         return self._queue.waiting
 
     @property
     def everything(self) -> list[Change]:
-        """A change of each list and resource that the client is notified of."""
         return self._session.everything
 
     def changed(self, changes: Iterable[Change]) -> None:
@@ -127,7 +125,6 @@ class ListChangedNotifier:
                 self._queue.send(notification(change), key=change)
 
     def stop(self) -> None:
-        """Close the queue."""
         self._queue.close()
 
 

@@ -159,7 +159,6 @@ class McpService:
 
     @cached_property
     def admitted_streams(self) -> AdmittedStreams:
-        """The open streams of the endpoint."""
         from pegboard_plugins.protocols.mcp.admitted_streams import AdmittedStreams
 
         authenticate = self.host.authenticate
@@ -168,7 +167,6 @@ class McpService:
         )
 
     def end(self) -> None:
-        """Stop handling notifications."""
         self._dispatcher.end()
 
     def handshake(self, request_id: RequestId, session: Session) -> bytes:

@@ -40,12 +40,10 @@ class MessageQueue:
 
     @property
     def waiting(self) -> int:
-        """The number of waiting messages."""
         return len(self._queued)
 
     @property
     def empty(self) -> bool:
-        """True if no message waits."""
         return not self._queued
 
     @property
@@ -112,7 +110,6 @@ class MessageQueue:
             await self._news
 
     def wake(self) -> None:
-        """Wake the reader."""
         if self._news is not None and not self._news.done():
             self._news.set_result(None)
 
@@ -130,7 +127,6 @@ class MessageQueue:
         self.clear()
 
     def clear(self) -> None:
-        """Drop all waiting messages."""
         self._queued.clear()
         self._keys.clear()
         self._bytes = self.kept = 0

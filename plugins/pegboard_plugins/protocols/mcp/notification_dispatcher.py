@@ -78,6 +78,5 @@ class NotificationDispatcher:
             logger.debug("%s of %s failed: %s", call.method, call.client.name or "a client", outcome.error)
 
     def end(self) -> None:
-        """Cancel running handlers."""
         for task in self._running:
             task.cancel()

@@ -45,7 +45,6 @@ class RunningRequest:
         self.progress: ProgressReports | None = None
 
     def send(self, message: bytes, *, keep: bool = False) -> None:
-        """Send a message, from any thread."""
         if get_ident() != self._thread:
             self._loop.call_soon_threadsafe(partial(self.send, message, keep=keep))
         elif self.open:

@@ -94,17 +94,14 @@ class Session:
             self.changed_field(f"data/{name}", text)
 
     def set_level(self, level: str) -> None:
-        """Set the least severe log level."""
         self.level = level
         self.changed_field("level", level)
 
     def subscribe(self, uri: str) -> None:
-        """Add a resource to those that the client is notified of."""
         self.subscriptions |= {uri}
         self.changed_field(f"uri/{uri}", "")
 
     def unsubscribe(self, uri: str) -> None:
-        """Remove a resource from those that the client is notified of."""
         self.subscriptions -= {uri}
         self.changed_field(f"uri/{uri}", None)
 

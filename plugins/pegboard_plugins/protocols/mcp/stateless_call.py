@@ -53,11 +53,9 @@ class StatelessCall:
 
     @property
     def open(self) -> bool:
-        """True if messages of the call may still be sent."""
         return not self._queue.closed
 
     def send(self, message: bytes, *, keep: bool = False) -> None:
-        """Queue a message, from any thread."""
         self._queue.send(message, keep=keep)
 
     async def respond(self, answer: Coroutine[Any, Any, bytes], *, streamed: bool) -> Response | EventStream:

@@ -136,12 +136,10 @@ class ClientSubscription:
 
     @property
     def waiting(self) -> int:
-        """The number of waiting messages."""
         return self.queue.waiting
 
     @property
     def everything(self) -> list[Change]:
-        """A change of each list and resource that the client is notified of."""
         return self._filter.everything
 
     @property

@@ -75,11 +75,9 @@ class DotenvStore(WritableSecretStore):
         self.files_read: list[str] = []
 
     def get(self, name: str) -> str | None:
-        """Return the value of a key."""
         return self._values.get(name)
 
     def hint(self, name: str) -> str:
-        """Return how to set a secret here."""
         if self._unread is not None:
             import shlex
 

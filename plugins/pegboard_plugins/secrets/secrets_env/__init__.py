@@ -23,9 +23,7 @@ class EnvironmentStore(SecretStore):
     name = "secrets_env"
 
     def get(self, name: str) -> str | None:
-        """Return the variable of that name."""
         return os.environ.get(name)
 
     def hint(self, name: str) -> str:
-        """Return how to set a secret here."""
         return "in the environment"

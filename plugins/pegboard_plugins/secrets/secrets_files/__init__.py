@@ -80,7 +80,6 @@ class FileStore(WritableSecretStore):
         return value
 
     def hint(self, name: str) -> str:
-        """Return how to set a secret here."""
         named = f"in a file that {name}_FILE names"
         return named if self._directory is None else f"{named}, in the file {self._directory / name}"
 

@@ -57,7 +57,6 @@ class KeyringStore(WritableSecretStore):
         self._gave_up = False
 
     def get(self, name: str) -> str | None:
-        """Return the password of that name."""
         if self._gave_up:
             return None
         try:
@@ -71,7 +70,6 @@ class KeyringStore(WritableSecretStore):
         return None
 
     def hint(self, name: str) -> str:
-        """Return how to set a secret here."""
         return f"with `keyring set {self._service} {name}`"
 
     def set(self, name: str, value: str) -> str:

@@ -37,7 +37,6 @@ class IdleTime:
             self._watch(self._seconds)
 
     def close(self) -> None:
-        """Stop."""
         self._seconds = 0.0
         if self._timer is not None:
             self._timer.cancel()

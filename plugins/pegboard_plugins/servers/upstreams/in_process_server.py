@@ -134,7 +134,6 @@ class _Exchange:
         self._server = server
 
     def __call__(self, method: str, url: str, headers: Mapping[str, str], body: bytes | None) -> InProcessRequest:
-        """Send one request."""
         return self._server.request(method, url, headers, body)
 
     async def close(self) -> None:

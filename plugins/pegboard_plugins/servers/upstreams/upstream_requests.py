@@ -214,7 +214,6 @@ class UserItems(Gate):
         self._servers = servers
 
     def assembled(self, inventory: Inventory) -> Iterable[str]:
-        """Keep the inventory."""
         self._inventory = inventory
         return ()
 

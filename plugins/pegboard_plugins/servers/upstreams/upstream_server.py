@@ -245,7 +245,6 @@ class UpstreamServer:
         return self._loops[via]
 
     async def close(self) -> None:
-        """Close all connections."""
         self._idle.close()
         await self.memory.stop()
         await self._mounted.close()

@@ -25,7 +25,6 @@ class AccessLogger(AbstractAccessLogger):
 
     @property
     def enabled(self) -> bool:
-        """True if access lines are logged."""
         return access_logger.isEnabledFor(logging.INFO)
 
     def log(self, request: web.BaseRequest, response: web.StreamResponse, time: float) -> None:

@@ -71,11 +71,9 @@ class AsgiServer:
 
     @property
     def load(self) -> tuple[int, int]:
-        """The number of requests in flight, and of open event streams."""
         return self._exchange.load
 
     async def __call__(self, scope: Event, receive: Receive, send: Send) -> None:
-        """Answer one request."""
         began = perf_counter()
         request = AsgiRequest(scope, receive, send, self._config.send_seconds)
         notes: dict[str, Any] | None = {} if self._keeps_log else None

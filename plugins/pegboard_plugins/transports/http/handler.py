@@ -61,7 +61,6 @@ class Handler:
 
     @property
     def load(self) -> tuple[int, int]:
-        """The number of requests in flight, and of open event streams."""
         return self._exchange.load
 
     def request(self, message: Any, payload: Any, protocol: Any, writer: Any, task: Any) -> web.BaseRequest:

@@ -62,11 +62,9 @@ class HttpServer(web.Server):
         self._ended: asyncio.Event | None = None
 
     def __call__(self) -> HttpConnection:
-        """Return the protocol of a new connection."""
         return self._make_connection()
 
     def connection_made(self, handler: Any, transport: asyncio.Transport) -> None:
-        """Count the connection."""
         super().connection_made(handler, transport)
         self._count += 1
 

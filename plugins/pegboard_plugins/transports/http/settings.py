@@ -169,6 +169,5 @@ class HttpConfig(PluginConfig):
 
     @property
     def origins(self) -> frozenset[str]:
-        """The allowed web origins."""
         origins = (self.cors_origins,) if isinstance(self.cors_origins, str) else self.cors_origins
         return frozenset(origin.removesuffix("/") for origin in origins if origin)

@@ -195,7 +195,6 @@ class ThreadWriter(DescriptorWriter):
         self._on_room = callback
 
     def unwatch(self, loop: asyncio.AbstractEventLoop) -> None:
-        """Stop calling back."""
         self._on_room = None
 
     def close(self, rest: bytearray) -> int:

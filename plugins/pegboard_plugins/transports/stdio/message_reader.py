@@ -186,7 +186,6 @@ class PolledReader(MessageReader):
         return True
 
     def close(self) -> None:
-        """Stop reading."""
         if self._watching:
             self._loop.remove_reader(self._descriptor)
             self._watching = False
@@ -278,7 +277,6 @@ class HangUpWatch:
         self._callback()
 
     def close(self) -> None:
-        """Stop watching."""
         if self._epoll is not None:
             self._loop.remove_reader(self._epoll.fileno())
             self._epoll.close()

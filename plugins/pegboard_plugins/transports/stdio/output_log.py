@@ -183,7 +183,6 @@ class PrintedLine:
         self.size = 0
 
     def extend(self, data: bytes) -> None:
-        """Append data."""
         room = MAX_LINE_BYTES - len(self.head)
         if room > 0:
             self.head += data[:room]

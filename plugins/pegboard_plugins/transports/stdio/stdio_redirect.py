@@ -173,7 +173,6 @@ class StdoutBuffer(BufferedIOBase):
         self._process = os.getpid()
 
     def writable(self) -> bool:
-        """Return True."""
         return True
 
     def fileno(self) -> int:

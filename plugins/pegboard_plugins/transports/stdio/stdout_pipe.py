@@ -47,14 +47,12 @@ class StdoutPipe:
         self._reading = Lock()
 
     def collect(self) -> None:
-        """Read the output of the tool that is ending."""
         c_library.flush_output()
         with self._reading:
             if self._arrival.poll(0):
                 self._read()
 
     def settle(self) -> None:
-        """Log the incomplete lines of tools that have ended."""
         self._output_log.settle()
 
     def finish(self) -> None:

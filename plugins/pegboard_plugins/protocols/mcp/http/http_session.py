@@ -230,7 +230,6 @@ class HttpSession(Session):
 
     @property
     def waiting(self) -> int:
-        """The number of unread messages on all streams."""
         return sum(stream.queue.waiting for stream in tuple(self.streams.values()))
 
     def changed(self, changes: Iterable[Change]) -> None:

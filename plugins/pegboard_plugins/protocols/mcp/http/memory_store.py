@@ -38,7 +38,6 @@ class MemorySessionStore(SessionStore):
         self._claim = "", 0.0  # the owner, and the end of its claim
 
     async def create(self, session_id: str, owner: str, fields: Mapping[str, bytes]) -> bool:
-        """Store a session. Return False if the store is full, or has a session with this id."""
         self._forget_idle()
         if session_id in self._kept or len(self._kept) >= self._most:
             return False
@@ -47,7 +46,6 @@ class MemorySessionStore(SessionStore):
         return True
 
     async def update(self, session_id: str, changes: Mapping[str, bytes | None]) -> bool:
-        """Change the fields of a session. Return False if it is unknown or was idle for too long."""
         self._forget_idle()
         if (kept := self._kept.get(session_id)) is None:
             return False
@@ -58,17 +56,14 @@ class MemorySessionStore(SessionStore):
         return True
 
     async def get(self, session_id: str) -> Mapping[str, bytes] | None:
-        """Return the fields of a session, or None if it is unknown or was idle for too long."""
         self._forget_idle()
         kept = self._kept.get(session_id)
         return None if kept is None else kept[1]
 
     async def remove(self, session_id: str) -> None:
-        """Remove a session."""
         self._forget(session_id)
 
     async def count(self, owner: str) -> int:
-        """Return the number of sessions of an owner."""
         self._forget_idle()
         return self._of_owners[owner]
 
@@ -81,7 +76,6 @@ class MemorySessionStore(SessionStore):
         return ""
 
     async def release(self, owner: str) -> None:
-        """End the claim of an owner."""
         if self._claim[0] == owner:
             self._claim = "", 0.0
 
@@ -158,7 +152,6 @@ class MemoryEventStore(EventStore):
         self._size = 0
 
     async def append(self, session_id: str, stream: str, number: int, message: bytes) -> None:
-        """Store a message. Drop old messages beyond the limits."""
         self._forget_old()
         key = (session_id, stream)
         events = self._kept.setdefault(key, _Events())
@@ -175,7 +168,6 @@ class MemoryEventStore(EventStore):
             self._shrink(next(iter(self._kept)))
 
     async def after(self, session_id: str, stream: str, number: int) -> Sequence[tuple[int, bytes]] | None:
-        """Return the messages of a stream after message `number`. Return None if a later message is missing."""
         self._forget_old()
         events = self._kept.get((session_id, stream))
         if events is None or not events.messages:
@@ -186,7 +178,6 @@ class MemoryEventStore(EventStore):
         return [message for message in events.messages if message[0] > number]
 
     async def forget(self, session_id: str) -> None:
-        """Remove all streams of a session."""
         for stream in tuple(self._streams.get(session_id, ())):
             self._drop((session_id, stream))
 

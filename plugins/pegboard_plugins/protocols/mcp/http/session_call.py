@@ -76,11 +76,9 @@ class SessionCall:
 
     @property
     def open(self) -> bool:
-        """True if messages of the call may still be sent."""
         return not self._queue.closed
 
     def send(self, message: bytes, *, keep: bool = False) -> None:
-        """Queue a message, from any thread."""
         self._queue.send(message, keep=keep)
 
     def start(self, answer: Callable[[], Coroutine[Any, Any, bytes]]) -> None:
