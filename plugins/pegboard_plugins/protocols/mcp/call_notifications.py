@@ -46,7 +46,7 @@ def progress_token(meta: Mapping[str, Any] | None) -> RequestId | None:
     token = meta["progressToken"]
     if not is_request_id(token):
         raise ProtocolError(INVALID_PARAMS, "params._meta.progressToken must be a string or an integer")
-    return token  # type: ignore[no-any-return]  # mypy cannot follow the check above
+    return token
 
 
 def stateless_notify(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from types import MappingProxyType
-from typing import Any, Literal
+from typing import Any, Literal, TypeGuard
 
 from pegboard.plugin import ProtocolError
 from pegboard_plugins.support.jsonrpc import INVALID_PARAMS, INVALID_REQUEST, RequestId
@@ -15,18 +15,15 @@ EMPTY: Mapping[str, Any] = MappingProxyType({})
 MessageType = Literal["request", "notification", "response"]
 
 
-def is_request_id(value: object) -> bool:
+def is_request_id(value: object) -> TypeGuard[RequestId]:
     """Return True if a value is a valid request id: a string or an integer, not a boolean or null (MCP, basic)."""
     return type(value) is str or type(value) is int
 
 
 def readable_id(message: object) -> RequestId | None:
     """Return the id for an error response to this message, or None without a valid id."""
-    if isinstance(message, dict) and "method" in message:
-        request_id = message.get("id")
-        if isinstance(request_id, str | int) and is_request_id(request_id):
-            return request_id
-    return None
+    request_id = message.get("id") if isinstance(message, dict) and "method" in message else None
+    return request_id if is_request_id(request_id) else None
 
 
 def message_type(message: Any) -> MessageType:
@@ -50,6 +47,14 @@ def message_type(message: Any) -> MessageType:
     if not is_request_id(message["id"]):
         raise ProtocolError(INVALID_REQUEST, 'The member "id" must be a string or an integer.')
     return "request"
+
+
+def requires_response(message: object) -> bool:
+    """Return True if a message of a batch requires a response: a request or an invalid message."""
+    try:
+        return message_type(message) == "request"
+    except ProtocolError:
+        return True
 
 
 def params_of(message: dict[str, Any]) -> Any:

@@ -251,7 +251,7 @@ class StreamConnection:
         """Handle a cancellation or a progress notification. Dispatch every notification to plugins."""
         if method == "notifications/cancelled" and isinstance(params, dict):
             request_id = params.get("requestId")
-            if isinstance(request_id, str | int) and is_request_id(request_id):
+            if is_request_id(request_id):
                 self._cancel(request_id, params.get("reason", "no reason"))
         elif method == "notifications/progress" and self._session is not None:
             self._session.requests.report_progress(params)

@@ -8,13 +8,11 @@ from functools import partial
 from threading import get_ident
 from typing import TYPE_CHECKING
 
-from pegboard.plugin import ProtocolError
-from pegboard_plugins.protocols.mcp.jsonrpc_messages import message_type
+from pegboard_plugins.protocols.mcp.jsonrpc_messages import requires_response
 
 if TYPE_CHECKING:
     from pegboard_plugins.protocols.mcp.connection_writer import SendQueue
     from pegboard_plugins.protocols.mcp.progress_reports import ProgressReports
-
 
 Reply = Callable[[bytes | None], None]
 """A function that sends the response to one request. None means no response."""
@@ -62,19 +60,11 @@ class RunningRequest:
         self.end()
 
 
-def _wants_reply(message: object) -> bool:
-    """Return True if a message of a batch requires a response: a request or an invalid message."""
-    try:
-        return message_type(message) == "request"
-    except ProtocolError:
-        return True
-
-
 class BatchReply:
     """The responses to a batch, sent as one array when all are complete."""
 
     def __init__(self, messages: Sequence[object], send: Callable[[bytes], None]) -> None:
-        self._missing = sum(map(_wants_reply, messages))
+        self._missing = sum(map(requires_response, messages))
         self._send = send
         self._responses: list[bytes] = []
 

@@ -16,6 +16,7 @@ from pegboard_plugins.protocols.mcp.call_notifications import progress_token
 from pegboard_plugins.protocols.mcp.headers import check_mirrored, check_revision, named_revision
 from pegboard_plugins.protocols.mcp.http.error_responses import (
     StoreAwayError,
+    busy_response,
     error_response,
     protocol_error_response,
     reject_outside_sessions,
@@ -41,7 +42,6 @@ from pegboard_plugins.protocols.mcp.stateless_call import STREAM_HEADERS, Statel
 from pegboard_plugins.protocols.mcp.subscriptions import ClientSubscription
 from pegboard_plugins.support.first_step import in_task
 from pegboard_plugins.support.jsonrpc import (
-    INTERNAL_ERROR,
     INVALID_PARAMS,
     INVALID_REQUEST,
     MISSING_CLIENT_CAPABILITY,
@@ -196,8 +196,7 @@ class StreamableHttp:
     ) -> Response | EventStream:
         if len(service.changes) > self._config.max_listening:
             subscription.end()
-            busy = error_response(503, subscription.request_id, INTERNAL_ERROR, "There are too many subscriptions.")
-            return busy._replace(headers={"Retry-After": "60"})
+            return busy_response(503, subscription.request_id, "There are too many subscriptions.")
         service.admitted_streams.add(subscription, request)
         return EventStream(subscription, STREAM_HEADERS)
 

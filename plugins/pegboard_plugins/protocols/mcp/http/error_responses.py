@@ -39,6 +39,11 @@ def error_response(status: int, request_id: RequestId | None, code: int, message
     return Response(status, jsonrpc_error(code, message, request_id, data))
 
 
+def busy_response(status: int, request_id: RequestId | None, message: str) -> Response:
+    """Return the refusal of a request that may succeed in a minute."""
+    return error_response(status, request_id, INTERNAL_ERROR, message)._replace(headers={"Retry-After": "60"})
+
+
 def protocol_error_response(error: MCPError, request_id: RequestId | None) -> Response:
     """Return the response to a rejected request: 404 for an unknown method, 400 for other errors.
 

@@ -15,6 +15,7 @@ from pegboard_plugins.protocols.mcp.headers import SESSION_HEADER, named_revisio
 from pegboard_plugins.protocols.mcp.http.error_responses import (
     SESSION_DELETED,
     StoreAwayError,
+    busy_response,
     error_response,
     protocol_error_response,
     response_head,
@@ -30,7 +31,13 @@ from pegboard_plugins.protocols.mcp.http.session_stream import (
     process_of,
     request_id_of,
 )
-from pegboard_plugins.protocols.mcp.jsonrpc_messages import is_request_id, message_type, params_of, readable_id
+from pegboard_plugins.protocols.mcp.jsonrpc_messages import (
+    is_request_id,
+    message_type,
+    params_of,
+    readable_id,
+    requires_response,
+)
 from pegboard_plugins.protocols.mcp.mcp_service import McpService
 from pegboard_plugins.protocols.mcp.media_types import NOT_ACCEPTABLE, Accepted, accepted_types
 from pegboard_plugins.protocols.mcp.revisions import (
@@ -83,8 +90,7 @@ class SessionEndpoint:
             return self._too_many(request_id)
         session = await self._sessions.open(client, request.caller, service.changes, request.peer, service.offered())
         if session is None:
-            busy = error_response(503, request_id, INTERNAL_ERROR, "There are too many sessions; try again later.")
-            return busy._replace(headers={"Retry-After": "60"})
+            return busy_response(503, request_id, "There are too many sessions; try again later.")
         try:
             body = service.handshake(request_id, session)
             if not session.is_sealed:  # nothing tells their end
@@ -99,7 +105,7 @@ class SessionEndpoint:
             f"You have {most} sessions, which is the limit: end one with DELETE, or try again later. "
             "The setting is [plugins.mcp] max_sessions_per_caller."
         )
-        return error_response(429, request_id, INTERNAL_ERROR, text)._replace(headers={"Retry-After": "60"})
+        return busy_response(429, request_id, text)
 
     async def _find(
         self, request: Request, service: McpService, message: dict[str, Any] | None = None
@@ -196,7 +202,7 @@ class SessionEndpoint:
     async def _cancel(self, session: HttpSession, params: dict[str, Any]) -> None:
         """Cancel a call, in this process or in another one."""
         request_id = params.get("requestId")
-        if not (isinstance(request_id, str | int) and is_request_id(request_id)):
+        if not is_request_id(request_id):
             return
         if session.cancel(request_id):
             logger.info("request %r cancelled by the client: %s", request_id, params.get("reason", "no reason"))
@@ -254,7 +260,7 @@ class SessionEndpoint:
         finally:
             await self._sessions.release(session)
         responses = [answer for answer in answers if answer is not None]
-        if responses and all(map(_needs_no_response, messages)):
+        if responses and not any(map(requires_response, messages)):
             return Response(404, responses[0])  # a response of the client is rejected
         return Response(body=b"[" + b",".join(responses) + b"]") if responses else ACCEPTED
 
@@ -294,8 +300,7 @@ class SessionEndpoint:
             return session
         try:
             if not session.streams and len(service.changes) >= self._config.max_listening:
-                busy = error_response(503, None, INTERNAL_ERROR, "There are too many streams; try again later.")
-                return busy._replace(headers={"Retry-After": "60"})
+                return busy_response(503, None, "There are too many streams; try again later.")
             last = request.headers.getall("Last-Event-ID", ())
             if not last:
                 return _standalone(session.open_standalone(), request, service)
@@ -361,14 +366,6 @@ def _is_repeatable(message: dict[str, Any], service: McpService, request: Reques
     tool = service.tool(name, request.caller) if isinstance(name, str) else None
     hints = None if tool is None else tool.annotations
     return hints is not None and bool(hints.read_only or hints.idempotent)
-
-
-def _needs_no_response(message: Any) -> bool:
-    """Return True for a notification or a response."""
-    try:
-        return message_type(message) != "request"
-    except ProtocolError:
-        return False
 
 
 def _standalone(

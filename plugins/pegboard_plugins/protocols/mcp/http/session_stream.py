@@ -60,7 +60,7 @@ def request_id_of(stream_id: str) -> RequestId | None:
         request_id = decode(base64.urlsafe_b64decode(carried + "=" * (-len(carried) % 4)))
     except ValueError:
         return None
-    return request_id if isinstance(request_id, str | int) and is_request_id(request_id) else None
+    return request_id if is_request_id(request_id) else None
 
 
 def process_of(stream_id: str) -> int:
