@@ -1,13 +1,11 @@
-"""Records in one SQLite file that several processes of one machine may use (`pegboard.plugin.RecordStore`).
-
-Each process holds the lock of a file of its own. The system releases the lock when the process ends, however it ends.
-"""
+"""Records in SQLite files that several processes of one machine may use (`pegboard.plugin.RecordStore`)."""
 
 from __future__ import annotations
 
 import asyncio
 import os
 import sqlite3
+from abc import abstractmethod
 from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager, closing, suppress
@@ -36,8 +34,56 @@ _OF_KIND = "id >= ? || '/' AND id < ? || '0' AND expires_at > ?"  # "0" follows 
 T = TypeVar("T")
 
 
-class SqliteRecordStore(RecordStore):
-    """The records in `records.db`. `opened` makes an object.
+class SqliteRecords(RecordStore):
+    """The queries of records. Each change is a transaction of its own."""
+
+    @abstractmethod
+    async def _in_thread(self, use: Callable[[sqlite3.Connection], T]) -> T:
+        """Use the file in a thread."""
+
+    async def create(self, record: Record) -> bool:
+        await self.expire()
+        return await self._changed("INSERT OR IGNORE INTO records VALUES (?, ?, ?, ?, ?, ?, 0)", record[:6])
+
+    async def get(self, record_id: str) -> Record | None:
+        return next(iter(await self._selected("id = ? AND expires_at > ?", (record_id, time()))), None)
+
+    async def transition(self, expected: Record, new: Record) -> bool:
+        statement = """
+            UPDATE records SET content = ?, expires_at = ?, state = ?, process = ?, number = number + 1
+            WHERE id = ? AND number = ? AND expires_at > ?
+        """
+        values = (new.content, new.expires_at, new.state, new.process, expected.id, expected.number, time())
+        return await self._changed(statement, values)
+
+    async def delete(self, record_id: str) -> bool:
+        return await self._changed("DELETE FROM records WHERE id = ? AND expires_at > ?", (record_id, time()))
+
+    async def count(self, owner: str) -> int:
+        query = "SELECT count(*) FROM records WHERE owner = ? AND expires_at > ?"
+        number: int = await self._in_thread(lambda file: file.execute(query, (owner, time())).fetchone()[0])
+        return number
+
+    async def find(self, kind: str) -> Sequence[Record]:
+        return await self._selected(_OF_KIND, (kind, kind, time()))
+
+    async def expire(self) -> None:
+        await self._changed("DELETE FROM records WHERE expires_at <= ?", (time(),))
+
+    async def _selected(self, condition: str, values: Iterable[object]) -> list[Record]:
+        query = f"SELECT * FROM records WHERE {condition}"  # noqa: S608 - the condition is one of this module
+        rows = await self._in_thread(lambda file: file.execute(query, tuple(values)).fetchall())
+        return [Record(*row) for row in rows]
+
+    async def _changed(self, statement: str, values: Iterable[object]) -> bool:
+        return await self._in_thread(lambda file: file.execute(statement, tuple(values)).rowcount > 0)
+
+
+class SqliteRecordStore(SqliteRecords):
+    """The records in `records.db`, with the processes that work on them. `opened` makes an object.
+
+    Each process holds the lock of a file of its own. The system releases the lock when the process ends, however it
+    ends.
 
     Args:
         folder: the folder of the file.
@@ -75,49 +121,12 @@ class SqliteRecordStore(RecordStore):
             finally:
                 await asyncio.to_thread(store._thread.shutdown)
 
-    async def create(self, record: Record) -> bool:
-        await self.expire()
-        return await self._changed("INSERT OR IGNORE INTO records VALUES (?, ?, ?, ?, ?, ?, 0)", record[:6])
-
-    async def get(self, record_id: str) -> Record | None:
-        return next(iter(await self._selected("id = ? AND expires_at > ?", (record_id, time()))), None)
-
-    async def transition(self, expected: Record, new: Record) -> bool:
-        statement = """
-            UPDATE records SET content = ?, expires_at = ?, state = ?, process = ?, number = number + 1
-            WHERE id = ? AND number = ? AND expires_at > ?
-        """
-        values = (new.content, new.expires_at, new.state, new.process, expected.id, expected.number, time())
-        return await self._changed(statement, values)
-
-    async def delete(self, record_id: str) -> bool:
-        return await self._changed("DELETE FROM records WHERE id = ? AND expires_at > ?", (record_id, time()))
-
-    async def count(self, owner: str) -> int:
-        query = "SELECT count(*) FROM records WHERE owner = ? AND expires_at > ?"
-        number: int = await self._in_thread(lambda file: file.execute(query, (owner, time())).fetchone()[0])
-        return number
-
-    async def find(self, kind: str) -> Sequence[Record]:
-        return await self._selected(_OF_KIND, (kind, kind, time()))
-
     async def orphans(self, kind: str) -> Sequence[Record]:
         """Return the records of a kind whose process does not hold its lock."""
         records = await self._selected(f"process NOT IN ('', ?) AND {_OF_KIND}", (self.process, kind, kind, time()))
         names = {record.process for record in records}
         ended = await self._in_thread(lambda file: {name for name in names if _has_ended(self._folder, name)})
         return [record for record in records if record.process in ended]
-
-    async def expire(self) -> None:
-        await self._changed("DELETE FROM records WHERE expires_at <= ?", (time(),))
-
-    async def _selected(self, condition: str, values: Iterable[object]) -> list[Record]:
-        query = f"SELECT * FROM records WHERE {condition}"  # noqa: S608 - the condition is one of this module
-        rows = await self._in_thread(lambda file: file.execute(query, tuple(values)).fetchall())
-        return [Record(*row) for row in rows]
-
-    async def _changed(self, statement: str, values: Iterable[object]) -> bool:
-        return await self._in_thread(lambda file: file.execute(statement, tuple(values)).rowcount > 0)
 
     async def _in_thread(self, use: Callable[[sqlite3.Connection], T]) -> T:
         return await asyncio.get_running_loop().run_in_executor(self._thread, partial(use, self._file))
@@ -161,3 +170,54 @@ def _remove_locks(folder: Path, own: str, named: set[str]) -> None:
         if process not in named | {own} and _has_ended(folder, process):
             with suppress(OSError):
                 path.unlink()
+
+
+# --- The records of one feature.
+
+
+class RecordFile(SqliteRecords):
+    """Records in a file of their own, which is opened for each use: it may be removed, replaced or locked meanwhile.
+
+    No process works on these records.
+
+    Args:
+        path: the file, which is created with mode 0600.
+        refused: the class of the errors if the file cannot be used.
+    """
+
+    process = ""
+
+    def __init__(self, path: Path, refused: type[Exception]) -> None:
+        self._path = path
+        self._refused = refused
+
+    async def orphans(self, kind: str) -> Sequence[Record]:
+        return ()
+
+    async def _in_thread(self, use: Callable[[sqlite3.Connection], T]) -> T:
+        def run() -> T:
+            try:
+                create_private_file(self._path, self._refused)
+                with closing(sqlite3.connect(self._path, timeout=MAX_FILE_WAIT_SECONDS, isolation_level=None)) as file:
+                    file.executescript(f"PRAGMA synchronous = EXTRA; PRAGMA secure_delete = ON; {_TABLES}")
+                    return use(file)
+            except (OSError, sqlite3.Error) as error:
+                raise self._refused(f"the file {self._path} cannot be used: {error}") from error
+
+        return await asyncio.to_thread(run)
+
+
+def state_path(name: str, refused: type[Exception]) -> Path:
+    """Return the path of a file in the state directory.
+
+    Args:
+        name: the name of the file.
+        refused: the class of the errors if there is no such directory, or every user can write it.
+    """
+    try:
+        directory = StateFiles(os.environ).directory
+    except OSError as error:
+        raise refused(f"the file {name} cannot be used: {error}") from error
+    if directory is None:
+        raise refused(f"there is no state directory for {name}: set HOME or PEGBOARD_STATE_DIR")
+    return directory / name

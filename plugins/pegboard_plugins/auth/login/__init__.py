@@ -34,13 +34,11 @@ class LoginPlugin(Plugin):
         return LoginSigner(self.config)
 
     def _grants(self, context: PluginContext) -> GrantStore:
-        from pegboard_plugins.auth.login.grant_store import GrantStore
+        from pegboard_plugins.auth.login.grant_store import GrantStore, grants_in_file
 
         if self.config.store is None:
-            return GrantStore(self.config.database)
-        from pegboard_plugins.auth.login.shared_grants import SharedGrants
-
-        return SharedGrants(partial(context.store, RecordStore, self.config.store))
+            return grants_in_file(self.config.database)
+        return GrantStore(partial(context.store, RecordStore, self.config.store))
 
     @hookimpl
     def register_authenticators(self, context: PluginContext) -> Iterable[Authenticator]:

@@ -1,4 +1,4 @@
-"""The logins of people, in one SQLite file that several processes may use. The file has no tokens.
+"""The logins of people, as records in a file or in a store that several machines share. They have no tokens.
 
 A grant has a number that increases with each use of its code and its refresh tokens. Only the token with the current
 number is valid, so each token is valid once.
@@ -7,33 +7,25 @@ number is valid, so each token is valid once.
 from __future__ import annotations
 
 import asyncio
-import os
-import sqlite3
-from collections.abc import Callable, Iterator
-from contextlib import closing, contextmanager
+from collections.abc import Awaitable, Callable
 from datetime import UTC, datetime
 from hashlib import sha256
 from pathlib import Path
 from secrets import token_urlsafe
 from time import time
-from typing import NamedTuple, TypeVar
+from typing import NamedTuple, TypeAlias, TypeVar
 from urllib.parse import urlsplit
 
-from pegboard.plugin import StateFiles, decode, encode
+from pegboard.plugin import PluginError, Record, RecordStore, decode, encode
 from pegboard_plugins.auth.login.login_signing import LoginStateError
 from pegboard_plugins.auth.login.settings import Person
-from pegboard_plugins.support.secret_files import create_private_file
+from pegboard_plugins.support.sqlite_records import RecordFile, state_path
 
-MAX_FILE_WAIT_SECONDS = 10
-"""The limit of the time in which another process may hold the file."""
 MAX_CODE_SECONDS = 60.0
 """The lifetime of an authorization code."""
-_TABLE = """
-CREATE TABLE IF NOT EXISTS grants (
-    id TEXT PRIMARY KEY, number INTEGER NOT NULL, expires_at REAL NOT NULL, content TEXT NOT NULL
-)
-"""
+KIND = "login"
 
+OpenStore: TypeAlias = Callable[[Callable[[], Awaitable[None]]], Awaitable[RecordStore]]
 T = TypeVar("T")
 
 
@@ -80,94 +72,71 @@ class LoginGrant(NamedTuple):
 
 
 class GrantStore:
-    """The file. Each method raises `LoginStateError` if the file cannot be used.
+    """The logins. Their numbers are those of the records. Each method raises `LoginStateError` if they are away.
 
     Args:
-        path: the file, which is created with mode 0600; None for `login.db` in the state directory.
+        open_store: opens the store, with the function that the host calls before the store closes.
     """
 
-    def __init__(self, path: str | None) -> None:
-        self._path = path
+    def __init__(self, open_store: OpenStore) -> None:
+        self._open_store = open_store
+        self._store: RecordStore | None = None
 
     async def add(self, grant: LoginGrant) -> str:
-        """Keep a grant until its code expires, and return its id. Remove the grants that have expired."""
-        grant_id, now = token_urlsafe(16), time()
-        content = content_of(grant).decode()
-
-        def insert(file: sqlite3.Connection) -> None:
-            file.execute("DELETE FROM grants WHERE expires_at < ?", (now,))
-            file.execute("INSERT INTO grants VALUES (?, 0, ?, ?)", (grant_id, now + MAX_CODE_SECONDS, content))
-
-        await self._in_thread(insert)
-        return grant_id
+        """Keep a grant until its code expires, and return its id."""
+        kept = grant._replace(id=token_urlsafe(16), expires_at=time() + MAX_CODE_SECONDS)
+        await self._use(lambda store: store.create(_record(kept)))
+        return kept.id
 
     async def load(self, grant_id: object) -> LoginGrant | None:
         """Return a grant that has not expired, or None."""
-        query = "SELECT * FROM grants WHERE id = ? AND expires_at >= ?"
-        row = await self._in_thread(lambda file: file.execute(query, (str(grant_id), time())).fetchone())
-        return None if row is None else _of_row(*row)
+        record = await self._use(lambda store: store.get(f"{KIND}/{grant_id}"))
+        return None if record is None else _grant(record)
 
     async def find(self, matches: Callable[[LoginGrant], bool]) -> list[LoginGrant]:
         """Return the grants that match and have not expired, and whose code was used."""
-        query = "SELECT * FROM grants WHERE number > 0 AND expires_at >= ? ORDER BY expires_at"
-        rows = await self._in_thread(lambda file: file.execute(query, (time(),)).fetchall())
-        return [grant for grant in (_of_row(*row) for row in rows) if matches(grant)]
+        grants = map(_grant, await self._use(lambda store: store.find(KIND)))
+        used = [grant for grant in grants if grant.number and matches(grant)]
+        return sorted(used, key=lambda grant: grant.expires_at)
 
     async def advance(self, grant: LoginGrant, expires_at: float) -> bool:
         """Use up the valid token of a grant. Return False if another request has used it."""
-        query = "UPDATE grants SET number = number + 1, expires_at = ? WHERE id = ? AND number = ?"
-        values = (expires_at, grant.id, grant.number)
-        return await self._in_thread(lambda file: file.execute(query, values).rowcount == 1)
+        record = _record(grant)
+        return await self._use(lambda store: store.transition(record, record._replace(expires_at=expires_at)))
 
     async def remove(self, *grants: LoginGrant) -> None:
         """End grants, and with them all their refresh tokens."""
-        ids = [(grant.id,) for grant in grants]
-        await self._in_thread(lambda file: file.executemany("DELETE FROM grants WHERE id = ?", ids))
+        ids = [_record(grant).id for grant in grants]
+        await self._use(lambda store: asyncio.gather(*map(store.delete, ids)))
 
-    async def _in_thread(self, use: Callable[[sqlite3.Connection], T]) -> T:
-        def run() -> T:
-            path = self._place()
-            try:
-                with _opened(path) as file:
-                    return use(file)
-            except (OSError, sqlite3.Error) as error:
-                raise LoginStateError(f"the file of logins {path} cannot be used: {error}") from error
+    async def _close(self) -> None:
+        self._store = None
 
-        return await asyncio.to_thread(run)
-
-    def _place(self) -> Path:
-        if self._path is not None:
-            return Path(self._path)
+    async def _use(self, use: Callable[[RecordStore], Awaitable[T]]) -> T:
         try:
-            directory = StateFiles(os.environ).directory
-        except OSError as error:
-            raise LoginStateError(f"the file of logins cannot be used: {error}") from error
-        if directory is None:
-            raise LoginStateError("there is no state directory for logins: set [plugins.login] database")
-        return directory / "login.db"
+            self._store = self._store or await self._open_store(self._close)
+            return await use(self._store)
+        except (ConnectionError, PluginError) as error:
+            raise LoginStateError(f"the logins cannot be reached: {error}") from error
 
 
-def content_of(grant: LoginGrant) -> bytes:
-    """Return what is kept of a grant beside its id, its number and its end."""
-    return encode([*grant[:5], grant.person._asdict()])
+def grants_in_file(path: str | None) -> GrantStore:
+    """Return the logins in a file, or in `login.db` in the state directory."""
+
+    async def open_file(closing: object) -> RecordStore:
+        return RecordFile(Path(path) if path else state_path("login.db", LoginStateError), LoginStateError)
+
+    return GrantStore(open_file)
 
 
-def grant_of(grant_id: str, number: int, expires_at: float, content: bytes) -> LoginGrant:
-    """Return the grant that was kept."""
-    client, client_name, redirect_uri, challenge, scopes, person = decode(content)
-    owner = Person(**{**person, "groups": tuple(person["groups"])})
-    return LoginGrant(client, client_name, redirect_uri, challenge, tuple(scopes), owner, grant_id, number, expires_at)
+def _record(grant: LoginGrant) -> Record:
+    content = encode([*grant[:5], grant.person._asdict()])
+    return Record(f"{KIND}/{grant.id}", content, grant.expires_at, number=grant.number)
 
 
-def _of_row(grant_id: str, number: int, expires_at: float, content: str) -> LoginGrant:
-    return grant_of(grant_id, number, expires_at, content.encode())
-
-
-@contextmanager
-def _opened(path: Path) -> Iterator[sqlite3.Connection]:
-    create_private_file(path, LoginStateError)
-    with closing(sqlite3.connect(path, timeout=MAX_FILE_WAIT_SECONDS, isolation_level=None)) as file:
-        file.execute("BEGIN IMMEDIATE")
-        file.execute(_TABLE)
-        yield file
-        file.execute("COMMIT")
+def _grant(record: Record) -> LoginGrant:
+    client, client_name, redirect_uri, challenge, scopes, person = decode(record.content)
+    owner, grant_id = Person(**{**person, "groups": tuple(person["groups"])}), record.id.partition("/")[2]
+    return LoginGrant(
+        client, client_name, redirect_uri, challenge, tuple(scopes), owner, grant_id, record.number, record.expires_at
+    )

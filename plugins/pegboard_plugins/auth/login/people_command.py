@@ -8,8 +8,7 @@ from typing import Any, TypeVar
 
 from pegboard import ToolRuntimeError
 from pegboard.plugin import CommandContext, RecordStore, encode
-from pegboard_plugins.auth.login.grant_store import GrantStore, LoginGrant
-from pegboard_plugins.auth.login.shared_grants import SharedGrants
+from pegboard_plugins.auth.login.grant_store import GrantStore, LoginGrant, grants_in_file
 
 T = TypeVar("T")
 
@@ -40,11 +39,11 @@ def _use(command: CommandContext, use: Callable[[GrantStore], Awaitable[T]]) -> 
 
     async def run() -> T:
         if settings.store is None:
-            return await use(GrantStore(settings.database))
+            return await use(grants_in_file(settings.database))
         host = command.new_host()
         host.load()
         async with host.for_protocols.stores:
-            return await use(SharedGrants(lambda closing: host.for_protocols.store(RecordStore, settings.store)))
+            return await use(GrantStore(lambda closing: host.for_protocols.store(RecordStore, settings.store)))
 
     return asyncio.run(run())
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from pegboard.config.state import StateFiles
-from pegboard_plugins.auth.login import grant_store
+from pegboard_plugins.support import sqlite_records
 from tests.plugins.auth.login.front import KEY, Front
 from tests.plugins.auth.login.identity_server import IdentityServer
 from tests.support.person import Person
@@ -54,7 +54,7 @@ async def test_a_file_that_cannot_be_used(
     caplog: pytest.LogCaptureFixture,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(grant_store, "MAX_FILE_WAIT_SECONDS", 0)
+    monkeypatch.setattr(sqlite_records, "MAX_FILE_WAIT_SECONDS", 0)
     async with Front(provider.url, checked_seconds=0) as front:
         client = await front.client()
         tokens = await front.tokens(client)
