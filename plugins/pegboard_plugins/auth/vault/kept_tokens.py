@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import asyncio
-from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping
-from contextlib import AbstractAsyncContextManager
 from hashlib import sha256
 from time import time
-from typing import Any
 
 from pegboard.plugin import encode
 from pegboard_client import LoginFailedError
 from pegboard_plugins.auth.vault.provider_client import REFUSED_REFRESH, ProviderClient, ProviderRefusedError
+from pegboard_plugins.auth.vault.token_records import TokenRecords
 from pegboard_plugins.auth.vault.vault_store import TokenKey, VaultToken
 
 LOCK_POLL_SECONDS = 0.1
@@ -23,8 +21,8 @@ _UNREPORTED = frozenset(("offline_access", "openid"))
 """Scopes that providers grant without reporting them."""
 
 
-class KeptTokens(ABC):
-    """The tokens of all owners, and their logins at MCP servers. Any method may raise `VaultError`.
+class KeptTokens(TokenRecords):
+    """The tokens and logins, and the renewals of tokens.
 
     Args:
         clients: the registrations at providers, by name.
@@ -45,46 +43,6 @@ class KeptTokens(ABC):
         if token is not None and covers(token, scopes) and _has_expired(token):
             token = await self._renewed(key)
         return token if token is not None and covers(token, scopes) else None
-
-    @abstractmethod
-    async def load(self, key: TokenKey) -> VaultToken | None:
-        """Return a token, even if it has expired. Return None if there is none."""
-
-    @abstractmethod
-    async def save(self, key: TokenKey, token: VaultToken) -> None:
-        """Keep a token."""
-
-    @abstractmethod
-    async def replace(self, key: TokenKey, earlier: VaultToken, token: VaultToken) -> bool:
-        """Replace a token, unless it is no longer the earlier token. Return False then."""
-
-    @abstractmethod
-    async def remove(self, key: TokenKey) -> None:
-        """Forget a token."""
-
-    @abstractmethod
-    async def keys(self) -> list[TokenKey]:
-        """Return the owners and providers of all tokens."""
-
-    @abstractmethod
-    async def load_login(self, row: str) -> Mapping[str, Any] | None:
-        """Return a login at an MCP server, or None if there is none that a key decrypts."""
-
-    @abstractmethod
-    async def save_login(self, row: str, login: Mapping[str, Any] | None) -> None:
-        """Replace a login at an MCP server. None removes it."""
-
-    @abstractmethod
-    async def logins(self) -> list[str]:
-        """Return the names of all logins at MCP servers, and of what belongs to them."""
-
-    @abstractmethod
-    def version(self) -> object:
-        """Return a value that changes if a login may have changed."""
-
-    @abstractmethod
-    def lock(self, name: str) -> AbstractAsyncContextManager[bool]:
-        """Hold a lock during a block. Yield False, without waiting, if another process holds it."""
 
     async def _renewed(self, key: TokenKey) -> VaultToken | None:
         """Renew a token. Cancelling a call does not cancel the renewal: the provider may have replaced the token."""

@@ -4,27 +4,26 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import os
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
-from pathlib import Path
 from secrets import token_urlsafe
 from time import monotonic
 from typing import TYPE_CHECKING
 from weakref import WeakValueDictionary
 
 from pegboard import AuthorizationRequiredError, MCPError
-from pegboard.plugin import Bus, LoginPage, StateFiles
+from pegboard.plugin import Bus, LoginPage
 from pegboard.types import Caller, Response
 from pegboard_client import PAGE_HEADERS, LoginFailedError, message_page
-from pegboard_plugins.auth.vault.file_tokens import FileTokens, VaultFile
+from pegboard_plugins.auth.vault.file_tokens import FileTokens
 from pegboard_plugins.auth.vault.kept_tokens import KeptTokens, covers
 from pegboard_plugins.auth.vault.provider_client import ProviderClient, ProviderRefusedError
 from pegboard_plugins.auth.vault.settings import VaultConfig
 from pegboard_plugins.auth.vault.vault_keys import vault_keys
 from pegboard_plugins.auth.vault.vault_store import TokenKey, VaultCipher, VaultError, VaultToken
 from pegboard_plugins.support.login_questions import PendingLogin
+from pegboard_plugins.support.sqlite_records import state_path
 
 if TYPE_CHECKING:
     from pegboard_plugins.auth.vault.caller_pages import CallerPages
@@ -363,23 +362,10 @@ def login_flows(config: VaultConfig, open_records: OpenStore | None = None) -> L
         config: the settings.
         open_records: opens the store that the settings name, with the function that is called before it closes.
     """
-
-    def open_vault() -> VaultFile:
-        try:
-            directory = StateFiles(os.environ).directory
-        except OSError as error:
-            raise VaultError(f"the vault cannot be used: {error}") from error
-        if directory is None:
-            raise VaultError("the vault has no directory: set HOME or PEGBOARD_STATE_DIR")
-        keys = vault_keys(config)
-        vault = VaultFile(Path(directory) / "vault.db", keys)
-        if keys[1:]:
-            vault.rotate()
-        return vault
-
     clients = {name: ProviderClient(name, settings) for name, settings in config.providers.items()}
     callers = config.callers
-    tokens: KeptTokens = FileTokens(open_vault, clients)
+    find = partial(state_path, "vault.db", VaultError)
+    tokens: KeptTokens = FileTokens(find, partial(vault_keys, config), clients)
     if config.store is not None and open_records is not None:
         from pegboard_plugins.auth.vault.shared_tokens import SharedTokens
 

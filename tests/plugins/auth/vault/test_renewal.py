@@ -6,7 +6,6 @@ import asyncio
 import json
 import os
 import signal
-import sqlite3
 import sys
 from pathlib import Path
 
@@ -114,7 +113,7 @@ async def test_a_vault_that_cannot_be_written_does_not_use_the_refresh_token(
     monkeypatch: pytest.MonkeyPatch, flows: LoginFlows, provider: ProviderServer
 ) -> None:
     def fail(*_: object) -> bytes:
-        raise sqlite3.OperationalError("database or disk is full")
+        raise VaultError("the file cannot be used: database or disk is full")
 
     with monkeypatch.context() as full:
         full.setattr(VaultCipher, "seal", fail)

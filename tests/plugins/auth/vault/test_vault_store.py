@@ -9,8 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from pegboard_plugins.auth.vault.file_tokens import FileTokens, VaultFile
+from pegboard_plugins.auth.vault.file_tokens import FileTokens
 from pegboard_plugins.auth.vault.settings import VaultConfig
+from pegboard_plugins.auth.vault.token_records import LOGINS, TOKENS, record_id
 from pegboard_plugins.auth.vault.vault_keys import vault_keys
 from pegboard_plugins.auth.vault.vault_store import TokenKey, VaultError, VaultToken
 from tests.plugins.auth.vault.conftest import logins
@@ -21,7 +22,7 @@ OLD, NEW = "0123456789abcdef-old-old-old-old-old", "0123456789abcdef-new-new-new
 
 
 def vault(path: Path, keys: list[str]) -> FileTokens:
-    return FileTokens(lambda: VaultFile(path, keys), {})
+    return FileTokens(lambda: path, lambda: keys, {})
 
 
 async def test_a_token_is_kept_encrypted_in_a_file_of_its_owner(state: Path) -> None:
@@ -52,7 +53,7 @@ async def test_rotation_needs_the_old_key_once(state: Path) -> None:
     with pytest.raises(VaultError, match="another key"):
         await vault(path, [NEW]).load(ANN)
     await vault(path, ["0123456789abcdef-lost-lost-lost-lost"]).save(BEN, TOKEN)  # prevents no rotation
-    VaultFile(path, [NEW, OLD]).rotate()
+    await vault(path, [NEW, OLD]).keys()  # the first use encrypts all with the new key
     assert await vault(path, [NEW]).load(ANN) == TOKEN
 
 
@@ -61,21 +62,21 @@ async def test_a_login_at_a_server_is_encrypted_rotated_and_bound_to_the_server(
     await vault(path, [OLD]).save_login("https://one.example", login)
     assert b"canary" not in path.read_bytes()
     assert await vault(path, [NEW]).load_login("https://one.example") is None  # a new login replaces it
-    VaultFile(path, [NEW, OLD]).rotate()
+    await vault(path, [NEW, OLD]).keys()  # the first use encrypts all with the new key
     assert await vault(path, [NEW]).load_login("https://one.example") == login
     with closing(sqlite3.connect(path)) as file, file:
-        file.execute("UPDATE server_logins SET server = 'https://two.example'")
+        file.execute("UPDATE records SET id = ?", (record_id(LOGINS, ["https://two.example"]),))
     assert await vault(path, [NEW]).load_login("https://two.example") is None
     await vault(path, [NEW]).save_login("https://two.example", None)
     with closing(sqlite3.connect(path)) as file, file:
-        assert file.execute("SELECT * FROM server_logins").fetchall() == []
+        assert file.execute("SELECT * FROM records").fetchall() == []
 
 
 async def test_a_row_of_one_owner_is_not_accepted_for_another(state: Path) -> None:
     store = vault(state / "vault.db", [OLD])
     await store.save(ANN, TOKEN)
     with closing(sqlite3.connect(state / "vault.db")) as file, file:
-        file.execute("UPDATE tokens SET subject = 'ben'")
+        file.execute("UPDATE records SET id = ?", (record_id(TOKENS, BEN),))
     file.close()
     with pytest.raises(VaultError):
         await store.load(BEN)
@@ -94,7 +95,7 @@ async def test_a_damaged_row_is_one_error(state: Path, sealed: str) -> None:
     store = vault(state / "vault.db", [OLD])
     await store.save(ANN, TOKEN)
     with closing(sqlite3.connect(state / "vault.db")) as file, file:
-        file.execute(f"UPDATE tokens SET sealed = {sealed}")
+        file.execute(f"UPDATE records SET content = {sealed}")
     file.close()
     with pytest.raises(VaultError, match="pegboard logout acme"):
         await store.load(ANN)

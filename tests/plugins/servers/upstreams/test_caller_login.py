@@ -18,7 +18,7 @@ from pegboard import AuthorizationRequiredError
 from pegboard.plugin import LoginPage
 from pegboard_client import Asked, Client, Endpoint
 from pegboard_plugins.auth.vault import server_logins
-from pegboard_plugins.auth.vault.file_tokens import FileTokens, VaultFile
+from pegboard_plugins.auth.vault.file_tokens import FileTokens
 from pegboard_plugins.auth.vault.login_flows import LoginFlow, LoginFlows
 from pegboard_plugins.auth.vault.own_logins import OwnLogins
 from pegboard_plugins.auth.vault.server_logins import ServerLogins
@@ -426,7 +426,7 @@ class InterruptedVault(FileTokens):
     ending: asyncio.Future[object] | None = None
 
     def __init__(self, file: Path) -> None:
-        super().__init__(lambda: VaultFile(file, vault_keys(VaultConfig())), {})
+        super().__init__(lambda: file, lambda: vault_keys(VaultConfig()), {})
         self._waits = asyncio.Event()
 
     async def _step(self) -> None:
