@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping
-from ipaddress import ip_address
 from typing import Any
 from urllib.parse import urlsplit
 
 from pegboard_plugins.support.bearer import checked_scopes
+from pegboard_plugins.support.loopback import is_loopback
 
 _VERIFIED = ("verify_exp", "verify_iat", "verify_iss", "verify_nbf")
 
@@ -107,18 +107,14 @@ def url_problem(url: str) -> str | None:
         return "invalid URL: use one such as https://tools.example.com/mcp"
     if "@" in parts.netloc or "#" in url or "?" in url:
         return "the URL must not have a user, a query or a fragment"
-    if parts.scheme == "https" or (parts.scheme == "http" and is_loopback(url)):
+    if parts.scheme == "https" or (parts.scheme == "http" and is_loopback(name)):
         return None
     return "the URL must be https: only servers on this machine may use http"
 
 
-def is_loopback(url: str) -> bool:
+def is_on_this_machine(url: str) -> bool:
     """Return True if a URL names this machine."""
-    name = urlsplit(url).hostname or ""
-    try:
-        return name == "localhost" or ip_address(name).is_loopback
-    except ValueError:
-        return False
+    return is_loopback(urlsplit(url).hostname or "")
 
 
 def path_of(url: str) -> str:

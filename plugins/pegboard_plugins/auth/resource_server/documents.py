@@ -12,7 +12,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
-from pegboard_plugins.auth.resource_server.conversions import is_loopback, url_problem
+from pegboard_plugins.auth.resource_server.conversions import is_on_this_machine, url_problem
 
 if TYPE_CHECKING:
     from pegboard_plugins.auth.resource_server.settings import AuthorizationServer
@@ -84,7 +84,7 @@ def _metadata_urls(issuer: str) -> list[str]:
 
 def _may_point_to(issuer: str, uri: str) -> bool:
     """Return True if a server may name this URL. Only servers on this machine may name URLs on this machine."""
-    return url_problem(uri.partition("?")[0]) is None and (is_loopback(issuer) or not is_loopback(uri))
+    return url_problem(uri.partition("?")[0]) is None and (is_on_this_machine(issuer) or not is_on_this_machine(uri))
 
 
 async def fetch(url: str, form: Mapping[str, str] | None = None, headers: Mapping[str, str] = NOTHING) -> Any:

@@ -20,8 +20,8 @@ from pegboard.plugin import Authenticator, Gauge, Observer, ProtocolContext, Ses
 from pegboard.types import Caller, Request, Response
 from pegboard_plugins.operation.prometheus import POLICY
 from pegboard_plugins.operation.prometheus.call_counts import BUCKETS, CallCounts, Durations
-from pegboard_plugins.operation.prometheus.settings import is_loopback
 from pegboard_plugins.support.bearer import BearerScheme
+from pegboard_plugins.support.loopback import is_loopback
 
 if TYPE_CHECKING:
     from pegboard_plugins.operation.prometheus.settings import PrometheusConfig

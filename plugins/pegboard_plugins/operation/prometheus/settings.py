@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from ipaddress import ip_address
 from typing import Annotated
 
 from pydantic import Field, SecretStr, field_validator
@@ -10,12 +9,8 @@ from pydantic import Field, SecretStr, field_validator
 from pegboard import PluginConfig
 from pegboard.plugin import WidensAccess
 from pegboard_plugins.support.bearer import is_bearer_token
+from pegboard_plugins.support.loopback import is_loopback
 from pegboard_plugins.support.secret_strength import SECRET_BYTES, is_weak_secret
-
-
-def is_loopback(host: str) -> bool:
-    """Return whether only this machine can connect to an address."""
-    return host == "localhost" or ip_address(host).is_loopback
 
 
 class PrometheusConfig(PluginConfig):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from ipaddress import ip_address
 from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
@@ -12,6 +11,7 @@ from pegboard.plugin import ProtocolError, text_problems
 from pegboard.types import Question
 from pegboard_plugins.servers.upstreams.settings import ServerConfig
 from pegboard_plugins.support.jsonrpc import INVALID_PARAMS, METHOD_NOT_FOUND
+from pegboard_plugins.support.loopback import is_loopback
 
 CAPABILITIES: Mapping[str, Any] = {
     "elicitation": {"form": {}, "url": {}},
@@ -189,14 +189,7 @@ def is_safe_link(url: str) -> bool:
         return False
     if not is_link or not url.isascii() or not url.isprintable() or " " in url or "\\" in url:
         return False
-    return parts.scheme == "https" or (parts.scheme == "http" and _is_loopback(str(parts.hostname)))
-
-
-def _is_loopback(host: str) -> bool:
-    try:
-        return host == "localhost" or ip_address(host).is_loopback
-    except ValueError:
-        return False
+    return parts.scheme == "https" or (parts.scheme == "http" and is_loopback(str(parts.hostname)))
 
 
 def _is_form(params: Mapping[str, Any]) -> bool:

@@ -14,6 +14,7 @@ from typing import Any
 from aiohttp import web
 
 from pegboard.plugin import TransportContext, TransportError
+from pegboard_plugins.support.loopback import is_loopback
 from pegboard_plugins.support.refusal_log import RefusalLog
 from pegboard_plugins.transports.http.access_log import access_logger, wants_access_log
 from pegboard_plugins.transports.http.aiohttp_access_log import AccessLogger
@@ -29,7 +30,7 @@ from pegboard_plugins.transports.http.passed_sockets import (
 )
 from pegboard_plugins.transports.http.port_owner import cannot_open
 from pegboard_plugins.transports.http.request_guard import RequestGuard
-from pegboard_plugins.transports.http.settings import HttpConfig, is_loopback
+from pegboard_plugins.transports.http.settings import HttpConfig
 from pegboard_plugins.transports.http.staged_close import LINGER_SECONDS
 from pegboard_plugins.transports.http.unix_socket import UnixSocket, is_own_peer
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from ipaddress import ip_address, ip_network
+from ipaddress import ip_network
 from pathlib import Path
 from typing import Annotated, Any, Self
 
@@ -11,16 +11,7 @@ from pydantic import BeforeValidator, Field, PlainSerializer, field_validator, m
 
 from pegboard import PluginConfig
 from pegboard.plugin import WidensAccess
-
-
-def is_loopback(host: str) -> bool:
-    """Return True if only this machine reaches a host."""
-    if host == "localhost":
-        return True
-    try:
-        return ip_address(host).is_loopback
-    except ValueError:
-        return False
+from pegboard_plugins.support.loopback import is_loopback
 
 
 def _file_mode(value: Any) -> Any:
