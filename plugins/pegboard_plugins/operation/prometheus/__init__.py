@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterable
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, nullcontext
 from functools import cached_property
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
@@ -76,13 +76,12 @@ class PrometheusPlugin(Plugin):
         """Open the port of the metrics, unless the HTTP server serves them. Each worker has a port of its own."""
         number, count = context.worker
         self._endpoint.collector.worker = number if count > 1 else 0
+        if self.config.token is not None:
+            return nullcontext()
         return self._run_worker() if count > 1 else self._run()
 
     @asynccontextmanager
     async def _run_worker(self) -> AsyncIterator[Any]:
-        if self.config.token is not None:
-            yield None
-            return
         opening = asyncio.create_task(self._endpoint.listen_when_free())
         try:
             yield None
@@ -94,9 +93,6 @@ class PrometheusPlugin(Plugin):
 
     @asynccontextmanager
     async def _run(self) -> AsyncIterator[Any]:
-        if self.config.token is not None:
-            yield None
-            return
         close = self._endpoint.listen()
         try:
             yield None
