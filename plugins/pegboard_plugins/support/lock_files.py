@@ -5,9 +5,9 @@ from __future__ import annotations
 import errno
 import os
 import stat
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 from pydantic_core import from_json
 
@@ -16,11 +16,13 @@ from pegboard.terminal import dotted
 from pegboard_plugins.support.catalogue_lock import (
     CANONICAL_FORM,
     LOCK_FORMAT,
+    LOCKED_KINDS,
     CatalogueLock,
     LockedDefinition,
     LockedOwner,
     LockFileError,
 )
+from pegboard_plugins.support.json_types import Each, wrong_type
 
 LOCK_FILE_NAME = "pegboard.lock"
 MAX_LOCK_BYTES = 64 * 1024 * 1024
@@ -90,21 +92,17 @@ def _without_waiting(path: str, flags: int) -> int:
 
 # --- Reading of the text of a lock file.
 
-Read = TypeVar("Read")
-
-
-class _DamageError(Exception):
-    """A value has the wrong type.
-
-    Args:
-        problem: the type that it must have, as a clause such as "must be a string".
-        path: the members from the value that was read to the wrong one.
-    """
-
-    def __init__(self, problem: str, *path: str) -> None:
-        super().__init__(problem)
-        self.problem = problem
-        self.path = path
+_DEFINITIONS = Each({"digest": str, "definition": dict})
+_OWNER: Mapping[str, Any] = {
+    "distribution": str,
+    "version": str,
+    "description": str,
+    "hooks": list,
+    "settings_schema": dict,
+    "settings_digest": str,
+    **dict.fromkeys(LOCKED_KINDS, _DEFINITIONS),
+}
+_LOCK: Mapping[str, Any] = {"owners": Each(_OWNER), "host_digest": str}
 
 
 def parse_lock(data: bytes) -> CatalogueLock:
@@ -125,65 +123,20 @@ def parse_lock(data: bytes) -> CatalogueLock:
             f"has format {versions[0]!r:.60} and canonical form {versions[1]!r:.60}; "
             f"this host reads format {LOCK_FORMAT} and canonical form {CANONICAL_FORM}"
         )
+    if (wrong := wrong_type(tree, _LOCK)) is not None:
+        raise LockFileError(f"is damaged: {dotted(wrong.path)} {wrong.problem}")
     try:
-        return CatalogueLock(_member(tree, "owners", _owners), _member(tree, "host_digest", _text, ""))
-    except _DamageError as damage:
-        raise LockFileError(f"is damaged: {dotted(damage.path)} {damage.problem}") from None
+        return CatalogueLock(
+            {name: _owner(owner) for name, owner in tree["owners"].items()}, tree.get("host_digest", "")
+        )
+    except KeyError as error:
+        raise LockFileError(f"is damaged: it has no member {error}") from None
 
 
-def _member(tree: Mapping[str, Any], name: str, read: Callable[[Any], Read], default: Any = None) -> Read:
-    """Return a member, or the default, as `read` returns it."""
-    try:
-        return read(tree.get(name, default))
-    except _DamageError as damage:
-        raise _DamageError(damage.problem, name, *damage.path) from None
-
-
-def _owners(value: object) -> dict[str, LockedOwner]:
-    tree = _object(value)
-    return {name: _member(tree, name, _owner) for name in tree}
-
-
-def _owner(value: object) -> LockedOwner:
-    tree = _object(value)
-    return LockedOwner(
-        distribution=_member(tree, "distribution", _text, ""),
-        version=_member(tree, "version", _text, ""),
-        description=_member(tree, "description", _text, ""),
-        hooks=_member(tree, "hooks", _texts, []),
-        settings_schema=_member(
-            tree, "settings_schema", lambda settings: None if settings is None else _object(settings)
-        ),
-        settings_digest=_member(tree, "settings_digest", _text, ""),
-        tools=_member(tree, "tools", _items, {}),
-        resources=_member(tree, "resources", _items, {}),
-        prompts=_member(tree, "prompts", _items, {}),
-    )
-
-
-def _items(value: object) -> dict[str, LockedDefinition]:
-    tree = _object(value)
-    return {name: _member(tree, name, _definition) for name in tree}
-
-
-def _definition(value: object) -> LockedDefinition:
-    tree = _object(value)
-    return LockedDefinition(_member(tree, "digest", _text), _member(tree, "definition", _object))
-
-
-def _texts(value: object) -> tuple[str, ...]:
-    if not isinstance(value, list) or not all(isinstance(item, str) for item in value):
-        raise _DamageError("must be a list of strings")
-    return tuple(value)
-
-
-def _text(value: object) -> str:
-    if not isinstance(value, str):
-        raise _DamageError("must be a string")
-    return value
-
-
-def _object(value: object) -> dict[str, Any]:
-    if not isinstance(value, dict):
-        raise _DamageError("must be an object")
-    return value
+def _owner(tree: Mapping[str, Any]) -> LockedOwner:
+    members: dict[str, Any] = {name: tree[name] for name in _OWNER if name in tree}
+    members["hooks"] = tuple(members.get("hooks", ()))
+    for kind in LOCKED_KINDS:
+        items = members.get(kind, {}).items()
+        members[kind] = {name: LockedDefinition(item["digest"], item["definition"]) for name, item in items}
+    return LockedOwner(**members)

@@ -19,6 +19,7 @@ from pegboard_plugins.operation.lock.canonical import digest_of
 from pegboard_plugins.operation.lock.definition_objects import HOST_MEMBERS, host_options
 from pegboard_plugins.operation.lock.verification import unlocked_reason
 from pegboard_plugins.support.catalogue_lock import CatalogueLock, LockedDefinition, LockedOwner
+from pegboard_plugins.support.json_types import wrong_type
 
 _VERSION = "pegboard/version"
 _TAGS = "pegboard/tags"
@@ -117,7 +118,6 @@ _TOOL: Mapping[str, Any] = {
 """The types of the members with which a host serves a tool. A list has strings."""
 _OTHER: Mapping[str, Any] = {"_meta": _META}
 """The types of such members of a resource or prompt. The host checks all others when it compiles the definition."""
-_WORDS: Mapping[type, str] = {str: "a string", list: "a list of strings", dict: "an object"}
 
 
 def damage(owner: LockedOwner) -> str | None:
@@ -125,19 +125,7 @@ def damage(owner: LockedOwner) -> str | None:
     others = {**owner.resources, **owner.prompts}
     definitions = [(name, {"inputSchema": None, **tool.definition}, _TOOL) for name, tool in owner.tools.items()]
     definitions += [(name, dict(item.definition), _OTHER) for name, item in others.items()]
-    wrong = (f"{name}: {problem}" for name, members, types in definitions if (problem := _wrong(members, types)))
-    return next(wrong, None)
-
-
-def _wrong(tree: Mapping[str, Any], types: Mapping[str, Any], path: str = "") -> str | None:
-    """Return the first member of an object with a wrong type, or None."""
-    for name, expected in types.items():
-        if name not in tree:
-            continue
-        value: Any = tree[name]
-        kind: Any = expected if isinstance(expected, type) else dict
-        if type(value) is not kind or (kind is list and not all(type(item) is str for item in value)):
-            return f"{path}{name} must be {_WORDS[kind]}"
-        if kind is not expected and (inner := _wrong(value, expected, f"{path}{name}.")):
-            return inner
+    for name, members, types in definitions:
+        if (wrong := wrong_type(members, types)) is not None:
+            return f"{name}: {'.'.join(wrong.path)} {wrong.problem}"
     return None
