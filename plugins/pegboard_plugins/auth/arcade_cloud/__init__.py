@@ -104,7 +104,6 @@ class ArcadeCloudPlugin(Plugin):
 
     @hookimpl
     def register_token_sources(self) -> Iterable[TokenSource]:
-        """Return the source of tokens from the cloud."""
         return [self._tokens]
 
     @hookimpl

@@ -272,5 +272,4 @@ class AuthProvidersPlugin(Plugin):
 
     @hookimpl
     def register_auth_providers(self) -> Iterable[AuthProvider]:
-        """Return the description of each provider."""
         return [entry.provider for entry in PROVIDERS]

@@ -80,7 +80,6 @@ class AuthTokenPlugin(Plugin):
 
     @hookimpl
     def register_authenticators(self) -> Iterable[Authenticator]:
-        """Return the authenticator for the configured tokens."""
         return [StaticBearer(self.config)]
 
 

@@ -42,7 +42,6 @@ class LoginPlugin(Plugin):
 
     @hookimpl
     def register_authenticators(self, context: PluginContext) -> Iterable[Authenticator]:
-        """Return the authenticator for the access tokens."""
         from pegboard_plugins.auth.login.login_authenticator import LoginAuthenticator
 
         return [LoginAuthenticator(self.config, self._signer, self._grants(context))]

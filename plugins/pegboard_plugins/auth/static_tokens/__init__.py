@@ -65,7 +65,6 @@ class StaticTokensPlugin(Plugin):
 
     @hookimpl
     def register_token_sources(self, context: PluginContext) -> Iterable[TokenSource]:
-        """Return the source of configured tokens."""
         return [StaticTokens(self.config, context.get_secret)]
 
 

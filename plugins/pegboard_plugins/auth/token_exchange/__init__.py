@@ -31,7 +31,6 @@ class TokenExchangePlugin(Plugin):
 
     @hookimpl
     def register_token_sources(self) -> Iterable[TokenSource]:
-        """Return the source of exchanged tokens."""
         return [self._tokens]
 
     @hookimpl

@@ -46,7 +46,6 @@ class VaultPlugin(Plugin):
 
     @hookimpl
     def register_token_sources(self, context: PluginContext) -> Iterable[TokenSource]:
-        """Return the source of the tokens in the vault."""
         from pegboard_plugins.auth.vault.vault_source import VaultSource
 
         return [VaultSource(self._logins(context))]

@@ -31,5 +31,4 @@ class GoogleErrorsPlugin(Plugin):
 
     @hookimpl
     def register_error_adapters(self) -> Iterable[ErrorAdapter]:
-        """Return the adapter."""
         return [GoogleErrorAdapter()]

@@ -29,5 +29,4 @@ class HttpErrorsPlugin(Plugin):
 
     @hookimpl
     def register_error_adapters(self) -> Iterable[ErrorAdapter]:
-        """Return the adapter."""
         return [HttpErrorAdapter()]

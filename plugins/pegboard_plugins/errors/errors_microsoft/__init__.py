@@ -31,5 +31,4 @@ class MicrosoftErrorsPlugin(Plugin):
 
     @hookimpl
     def register_error_adapters(self) -> Iterable[ErrorAdapter]:
-        """Return the adapter."""
         return [MicrosoftErrorAdapter()]

@@ -31,5 +31,4 @@ class SlackErrorsPlugin(Plugin):
 
     @hookimpl
     def register_error_adapters(self) -> Iterable[ErrorAdapter]:
-        """Return the adapter."""
         return [SlackErrorAdapter()]

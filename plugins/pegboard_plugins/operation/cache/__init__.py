@@ -46,7 +46,6 @@ class CachePlugin(Plugin):
 
     @hookimpl
     def register_middleware(self) -> Iterable[Middleware]:
-        """Return middleware for tools."""
         return [ResultCache(self.config)]
 
 

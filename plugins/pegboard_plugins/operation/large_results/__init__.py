@@ -60,7 +60,6 @@ class LargeResultsPlugin(Plugin):
 
     @hookimpl
     def register_middleware(self) -> Iterable[Middleware]:
-        """Return middleware for tools."""
         return [LargeResults(self.config, self._kept)]
 
     @hookimpl

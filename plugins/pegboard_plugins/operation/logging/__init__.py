@@ -45,7 +45,6 @@ class LoggingPlugin(Plugin):
 
     @hookimpl
     def register_middleware(self) -> Iterable[Middleware]:
-        """Return the middleware."""
         return [Logging()] if self.config.requests else []
 
 

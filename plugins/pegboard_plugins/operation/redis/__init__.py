@@ -37,7 +37,6 @@ class RedisPlugin(Plugin):
 
     @hookimpl
     def register_stores(self, context: PluginContext) -> Iterable[Store]:
-        """Return the stores and the bus."""
         return [
             Store(contract=SessionStore, open=self._sessions),
             Store(contract=EventStore, open=self._events),

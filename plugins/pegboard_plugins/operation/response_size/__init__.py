@@ -35,7 +35,6 @@ class ResponseSizePlugin(Plugin):
 
     @hookimpl
     def register_middleware(self) -> Iterable[Middleware]:
-        """Return middleware for tools, resources and prompts."""
         return [ResponseSize(self.config.warn_bytes)]
 
 

@@ -49,7 +49,6 @@ class TimingPlugin(Plugin):
 
     @hookimpl
     def register_middleware(self) -> Iterable[Middleware]:
-        """Return middleware for every request."""
         return [self._timing]
 
     @hookimpl

@@ -84,7 +84,6 @@ class McpPlugin(Plugin):
 
     @hookimpl
     def register_protocols(self) -> Iterable[StreamProtocol]:
-        """Return the protocol of message streams."""
         from pegboard_plugins.protocols.mcp.message_stream import McpProtocol
 
         profile = self._profiles.get(self.config.stream_profile or "")

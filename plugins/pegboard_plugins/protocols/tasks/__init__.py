@@ -94,7 +94,6 @@ class TasksPlugin(Plugin):
 
     @hookimpl
     def register_stores(self) -> Iterable[Store]:
-        """Return the stores in memory and in SQLite."""
         return [Store(RecordStore, _memory, "memory", in_memory=True), Store(RecordStore, _sqlite, "sqlite")]
 
     def describe(self, item: Tool | Resource, value: Any, resources: Mapping[str, Resource]) -> dict[str, Any] | None:

@@ -13,7 +13,6 @@ class SecretsEnvPlugin(Plugin):
 
     @hookimpl
     def register_secret_stores(self) -> Iterable[SecretStore]:
-        """Return the store of environment variables."""
         return [EnvironmentStore()]
 
 

@@ -48,7 +48,6 @@ class SecretsFilesPlugin(Plugin):
 
     @hookimpl
     def register_secret_stores(self) -> Iterable[SecretStore]:
-        """Return the store of files."""
         return [FileStore(self.config.directory)]
 
 

@@ -37,7 +37,6 @@ class SecretsKeyringPlugin(Plugin):
 
     @hookimpl
     def register_secret_stores(self) -> Iterable[SecretStore]:
-        """Return the store of the keyring."""
         return [KeyringStore(self.config.service, self.config.timeout_seconds)]
 
 

@@ -30,7 +30,6 @@ class HttpPlugin(Plugin):
 
     @hookimpl
     def register_transports(self) -> Iterable[Transport]:
-        """Return the HTTP server."""
         return [self._transport]
 
     @hookimpl

@@ -40,7 +40,6 @@ class StdioPlugin(Plugin):
 
     @hookimpl
     def register_transports(self) -> Iterable[Transport]:
-        """Return the transport for standard input and output."""
         return [
             StdioTransport(self._running, self.config.max_message_bytes, finishes=self.config.after_eof == "finish")
         ]

@@ -383,7 +383,6 @@ class FastMCP(ChangingToolkit):
 
     @hookimpl
     def register_routes(self) -> Iterable[Route]:
-        """Return the custom routes."""
         return self._routes
 
 
