@@ -184,10 +184,6 @@ def vault_logins() -> ServerLogins:
     return ServerLogins(login_flows(VaultConfig()))
 
 
-def state_key() -> str:
-    return (Path(os.environ["PEGBOARD_STATE_DIR"]) / "vault-key").read_text().strip()
-
-
 async def test_a_withdrawn_token_and_missing_scopes_name_the_command(
     tmp_path: Path, server: LoginServer, person: Person
 ) -> None:
