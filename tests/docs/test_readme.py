@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.docs.pages import Page, pegboard
+from tests.docs.pages import Page, pegboard, serving
 from tests.plugins.auth.vault.test_commands import pegboard as run_pegboard
 from tests.support.environments import built_wheels, make_environment
 from tests.support.login_server import LoginServer
@@ -37,6 +37,14 @@ def test_the_first_commands_succeed(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     for command in commands:
         done = pegboard(*shlex.split(command), cwd=tmp_path)
         assert (done.code, bool(done.out or done.err)) == (0, True), done.err
+
+
+def test_the_server_of_the_file_is_at_the_address(tmp_path: Path) -> None:
+    (tmp_path / "words.py").write_text(README.files["words.py"])
+    command, address = re.findall(r"`pegboard serve (\S+)` serves the same tool at <http://127.0.0.1:8000(\S+)>", README)[0]
+    with serving(tmp_path, command) as origin:
+        called = pegboard("call", "--url", f"{origin}{address}", "words_count", "text=to be", cwd=tmp_path)
+    assert called.out == "2\n", called.err
 
 
 def test_the_settings_enable_plugins_and_disable_tools(tmp_path: Path) -> None:
