@@ -227,20 +227,25 @@ class ToolkitBase:
 
     @hookimpl
     def register_tools(self) -> Iterable[ToolDefinition]:
+        """Implement the hook `register_tools`."""
         return self._tools
 
     @hookimpl
     def register_resources(self) -> Iterable[ResourceDefinition]:
+        """Implement the hook `register_resources`."""
         return self._resources
 
     @hookimpl
     def register_prompts(self) -> Iterable[PromptDefinition]:
+        """Implement the hook `register_prompts`."""
         return self._prompts
 
     @hookimpl
     def register_folders(self) -> Iterable[ContentFolder]:
+        """Implement the hook `register_folders`."""
         return self._folders
 
     @hookimpl(specname="lifespan")
     def enter_lifespan(self, context: PluginContext) -> Lifespan:
+        """Implement the hook `lifespan`."""
         return nullcontext() if self._lifespan is None else self._lifespan(context.config)

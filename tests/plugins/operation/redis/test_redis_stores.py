@@ -127,6 +127,7 @@ async def test_full_stores_refuse_sessions_and_expired_ones_make_room(server: Re
 
 
 async def test_waiting_commands_are_one_round_trip(server: RedisServer) -> None:
+    server.client.flushdb()
     async with connected(config(server)) as connection:
         store = RedisSessions(connection, config(server))
         await store.create("s", "ada", {"a": b"1"})
