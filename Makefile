@@ -109,7 +109,7 @@ bench: install  ## measure beside other frameworks and a bare floor; benchmarks/
 	$(BIN)/python -m benchmarks $(if $(OVERRIDES),--overrides $(OVERRIDES))
 
 results: install  ## measure again for docs/results.md, and draw its pictures; continues a run that was interrupted
-	$(BIN)/python -m benchmarks --resume --rounds 3 --seconds 0.16 --output benchmarks/.cache/page.json \
+	$(BIN)/python -m benchmarks --resume --rounds 3 --seconds 0.8 --output benchmarks/.cache/page.json \
 		--only start,memory,call,http-call,auth,mounted-call,http-list,http-memory,http-size,data \
 		--contenders pegboard,pegboard+files,pegboard+uvloop,pegboard+public,mcp,mcp+fast,mcp1,fastmcp,arcade-mcp,floor,floor+tasks,floor+uvloop \
 		$(if $(OVERRIDES),--overrides $(OVERRIDES))

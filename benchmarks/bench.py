@@ -5,12 +5,11 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Final, TypeAlias
 
 from benchmarks.contenders import Contender, Contenders
 from benchmarks.http.server import HttpServer
-from benchmarks.machine import Pace
 from benchmarks.messages import MODERN, handshake, request, result_of
 from benchmarks.process import Server
 from benchmarks.results import Results
@@ -34,7 +33,6 @@ class Bench:
         rounds: the number of rounds, each with new processes.
         seconds: the approximate duration of one measurement of calls in a round.
         cpus: the processors for servers; None for all.
-        pace: the speed of the processor.
     """
 
     contenders: Contenders
@@ -43,7 +41,6 @@ class Bench:
     rounds: int
     seconds: float
     cpus: set[int] | None
-    pace: Pace = field(default_factory=Pace)
 
     @property
     def burst_seconds(self) -> float:
@@ -65,7 +62,9 @@ class Bench:
         bursts: int = BURSTS,
         most: int | None = None,
     ) -> None:
-        """Measure contenders whose bursts take turns in each case, such as A B C A B C. Add the best of each round.
+        """Measure contenders whose bursts take turns, such as A B C A B C. Add the best of each round.
+
+        The bursts of a row are spread over the whole round: the machine may be slow for a minute.
 
         Args:
             scenario: the scenario.
@@ -77,14 +76,12 @@ class Bench:
         """
         for contenders in self._rounds(f"{scenario} {what}".rstrip(), names, min(self.rounds, most or self.rounds)):
             with ExitStack() as started:
-                cases: dict[str, dict[str, Burst]] = {}
-                for contender in contenders:
-                    for (case, row), burst in started.enter_context(prepare(contender)).items():
-                        cases.setdefault(case, {})[row] = burst
-                for case, rows in cases.items():
-                    turns = [{row: self.pace.steady(burst) for row, burst in rows.items()} for _ in range(bursts)]
-                    for row in rows:
-                        self.results.add(scenario, case, row, **_best([turn[row] for turn in turns]))
+                rows = [row for contender in contenders for row in started.enter_context(prepare(contender)).items()]
+                cases = list(dict.fromkeys(case for (case, _), _ in rows))
+                rows.sort(key=lambda row: cases.index(row[0][0]))  # rows that are compared follow each other
+                turns = [[burst() for _, burst in rows] for _ in range(bursts)]
+                for ((case, row), _), measured in zip(rows, zip(*turns, strict=True), strict=True):
+                    self.results.add(scenario, case, row, **_best(measured))
 
     def _rounds(self, what: str, names: Iterable[str], rounds: int) -> Iterator[list[Contender]]:
         chosen = [self.contenders.get(name) for name in names if name in self.names]

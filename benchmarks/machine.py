@@ -5,21 +5,15 @@ from __future__ import annotations
 import os
 import platform
 import resource
-import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 OTHERS_LIMIT = 0.05
 """The share of the machine's CPU time that other programs may use without a warning."""
 STEAL_LIMIT = 0.01
-FULL_SPEED = 1.1
-"""The duration of a loop at full speed, relative to its least duration."""
-PATIENCE_SECONDS = 2
-
-T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,42 +89,6 @@ def description() -> dict[str, Any]:
 def one_processor() -> set[int]:
     """Return the processor for the servers and the client. On two, they may share a core, and slow each other."""
     return {max(os.sched_getaffinity(0))}
-
-
-class Pace:
-    """The speed of the processor of this process. Other machines on the same hardware halve it at times."""
-
-    def __init__(self) -> None:
-        self._least = min(_spin() for _ in range(100))
-
-    def steady(self, burst: Callable[[], T]) -> T:
-        """Return the result of a burst before and after which the processor had its full speed.
-
-        Wait for this speed, and repeat the burst, for at most `PATIENCE_SECONDS`. A lower speed then counts as full.
-        """
-        deadline = time.monotonic() + PATIENCE_SECONDS
-        while True:
-            while not self._is_full() and time.monotonic() < deadline:
-                time.sleep(0.01)
-            result = burst()
-            if self._is_full():
-                return result
-            if time.monotonic() >= deadline:
-                self._least = _spin()
-                return result
-
-    def _is_full(self) -> bool:
-        seconds = _spin()
-        self._least = min(self._least, seconds)
-        return seconds <= FULL_SPEED * self._least
-
-
-def _spin() -> float:
-    """Return the CPU seconds of a loop."""
-    started = time.process_time()
-    for _ in range(20_000):
-        pass
-    return time.process_time() - started
 
 
 @contextmanager

@@ -27,7 +27,7 @@ BASELINES: Final = {
 """The code that `python -c` runs in pegboard's environment. Its last statement prints a line, which ends the time."""
 SIZES: Final = (200, 1000)
 """The numbers of tools in toolkits that a lock lists."""
-_BURSTS: Final = 3
+_BURSTS: Final = 4
 
 
 def case(size: int) -> str:
