@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Iterable
-from contextlib import suppress
+import os
+from collections.abc import AsyncIterator, Iterable, Iterator
+from contextlib import contextmanager, suppress
 
 from pegboard import PluginConfig
 from pegboard.plugin import Connection, Plugin, Transport, TransportContext, TransportError, hookimpl
@@ -50,20 +51,35 @@ class UnixLinesTransport(Transport):
         self._path = path
 
     async def run(self, host: TransportContext) -> None:
-        """Serve every client that connects. Only the user who runs the host can open the socket."""
+        """Serve every client that connects. Only the user who runs the host can connect."""
 
         async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
             await host.serve(UnixConnection(writer), lines(reader), caller=LOCAL)
 
         try:
-            server = await asyncio.start_unix_server(serve, self._path, limit=MAX_MESSAGE_BYTES)
+            server = await asyncio.start_unix_server(serve, self._path, limit=MAX_MESSAGE_BYTES, start_serving=False)
         except OSError as error:
             raise TransportError(f"cannot listen on {self._path}: {error.strerror}") from error
-        host.opened(self._path, local=True, policy="mcp")
         try:
-            await asyncio.Event().wait()  # until the host cancels it; serve_forever would wait for the clients, too
+            with private(self._path):
+                await server.start_serving()  # clients cannot connect before
+                host.opened(self._path, local=True, policy="mcp")
+                await asyncio.Event().wait()  # until the host cancels it; serve_forever would wait for the clients, too
         finally:
             server.close()
+
+
+@contextmanager
+def private(path: str) -> Iterator[None]:
+    """Let only its owner connect to a socket, whatever the umask is. At the end, remove the file if it is the same."""
+    os.chmod(path, 0o600)
+    made = os.stat(path)
+    try:
+        yield
+    finally:
+        with suppress(FileNotFoundError):
+            if os.path.samestat(os.stat(path), made):
+                os.unlink(path)
 
 
 async def lines(reader: asyncio.StreamReader) -> AsyncIterator[bytes]:
