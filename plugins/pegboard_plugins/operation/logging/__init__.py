@@ -51,8 +51,6 @@ class LoggingPlugin(Plugin):
 class Logging(Middleware):
     """Middleware that logs the outcome of each request."""
 
-    waits = False
-
     def wants(self, call: Call) -> bool:
         return logger.isEnabledFor(logging.INFO)
 

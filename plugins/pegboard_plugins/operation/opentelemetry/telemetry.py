@@ -96,7 +96,6 @@ class CallDurations(Middleware):
     """
 
     outermost = True
-    waits = False
 
     def __init__(self) -> None:
         self.durations = DurationCounts(

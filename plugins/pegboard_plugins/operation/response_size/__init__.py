@@ -45,8 +45,6 @@ class ResponseSize(Middleware):
         warn_bytes: the largest size that is not logged.
     """
 
-    waits = False
-
     def __init__(self, warn_bytes: int) -> None:
         self._warn_bytes = warn_bytes
 

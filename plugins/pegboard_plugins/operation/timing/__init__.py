@@ -69,8 +69,6 @@ class Timing(Middleware):
         clock: a clock in seconds.
     """
 
-    waits = False
-
     def __init__(self, config: TimingConfig, clock: Callable[[], float] = perf_counter) -> None:
         self._config = config
         self._clock = clock
