@@ -1,4 +1,4 @@
-"""The curl lines of docs/http.md and docs/worker.md are answered."""
+"""The lines of docs/http.md and docs/worker.md are answered."""
 
 from __future__ import annotations
 
@@ -12,10 +12,12 @@ from tests.docs.pages import Page, serving
 from tests.support.environments import run
 
 
-def test_the_curl_lines_are_answered(tmp_path: Path) -> None:
+def test_the_lines_are_answered(tmp_path: Path) -> None:
     with serving(tmp_path) as address:
         script = Page("docs/http.md").blocks["sh http"].replace("http://127.0.0.1:8000", address)
-        shown = run("sh", "-c", script, cwd=tmp_path)
+        script = script.replace("pegboard call", f"{sys.executable} -m pegboard call")
+        shown = run("sh", "-ec", script, cwd=tmp_path)
+    assert '"roots"' in shown.partition("jsonrpc")[0]
     assert '"isError":false' in shown
     assert shown.endswith("ready\n")
 
