@@ -6,7 +6,7 @@ import re
 import tomllib
 from typing import Any
 
-from pegboard import Host, Toolkit, ToolResult, UpstreamRateLimitError
+from pegboard import Host, TextContent, Toolkit, ToolResult, UpstreamRateLimitError
 from pegboard.loading.contributions import MIDDLEWARE_METHODS
 from pegboard.types import ANONYMOUS, LOCAL, Call, Caller, Listing
 from pegboard_plugins.operation.cache import CacheConfig
@@ -57,12 +57,11 @@ async def names(host: Host, caller: Caller) -> list[str]:
     return [getattr(tool, "name", "") for tool in listing.items]
 
 
-async def test_it_rewrites_retries_and_adds() -> None:
+async def test_it_rewrites_retries_and_thanks() -> None:
     async with make_host(make_kit(), plugins={"patient": plugin("pegboard_patient").PatientPlugin}) as host:
         outcome = await call(host, "busy")
     assert isinstance(outcome, ToolResult)
-    assert outcome.value == "done, polite"
-    assert outcome.meta == {"com.example/polite": True}
+    assert outcome.content == (TextContent("done, polite"), TextContent("Thank you."))
 
 
 async def test_a_function_stands_around_what_it_names() -> None:

@@ -1,11 +1,10 @@
-"""Middleware that adds the name of the host to the `_meta` of each tool result."""
+"""Middleware that adds a line to each tool result."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 
-from pegboard import ToolResult
-from pegboard.plugin import Middleware, Plugin, hookimpl
+from pegboard.plugin import Middleware, Plugin, hookimpl, with_text
 from pegboard.types import Call, CallNext, Outcome
 
 
@@ -13,11 +12,8 @@ class Signature(Middleware):
     """Runs around each tool call."""
 
     async def on_call_tool(self, call: Call, call_next: CallNext) -> Outcome:
-        """Add an entry to the `_meta` of the result."""
-        outcome = await call_next(call)
-        if isinstance(outcome, ToolResult):
-            outcome = outcome._replace(meta={**(outcome.meta or {}), "com.example/served-by": "pegboard"})
-        return outcome
+        """Add the line after the content of the result, also if another server returned it."""
+        return with_text(await call_next(call), "Served by pegboard.")
 
 
 class SignaturePlugin(Plugin):

@@ -20,4 +20,4 @@ def test_a_result_is_signed() -> None:
         return "Hello."
 
     with connect(kit, plugins={"signature": SignaturePlugin}) as client:
-        assert client.call("hello").meta["com.example/served-by"] == "pegboard"
+        assert client.call("hello").text == "Hello.\nServed by pegboard."

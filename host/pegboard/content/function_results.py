@@ -17,7 +17,15 @@ from pegboard.content.rules import (
     of_object,
 )
 from pegboard.errors import ToolOutputError
-from pegboard.types.calls import PromptMessage, PromptResult, RawResult, ResourceContents, ResourceResult, ToolResult
+from pegboard.types.calls import (
+    Outcome,
+    PromptMessage,
+    PromptResult,
+    RawResult,
+    ResourceContents,
+    ResourceResult,
+    ToolResult,
+)
 from pegboard.types.content import AudioContent, Content, EmbeddedResource, ImageContent, TextContent
 from pegboard.wire.codec import encode, json_value, with_base64
 
@@ -192,6 +200,28 @@ def as_tool_result(result: RawResult) -> ToolResult:
         is_error=result.is_error,
         meta=meta if isinstance(meta, dict) else None,
     )
+
+
+def with_text(outcome: Outcome, text: str) -> Outcome:
+    """Return the result of a tool with one more text block. Return other outcomes unchanged.
+
+    Clients still receive all that they received without it. Results of mounted servers have no other change.
+    """
+    if isinstance(outcome, RawResult) and isinstance(content := outcome.value.get("content"), list):
+        return RawResult({**outcome.value, "content": [*content, {"type": "text", "text": text}]})
+    if isinstance(outcome, ToolResult):
+        return outcome._replace(content=(*shown_content(outcome), TextContent(text)))
+    return outcome
+
+
+def shown_content(result: ToolResult) -> tuple[Content, ...]:
+    """Return the content of a result, with the value as text if protocols add this text to the content."""
+    blocks = result.content or ()
+    is_added = result.value is not None or result.structured
+    if result.content is not None:
+        has_text = any(isinstance(block, TextContent) for block in blocks)
+        is_added = result.structured and result.value != {} and not has_text
+    return (*blocks, _text(result.value)) if is_added else blocks
 
 
 def _parsed_block(block: Any) -> Content:

@@ -34,7 +34,7 @@ _HOMES = {
     "..secrets.redaction": "redact_logs redacted",
     "..adapters.upstream": "Upstream instance_of",
     "..calls.failures": "as_failure",
-    "..content.function_results": "as_tool_result",
+    "..content.function_results": "as_tool_result with_text",
     "..messages.texts": "text_problems",
     "..context.rounds": "Rounds",
     "..errors": "PluginError ProtocolError TransportError",

@@ -22,6 +22,7 @@ from pegboard.config.state import (
 )
 from pegboard.content.function_results import (
     as_tool_result,
+    with_text,
 )
 from pegboard.context.rounds import (
     Rounds,
@@ -207,4 +208,5 @@ __all__ = [
     "redact_logs",
     "redacted",
     "text_problems",
+    "with_text",
 ]

@@ -182,7 +182,7 @@ class ToolResult(NamedTuple):
         value: a JSON-ready value; a string if the tool returns text. With `content` it is the structured content, and
             is ignored unless `structured` is True.
         structured: True if `value` follows the tool's output schema. It is then sent as structured content too.
-        content: the content for the model; None for `value` as text.
+        content: the content for the model; None for `value` as text. `pegboard.plugin.with_text` adds text to both.
         is_error: True if the call failed. The content tells the model why.
         meta: the result's `_meta`; None for none.
     """
@@ -197,6 +197,10 @@ class ToolResult(NamedTuple):
     def json(self) -> bytes | None:
         """The JSON of the value, if the host has encoded an object or an array. A protocol may send it unchanged."""
         return None
+
+    def with_meta(self, meta: Mapping[str, Any]) -> "ToolResult":
+        """Return a copy with more entries in its `_meta`."""
+        return self._replace(meta={**(self.meta or {}), **meta})
 
 
 class RawResult(NamedTuple):

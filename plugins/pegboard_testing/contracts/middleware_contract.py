@@ -9,6 +9,7 @@ from contextlib import suppress
 from copy import deepcopy
 from typing import Any, get_args
 
+from pegboard.content.function_results import as_tool_result, shown_content
 from pegboard.errors import MCPError, NotFoundError
 from pegboard.middleware.chain import Around
 from pegboard.plugin.middleware import Middleware
@@ -21,11 +22,13 @@ from pegboard.types.calls import (
     Outcome,
     PromptMessage,
     PromptResult,
+    RawResult,
     ResourceContents,
     ResourceResult,
     ToolResult,
 )
 from pegboard.types.catalogue import Inventory, Tool
+from pegboard.types.content import Content, ImageContent, TextContent
 from pegboard_testing.contracts.contract import Contract, rule
 
 _METHODS: Mapping[str, tuple[str, dict[str, Any], Any]] = {
@@ -39,6 +42,16 @@ _METHODS: Mapping[str, tuple[str, dict[str, Any], Any]] = {
     ),
 }
 """For each method the hook of middleware, the parameters of a call, and its outcome."""
+
+_TEXT = "a result of the contract"
+_RESULTS: tuple[ToolResult | RawResult, ...] = (
+    ToolResult(_TEXT),
+    ToolResult({"a": [_TEXT]}, structured=True),
+    ToolResult(content=(TextContent(_TEXT), ImageContent(b"\x89PNG", "image/png"))),
+    ToolResult(_TEXT, is_error=True),
+    RawResult({"content": [{"type": "text", "text": _TEXT}], "structuredContent": {"a": [_TEXT]}}),
+)
+"""Results of tools, also of a mounted server (`RawResult`)."""
 
 _USER = Caller("ada", scopes=frozenset({"read"}), client_id="app", issuer="https://issuer.example")
 _OUTCOMES = get_args(Outcome)
@@ -144,6 +157,23 @@ class MiddlewareContract(Contract[Middleware]):
             assert len(runs) <= 1, f"{call.method} ran {len(runs)} times"
 
     @rule
+    async def test_clients_receive_the_result_of_a_tool(self, middleware: Middleware) -> None:
+        """Middleware adds to a result. Its text, its other content and its structured content remain."""
+        for call in self.calls():
+            for result in _RESULTS if call.method == "tools/call" else ():
+                passed: list[Call] = []
+
+                async def answer(call: Call, result: Outcome = result, passed: list[Call] = passed) -> Outcome:
+                    passed.append(call)
+                    return deepcopy(result)
+
+                with suppress(MCPError):
+                    outcome = await self._run(middleware, call, answer)
+                    assert isinstance(outcome, _OUTCOMES), f"{call.method} ended with {outcome!r}"
+                    if passed and isinstance(outcome, ToolResult | RawResult):  # it did not respond by itself
+                        _check_received(result, outcome)
+
+    @rule
     async def test_the_parameters_of_a_call_are_not_changed(self, middleware: Middleware) -> None:
         """Middleware passes changed parameters on in a new call; others use the old call."""
         for call in self.calls():
@@ -217,6 +247,28 @@ class MiddlewareContract(Contract[Middleware]):
 
 def _around(hook: Any, handler: CallNext) -> CallNext:
     return lambda call: hook(call, handler)
+
+
+def _sent(result: ToolResult | RawResult) -> tuple[tuple[Content, ...], ToolResult]:
+    """Return the content that clients receive of a result, and the result in the form of the host."""
+    if isinstance(result, RawResult):
+        readable = as_tool_result(result)
+        return readable.content or (), readable
+    return shown_content(result), result
+
+
+def _check_received(result: ToolResult | RawResult, changed: ToolResult | RawResult) -> None:
+    """Check that clients receive the result of a tool after middleware changed it."""
+    sent, own = _sent(result)
+    received, other = _sent(changed)
+    text = "\n".join(block.text for block in received if isinstance(block, TextContent))
+    for block in sent:
+        kept = block.text in text if isinstance(block, TextContent) else block in received
+        assert kept, f"clients do not receive {block!r} of {result!r}; `pegboard.plugin.with_text` adds text"
+    if own.structured:
+        structured = other.value if other.structured else None
+        assert structured == own.value, f"the structured content {own.value!r} became {structured!r}"
+    assert changed.is_error == result.is_error, f"is_error of {result!r} became {changed.is_error}"
 
 
 async def _succeed(call: Call) -> Outcome:

@@ -11,10 +11,10 @@ from typing import Any
 
 import pytest
 
-from pegboard import NotFoundError, ToolResult
+from pegboard import NotFoundError, TextContent, ToolResult
 from pegboard.loading.fact_models import Argument, CommandFacts
-from pegboard.plugin import CommandContext, Middleware, Plugin
-from pegboard.types import LOCAL, Call, CallNext, Listing, Tool
+from pegboard.plugin import CommandContext, Middleware, Plugin, as_tool_result
+from pegboard.types import LOCAL, Call, CallNext, Listing, RawResult, Tool
 from pegboard_plugins.auth.scopes import ScopesConfig, ScopesPlugin
 from pegboard_plugins.operation.audit import AuditConfig, AuditPlugin
 from pegboard_plugins.operation.logging import LoggingConfig, LoggingPlugin
@@ -97,7 +97,28 @@ def lose(self: Any, call: Call, call_next: CallNext) -> Any:
     return then(call_next(call), lambda outcome: None)
 
 
+def changing(kind: type[Any], change: Callable[[Any], Any]) -> Any:
+    """Return middleware that changes the results of one type."""
+
+    def run(self: Any, call: Call, call_next: CallNext) -> Any:
+        return then(call_next(call), lambda outcome: change(outcome) if isinstance(outcome, kind) else outcome)
+
+    return variant(Middleware, on_call_tool=run)
+
+
+BYE = TextContent("Bye.")
+LOSSES: list[Any] = [
+    changing(ToolResult, lambda result: result._replace(content=(*(result.content or ()), BYE))),
+    changing(ToolResult, lambda result: result._replace(content=result.content and (*result.content[:1], BYE))),
+    changing(ToolResult, lambda result: result._replace(structured=False)),
+    changing(ToolResult, lambda result: result._replace(is_error=False)),
+    changing(RawResult, lambda result: ToolResult(content=as_tool_result(result).content)),
+    changing(RawResult, lambda result: RawResult({**result.value, "content": []})),
+]
+"""Middleware that loses text, an image, structured content, an error, and the parts of a result of a mounted server."""
+
 FAULTS: Faults = [
+    *((loss, "test_clients_receive_the_result_of_a_tool") for loss in LOSSES),
     (variant(Middleware, name=" "), "test_its_name_is_valid"),
     (variant(Middleware, assembled=lambda self, inventory: [None]), "test_it_accepts_an_inventory"),
     (variant(Middleware, view=lambda self, call: object()), "test_wants_and_view_are_valid"),

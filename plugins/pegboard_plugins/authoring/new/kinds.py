@@ -47,7 +47,7 @@ PLUGINS = {
         summary="a protocol other than MCP over sockets and pipes, here lines of text",
         settings='[host]\ndisabled_plugins = ["mcp"]\n\n[plugins.NAME]',
     ),
-    "middleware": ProjectKind("middleware", "signature", "code around calls, here an entry in each result"),
+    "middleware": ProjectKind("middleware", "signature", "code around calls, here a line after each result"),
     "authenticator": ProjectKind(
         example="authenticator",
         word="api_keys",
