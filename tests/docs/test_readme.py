@@ -41,7 +41,9 @@ def test_the_first_commands_succeed(tmp_path: Path, monkeypatch: pytest.MonkeyPa
 
 def test_the_server_of_the_file_is_at_the_address(tmp_path: Path) -> None:
     (tmp_path / "words.py").write_text(README.files["words.py"])
-    command, address = re.findall(r"`pegboard serve (\S+)` serves the same tool at <http://127.0.0.1:8000(\S+)>", README)[0]
+    command, address = re.findall(
+        r"`pegboard serve (\S+)` serves the same tool at <http://127.0.0.1:8000(\S+)>", README
+    )[0]
     with serving(tmp_path, command) as origin:
         called = pegboard("call", "--url", f"{origin}{address}", "words_count", "text=to be", cwd=tmp_path)
     assert called.out == "2\n", called.err
