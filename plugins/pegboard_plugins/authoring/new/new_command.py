@@ -77,12 +77,11 @@ def _wanted(options: Namespace) -> tuple[str, str, ProjectKind]:
         raise ValueError(
             f"--kind is for plugins: leave it out, or write `pegboard new plugin NAME --kind {options.kind}`"
         )
-    if sort == "plugin" and not options.kind:
+    if sort == "plugin":
         about = {name: kind.summary for name, kind in PLUGINS.items()}
-        options.kind = _ask("kind", about, DEFAULT_KIND) if asks else DEFAULT_KIND
-    options.kind = options.kind and options.kind.replace("_", "-")
-    if options.kind and options.kind not in PLUGINS:
-        raise ValueError(_unknown(options.kind, PLUGINS, "pegboard new plugin acme --kind middleware"))
+        options.kind = (options.kind or (asks and _ask("kind", about, DEFAULT_KIND)) or "").replace("_", "-")
+        if options.kind not in PLUGINS:
+            raise ValueError(_unknown(options.kind, PLUGINS, "pegboard new plugin acme --kind middleware"))
     name = options.name or (asks and _ask("name", {}, ""))
     if not name:
         raise ValueError(f"the name is missing: write `pegboard new {sort} NAME`")
