@@ -161,7 +161,7 @@ def loaded_host(options: Namespace, transports: Sequence[str] | None = None) -> 
     shown = [(problem,) for problem in host.problems]
     logging.getLogger("pegboard").addFilter(lambda record: record.args not in shown)  # if the command starts the host
     if any(problem.stage == NEEDS_SETTING for problem in problems):
-        say("`pegboard secret set NAME` sets a secret, and `pegboard secret list` shows those that are missing")
+        say("`pegboard secret list` shows the secrets that are missing")
     if any(problem.fatal for problem in host.problems):
         say("the host cannot start with these problems")
     return host

@@ -43,6 +43,8 @@ class Asks(Plugin):
 """
 TOKEN = "__import__('asyncio').run(context.get_token(OAuth2(id=name), Call('tools/call'))).token"
 SECRETS = {"WEATHER_KEY": "12345", "BANK_PIN": "67890"}
+STAR = WEATHER.rpartition("\n@")[2]
+STARS = WEATHER + "".join(f"\n@{STAR.replace('star(', f'star{number}(')}" for number in range(5))
 
 
 @pytest.fixture
@@ -117,15 +119,20 @@ def test_tokens_of_other_providers_are_not_given(weather: Command, names: str, s
 
 
 def test_tools_that_lack_the_same_right_are_reported_once(pegboard: Command) -> None:
-    star = WEATHER.rpartition("\n@")[2]
-    stars = (f"\n@{star.replace('star(', f'star{number}(')}" for number in range(5))
-    pegboard.install("weather", WEATHER + "".join(stars))
+    pegboard.install("weather", STARS)
     pegboard.configure(sections="[host.toolkits.weather]\nproviders = []", off=["demo"])
     (line,) = [line for line in pegboard("list", env=SECRETS).err.splitlines() if "a token of github" in line]
     assert "tool 'weather_star' is not served: it requires a token of github, which" in line
     assert line.endswith(
         "add it there; the same applies to 'weather_star0', 'weather_star1', 'weather_star2' and 2 more"
     )
+
+
+def test_the_report_of_a_missing_token_names_three_tools(bare: Command) -> None:
+    bare.install("weather", STARS)
+    report, hint = bare("plugins", env=SECRETS | {"GITHUB_TOKEN": None}).err.splitlines()
+    assert ": 'weather_star', 'weather_star0', 'weather_star1' and 3 more; the secret GITHUB_TOKEN is" in report
+    assert hint == "pegboard: `pegboard secret list` shows the secrets that are missing"
 
 
 def test_a_toolkit_that_requests_a_token_itself_gets_no_others(pegboard: Command) -> None:
