@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import signal
 import subprocess
 
@@ -135,6 +136,32 @@ def test_an_error_is_printed_once_with_the_authors_code_alone(pegboard: Command)
     assert [line for line in frames if "File" in line and "demo_kit.py" not in line] == []
     log = pegboard("call", "demo_crash", "-v").err
     assert log.count(log.split()[-5].rstrip(";")) == 2, "the error id leads to the log"
+
+
+STAMP = """
+from pegboard import ToolResult
+from pegboard.plugin import Middleware, Plugin, hookimpl
+
+class Stamp(Middleware):
+    async def on_call_tool(self, call, call_next):
+        return ToolResult(7)
+
+class StampPlugin(Plugin):
+    @hookimpl
+    def register_middleware(self):
+        return [Stamp()]
+"""
+
+
+def test_a_masked_error_is_printed_with_its_record_in_the_log(bare: Command) -> None:
+    code = "from pegboard import tool\n@tool\ndef low() -> dict[str, int]:\n    'Count.'\n    return {}\n"
+    bare.write(code, "near.py")
+    bare.install("stamp", STAMP, group="pegboard.plugins", target="StampPlugin")
+    bare.configure(sections="[plugins.stamp]")
+    first, second = bare("call", "--file", "near.py", "near_low").err.splitlines()
+    assert first == "pegboard: Internal error"
+    pattern = "pegboard: error [0-9a-f]{8} in tools/call 'near_low': .*'stamp'.* returned a ToolResult that is not .*"
+    assert re.fullmatch(pattern, second)
 
 
 def test_the_advice_on_a_missing_secret_or_token_fits_a_command(bare: Command) -> None:

@@ -68,7 +68,7 @@ def config_options(options: Namespace) -> list[str]:
 def print_failure(
     outcome: Failure, options: Namespace, records: Sequence[logging.LogRecord], missing: Mapping[str, str]
 ) -> None:
-    """Print the error of a call.
+    """Print the error of a call. Print what the log has of an error that is masked for callers, too.
 
     Args:
         outcome: the failure.
@@ -76,6 +76,7 @@ def print_failure(
         records: the log records of the call that were not logged.
         missing: the secrets that the tool requires and that are not set, each with advice to set it.
     """
+    more = [] if isinstance(outcome.error, ToolkitError) else [record.getMessage() for record in records]
     config = config_options(options)
     error = _missing_secrets(missing) if missing else _for_command(outcome.error, config)
     if options.json:
@@ -87,7 +88,7 @@ def print_failure(
         lines.append(f"error {outcome.error_id}; see the log above")
     elif (detail := getattr(error, "developer_message", None)) and detail not in traces.splitlines():
         lines.append(detail)
-    for line in "\n".join([*lines, traces]).splitlines():
+    for line in "\n".join([*lines, *more, traces]).splitlines():
         say(line)
 
 
