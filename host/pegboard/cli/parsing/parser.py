@@ -112,9 +112,15 @@ def _parse_command(
 
 
 def _known(parser: _Parser, options: argparse.Namespace, unknown: Sequence[str]) -> argparse.Namespace:
-    """Return the options, or refuse an unknown word."""
+    """Return the options, or refuse an unknown word, or a file in place of a tool."""
+    parser = getattr(options, "parser", parser)
+    if (file := str(vars(options).get("tool"))).endswith(".py"):
+        words = [*vars(options).get("arguments", ()), *unknown]
+        if words and not re.search("^-|=", words[0]):
+            rest = " ..." if len(words) > 1 else ""
+            parser.error(f"{file!r} is a file: write `{parser.prog} --file {file} {words[0]}{rest}`")
     if unknown:
-        getattr(options, "parser", parser).refuse(unknown[0])
+        parser.refuse(unknown[0])
     return options
 
 
