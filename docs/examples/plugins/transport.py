@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import AsyncIterator, Iterable, Iterator
+from collections.abc import AsyncIterator, Generator, Iterable
 from contextlib import contextmanager, suppress
 
 from pegboard import PluginConfig
@@ -70,7 +70,7 @@ class UnixLinesTransport(Transport):
 
 
 @contextmanager
-def private(path: str) -> Iterator[None]:
+def private(path: str) -> Generator[None, None, None]:
     """Let only its owner connect to a socket, whatever the umask is. At the end, remove the file if it is the same."""
     os.chmod(path, 0o600)
     made = os.stat(path)
