@@ -151,7 +151,7 @@ def ratios(results: Results) -> list[dict[str, Any]]:
 
 
 def noise(results: Results) -> list[str]:
-    """Return a warning for each scenario in which the quartiles of the rounds of a row differ much."""
+    """Return a warning for each scenario in which the rounds of a measurement differ much."""
     rows = []
     for scenario, table in TABLES.items():
         spreads = {key: summary.spread for key, summary in results.of(scenario, table.metric).items()}
@@ -159,7 +159,7 @@ def noise(results: Results) -> list[str]:
         if noisy:
             worst = max(noisy, key=lambda key: spreads[key])
             rows.append(
-                f"noisy: in {len(noisy)} of {len(spreads)} rows of {scenario!r} the quartiles differ by more than"
+                f"noisy: in {len(noisy)} of {len(spreads)} rows of {scenario!r} the rounds differ by more than"
                 f" {NOISY} times, in {' / '.join(worst)} {spreads[worst]:.1f} times"
             )
     return rows

@@ -29,9 +29,8 @@ class Summary:
 
     @property
     def spread(self) -> float:
-        """The third quartile divided by the first: how much the rounds differ."""
-        first, third = self.quartiles
-        return third / first if first > 0 else 1.0
+        """The largest value divided by the least."""
+        return max(self.values) / min(self.values) if min(self.values) > 0 else 1.0
 
     def over(self, base: Summary) -> Summary:
         """Return the ratio to a base in each round that both have. The machine's speed in a round has no effect."""

@@ -1,6 +1,6 @@
 """Writes docs/results.md, its pictures and the table of the README: `python -m benchmarks.page [RESULTS]`.
 
-Results in another file replace `results.json`. Nothing is written if the quartiles of a row differ too much.
+Results in another file replace `results.json`. Nothing is written if the rounds of a row differ too much.
 """
 
 from __future__ import annotations
@@ -42,13 +42,13 @@ def read(results: Path = RESULTS) -> Document:
 
 
 def unsteady(results: Results) -> Iterator[tuple[str, str]]:
-    """Yield the scenario of each row of the page whose quartiles differ too much, and a description of the row."""
+    """Yield the scenario of each row of the page whose rounds differ too much, and a description of the row."""
     for figure in FIGURES.values():
         yield from ((figure.scenario, row) for row in figure.unsteady(results))
     for promise in promises.of(results):
         if promise.is_ratio and promise.measured.spread > NOISY:
-            first, third = map(svg.number, promise.measured.quartiles)
-            yield promise.scenario, f"{promise.subject}, {first} to {third} {promise.unit}"
+            least, most = map(svg.number, (min(promise.measured.values), max(promise.measured.values)))
+            yield promise.scenario, f"{promise.subject}, {least} to {most} {promise.unit}"
 
 
 def _filled(name: str, document: Document) -> str:
@@ -115,7 +115,7 @@ def main(results: Path = RESULTS) -> None:
     """Write the page and its pictures.
 
     Raises:
-        SystemExit: the quartiles of a shown row differ too much.
+        SystemExit: the rounds of a shown row differ too much.
     """
     document = read(results)
     if rows := list(unsteady(document.results)):
@@ -124,7 +124,7 @@ def main(results: Path = RESULTS) -> None:
         if results != RESULTS:
             document.write(results)
         raise SystemExit(
-            f"the page is not written, because the quartiles of {len(rows)} rows differ by more than {NOISY} times:"
+            f"the page is not written, because the rounds of {len(rows)} rows differ by more than {NOISY} times:"
             " repeat `make results`, which measures their scenarios again\n" + "\n".join(map(" ".join, rows))
         )
     if results != RESULTS:

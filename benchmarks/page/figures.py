@@ -109,12 +109,12 @@ class Figure(ABC):
         """Yield the lines of the table."""
 
     def unsteady(self, results: Results) -> Iterator[str]:
-        """Yield each shown row whose quartiles differ too much."""
+        """Yield each shown row whose rounds differ too much."""
         for case in self.shown:
             for name, summary in self._row(results, case).items():
                 if summary.spread > NOISY:
-                    first, third = map(svg.number, summary.quartiles)
-                    yield f"{case}: {name}, {first} to {third} {self.unit}"
+                    least, most = map(svg.number, (min(summary.values), max(summary.values)))
+                    yield f"{case}: {name}, {least} to {most} {self.unit}"
 
     def _row(self, results: Results, case: str) -> dict[str, Summary]:
         summaries = {name: results.get(self.scenario, case, name, self.metric) for name in COLORS}
