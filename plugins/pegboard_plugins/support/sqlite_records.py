@@ -181,14 +181,14 @@ class RecordFile(SqliteRecords):
     No process works on these records.
 
     Args:
-        path: the file, which is created with mode 0600.
+        find: returns the path of the file, for each use. It may block. The file is created with mode 0600.
         refused: the class of the errors if the file cannot be used.
     """
 
     process = ""
 
-    def __init__(self, path: Path, refused: type[Exception]) -> None:
-        self._path = path
+    def __init__(self, find: Callable[[], Path], refused: type[Exception]) -> None:
+        self._find = find
         self._refused = refused
 
     async def orphans(self, kind: str) -> Sequence[Record]:
@@ -196,13 +196,14 @@ class RecordFile(SqliteRecords):
 
     async def _in_thread(self, use: Callable[[sqlite3.Connection], T]) -> T:
         def run() -> T:
+            path = self._find()
             try:
-                create_private_file(self._path, self._refused)
-                with closing(sqlite3.connect(self._path, timeout=MAX_FILE_WAIT_SECONDS, isolation_level=None)) as file:
+                create_private_file(path, self._refused)
+                with closing(sqlite3.connect(path, timeout=MAX_FILE_WAIT_SECONDS, isolation_level=None)) as file:
                     file.executescript(f"PRAGMA synchronous = EXTRA; PRAGMA secure_delete = ON; {_TABLES}")
                     return use(file)
             except (OSError, sqlite3.Error) as error:
-                raise self._refused(f"the file {self._path} cannot be used: {error}") from error
+                raise self._refused(f"the file {path} cannot be used: {error}") from error
 
         return await asyncio.to_thread(run)
 

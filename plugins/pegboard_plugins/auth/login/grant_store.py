@@ -123,8 +123,11 @@ class GrantStore:
 def grants_in_file(path: str | None) -> GrantStore:
     """Return the logins in a file, or in `login.db` in the state directory."""
 
+    def find() -> Path:
+        return Path(path) if path else state_path("login.db", LoginStateError)
+
     async def open_file(closing: object) -> RecordStore:
-        return RecordFile(Path(path) if path else state_path("login.db", LoginStateError), LoginStateError)
+        return RecordFile(find, LoginStateError)
 
     return GrantStore(open_file)
 

@@ -41,8 +41,9 @@ class FileTokens(KeptTokens):
     async def _open(self) -> RecordStore:
         path = await asyncio.to_thread(self._find)
         keys = await asyncio.to_thread(self._keys)
-        file = RecordFile(path, VaultError)
-        self._path, self._cipher = path, VaultCipher(keys)
+        file = RecordFile(lambda: path, VaultError)
+        self._path = path
+        self._cipher = VaultCipher(keys)
         if keys[1:]:
             await self._rotate(file)
         return file
