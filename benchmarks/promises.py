@@ -27,12 +27,12 @@ from benchmarks.http import memory as http_memory
 from benchmarks.messages import ERAS, LEGACY, MODERN
 from benchmarks.results import Promise, Results
 
-EARLY: Final = {MODERN: 1.5, LEGACY: 1.75}
+EARLY: Final = {MODERN: 1.2, LEGACY: 1.35}
 """The most CPU time of a call over HTTP relative to the floor, by era.
 
 It depends on the caches, which server and client share: 1.13 and 1.23 on an AMD EPYC, 1.4 and 1.7 on an Intel Xeon.
 """
-PUBLIC: Final = {MODERN: 2.4, LEGACY: 2.5}
+PUBLIC: Final = {MODERN: 1.6, LEGACY: 1.8}
 """The same without the private attributes of aiohttp, by which requests begin before its task."""
 START: Final = 2.5
 """The most CPU time of a start without toolkits or of `pegboard+files`, relative to `import pydantic` and one model.
@@ -41,9 +41,9 @@ The records and settings of the host are plain NamedTuples and pydantic models. 
 """
 START_LAZY: Final = 3.0
 """The same with a lazy lock of up to 1,000 tools, which is read and checked."""
-STDIO: Final = 3.4
+STDIO: Final = 3.0
 """The most CPU time of a pipelined call over stdio relative to the floor with a task for each call, as pegboard has."""
-MEMORY_MIB: Final = 45
+MEMORY_MIB: Final = 44
 """The most memory of a host at rest. pydantic, which every host imports for its settings, has 10 MiB of it."""
 A_THIRD: Final = 1 / 3
 LIST: Final = 2.0

@@ -1,4 +1,4 @@
-"""What docs/authorization.md shows is what happens, and its list of providers is what there is."""
+"""The outputs of docs/authorization.md are those of the host, and its list of providers is complete."""
 
 from __future__ import annotations
 
