@@ -6,6 +6,7 @@ import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack
 from dataclasses import dataclass
+from statistics import median
 from typing import Final, TypeAlias
 
 from benchmarks.contenders import Contender, Contenders
@@ -62,7 +63,7 @@ class Bench:
         bursts: int = BURSTS,
         most: int | None = None,
     ) -> None:
-        """Measure contenders whose bursts take turns, such as A B C A B C. Add the best of each round.
+        """Measure contenders whose bursts take turns, such as A B C A B C. Add the medians of each round.
 
         The bursts of a row are spread over the whole round: the machine may be slow for a minute.
 
@@ -81,7 +82,7 @@ class Bench:
                 rows.sort(key=lambda row: cases.index(row[0][0]))  # rows that are compared follow each other
                 turns = [[burst() for _, burst in rows] for _ in range(bursts)]
                 for ((case, row), _), measured in zip(rows, zip(*turns, strict=True), strict=True):
-                    self.results.add(scenario, case, row, **_best(measured))
+                    self.results.add(scenario, case, row, **_medians(measured))
 
     def _rounds(self, what: str, names: Iterable[str], rounds: int) -> Iterator[list[Contender]]:
         chosen = [self.contenders.get(name) for name in names if name in self.names]
@@ -98,12 +99,9 @@ class Bench:
         return HttpServer(contender, self.cpus, more_tools, variables)
 
 
-def _best(bursts: Sequence[Mapping[str, float]]) -> dict[str, float]:
-    """Return the best value of each metric. A disturbance of the machine only ever makes a value worse."""
-    return {
-        metric: (max if metric.endswith("per_second") else min)(burst[metric] for burst in bursts)
-        for metric in bursts[0]
-    }
+def _medians(bursts: Sequence[Mapping[str, float]]) -> dict[str, float]:
+    """Return the median of each metric. A burst at an unusual speed of the machine, low or high, has no effect."""
+    return {metric: median(burst[metric] for burst in bursts) for metric in bursts[0]}
 
 
 def open_conversation(server: Server, era: str) -> None:
