@@ -17,6 +17,8 @@ from benchmarks.results import Results
 
 BURSTS: Final = 8
 """The bursts of a round, if a scenario does not say otherwise."""
+FEWEST: Final = 5
+"""The fewest requests of a burst. Some peers collect garbage at every second long response."""
 Burst: TypeAlias = Callable[[], Mapping[str, float]]
 """Measures once for a short time. Returns the metrics."""
 Bursts: TypeAlias = Mapping[tuple[str, str], Burst]

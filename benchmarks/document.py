@@ -21,6 +21,14 @@ from benchmarks.environments import ROOT
 from benchmarks.results import Results
 
 FORMAT: Final = 1
+MEASURED: Final = (
+    "host",
+    "plugins",
+    "toolkits",
+    "uv.lock",
+    *(f"benchmarks/{name}" for name in ("servers", "toolkit", "clients")),
+)
+"""The code that is measured, by folder."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,11 +140,18 @@ def text(data: dict[str, Any]) -> str:
 
 
 def revision() -> str:
-    """Return the commit of the checkout, with `-dirty` if files differ from it, or "" outside of a repository."""
-    command = ("git", "describe", "--always", "--dirty", "--exclude=*", "--abbrev=12")
+    """Return the last commit of the measured code, with `-dirty` if its files differ, or "" outside of a repository.
+
+    A commit of pages or tests changes no result.
+    """
+    commit = _git("log", "-1", "--format=%h", "--abbrev=12", "--", *MEASURED)
+    return f"{commit}-dirty" if commit and _git("status", "--porcelain", "--", *MEASURED) else commit
+
+
+def _git(*arguments: str) -> str:
     environ = os.environ | {"GIT_OPTIONAL_LOCKS": "0"}
     try:
-        done = subprocess.run(command, cwd=ROOT, env=environ, capture_output=True, text=True, check=False)
+        done = subprocess.run(("git", *arguments), cwd=ROOT, env=environ, capture_output=True, text=True, check=False)
     except OSError:
         return ""
     return done.stdout.strip()

@@ -8,7 +8,7 @@ from functools import partial
 from itertools import count
 from typing import Any, Final
 
-from benchmarks.bench import Bench, Burst, Bursts
+from benchmarks.bench import FEWEST, Bench, Burst, Bursts
 from benchmarks.contenders import FLOOR, PEERS, PEGBOARD, SDK, Contender
 from benchmarks.http.answers import message_of
 from benchmarks.http.calls import Caller
@@ -123,7 +123,7 @@ class _Lister:
         """Request these pages for about the duration of a burst. Return the CPU and wall microseconds of one time."""
         with Connection(self._server.port) as connection:
             _, wall = self._timed(connection, pages, 1)
-            cpu, wall = self._timed(connection, pages, max(round(self._seconds / wall), 1))
+            cpu, wall = self._timed(connection, pages, max(round(self._seconds / wall), FEWEST))
         return cpu * 1e6, wall * 1e6
 
     def _timed(self, connection: Connection, pages: list[dict[str, Any]], times: int) -> tuple[float, float]:

@@ -8,7 +8,7 @@ from contextlib import ExitStack, contextmanager
 from itertools import count
 from typing import Any, Final
 
-from benchmarks.bench import Bench, Bursts
+from benchmarks.bench import FEWEST, Bench, Bursts
 from benchmarks.contenders import FLOOR, PEERS, PEGBOARD, Contender
 from benchmarks.http.answers import message_of
 from benchmarks.http.client import Connection
@@ -63,7 +63,7 @@ class _Asker:
             raise WrongAnswerError(f"{self._records} records were expected: {answer[:300]!r}")
         self._answer_kib = len(answer) / 1024
         self._times = 2
-        self._times = max(round(seconds / self.burst()["wall_ms"] * 1e3), 2)
+        self._times = max(round(seconds / self.burst()["wall_ms"] * 1e3), FEWEST)
 
     def burst(self) -> dict[str, float]:
         """Call several times. Return CPU and wall milliseconds per call, and the size of a response."""
