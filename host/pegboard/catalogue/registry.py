@@ -258,7 +258,8 @@ class Registry:
             before = {(item.kind, item.name) for item in items if item.origin == late.origin}
             after = {(result.kind, result.name) for result in results if isinstance(result, ServedItem)}
             changed = {kind for kind, _ in before ^ after}
-            self._change(fresh, "replace_all", [(results,)], announced=changed)
+            self._change(fresh, "replace_all", [(results,)])
+            self._changed(changed)
         except BaseException:
             self._exchange(fresh, late)
             raise
@@ -296,20 +297,25 @@ class Registry:
         if kind not in SINGULAR:
             raise ToolDefinitionError(f"unknown kind {kind!r}; there are: {', '.join(sorted(SINGULAR))}")
         spelt = [(name,) if kind == "resources" else (name, self._wire_name(plugin, name)) for name in names]
-        self._change(plugin, "remove", ((kind, spellings) for spellings in spelt))
-        with self._lock:
+        with self._lock:  # a reload comes before or after both
+            changed = self._change(plugin, "remove", ((kind, spellings) for spellings in spelt))
             self._edits.setdefault(plugin, {}).update({(kind, name): None for spellings in spelt for name in spellings})
+        self._changed(changed)
 
     def _put(
         self, plugin: LoadedPlugin, edit: Literal["add", "update"], definitions: Sequence[Definition]
     ) -> tuple[str, ...]:
         """Serve definitions, and record them for the assembly of a reload. Return their names."""
+        binder = self._binder
         results = self._bound(plugin, definitions)
-        self._change(plugin, edit, ((result,) for result in results))
-        with self._lock:
+        with self._lock:  # a reload comes before or after both
+            if binder is not self._binder:  # it came while the definitions were bound, with other settings
+                results = self._bound(plugin, definitions)
+            changed = self._change(plugin, edit, ((result,) for result in results))
             own = self._edits.setdefault(plugin, {})
             for result, definition in zip(results, definitions, strict=True):
                 own[result.kind, result.name] = definition
+        self._changed(changed)
         return tuple(result.name for result in results)
 
     def _contribute(self, plugin: LoadedPlugin, definition: Definition) -> str:
@@ -382,9 +388,8 @@ class Registry:
         plugin: LoadedPlugin,
         edit: Literal["add", "update", "remove", "replace_all"],
         edits: Iterable[tuple[Any, ...]],
-        announced: Collection[ItemKind] | None = None,
-    ) -> None:
-        """Publish a change. Announce the `announced` kinds, or else the kinds that have changed."""
+    ) -> Collection[ItemKind]:
+        """Publish a change. Return the kinds that have changed, to announce them."""
         from pegboard.catalogue.catalogue_draft import CatalogueDraft  # most catalogues never change
 
         with self._lock:
@@ -399,7 +404,7 @@ class Registry:
                 raise ToolDefinitionError(str(failed))
             self._publish(assembly)
             self._assembly = assembly
-        self._changed(draft.changed if announced is None else announced)
+        return draft.changed
 
 
 def _listed(assembly: Assembly, kind: ItemKind) -> dict[str, Any]:

@@ -21,7 +21,7 @@ from pegboard.plugin import ToolDefinition
 from pegboard.reloading import trial
 from pegboard.secrets.redaction import redacted_data
 from pegboard.types import Change
-from tests.host.hosting import call, failure, until, value
+from tests.host.hosting import WAIT, call, failure, until, value
 from tests.support.distributions import make_distribution
 
 KIT = """
@@ -313,6 +313,33 @@ async def test_changes_at_run_time_outlive_a_reload(site: Site) -> None:
         assert await outcomes(host, config=config) == {"host.disabled_tags": "reloaded"}
         assert await value(host, "added") == 5
         assert [*host.assembly.tools] == ["added", "alpha_held", "alpha_number"]
+
+
+@pytest.mark.parametrize(
+    ("moment", "setting", "served"),
+    [("_bound", {"disabled_tools": ["added"]}, False), ("_changed", {"disabled_tags": ["none"]}, True)],
+)
+async def test_a_change_at_run_time_and_a_reload_at_once_are_both_applied(
+    site: Site, monkeypatch: pytest.MonkeyPatch, moment: str, setting: dict[str, Any], served: bool
+) -> None:
+    async def added() -> int:
+        """Return 5."""
+        return 5
+
+    async with host_of("alpha") as host:
+        config, loop, registry = host_of("alpha", **setting).config, asyncio.get_running_loop(), host._registry
+        step = getattr(registry, moment)
+
+        def then_reload(*arguments: Any) -> Any:
+            setattr(registry, moment, step)
+            done = step(*arguments)
+            asyncio.run_coroutine_threadsafe(host.reload(config=config), loop).result(WAIT)
+            return done
+
+        monkeypatch.setattr(registry, moment, then_reload)
+        await asyncio.to_thread(host.catalogue.add, added)
+        assert host.config.host == config.host
+        assert ("added" in host.assembly.tools) == served
 
 
 async def test_files_of_the_command_line_are_run_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
