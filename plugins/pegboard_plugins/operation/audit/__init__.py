@@ -118,6 +118,7 @@ class Audit(Middleware):
         self._file: LineFile | None = None
         self._kept: deque[bytes] = deque(maxlen=MAX_KEPT_LINES)
         self._lost = 0
+        self._is_failing = False
         self._lock = Lock()
 
     def open(self) -> None:
@@ -212,30 +213,30 @@ class Audit(Middleware):
     def _append(self, line: bytes, *, sync: bool) -> bool:
         """Append a line after the lines held in memory, or hold it too. Return True if the line was written."""
         with self._lock:
-            waited = bool(self._kept)
             self._lost += len(self._kept) == MAX_KEPT_LINES
             self._kept.append(line)
-            return self._write_all(waited=waited, sync=sync)
+            return self._write_all(sync=sync)
 
     def _write_kept(self) -> bool:
-        """Write the lines held in memory. Return True if all were written."""
-        if not self._kept:
+        """Write the lines held in memory since a failure. Return True if all were written."""
+        if not self._is_failing:  # another thread may be writing a line
             return True
         with self._lock:
-            return self._write_all(waited=True, sync=self._config.sync)
+            return self._write_all(sync=self._config.sync)
 
-    def _write_all(self, *, waited: bool, sync: bool) -> bool:
+    def _write_all(self, *, sync: bool) -> bool:
         try:
             while self._kept:
                 self._write(self._kept[0], sync=sync)
                 self._kept.popleft()
         except OSError as error:
-            if not waited:
+            if not self._is_failing:
                 logger.warning("the audit file cannot be written: %s", error.strerror or error)
+            self._is_failing = True
             return False
-        if waited:
+        if self._is_failing:
             logger.warning("the audit file can be written again: %d lines were lost", self._lost)
-            self._lost = 0
+            self._is_failing, self._lost = False, 0
         return True
 
     def _write(self, line: bytes, *, sync: bool) -> None:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import os
 import stat
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
 from pathlib import Path
+from threading import Event
 from typing import Any
 
 import pytest
@@ -17,7 +19,7 @@ from pegboard.config.state import StateFiles
 from pegboard.types import Call, Caller, CallNext, Client, Failure, Outcome
 from pegboard_plugins.operation.audit import KEY_FILE, AuditPlugin
 from pegboard_plugins.support.refusal_log import fingerprint
-from tests.host.hosting import Waiting, call, cancel, make_host, plugin_of
+from tests.host.hosting import Waiting, call, cancel, make_host, plugin_of, until
 
 CANARY = "canary-7f3a91"
 ALICE = Caller("alice", scopes=frozenset(("read",)), client_id="agent", issuer="https://login.example")
@@ -212,3 +214,20 @@ async def test_required_records_refuse_calls_on_a_full_disk(file: Path) -> None:
         mend()
         assert not isinstance(await call(host, "x_work"), Failure)
     assert [line["outcome"] for line in lines_of(file)] == ["ok", "ok"]
+
+
+async def test_a_call_does_not_wait_for_the_line_of_another(
+    file: Path, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ran: list[int] = []
+    is_synced = Event()
+    async with audited(file, make_kit(ran), required=True, sync=True) as host:
+        monkeypatch.setattr(os, "fsync", lambda _: is_synced.wait(1))
+        first = asyncio.ensure_future(call(host, "x_work"))
+        await until(lambda: len(lines_of(file)) == 1)
+        second = asyncio.ensure_future(call(host, "x_work"))
+        await until(lambda: len(ran) == 2)
+        assert not first.done()
+        is_synced.set()
+        assert not any(isinstance(outcome, Failure) for outcome in await asyncio.gather(first, second))
+    assert [record for record in caplog.records if record.name == "pegboard.plugins.audit"] == []
