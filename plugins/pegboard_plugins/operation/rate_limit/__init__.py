@@ -76,6 +76,10 @@ class Rate(NamedTuple):
     interval: float
     burst: int
 
+    def latest(self, now: float) -> float:
+        """Return the time at which an empty bucket is full. A later one is from a clock that was ahead."""
+        return now + self.burst * self.interval
+
 
 class RateLimitPlugin(Plugin):
     """The middleware of the limits."""
@@ -200,7 +204,7 @@ class Buckets:
     def take(self, key: Hashable, rate: Rate) -> float:
         """Take a token. Return 0, or the seconds until one is available."""
         now = self._clock()
-        full = self._full.pop(key, now)
+        full = min(self._full.pop(key, now), rate.latest(now))
         if full < now:
             full = now
         wait = full - now - (rate.burst - 1) * rate.interval

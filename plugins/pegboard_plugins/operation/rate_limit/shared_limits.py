@@ -19,6 +19,8 @@ PORTIONS = 8
 """The number of portions of a burst."""
 ALONE_SECONDS = 5.0
 """How long this process goes on alone after the shared state could not be reached."""
+MAX_SKEW_SECONDS = 60.0
+"""The accepted difference of clocks of processes. A bucket of a clock that was further ahead counts as full."""
 MAX_ATTEMPTS = 20
 """The number of attempts to take a portion. A record that another key has sealed can neither be read nor created."""
 
@@ -89,7 +91,7 @@ class SharedBuckets:
             if portion is not None and portion.left and portion.until > now:
                 self._portions[key] = portion._replace(left=portion.left - 1)
                 return 0.0
-            if now >= self._alone_until:
+            if not now < self._alone_until <= now + ALONE_SECONDS:  # a clock may be set back
                 try:
                     return await self._take_portion(key, rate)
                 except (ConnectionError, PluginError):
@@ -102,7 +104,8 @@ class SharedBuckets:
         for _ in range(MAX_ATTEMPTS):
             now = self._clock()
             stored = await store.get(bucket)
-            full = now if stored is None else stored.expires_at
+            latest = rate.latest(now) + MAX_SKEW_SECONDS
+            full = now if stored is None or stored.expires_at > latest else stored.expires_at
             free = int(rate.burst - (full - now) / rate.interval + 1e-6)  # less is a rounding error
             if free < 1:
                 return full - now - (rate.burst - 1) * rate.interval

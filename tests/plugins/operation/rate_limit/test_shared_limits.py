@@ -59,3 +59,35 @@ async def test_the_number_of_portions_is_limited(monkeypatch: pytest.MonkeyPatch
     assert (await taken(buckets, "b", "c"), records.reads) == ([True] * PORTION, 3)
     assert await taken(buckets, "a") == [True]
     assert records.reads > 3
+
+
+@pytest.mark.parametrize("is_away", [False, True])
+async def test_a_clock_that_was_ahead_does_not_close_a_bucket(is_away: bool) -> None:
+    clock = [time.time() + 3600]
+
+    async def open_store(close: Callable[[], Awaitable[None]]) -> RecordStore:
+        if is_away:
+            raise ConnectionError
+        return records
+
+    records = CountedRecords()
+    buckets = SharedBuckets(open_store, lambda: clock[0])
+    assert await taken(buckets, *["a"] * (RATE.burst + 1)) == [True] * RATE.burst + [False]
+    clock[0] -= 3600
+    await taken(buckets, "a")
+    clock[0] += RATE.interval
+    assert await taken(buckets, "a") == [True]
+
+
+async def test_a_clock_that_was_ahead_does_not_keep_a_process_alone() -> None:
+    clock, opened = [time.time()], list[int]()
+
+    async def open_store(close: Callable[[], Awaitable[None]]) -> RecordStore:
+        opened.append(1)
+        raise ConnectionError
+
+    buckets = SharedBuckets(open_store, lambda: clock[0])
+    await taken(buckets, "a", "a")
+    clock[0] -= 3600
+    await taken(buckets, "a")
+    assert len(opened) == 2
