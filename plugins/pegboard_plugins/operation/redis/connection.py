@@ -11,7 +11,7 @@ from typing import Any
 from redis.asyncio import Redis
 from redis.asyncio.retry import Retry
 from redis.backoff import NoBackoff
-from redis.exceptions import ResponseError
+from redis.exceptions import ReadOnlyError, ResponseError
 
 from pegboard.plugin import PluginError
 from pegboard_plugins.operation.redis.settings import RedisConfig
@@ -104,6 +104,8 @@ class Connection:
         try:
             return await self._client.parse_response(self._held, name)
         except ResponseError as error:
+            if isinstance(error, ReadOnlyError) or "READONLY" in str(error):  # of a command, or of a script
+                raise  # another server is the primary now, which a new connection may reach
             return error
 
     async def close(self) -> None:

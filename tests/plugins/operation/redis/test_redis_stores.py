@@ -333,6 +333,21 @@ async def test_a_server_that_hangs_is_not_waited_for(server: RedisServer) -> Non
             await connection.run("GET", "x")
 
 
+async def test_a_server_that_has_become_a_replica_is_left(server: RedisServer) -> None:
+    """After a failover, the address may lead to another server."""
+    async with connected(config(server)) as connection:
+        before = await connection.run("CLIENT", "ID")
+        server.client.replicaof("127.0.0.1", "1")
+        try:
+            with pytest.raises(ConnectionError, match="read only"):
+                await connection.run("SET", f"{PREFIX}a", "1")
+            assert "read only" in connection.problem
+        finally:
+            server.client.replicaof("NO", "ONE")
+        connection._away_until = 0
+        assert await connection.run("CLIENT", "ID") != before
+
+
 @pytest.mark.parametrize(("policy", "refused"), [("noeviction", False), ("allkeys-lru", True)])
 async def test_a_server_that_may_drop_sessions_is_refused(server: RedisServer, policy: str, refused: bool) -> None:
     server.client.config_set("maxmemory-policy", policy)
