@@ -11,6 +11,9 @@ from pegboard_plugins.operation.redis.connection import Connection
 from pegboard_plugins.operation.redis.message_bus import RedisBus
 from pegboard_plugins.operation.redis.settings import RedisConfig
 
+READ_RECORDS = 100
+"""The number of records that are read at once. All answers must arrive within a second."""
+
 # each set lasts as long as its last record
 _KEEP = """
 local function milliseconds(seconds) return string.format('%d', math.ceil(tonumber(seconds) * 1000)) end
@@ -99,14 +102,18 @@ class RedisRecords(RecordStore):
 
     async def find(self, kind: str) -> Sequence[Record]:
         ids = await self._run("ZRANGEBYSCORE", self._kind(kind), time(), "+inf")
-        records = await asyncio.gather(*[self.get(record_id.decode()) for record_id in ids])
+        records: list[Record | None] = []
+        for begin in range(0, len(ids), READ_RECORDS):
+            part = ids[begin : begin + READ_RECORDS]
+            records += await asyncio.gather(*[self.get(record_id.decode()) for record_id in part])
         return [record for record in records if record is not None]
 
     async def orphans(self, kind: str) -> Sequence[Record]:
         """Return the records of a kind whose process has no key that says that it lives."""
         records = [record for record in await self.find(kind) if record.process not in ("", self.process)]
-        lives = await asyncio.gather(*[self._bus.lives(record.process) for record in records])
-        return [record for record, is_alive in zip(records, lives, strict=True) if not is_alive]
+        processes = list({record.process for record in records})
+        lives = dict(zip(processes, await asyncio.gather(*map(self._bus.lives, processes)), strict=True))
+        return [record for record in records if not lives[record.process]]
 
     async def expire(self) -> None:
         """Do nothing: the server removes records that have expired."""

@@ -163,7 +163,7 @@ class TasksPlugin(Plugin):
         store = TaskStore(records, Sealer(await asyncio.to_thread(keys_of, self.config), self.config.ttl_seconds))
         config = self.config
         running = RunningTasks(self._context, store, self._is_repeatable, config.poll_ms, self._watchers)
-        records.on_ended = lambda: self._keep(running.recover())
+        records.on_ended = lambda: self._keep(running.recover_ended())
         self._running = running
         await running.recover()
         return running

@@ -244,6 +244,16 @@ class RunningTasks:
             else:
                 await self._recover(stored)
 
+    async def recover_ended(self) -> None:
+        """Recover tasks when the store reports the end of a process, which it reports to one process only."""
+        is_recovered = False
+        while not is_recovered:
+            try:
+                await self.recover()
+                is_recovered = True
+            except ConnectionError:
+                await asyncio.sleep(RETRY_SECONDS)
+
     async def _recover(self, stored: StoredTask) -> None:
         task = stored.task
         if not self._is_repeatable(task):

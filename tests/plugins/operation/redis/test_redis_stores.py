@@ -16,7 +16,7 @@ import pytest_asyncio
 from pydantic import SecretStr
 
 from pegboard.plugin import Bus, EventStore, PluginError, RecordStore, SessionStore
-from pegboard_plugins.operation.redis import message_bus
+from pegboard_plugins.operation.redis import message_bus, record_store
 from pegboard_plugins.operation.redis.connection import Connection, check_server, client_of, connected
 from pegboard_plugins.operation.redis.event_store import RedisEvents
 from pegboard_plugins.operation.redis.message_bus import RedisBus
@@ -111,6 +111,26 @@ async def test_one_process_learns_that_another_has_ended_and_finds_its_records(
         for bus in buses[1:]:
             await bus.close()
         assert ended.empty()
+
+
+async def test_many_records_are_found_in_parts(server: RedisServer, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A part must arrive within the time limit of a command."""
+    server.client.flushdb()
+    sizes: list[int] = []
+    async with connected(config(server)) as connection:
+        exchange = connection._exchange
+
+        async def counted(commands: Any) -> Any:
+            sizes.append(len(commands))
+            return await exchange(commands)
+
+        monkeypatch.setattr(connection, "_exchange", counted)
+        monkeypatch.setattr(record_store, "READ_RECORDS", 2)
+        store = RedisRecords(connection, config(server), RedisBus(connection, config(server)))
+        for number in range(5):
+            assert await store.create(new_record(str(number), process="1"))
+        assert (len(await store.find("kind")), len(await store.orphans("kind"))) == (5, 5)
+        assert max(sizes) == 2
 
 
 async def test_full_stores_refuse_sessions_and_expired_ones_make_room(server: RedisServer) -> None:

@@ -28,7 +28,7 @@ from pegboard.types import (
 )
 from pegboard_plugins.auth.auth_token import AuthTokenPlugin
 from pegboard_plugins.operation.rate_limit import RateLimitPlugin
-from pegboard_plugins.protocols.tasks import TASKS_EXTENSION, TasksPlugin
+from pegboard_plugins.protocols.tasks import TASKS_EXTENSION, TasksPlugin, running_tasks
 from pegboard_plugins.protocols.tasks.running_tasks import LOG_IN_AGAIN
 from pegboard_plugins.support.memory_records import MemoryRecordStore
 from tests.host.hosting import make_host, until
@@ -202,6 +202,26 @@ async def test_answers_begin_the_next_leg(store: str) -> None:
             await reached(host, task_id, "input_required", "completed")
         assert text_of(await reached(host, task_id, "completed")).startswith("corn 1")
         assert effects == ["corn"]
+
+
+async def test_tasks_of_an_ended_process_are_recovered_when_the_store_can_be_reached_again(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    asked: list[MemoryRecordStore] = []
+
+    async def orphans(store: MemoryRecordStore, kind: str) -> list[Any]:
+        asked.append(store)
+        if len(asked) == 2:
+            raise ConnectionError("away")
+        return []
+
+    monkeypatch.setattr(MemoryRecordStore, "orphans", orphans)
+    monkeypatch.setattr(running_tasks, "RETRY_SECONDS", 0)
+    async with serving():
+        await until(lambda: len(asked) == 1)
+        assert asked[0].on_ended is not None
+        asked[0].on_ended()
+        await until(lambda: len(asked) == 3)
 
 
 async def test_questions_before_the_task_are_rounds() -> None:
