@@ -8,8 +8,6 @@ from contextlib import asynccontextmanager, nullcontext
 from typing import Any
 from urllib.parse import urljoin, urlsplit
 
-from pydantic_core import from_json
-
 from pegboard.errors import TransportError
 from pegboard_client.addresses import ClientLimits, Endpoint
 from pegboard_client.challenges import demands_login
@@ -17,6 +15,7 @@ from pegboard_client.client_errors import ConnectionLostError, HttpStatusError
 from pegboard_client.http_auth import login_required
 from pegboard_client.http_exchange import HttpExchange, HttpReply
 from pegboard_client.in_flight import InFlight, Message
+from pegboard_client.json_reading import read_json
 
 _POST_HEADERS = {"Content-Type": "application/json", "Accept": "application/json, text/event-stream"}
 _GET_HEADERS = {"Accept": "text/event-stream"}
@@ -120,7 +119,7 @@ class HttpEndpoint:
                 if size > self.message_bytes:
                     raise ConnectionLostError(f"the server sent a message of more than {self.message_bytes} bytes")
             try:
-                message = from_json(parts[0] if len(parts) == 1 else b"".join(parts), allow_inf_nan=False)
+                message = read_json(parts[0] if len(parts) == 1 else b"".join(parts))
             except ValueError:
                 if reply.status == 200:
                     raise ConnectionLostError("the response is not JSON") from None

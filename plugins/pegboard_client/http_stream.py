@@ -7,12 +7,11 @@ from collections.abc import Iterator
 from contextlib import suppress
 from typing import Any, NamedTuple
 
-from pydantic_core import from_json
-
 from pegboard_client.client_errors import ConnectionLostError
 from pegboard_client.http_exchange import HttpReply
 from pegboard_client.in_flight import InFlight, Message
 from pegboard_client.incoming import Incoming, Respond
+from pegboard_client.json_reading import read_json
 
 _MAX_TAIL_SECONDS = 0.05
 """How long to wait for the end of a stream after the response, so that its connection can be reused."""
@@ -70,7 +69,7 @@ class StreamReading:
 def _messages_in(data: bytes) -> list[Message]:
     """Return the messages of an event: one, or a batch (2025-03-26)."""
     try:
-        decoded: Any = from_json(data, allow_inf_nan=False)
+        decoded: Any = read_json(data)
     except ValueError:
         raise ConnectionLostError("the server sent an event that is not JSON") from None
     messages: list[Message] = decoded if isinstance(decoded, list) else [decoded]

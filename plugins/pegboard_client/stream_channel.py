@@ -6,14 +6,13 @@ import asyncio
 import logging
 from typing import Any
 
-from pydantic_core import from_json
-
 from pegboard.errors import TransportError
 from pegboard.wire.codec import encode
 from pegboard_client.addresses import ClientLimits
 from pegboard_client.client_errors import UnreachableError
 from pegboard_client.in_flight import InFlight, Message
 from pegboard_client.incoming import Incoming
+from pegboard_client.json_reading import read_json, unreadable_response
 from pegboard_client.server_stream import MessageStream
 
 logger = logging.getLogger("pegboard.client")
@@ -95,10 +94,12 @@ class StreamChannel:
         if len(data) > self._limits.message_bytes:
             raise TransportError(f"{self._label} sent a message of more than {self._limits.message_bytes} bytes")
         try:
-            message: Any = from_json(data, allow_inf_nan=False)
+            message: Any = read_json(data)
         except ValueError:
             self._incoming.report("sent a line that is not JSON", data)
-            return
+            message = unreadable_response(data)
+            if message is None:
+                return
         self._incoming.take(message, self._respond)
 
     def _end(self) -> None:

@@ -347,6 +347,16 @@ async def test_a_faulty_response_is_one_clear_error(era: Any, response: bytes, m
         assert await client.request("ping") == OK  # the client goes on
 
 
+@pytest.mark.parametrize("streamed", [False, True])
+async def test_a_response_with_a_text_that_was_cut_within_a_character_is_read(streamed: bool) -> None:
+    def respond(got: Got) -> bytes:
+        body = b'{"jsonrpc": "2.0", "id": %d, "result": {"text": "\\ud83d"}}' % got.message["id"]
+        return STREAM + b"data: " + body + b"\n\n" if streamed else whole(200, body, "Content-Type: application/json")
+
+    async with connected(stateless(respond)) as (client, _):
+        assert await client.call("x") == {"text": "\ufffd"}
+
+
 @pytest.mark.parametrize("unread", [None, "server-error"])
 async def test_an_error_of_a_request_that_was_not_read_is_its_error(unread: str | None) -> None:
     error = as_json({"jsonrpc": "2.0", "id": unread, "error": {"code": -32600, "message": "no"}}, status=400)

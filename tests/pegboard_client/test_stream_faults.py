@@ -133,6 +133,32 @@ async def test_garbage_between_messages_is_ignored_and_logged_once(caplog: pytes
     assert caplog.text.count("not JSON") == 1
 
 
+async def test_a_text_that_was_cut_within_a_character_is_read() -> None:
+    cut = rb'"cut \ud83d, \\ud83d, \ud83d\ude00, \uDE00\ud83d"'
+
+    async def serve(end: MemoryEnd) -> None:
+        got = requests(end)
+        reply(end, await anext(got), DISCOVERED)
+        end.send(b'{"jsonrpc": "2.0", "id": %d, "result": {"text": %b}}' % ((await anext(got))["id"], cut))
+        await asyncio.Event().wait()
+
+    async with scripted_stream(serve) as client, client:
+        result = await client.call("x", timeout=WAIT)
+    assert result == {"text": "cut \ufffd, \\ud83d, \U0001f600, \ufffd\ufffd"}
+
+
+async def test_a_response_with_a_number_that_json_does_not_have_fails_its_request() -> None:
+    async def serve(end: MemoryEnd) -> None:
+        got = requests(end)
+        reply(end, await anext(got), DISCOVERED)
+        end.send(b'{"jsonrpc": "2.0", "id": %d, "result": {"number": NaN}}' % (await anext(got))["id"])
+        await asyncio.Event().wait()
+
+    async with scripted_stream(serve) as client, client:
+        with pytest.raises(TransportError, match="invalid response"):
+            await client.call("x", timeout=WAIT)
+
+
 async def test_a_lost_stream_fails_all_requests_and_later_ones() -> None:
     async def serve(end: MemoryEnd) -> None:
         got = requests(end)
