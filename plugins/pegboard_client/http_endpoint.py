@@ -36,7 +36,7 @@ class HttpEndpoint:
     def __init__(self, endpoint: Endpoint, exchange: HttpExchange, limits: ClientLimits) -> None:
         self.label = endpoint.label
         self.message_bytes = limits.message_bytes
-        self._url = endpoint.url
+        self._url = self._server = endpoint.url
         self._auth = endpoint.auth
         self._exchange = exchange
         self._accepted = asyncio.Event()
@@ -70,7 +70,7 @@ class HttpEndpoint:
         while True:
             sent = {**(self._post if method == "POST" else self._get), **headers}
             if self._auth is not None:
-                sent.update(await self._auth.headers(self._url))
+                sent.update(await self._auth.headers(self._server))
             try:
                 async with self._exchange(method, self._url, sent, body) as reply:
                     if reply.status in (401, 403):
@@ -81,7 +81,7 @@ class HttpEndpoint:
                         raise _redirects_to(self._target(reply))
                     elif reply.status in (307, 308) and redirects < 2:
                         redirects += 1
-                        self._url = self._redirected(reply)
+                        self._follow(reply)
                         continue
                     _refuse_compression(reply)
                     if method == "POST" and reply.status < 300:
@@ -145,15 +145,18 @@ class HttpEndpoint:
             return False
         if self._auth is not None and may_log_in:
             with nullcontext() if flight is None else flight.paused():
-                if await self._auth.challenged(self._url, reply.status, reply.headers):
+                if await self._auth.challenged(self._server, reply.status, reply.headers):
                     return True
         raise login_required(self._url, reply.headers)
 
-    def _redirected(self, reply: HttpReply) -> str:
+    def _follow(self, reply: HttpReply) -> None:
+        """Send requests to the target of a redirect from now on."""
         url = self._target(reply)
         if urlsplit(url)[:2] != urlsplit(self._url)[:2]:
             raise _redirects_to(url)
-        return url
+        if url.rstrip("/") != self._server.rstrip("/"):  # with a slash it is the same server, with the same login
+            self._server = url
+        self._url = url
 
     def _target(self, reply: HttpReply) -> str:
         try:

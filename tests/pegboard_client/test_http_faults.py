@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import gzip
 import socket
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
 
@@ -460,6 +460,28 @@ async def test_a_login_is_performed_when_the_server_asks_for_it() -> None:
             assert client.stateless
         await assert_refused(url, "requires a login", LoginRequiredError)
     assert tokens.statuses == [401]
+
+
+async def test_a_login_holds_at_the_address_of_a_redirect() -> None:
+    class Login(Tokens):
+        async def headers(self, url: str) -> dict[str, str]:
+            return await super().headers(url) if url in self.urls else {}
+
+        async def challenged(self, url: str, status: int, headers: Any) -> bool:
+            self.urls.append(url)
+            return await super().challenged(url, status, headers)
+
+        urls: ClassVar[list[str]] = []
+
+    redirects = [whole(307, b"", "Location: /mcp/")]
+
+    def respond(got: Got) -> bytes:
+        is_redirected = "authorization" in got.headers and redirects
+        return redirects.pop() if is_redirected else guarded(got)
+
+    async with scripted_http(respond) as (url, got), Client(Endpoint(url, auth=Login())) as client:
+        assert client.stateless
+    assert len(got) == 3
 
 
 async def test_a_session_whose_login_ends_is_closed_without_an_error() -> None:
