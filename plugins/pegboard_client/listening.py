@@ -19,6 +19,8 @@ LIST_CHANGES = {
     "resourcesListChanged": "notifications/resources/list_changed",
 }
 """The members of the filter for lists, each with its notification."""
+STABLE_SECONDS = 5.0
+"""A request that ends earlier counts as a failure, even if the server has acknowledged it."""
 
 
 class Connected(Protocol):
@@ -109,10 +111,10 @@ class Listening:
 
         If the server requires a login, wait until it accepts another request.
         """
-        failures, is_told = 0, False
+        failures, is_told, now = 0, False, asyncio.get_running_loop().time
         while True:
             flight = self._connection.open_ended_flight("subscriptions/listen", {"notifications": wanted})
-            heard = asyncio.get_running_loop().create_future()
+            heard, began = asyncio.get_running_loop().create_future(), now()
             flight.may_log_in = not acknowledged.done()
             flight.notified = _acknowledge(heard, acknowledged, self._connection.report_changes)
             try:
@@ -121,15 +123,13 @@ class Listening:
                 if not acknowledged.done():
                     acknowledged.set_exception(error)
                     return
+                if not is_told and not isinstance(error, TransportError):
+                    logger.warning("%s; changes are not received until it accepts a request", error)
+                    is_told = True
                 if isinstance(error, AuthorizationRequiredError):
-                    if not is_told:
-                        logger.warning("%s; changes are not received until it accepts a request", error)
-                        is_told = True
                     await self._connection.accepts()
-                elif not isinstance(error, TransportError):
-                    logger.warning("%s; changes are no longer received", error)
-                    return
-            failures, is_told = (0, False) if heard.done() else (failures + 1, is_told)
+            is_stable = heard.done() and now() - began >= STABLE_SECONDS
+            failures, is_told = (0, False) if is_stable else (failures + 1, is_told)
             await asyncio.sleep(reconnect_delay(failures))
 
 

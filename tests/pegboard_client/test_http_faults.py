@@ -261,6 +261,31 @@ async def test_a_lost_subscription_is_repeated_and_changes_may_have_been_missed(
     assert got[-1].message["params"]["notifications"] == {**wanted, "resourceSubscriptions": ["x://a"]}
 
 
+async def test_a_subscription_that_is_refused_later_is_requested_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A server that stops, or is started again, may respond with an error to the next request."""
+    delays: list[int] = []
+
+    def no_delay(failures: int) -> float:
+        delays.append(failures)
+        return 0
+
+    monkeypatch.setattr(listening, "reconnect_delay", no_delay)
+    changes: list[str] = []
+
+    def respond(got: Got) -> bytes:
+        if len(delays) in (1, 2):
+            error = {"code": -32603, "message": "the server is stopping"}
+            return as_json({"jsonrpc": "2.0", "id": got.message["id"], "error": error}, status=503)
+        meta = {"io.modelcontextprotocol/subscriptionId": got.message["id"]}
+        return STREAM + event({"method": "notifications/subscriptions/acknowledged", "params": {"_meta": meta}})
+
+    options = {"on_notification": lambda method, _: changes.append(method)}
+    async with connected(stateless(respond), **options) as (client, _):
+        await client.listen()
+        await until(lambda: "notifications/tools/list_changed" in changes)
+    assert delays[:3] == [1, 2, 3]  # a stream that ends at once is a failure too
+
+
 @pytest.mark.parametrize("era", [session, stateless])
 async def test_a_lost_stream_that_requires_a_login_is_opened_again_after_an_accepted_request(
     era: Any, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
