@@ -60,6 +60,7 @@ class SessionHttp:
         self._tasks: set[asyncio.Task[Any]] = set()
         self._standalone: asyncio.Task[None] | None = None
         self._opened: asyncio.Future[None] | None = None
+        self._has_listened = False
 
     async def exchange(self, flight: InFlight) -> Message:
         """Send a request and return its response. If its stream breaks off, resume it.
@@ -238,11 +239,18 @@ class SessionHttp:
                     opened.set_result(None)
                 elif not resumed:
                     self._missed()
+                self._has_listened = True
                 await reading.response_in(reply, None)
                 return True
-            if reply.status == 404 and used and opened.done():
+            # some servers respond with status 400 if they do not know the session, others if they do not know the event
+            is_unknown = reply.status == 404 or (reply.status == 400 and self._has_listened and not resumed)
+            if is_unknown and used and opened.done():
                 raise self._expired(used)
-            if reply.status >= 500 or reply.status in (409, 429):  # 409: the previous stream has not ended there
+            if reply.status == 400:
+                reading.last_id = ""
+            # 409: the previous stream has not ended there; 405: the server offers no stream
+            is_for_now = reply.status >= 500 or reply.status in (409, 429)
+            if is_for_now or (self._has_listened and reply.status != 405):
                 raise ConnectionLostError(f"{self._endpoint.label}: the server refuses the stream for now")
             return False
 

@@ -37,6 +37,7 @@ from tests.pegboard_client.scripted import (
     Tokens,
     assert_refused,
     connected,
+    event,
     guarded,
     scripted_http,
     scripted_stream,
@@ -145,6 +146,33 @@ async def test_a_standalone_stream_that_is_refused_for_now_is_opened_later(
         await client.listen()
         await until(lambda: sum(request.verb == "GET" for request in got) == 4)
     assert failures == [1, 2, 3]  # also a stream that ends at once is a failure
+
+
+@pytest.mark.parametrize("resumed", [False, True])
+async def test_the_standalone_stream_is_opened_again_in_a_new_session(
+    resumed: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Many servers respond with status 400 to a stream of a session that they do not know, as after a restart."""
+    monkeypatch.setattr(http_session, "reconnect_delay", lambda _: 0)
+    opened: list[str] = []
+
+    def respond(got: Got) -> bytes | Awaitable[bytes]:
+        if got.method == "initialize":
+            opened.append(f"s{len(opened) + 1}")
+            return got.result(INITIALIZED, f"Mcp-Session-Id: {opened[-1]}")
+        if got.verb != "GET":
+            return ACCEPTED
+        streams.append(got.headers["mcp-session-id"])
+        if streams == ["s1"]:
+            return STREAM + event(None, "e1" if resumed else "", retry=1)
+        unknown = whole(400, b"Invalid or missing session ID")
+        return unknown if streams[-1] == "s1" else asyncio.Event().wait()  # type: ignore[return-value]
+
+    streams: list[str] = []
+    async with connected(respond, revision=REVISION) as (client, _):
+        await client.listen()
+        await until(lambda: "s2" in streams)
+    assert opened == ["s1", "s2"]
 
 
 async def test_a_notification_that_is_never_accepted_is_dropped(
