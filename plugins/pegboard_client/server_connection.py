@@ -135,13 +135,13 @@ class ServerConnection:
             TransportError: the connection was lost.
             ServerTimeoutError: the server did not respond in time.
         """
-        if self._renewing.locked():
-            async with self._renewing:  # a server refuses requests before the end of the handshake
-                pass
+        if self._renewing.locked():  # a server refuses requests before the end of the handshake
+            await self.in_time(self._renewed(), "initialize", options.get("timeout"))
         try:
             return await self.send(self.new_flight(method, params, options))
         except SessionExpiredError as error:
-            await self._renew(error.session_id)  # a server that does not know the session has not run the request
+            # a server that does not know the session has not run the request
+            await self._renew(error.session_id, options.get("timeout"))
         except ProtocolError as error:
             # the server requires headers of a tool that was never listed, or has changed
             if error.code != MISMATCHED_HEADERS or method != "tools/call" or self._endpoint is None:
@@ -201,14 +201,15 @@ class ServerConnection:
         if self._endpoint is not None:
             await self._endpoint.accepts()
 
-    async def in_time(self, waiting: Awaitable[None], what: str) -> None:
-        """Wait with the time limit of a response.
+    async def in_time(self, waiting: Awaitable[object], what: str, seconds: float | None = None) -> None:
+        """Wait with the time limit of a response; None for that of the client.
 
         Raises:
             ServerTimeoutError: the time limit is exceeded.
         """
         try:
-            async with asyncio.timeout(self._timeout if isfinite(self._timeout) else None):
+            seconds = self._timeout if seconds is None else seconds
+            async with asyncio.timeout(seconds if isfinite(seconds) else None):
                 await waiting
         except TimeoutError:
             raise ServerTimeoutError(f"{self._address.label} did not respond to {what} in time") from None
@@ -311,11 +312,11 @@ class ServerConnection:
         if self._session is not None and (self._capabilities or self.incoming.hears):
             _ = self._session.listen()  # questions and notifications may arrive on it
 
-    async def _initialize(self, revision: str) -> None:
+    async def _initialize(self, revision: str, seconds: float | None = None) -> None:
         label = self._address.label
         params = {"protocolVersion": revision, "capabilities": self._capabilities, "clientInfo": self._info}
         try:
-            result = await self.send(self.new_flight("initialize", params, {}))
+            result = await self.send(self.new_flight("initialize", params, {"timeout": seconds}))
         except HttpStatusError as error:
             hint = _endpoint_hint(label) if error.status in _OF_OTHER_PAGES else ""
             raise TransportError(f"{error}{hint}") from None
@@ -325,21 +326,34 @@ class ServerConnection:
             self._session.revision = self.revision
         await self.in_time(self.channel.tell("notifications/initialized", {}), "notifications/initialized")
 
-    async def _renew(self, expired: str) -> None:
-        """Open a session in place of an expired session, unless another task has done so."""
+    async def _renew(self, expired: str, seconds: float | None = None) -> None:
+        """Open a session in place of an expired session, unless another task has done so.
+
+        Args:
+            expired: the id of the expired session.
+            seconds: the time limit of the request that needs the session; None for that of the client.
+        """
         session = self._session
-        async with self._renewing:
+        await self.in_time(self._renewing.acquire(), "initialize", seconds)
+        try:
             if session is None or session.id != expired:
                 return
             try:
-                await self._initialize(self.revision)
+                await self._initialize(self.revision, seconds)
             except BaseException:
                 session.id = expired  # the next request tries again
                 raise
-            for uri in sorted(self.uris):
-                with suppress(ProtocolError):
-                    await self.send(self.new_flight("resources/subscribe", {"uri": uri}, {}))
+        finally:
+            self._renewing.release()
+        for uri in sorted(self.uris):
+            with suppress(ProtocolError):
+                await self.send(self.new_flight("resources/subscribe", {"uri": uri}, {}))
         self.report_changes()
+
+    async def _renewed(self) -> None:
+        """Wait for the end of a renewal of the session."""
+        async with self._renewing:
+            pass
 
     async def _relearn_tools(self) -> None:
         cursor: Message = {}

@@ -23,7 +23,7 @@ from pegboard_client import (
     http_session,
     task_calls,
 )
-from tests.host.hosting import until
+from tests.host.hosting import WAIT, until
 from tests.pegboard_client.pairs import MemoryEnd, StreamPair
 from tests.pegboard_client.scripted import (
     ACCEPTED,
@@ -124,6 +124,23 @@ async def test_requests_wait_for_the_renewal_of_a_session(held: str) -> None:
             await asyncio.sleep(0)
         renewed.set()
         assert [await first, await later] == [OK, OK]
+
+
+async def test_requests_do_not_wait_for_a_renewal_beyond_their_time() -> None:
+    opened = 0
+
+    def respond(got: Got) -> bytes | Awaitable[bytes]:
+        nonlocal opened
+        if got.method == "initialize":
+            opened += 1
+            first = got.result(INITIALIZED, "Mcp-Session-Id: s1")
+            return first if opened == 1 else asyncio.Event().wait()  # type: ignore[return-value]
+        return NOT_FOUND if got.method == "tools/call" else ACCEPTED
+
+    async with connected(respond, revision=REVISION) as (client, _), asyncio.timeout(WAIT):
+        calls = (client.call("x", timeout=0.1) for _ in range(3))
+        for failed in await asyncio.gather(*calls, return_exceptions=True):
+            assert isinstance(failed, ServerTimeoutError)
 
 
 @pytest.mark.parametrize("status", [409, 429, 503])
