@@ -7,7 +7,7 @@ import logging
 import os
 import signal
 import subprocess
-from asyncio.subprocess import Process
+from asyncio.subprocess import Process, SubprocessStreamProtocol
 from collections.abc import AsyncIterator, Callable
 from contextlib import suppress
 
@@ -30,7 +30,7 @@ MAX_STDERR_LINE_BYTES = 64 * 1024
 MAX_LAST_WORDS_CHARACTERS = 200
 """The maximum length of the last line of standard error in the error of a process that has ended."""
 MAX_LAST_WORDS_SECONDS = 0.5
-"""The time limit for the rest of the standard error of a process that has ended."""
+"""The time limit for the rest of the output of a process that has ended."""
 
 
 class ChildProcess:
@@ -129,6 +129,18 @@ class ChildProcess:
         return self._exiting.done()
 
 
+class _Streams(SubprocessStreamProtocol):
+    """The streams of a process. They end soon after it, although its children may keep its pipes open."""
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        super().connection_made(transport)
+        self._own = transport
+
+    def process_exited(self) -> None:
+        super().process_exited()
+        asyncio.get_running_loop().call_later(MAX_LAST_WORDS_SECONDS, self._own.close)
+
+
 async def start_process(command: Program, message_bytes: int = MAX_MESSAGE_BYTES) -> ChildProcess:
     """Start a server.
 
@@ -139,9 +151,11 @@ async def start_process(command: Program, message_bytes: int = MAX_MESSAGE_BYTES
     Raises:
         TransportError: the program cannot be started.
     """
+    loop = asyncio.get_running_loop()
     inherited = {name: os.environ[name] for name in INHERITED_VARIABLES if name in os.environ}
     try:
-        process = await asyncio.create_subprocess_exec(
+        transport, streams = await loop.subprocess_exec(
+            lambda: _Streams(message_bytes, loop),
             command.command,
             *command.args,
             stdin=subprocess.PIPE,
@@ -150,10 +164,10 @@ async def start_process(command: Program, message_bytes: int = MAX_MESSAGE_BYTES
             cwd=command.cwd,
             env={**inherited, **command.env},
             start_new_session=True,
-            limit=message_bytes,
         )
     except (OSError, ValueError) as error:
         raise TransportError(f"cannot start {command.label}: {error}; check the command and its path") from None
+    process = Process(transport, streams, loop)
     try:
         group = ProcessGroup(process)
     except OSError as error:

@@ -329,6 +329,12 @@ async def test_a_stubborn_program_is_ended(groups: bool, monkeypatch: pytest.Mon
     await until(lambda: all(map(is_gone, pids)))
 
 
+async def test_a_program_that_ends_is_noticed_although_its_child_keeps_the_pipes() -> None:
+    async with Client(program(f"session(read())\nread()\n{SLEEPING_CHILD}\nsys.exit(7)"), revision=REVISION) as client:
+        with pytest.raises(TransportError, match="ended with code 7"):
+            await client.call("x", timeout=WAIT)
+
+
 async def test_nothing_is_left_when_the_client_is_killed(tmp_path: Path) -> None:
     (tmp_path / "server.py").write_text(SERVER + STUBBORN)
     code = """
