@@ -4,22 +4,31 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import AbstractAsyncContextManager, nullcontext, suppress
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager, contextmanager, nullcontext, suppress
 from contextvars import ContextVar
-from time import time
+from time import monotonic, time
 from typing import NamedTuple, TypeAlias
 
 from pegboard_client.challenges import bearer_challenge, required_scopes
 from pegboard_client.http_auth import LoginRequiredError, origin
 from pegboard_client.http_exchange import HttpExchange
-from pegboard_client.oauth.json_requests import JsonRequests, LoginFailedError, canonical, names_this_machine, origin_of
+from pegboard_client.oauth.json_requests import (
+    JsonRequests,
+    LoginFailedError,
+    ServerUnavailableError,
+    canonical,
+    names_this_machine,
+    origin_of,
+)
 from pegboard_client.oauth.oauth_client import OAuthClient, credentials
 from pegboard_client.oauth.refusals import excerpt
 from pegboard_client.oauth.saved_login import Login, LoginDescription, TokenStore, from_json, to_json
 from pegboard_client.oauth.server_metadata import ResourceMetadata, ServerMetadata, find_resource, find_server
 from pegboard_client.oauth.token_endpoint import FORGOTTEN_CLIENT, TokenRefusedError, request_token
 
+OUTAGE_SECONDS = 10.0
+"""How long an authorization server that did not respond is not asked again. Requests would wait one after the other."""
 MAX_LOGINS_PER_SCOPES = 2
 """The limit of logins for the same missing scopes at one server."""
 RenewalLock: TypeAlias = "Callable[[str], AbstractAsyncContextManager[object]]"
@@ -57,6 +66,10 @@ class _Session:
         """The renewal that is under way."""
         self.renewed: str | None = None
         """The last token that a renewal returned after the server refused a token."""
+        self.outage = ""
+        """The reason why the authorization server did not respond the last time."""
+        self.outage_ends = 0.0
+        """The time until which it is not asked again."""
 
 
 _sent: ContextVar[tuple[_Session, str | None] | None] = ContextVar("sent_token", default=None)
@@ -103,7 +116,8 @@ class TokenAuth:
             if sent is not None and sent[0] is session and sent[1] != current:
                 return True  # another request has logged in since
             try:
-                return await self._answer(session, status, headers)
+                with _noted_outage(session):
+                    return await self._answer(session, status, headers)
             except LoginFailedError as error:
                 raise LoginRequiredError(origin(url), str(error)) from error
 
@@ -236,7 +250,7 @@ class TokenAuth:
 
     async def _renew_before_use(self, session: _Session) -> None:
         """Renew an expired token. If that fails, keep it: the server then responds with a challenge."""
-        with suppress(LoginFailedError):
+        with suppress(LoginFailedError), _noted_outage(session):
             await self._renew(session)
 
     async def _renew(self, session: _Session) -> bool:
@@ -325,3 +339,19 @@ class TokenAuth:
 
 def _has_expired(login: Login | None) -> bool:
     return login is not None and login.token.expires_at is not None and time() >= login.token.expires_at
+
+
+@contextmanager
+def _noted_outage(session: _Session) -> Iterator[None]:
+    """Fail at once if the authorization server did not respond a moment ago. Note if it does not respond now.
+
+    Raises:
+        ServerUnavailableError: it does not respond.
+    """
+    if monotonic() < session.outage_ends:
+        raise ServerUnavailableError(session.outage)
+    try:
+        yield
+    except ServerUnavailableError as error:
+        session.outage, session.outage_ends = str(error), monotonic() + OUTAGE_SECONDS
+        raise

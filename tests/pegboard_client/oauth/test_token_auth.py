@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import time
 import traceback
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
@@ -15,6 +16,7 @@ from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption,
 
 from pegboard_client import ClientCredentials, LoginRequiredError, OAuth, OAuthClient
 from pegboard_client.aiohttp_exchange import AiohttpExchange
+from pegboard_client.oauth import json_requests, token_auth
 from tests.support.issuer import made_key
 from tests.support.login_server import Browser, LoginServer
 
@@ -88,6 +90,23 @@ async def test_a_failure_of_the_server_keeps_the_refresh_token(server: LoginServ
     auth = OAuth(Browser())
     assert await refused(auth, server)
     assert [await token(auth, server) for _ in range(2)] == ["Bearer token-1", "Bearer token-3"]
+
+
+async def test_an_authorization_server_that_does_not_respond_is_asked_once_for_a_while(
+    server: LoginServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(json_requests, "MAX_LOGIN_REQUEST_SECONDS", 0.2)
+    server.tokens = [EXPIRED]
+    auth = OAuth(Browser())
+    assert await refused(auth, server)
+    server.silent.add("/token")
+    assert await asyncio.gather(*(token(auth, server) for _ in range(3))) == ["Bearer token-1"] * 3
+    for failed in await asyncio.gather(*(refused(auth, server) for _ in range(3)), return_exceptions=True):
+        assert isinstance(failed, LoginRequiredError)
+    assert server.asked.count("POST /token") == 2
+    monkeypatch.setattr(token_auth, "monotonic", lambda: time.monotonic() + token_auth.OUTAGE_SECONDS)
+    server.silent.clear()
+    assert await token(auth, server) == "Bearer token-2"
 
 
 async def test_more_scopes_are_requested_with_the_earlier_ones(server: LoginServer) -> None:
