@@ -170,30 +170,36 @@ class Incoming:
         if not isinstance(request_id, int | str):
             self.report("sent a request with an invalid id", request_id)
             return
-        if request_id in self._answering or len(self._answering) >= self._limits.questions:
+        open_questions, most = len(self._answering), self._limits.questions
+        if request_id in self._answering or open_questions >= 2 * most:  # half of them are refused
             self.report("has too many open questions", method)
             return
         if flight is None:
             # on a shared stream, a question belongs to the only request with a function for questions
             asking = [other for other in self.in_flight.values() if other.ask is not None]
             flight = asking[0] if len(asking) == 1 else None
-        task = asyncio.get_running_loop().create_task(self._respond(request_id, method, params, respond, flight))
+        answering = self._respond(request_id, Asked(method, params), respond, flight, is_refused=open_questions >= most)
+        task = asyncio.get_running_loop().create_task(answering)
         self._answering[request_id] = task
         task.add_done_callback(lambda _: self._answering.pop(request_id, None))
 
     async def _respond(
-        self, request_id: int | str, method: str, params: Message, respond: Respond, flight: InFlight | None
+        self, request_id: int | str, question: Asked, respond: Respond, flight: InFlight | None, *, is_refused: bool
     ) -> None:
         response: Message = {"jsonrpc": "2.0", "id": request_id}
-        own = None if flight is None else flight.ask
         try:
-            with nullcontext() if flight is None else flight.paused():
-                response["result"] = {} if method == "ping" else await self.answer(Asked(method, params), own)
+            if question.method == "ping":  # it is neither a response nor progress, so the time of the request goes on
+                response["result"] = {}
+            elif is_refused:
+                raise ProtocolError(INVALID_REQUEST, "the client has too many open questions")
+            else:
+                with nullcontext() if flight is None else flight.paused():
+                    response["result"] = await self.answer(question, None if flight is None else flight.ask)
         except ProtocolError as error:
             response["error"] = {"code": error.code, "message": error.message}
             if error.data is not None:
                 response["error"]["data"] = error.data
         except Exception:
-            logger.exception("the answer to %s of %s failed", method, self.label)
+            logger.exception("the answer to %s of %s failed", question.method, self.label)
             response["error"] = {"code": INTERNAL_ERROR, "message": "the client cannot answer"}
         await respond(response)

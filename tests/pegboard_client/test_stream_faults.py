@@ -200,10 +200,31 @@ async def test_batches_pings_and_questions_of_a_server_are_answered_within_limit
     async with scripted_stream(serve, **options) as client, client:
         call = asyncio.ensure_future(client.call("x", ask=never))
         await asked.wait()
-        await until(lambda: len(responses) == 2)
-        assert {response["id"] for response in responses} == {"p", "u"}
+        await until(lambda: len(responses) == 6)
+        refused = [response["id"] for response in responses if "too many" in str(response.get("error"))]
+        assert ([response["id"] for response in responses if response["id"] not in refused], refused) == (
+            ["p", "u"],
+            [2, 3, 4, 5],  # and those that follow have no response
+        )
         assert not call.done()
         call.cancel()
+
+
+async def test_pings_of_a_server_do_not_extend_the_time_of_a_request() -> None:
+    async def serve(end: MemoryEnd) -> None:
+        async for message in requests(end):
+            if message.get("method") == "initialize":
+                reply(end, message, INITIALIZED)
+            elif message.get("method") == "tools/call" or "method" not in message:
+                await asyncio.sleep(0)
+                end.send(b'{"jsonrpc": "2.0", "id": "p", "method": "ping"}')
+
+    async def never(_: Any) -> dict[str, Any]:
+        raise AssertionError
+
+    async with scripted_stream(serve, revision=REVISION) as client, client, asyncio.timeout(WAIT):
+        with pytest.raises(ServerTimeoutError):
+            await client.call("x", ask=never, timeout=0.05)
 
 
 async def test_the_time_stops_while_a_question_waits_for_its_answer() -> None:

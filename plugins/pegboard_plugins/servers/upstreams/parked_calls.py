@@ -13,12 +13,13 @@ from collections.abc import Awaitable, Callable, Mapping
 from typing import Any, NamedTuple, TypeAlias
 
 from pegboard import Context, MCPError, RetryableToolError
-from pegboard.plugin import Bus
+from pegboard.plugin import Bus, ProtocolError
 from pegboard.types import Caller
 from pegboard_client import Asked
 from pegboard_plugins.servers.upstreams.request_errors import error_members, error_of
 from pegboard_plugins.servers.upstreams.user_links import UserKey, user_of
 from pegboard_plugins.support.bus_requests import BusRequests, number_in
+from pegboard_plugins.support.jsonrpc import INTERNAL_ERROR
 
 MAX_PARKED_CALLS = 100
 """The maximum number of calls of one server that wait for answers."""
@@ -69,6 +70,9 @@ class ParkedCall:
     def _ended(self, task: asyncio.Future[dict[str, Any]]) -> None:
         if not task.cancelled():
             task.exception()  # the client may never come back for it
+        for _, answer in self._open.values():
+            if not answer.done():  # its question would wait for as long as the connection
+                answer.set_exception(ProtocolError(INTERNAL_ERROR, "The call to which the question belongs has ended."))
         self._asked.set()
 
     async def ask(self, question: Asked) -> Mapping[str, Any]:

@@ -43,6 +43,10 @@ MAX_KNOWN_LOOPS = 100
 """The maximum number of request routes for which it is recorded if the server leads back."""
 MAX_LOOP_SECONDS = 2.0
 """The time limit of the request that finds out if a server leads back. Without a response, it does not."""
+SERVER_ERROR = -32000
+"""The code of many servers for requests without the session that they require."""
+MAX_OPEN_QUESTIONS = 1_000
+"""The maximum number of questions of a connection that wait for answers, of all callers together."""
 HOST = "host"
 """The key of the lists of a connection for all callers."""
 
@@ -477,7 +481,7 @@ class UpstreamServer:
     def _open(
         self, holder: Hashable, user: UserLink | None, on_notification: NotificationListener
     ) -> AbstractAsyncContextManager[Client]:
-        from pegboard_client import Client  # it is loaded with the first connection
+        from pegboard_client import Client, ClientLimits  # it is loaded with the first connection
 
         address: Endpoint | Program
         if self._in_process is not None:
@@ -493,6 +497,7 @@ class UpstreamServer:
             capabilities=decode(holder.declared) if isinstance(holder, ConnectionKey) else self._declared,
             on_notification=on_notification,
             timeout=max(self.config.timeout, self._seconds),
+            limits=ClientLimits(questions=MAX_OPEN_QUESTIONS),
         )
 
 

@@ -27,8 +27,9 @@ from pegboard_client import Asked
 from pegboard_plugins.servers.upstreams import parked_calls
 from pegboard_plugins.servers.upstreams.request_errors import error_members, error_of
 from pegboard_testing import connect, decline
-from tests.host.hosting import until
+from tests.host.hosting import WAIT, until
 from tests.plugins.servers.upstreams.mounted_hosts import mounting_host
+from tests.plugins.servers.upstreams.mounts import mounting
 from tests.plugins.servers.upstreams.test_mounted import both, far
 from tests.support import asks_kit
 from tests.support.http import Served, http_config
@@ -237,6 +238,30 @@ async def test_a_waiting_call_ends_after_a_time(monkeypatch: pytest.MonkeyPatch)
         await until(lambda: not plugin.instances[0].server.client._connection.incoming.in_flight)
         late = await unanswered_result(client, **answer(result))
         assert "no longer waits" in late["content"][0]["text"]
+
+
+@pytest.mark.asyncio(loop_scope="session")
+async def test_as_many_calls_wait_as_the_limit_of_a_user_allows(asks_url: str) -> None:
+    section = {"url": asks_url, "revision": OLD, "prefix": False, "timeout": WAIT}
+    async with mounting({"far": section}) as client:
+        calls = (unanswered_result(client) for _ in range(parked_calls.MAX_PARKED_CALLS_PER_USER))
+        assert all("inputRequests" in result for result in await asyncio.gather(*calls))
+
+
+async def test_the_questions_of_a_waiting_call_end_with_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The server need not withdraw them, and the connection has only so many open questions."""
+    monkeypatch.setattr(parked_calls, "MAX_PARKED_SECONDS", 0.01)
+    questions: list[asyncio.Future[Any]] = []
+
+    async def exchange(call: Any) -> dict[str, Any]:
+        questions.append(asyncio.ensure_future(call.ask(Asked("q", {}))))
+        return await asyncio.Event().wait()  # type: ignore[return-value]
+
+    context: Any = SimpleNamespace(caller=LOCAL)
+    assert await parked_calls.ParkedCalls(Bus(), "far").begin(context, exchange)
+    await until(questions[0].done)
+    with pytest.raises(ProtocolError, match="has ended"):
+        questions[0].result()
 
 
 async def test_waiting_calls_end_with_the_host() -> None:
