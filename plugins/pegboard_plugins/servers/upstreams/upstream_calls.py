@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Awaitable, Callable, Mapping
+from contextlib import AbstractContextManager, nullcontext
 from functools import partial
 from itertools import count
 from math import inf
@@ -13,6 +14,7 @@ from weakref import WeakKeyDictionary
 from pegboard import ClientError, Context, UpstreamError
 from pegboard.plugin import Bus, ProtocolError, text_problems
 from pegboard_client import Asked, QuestionHandler
+from pegboard_plugins.servers.upstreams.abandoned_calls import AbandonedCalls
 from pegboard_plugins.servers.upstreams.parked_calls import Parked, ParkedCall, ParkedCalls
 from pegboard_plugins.servers.upstreams.questions import (
     MAX_QUESTIONS,
@@ -66,6 +68,7 @@ class UpstreamCalls:
         self._server = server
         self._rules = server.rules
         self._parked = ParkedCalls(bus, server.name)
+        self._abandoned = AbandonedCalls()
         self._running: dict[Client, list[PresentContext]] = {}
         self._only_users: WeakKeyDictionary[Client, UserKey | None] = WeakKeyDictionary()
 
@@ -253,16 +256,20 @@ class UpstreamCalls:
         user = user_of(context)
         if self._only_users.setdefault(client, user) != user:
             self._only_users[client] = None
+        noting: AbstractContextManager[None] = nullcontext()
+        if ask is not None and self._server.config.command is not None:
+            ask, noting = self._abandoned.guarded(client, user, ask), self._abandoned.noted(client, user)
         try:
-            return await client.exchange(
-                method,
-                params,
-                timeout=self._server.config.timeout,
-                meta=meta,
-                progress=report,
-                ask=ask,
-                capabilities=capabilities,
-            )
+            with noting:
+                return await client.exchange(
+                    method,
+                    params,
+                    timeout=self._server.config.timeout,
+                    meta=meta,
+                    progress=report,
+                    ask=ask,
+                    capabilities=capabilities,
+                )
         except ProtocolError as error:
             raise request_error(self._rules, context, method, params, error) from None
         finally:

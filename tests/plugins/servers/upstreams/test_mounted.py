@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from contextlib import suppress
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -12,6 +13,7 @@ import pytest
 from pegboard import Context, Toolkit
 from pegboard.plugin import Bus, ProtocolError, TransportError
 from pegboard.types import Caller
+from pegboard_client import Asked
 from pegboard_plugins.protocols.worker.call_responses import CallResponses
 from pegboard_plugins.protocols.worker.settings import WorkerConfig
 from pegboard_plugins.protocols.worker.tool_definitions import tool_definition
@@ -161,6 +163,41 @@ async def test_log_messages_of_a_connection_with_several_users_reach_no_client()
     server.client = OneClient()
     await calls.result(contexts[-1], UpstreamRequest("tools/call", {}))
     assert running == [contexts[0], contexts[1], None, None, None, None]
+
+
+async def test_a_question_for_a_cancelled_call_reaches_no_other_user() -> None:
+    """A program may go on with a cancelled call, and its questions do not name their call."""
+    server: Any = OneServer(ServerConfig(command="x"))
+    calls, seen, outcomes = UpstreamCalls(server, Bus()), list[str](), list[str]()
+
+    async def exchange(*_: Any, ask: Any, **__: Any) -> dict[str, Any]:
+        seen.append("")
+        if len(seen) == 1:
+            raise asyncio.CancelledError
+        try:
+            await ask(Asked("roots/list", {}))
+        except ProtocolError as error:
+            outcomes.append(error.message)
+        return {}
+
+    class OneClient:
+        stateless = False
+
+        def __init__(self) -> None:
+            self.exchange = exchange
+
+    async def answer(question: Any) -> Any:
+        outcomes.append("asked")
+        return {"question": {"roots": []}}
+
+    server.client = OneClient()
+    client = SimpleNamespace(revision="2025-11-25", capabilities={"roots": {}})
+    for name in ("ann", "ann", "bob"):
+        context: Any = SimpleNamespace(caller=Caller(name), meta={}, client=client)
+        context.ask = lambda **questions: answer(questions)
+        with suppress(asyncio.CancelledError):
+            await calls.result(context, UpstreamRequest("tools/call", {}))
+    assert outcomes == ["asked", "the question may belong to a cancelled call of another user"]
 
 
 async def test_a_mounted_tool_is_called_over_the_worker_protocol() -> None:
