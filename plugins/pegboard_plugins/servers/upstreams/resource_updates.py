@@ -8,6 +8,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from pegboard import Context, MCPError
+from pegboard.plugin import ProtocolError
 
 if TYPE_CHECKING:
     from pegboard_client import Client
@@ -15,6 +16,8 @@ if TYPE_CHECKING:
 
 MAX_SUBSCRIBED_URIS = 1000
 """The maximum number of subscriptions at one server. The oldest subscription ends for a new one."""
+FAILED_SECONDS = 30.0
+"""The time until another attempt after a server could not accept a subscription."""
 RETRY_SECONDS = 1.0
 """The time between two attempts to subscribe again after the connection was lost."""
 
@@ -83,17 +86,23 @@ class ResourceUpdates:
                 for uri in [*subscribed - self._wanted.keys()]:
                     subscribed.discard(uri)
                     await client.unsubscribe(uri)
-                for uri in [uri for uri in self._wanted if uri not in subscribed]:
-                    subscribed.add(uri)
-                    await self._subscribe(client, uri)
+                missing = [uri for uri in self._wanted if uri not in subscribed]
+                for uri in missing:
+                    if await self._subscribe(client, uri):
+                        subscribed.add(uri)
                     if report:
                         self.updated(uri)
+                if not subscribed.issuperset(missing):
+                    asyncio.get_running_loop().call_later(FAILED_SECONDS, self._wake.set)
                 await self._wake.wait()
         finally:
             closed.cancel()
 
-    async def _subscribe(self, client: Client, uri: str) -> None:
+    async def _subscribe(self, client: Client, uri: str) -> bool:
+        """Subscribe to a resource. Return False if another attempt may succeed."""
         try:
             await client.subscribe(uri)
         except MCPError as error:
-            self._server.logger.debug("%s: the server refused a subscription: %s", self._server.name, error)
+            self._server.logger.debug("%s: a subscription failed: %s", self._server.name, error)
+            return isinstance(error, ProtocolError)
+        return True

@@ -17,6 +17,7 @@ from pegboard_client import Asked
 from pegboard_plugins.protocols.worker.call_responses import CallResponses
 from pegboard_plugins.protocols.worker.settings import WorkerConfig
 from pegboard_plugins.protocols.worker.tool_definitions import tool_definition
+from pegboard_plugins.servers.upstreams import resource_updates
 from pegboard_plugins.servers.upstreams.mounted import wire_form
 from pegboard_plugins.servers.upstreams.settings import ServerConfig
 from pegboard_plugins.servers.upstreams.upstream_calls import UpstreamCalls, UpstreamRequest
@@ -285,6 +286,23 @@ async def test_updates_of_resources_reach_subscribers(revision: str, far: str) -
         await client.call("changing_change")
         heard = await client.heard("notifications/resources/updated")
         assert heard["params"]["uri"] == "news://today"
+
+
+async def test_a_subscription_that_failed_for_the_moment_is_requested_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(resource_updates, "FAILED_SECONDS", 0)
+    plugin = mounting_host(MODERN[-1], changing)
+    async with connect(plugin) as client:
+        far = plugin.instances[0].server.client
+        subscribe, failures = far.subscribe, [TransportError("away")]
+
+        async def fail_once(uri: str) -> None:
+            if failures:
+                raise failures.pop()
+            await subscribe(uri)
+
+        monkeypatch.setattr(far, "subscribe", fail_once)
+        await client.listen("news://today")
+        await until(lambda: "news://today" in far._connection.uris)
 
 
 changing = Toolkit("changing")
