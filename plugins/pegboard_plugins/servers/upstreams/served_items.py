@@ -106,7 +106,8 @@ class ServedItems:
 
     def shown_to(self, holder: Hashable) -> list[str]:
         """Return the names of the tools that a connection lists."""
-        names = [item.shown for key, item in self._served.items() if key.kind == "tools"]
+        served = [*self._served.items()]  # a thread may change it meanwhile
+        names = [item.shown for key, item in served if key.kind == "tools"]
         return sorted(name for name in names if self.sees(holder, "tools", name))
 
     def lists_any(self, holder: Hashable) -> bool:
@@ -140,8 +141,9 @@ class ServedItems:
             if now is not None:
                 now = self._listed[holder] = {key: self._shared(key, raw) for key, raw in now.items()}
                 self._arrange(holder, now)
-            is_first = before is None or holder == ACCEPTED
-            await self._change(before or {}, now or {}, is_first=is_first)
+            # a client need not hear that its connection makes room for another: its next list opens a new one
+            is_heard = not (before is None or now is None or holder == ACCEPTED)
+            await self._change(before or {}, now or {}, is_heard=is_heard)
             self._report_changes(before or {}, now or {})
 
     def _report_changes(self, before: Items, now: Items) -> None:
@@ -173,7 +175,7 @@ class ServedItems:
             return raw
         return served.raw
 
-    async def _change(self, before: Items, now: Items, *, is_first: bool) -> None:
+    async def _change(self, before: Items, now: Items, *, is_heard: bool) -> None:
         """Apply the difference to the catalogue, in a thread because lists may be long."""
         changed = [key for key in {**before, **now} if before.get(key) != now.get(key) or not self._is_placed(key)]
         wanted = {key: self._wanted(key) for key in changed}
@@ -181,7 +183,7 @@ class ServedItems:
         added = {key: raw for key, raw in wanted.items() if raw is not None and key not in self._served}
         kept = {key: raw for key, raw in wanted.items() if raw is not None and key in self._served}
         updated = {key: raw for key, raw in kept.items() if raw != self._served[key].raw or not self._is_placed(key)}
-        if not is_first:  # only the view of this connection changes, and its client must hear of it
+        if is_heard:  # only the view of this connection changes, and its client must hear of it
             for kind in {key.kind for key in kept} - {key.kind for key in (*removed, *added, *updated)}:
                 updated |= dict([next((key, raw) for key, raw in kept.items() if key.kind == kind)])
         if removed or updated or added:

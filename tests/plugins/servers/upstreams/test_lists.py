@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from pegboard.plugin import Plugin, PluginContext, ToolDefinition, hookimpl
-from pegboard.types import Call, RawResult, ToolkitInfo
+from pegboard.types import Call, Change, RawResult, ToolkitInfo
 from pegboard_plugins.servers.upstreams.served_items import ServedItems
 from pegboard_plugins.servers.upstreams.upstream_lists import UpstreamLists
 from tests.host.hosting import listed, make_host
@@ -67,6 +67,18 @@ async def test_a_second_connection_does_not_change_the_order() -> None:
         for holder, order, expected in (("ann", "zam", "zam"), ("bob", "maz", "zam"), ("bob", "xma", "zamx")):
             await Serving.items.publish(holder, lists(order))
             assert await listed(host) == [*expected]
+
+
+async def test_clients_do_not_list_again_because_a_connection_makes_room() -> None:
+    """Their lists would open connections, for which others would make room."""
+    async with make_host(plugins={"serving": Serving}) as host:
+        for holder in ("ann", "bob"):
+            await Serving.items.publish(holder, lists("zam"))
+        changes: list[Change] = []
+        host.watch(changes.append)
+        await Serving.items.forget("ann")
+        assert await listed(host) == [*"zam"]
+    assert changes == []
 
 
 async def test_changed_definitions_are_logged(caplog: pytest.LogCaptureFixture) -> None:
