@@ -33,6 +33,8 @@ MAX_FIRST_LISTS_SECONDS = 60.0
 """The time limit for the lists of a new connection, during which calls wait."""
 MAX_CHECK_SECONDS = 5.0
 """The time limit for a sign of life of the server after a request timed out."""
+MAX_LIST_FAILURES = 3
+"""The connection is given up after so many failed readings of changed lists in a row."""
 MIN_LIST_SECONDS = 0.2
 """The minimum time between two readings of changed lists."""
 
@@ -268,7 +270,7 @@ class Link:
         try:
             async with asyncio.timeout(MAX_LISTEN_SECONDS):
                 return await client.listen()
-        except (ProtocolError, TimeoutError) as error:
+        except (ProtocolError, TransportError, TimeoutError) as error:
             self._logger.debug("%s announces no changes: %s", self._label, _first_line(error))
             return False
 
@@ -294,24 +296,49 @@ class Link:
         Args:
             client: the connection.
             announces: False to read all lists again whenever they are no longer fresh.
+
+        Raises:
+            MCPError: the lists could not be read several times.
         """
         closed = asyncio.ensure_future(client.wait_closed())
         closed.add_done_callback(lambda _: self._wake.set())
+        failures = 0
         try:
             while not closed.done():
-                await self._wait_for_change(None if announces else self.reader.fresh_seconds)
+                fresh = None if announces else self.reader.fresh_seconds
+                await self._wait_for_change(_delay(failures) if failures else fresh)
                 if self._blocked:
                     return self._blocked
                 if self._changed:
-                    kinds, self._changed = self._changed, set()
-                    before, self.lists = self.lists, await self.reader.read(client, kinds, self.lists)
-                    if self.lists != before:
-                        await self._publish(self.lists)
+                    failures = await self._read_changed(client, failures)
                     await asyncio.wait((closed,), timeout=MIN_LIST_SECONDS)
             return await closed
         finally:
             closed.cancel()
             self._wake.clear()
+
+    async def _read_changed(self, client: Client, failures: int) -> int:
+        """Read the changed lists. Return the number of failures in a row: running calls survive some.
+
+        Raises:
+            MCPError: the lists could not be read, and not the times before.
+        """
+        from pegboard_client import ServerTimeoutError  # the connection has loaded it
+
+        kinds, self._changed = self._changed, set()
+        try:
+            before, self.lists = self.lists, await self.reader.read(client, kinds, self.lists)
+        except (TransportError, ServerTimeoutError) as error:
+            if failures + 1 >= MAX_LIST_FAILURES:
+                raise
+            self._logger.debug("%s: its lists cannot be read now: %s", self._label, _first_line(error))
+            self._changed |= kinds
+            if isinstance(error, ServerTimeoutError):
+                self.check(client)
+            return failures + 1
+        if self.lists != before:
+            await self._publish(self.lists)
+        return 0
 
     async def _wait_for_change(self, seconds: float | None) -> None:
         """Wait for a change. After a time without a change, all lists count as changed."""

@@ -1,0 +1,71 @@
+"""URLs at which another server answers than before, and lists that cannot be read for a moment."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+import pytest
+
+from pegboard_client import http_session
+from tests.pegboard_client.scripted import (
+    DISCOVERED,
+    REVISION,
+    STREAM,
+    Got,
+    as_json,
+    scripted_http,
+    session,
+    whole,
+)
+from tests.plugins.servers.upstreams.mounts import mounting, tools
+
+RESULTS: dict[str, Any] = {**tools("x"), "tools/call": {"content": [{"type": "text", "text": "done"}]}}
+
+
+def refusal(code: int, message: str) -> bytes:
+    return as_json({"jsonrpc": "2.0", "id": None, "error": {"code": code, "message": message}}, status=400)
+
+
+def without_sessions(got: Got) -> bytes:
+    """Answer as a server that speaks only 2026-07-28."""
+    if got.headers.get("mcp-protocol-version") != "2026-07-28":
+        return refusal(-32022, "Unsupported protocol version")
+    results = {"server/discover": DISCOVERED, **RESULTS}
+    return got.result(results[got.method]) if got.method in results else refusal(-32601, "Method not found")
+
+
+async def test_running_calls_survive_a_list_that_cannot_be_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(http_session, "reconnect_delay", lambda _: 0)
+    called, released = asyncio.Event(), asyncio.Event()
+    seen: list[str] = []
+
+    async def respond(got: Got) -> bytes:
+        seen.append(got.method)
+        if got.verb == "GET":
+            if seen.count("GET") > 1:
+                await called.wait()
+            return STREAM if seen.count("GET") < 3 else await asyncio.Event().wait()  # type: ignore[return-value]
+        if got.method == "tools/call":
+            called.set()
+            await released.wait()
+        elif seen.count("tools/list") == 2:
+            return whole(503, b"")
+        elif seen.count("tools/list") == 3:
+            released.set()
+        return got.result(RESULTS[got.method])
+
+    async with (
+        scripted_http(session(respond)) as (url, _),
+        mounting({"one": {"url": url, "revision": REVISION}}) as client,
+    ):
+        assert (await client.call("one_x")).text == "done"
+
+
+@pytest.mark.parametrize("refused", [whole(405, b""), whole(500, b""), STREAM])
+async def test_a_server_that_cannot_announce_changes_is_connected(refused: bytes) -> None:
+    def respond(got: Got) -> bytes:
+        return refused if got.method == "subscriptions/listen" else without_sessions(got)
+
+    async with scripted_http(respond) as (url, _), mounting({"one": {"url": url}}) as client:
+        assert (await client.call("one_x")).text == "done"
