@@ -14,6 +14,7 @@ from pegboard import AuthorizationRequiredError, MCPError
 from pegboard.plugin import ProtocolError, TransportError
 from pegboard_plugins.servers.upstreams.hops import LoopError
 from pegboard_plugins.servers.upstreams.upstream_lists import ALL_KINDS, ListReader, RawKind, UpstreamLists
+from pegboard_plugins.support.jsonrpc import INVALID_PARAMS, INVALID_REQUEST, METHOD_NOT_FOUND
 
 if TYPE_CHECKING:
     from pegboard_client import Client
@@ -37,6 +38,12 @@ MAX_LIST_FAILURES = 3
 """The connection is given up after so many failed readings of changed lists in a row."""
 MIN_LIST_SECONDS = 0.2
 """The minimum time between two readings of changed lists."""
+
+REFUSALS = {
+    "ping": (INVALID_REQUEST, -32022),  # some servers do not know it
+    "server/discover": (INVALID_REQUEST, METHOD_NOT_FOUND, INVALID_PARAMS, -32000, -32022),
+}
+"""The codes with which servers of another revision refuse these methods."""
 
 _CHANGES: dict[str, frozenset[RawKind]] = {
     "notifications/tools/list_changed": frozenset(("tools",)),
@@ -179,10 +186,10 @@ class Link:
         await self._settled.wait()
 
     def check(self, client: Client) -> None:
-        """Check in the background whether the server still responds. If it does not, drop the connection.
+        """Check in the background whether the server still responds, in the same revision. If not, drop the connection.
 
         Args:
-            client: the connection on which a request timed out.
+            client: the connection on which a request timed out, or was refused as a whole.
         """
         if client is self._client and (self._check is None or self._check.done()):
             self._check = asyncio.get_running_loop().create_task(self._check_response(client))
@@ -351,15 +358,20 @@ class Link:
 
     async def _check_response(self, client: Client) -> None:
         method = "server/discover" if client.stateless else "ping"
+        problem = ""
         try:
             async with asyncio.timeout(MAX_CHECK_SECONDS):
                 await client.request(method)
         except TimeoutError:
-            if client is self._client:
-                self._blocked = f"a request timed out, and {method} had no response in {MAX_CHECK_SECONDS:.0f} seconds"
-                self._wake.set()
-        except MCPError as error:  # an error of the server is a response
-            self._logger.debug("%s: %s failed: %s", self._label, method, _first_line(error))
+            problem = f"a request timed out, and {method} had no response in {MAX_CHECK_SECONDS:.0f} seconds"
+        except MCPError as error:
+            if _is_refusal(method, error):
+                problem = f"{method} was refused, as by a server of another revision: {_first_line(error)}"
+            else:  # it is a response, or the server cannot be reached now
+                self._logger.debug("%s: %s failed: %s", self._label, method, _first_line(error))
+        if problem and client is self._client:
+            self._blocked = problem
+            self._wake.set()
 
     def _notified(self, method: str, params: dict[str, Any]) -> None:
         if method in _CHANGES:
@@ -392,6 +404,18 @@ def _announces_changes(client: Client) -> bool:
     declared = client.server.capabilities
     having = [declared[name] for name in ("tools", "resources", "prompts") if name in declared]
     return all(isinstance(capability, dict) and capability.get("listChanged") is True for capability in having)
+
+
+def is_refused_status(error: MCPError) -> bool:
+    """Return True for an HTTP status with which a URL refuses requests that it does not know."""
+    return isinstance(error, TransportError) and getattr(error, "status", 0) in (400, 404, 405, 406, 410, 415)
+
+
+def _is_refusal(method: str, error: MCPError) -> bool:
+    """Return True if a server refuses a method as servers of another revision do."""
+    if isinstance(error, ProtocolError):
+        return error.code in REFUSALS[method]
+    return is_refused_status(error)
 
 
 def _delay(failures: int) -> float:

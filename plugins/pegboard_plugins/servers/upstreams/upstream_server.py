@@ -19,7 +19,7 @@ from pegboard_plugins.servers.upstreams.caller_logins import CallerLogins
 from pegboard_plugins.servers.upstreams.hops import LOOP, VIA, next_hop
 from pegboard_plugins.servers.upstreams.host_login import ONE_CLIENT, OTHER_ADVICE, HostLogin, of_other
 from pegboard_plugins.servers.upstreams.idle_time import IdleTime
-from pegboard_plugins.servers.upstreams.link import Link, NotConnectedError, NotificationListener
+from pegboard_plugins.servers.upstreams.link import Link, NotConnectedError, NotificationListener, is_refused_status
 from pegboard_plugins.servers.upstreams.mounted import Mounted
 from pegboard_plugins.servers.upstreams.questions import QuestionRules
 from pegboard_plugins.servers.upstreams.recalled_lists import RecalledLists
@@ -339,7 +339,7 @@ class UpstreamServer:
     async def _send(
         self, link: Link, send: Callable[[Client], Awaitable[Sent]], repeatable: bool, caller: Caller
     ) -> Sent:
-        """Convert errors of the connection to errors for the caller. After a timeout, check a program."""
+        """Convert errors of the connection to errors for the caller. If they are doubtful, check the connection."""
         client = link.connected or await self._connected(link)
         if self.login is not None and not self.login.admits(caller):
             raise self.login.refused()
@@ -348,13 +348,20 @@ class UpstreamServer:
             return await send(client)
         except MCPError as error:
             typed = no_response(self.name, error, repeatable=repeatable, auth=self.config.auth, login=self.login)
+            if self._is_doubtful(error, typed):
+                link.check(client)
             if typed is None:
                 raise
-            if typed.kind is ErrorKind.NETWORK_TRANSPORT_RUNTIME_TIMEOUT and self.config.command is not None:
-                link.check(client)
             raise typed from error
         finally:
             of_other.reset(other)
+
+    def _is_doubtful(self, error: MCPError, typed: ToolExecutionError | None) -> bool:
+        """Return True if an error may show that a program hangs, or that a URL has a server of another revision now."""
+        if self.config.command is not None:
+            return typed is not None and typed.kind is ErrorKind.NETWORK_TRANSPORT_RUNTIME_TIMEOUT
+        is_refused = isinstance(error, UpstreamError) or is_refused_status(error)
+        return is_refused or (isinstance(error, ProtocolError) and error.code == SERVER_ERROR)
 
     async def _connected(self, link: Link) -> Client:
         """Wait for a connection. A call over an open connection needs no timer."""

@@ -8,8 +8,12 @@ from typing import Any
 import pytest
 
 from pegboard_client import http_session
+from tests.host.hosting import WAIT
 from tests.pegboard_client.scripted import (
+    ACCEPTED,
     DISCOVERED,
+    INITIALIZED,
+    NOT_OFFERED,
     REVISION,
     STREAM,
     Got,
@@ -27,12 +31,39 @@ def refusal(code: int, message: str) -> bytes:
     return as_json({"jsonrpc": "2.0", "id": None, "error": {"code": code, "message": message}}, status=400)
 
 
+def of_sessions(got: Got) -> bytes:
+    """Answer as a server that speaks only 2025-11-25."""
+    if got.method == "initialize":
+        return got.result(INITIALIZED, "Mcp-Session-Id: s1")
+    if got.verb == "GET":
+        return NOT_OFFERED
+    if got.headers.get("mcp-session-id") != "s1":
+        return refusal(-32600, "Bad Request: Missing ID")
+    return got.result(RESULTS.get(got.method, {})) if got.message and "id" in got.message else ACCEPTED
+
+
 def without_sessions(got: Got) -> bytes:
     """Answer as a server that speaks only 2026-07-28."""
     if got.headers.get("mcp-protocol-version") != "2026-07-28":
         return refusal(-32022, "Unsupported protocol version")
     results = {"server/discover": DISCOVERED, **RESULTS}
     return got.result(results[got.method]) if got.method in results else refusal(-32601, "Method not found")
+
+
+@pytest.mark.parametrize("servers", [(of_sessions, without_sessions), (without_sessions, of_sessions)])
+async def test_a_server_of_another_revision_at_the_same_url_is_connected(servers: Any) -> None:
+    answers = [*servers]
+
+    def respond(got: Got) -> bytes:
+        answer: bytes = answers[0](got)
+        return answer
+
+    async with scripted_http(respond) as (url, _), mounting({"one": {"url": url}}) as client:
+        assert (await client.call("one_x")).text == "done"
+        del answers[0]
+        async with asyncio.timeout(WAIT):
+            while (await client.call("one_x")).is_error:
+                pass
 
 
 async def test_running_calls_survive_a_list_that_cannot_be_read(monkeypatch: pytest.MonkeyPatch) -> None:
