@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable
-from contextlib import AbstractAsyncContextManager
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import AbstractAsyncContextManager, contextmanager
 from math import inf
 from time import monotonic
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -123,6 +123,9 @@ class Link:
         self._started = 0.0
         self._reported = ""
         self._cause: Exception | None = None
+        self._uses = 0
+        self._unused = asyncio.Event()
+        self._is_retired = False
 
     @property
     def connected(self) -> Client | None:
@@ -193,6 +196,24 @@ class Link:
         """
         if client is self._client and (self._check is None or self._check.done()):
             self._check = asyncio.get_running_loop().create_task(self._check_response(client))
+
+    @contextmanager
+    def used(self) -> Iterator[None]:
+        """Note a call that runs on the connection."""
+        self._uses += 1
+        try:
+            yield
+        finally:
+            self._uses -= 1
+            self._unused.set()
+
+    async def retire(self) -> None:
+        """Close the connection when its calls have ended. Another connection lists the items from now on."""
+        self._is_retired = True
+        while self._uses:
+            self._unused.clear()
+            await self._unused.wait()
+        await self.close()
 
     async def close(self) -> None:
         """Close the connection and make no further attempts."""
@@ -343,7 +364,7 @@ class Link:
             if isinstance(error, ServerTimeoutError):
                 self.check(client)
             return failures + 1
-        if self.lists != before:
+        if self.lists != before and not self._is_retired:
             await self._publish(self.lists)
         return 0
 

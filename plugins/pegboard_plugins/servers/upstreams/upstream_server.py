@@ -10,8 +10,16 @@ from logging import Logger
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from pegboard import AuthorizationRequiredError, Context, ErrorKind, MCPError, NotFoundError
-from pegboard.plugin import PluginContext, decode
+from pegboard import (
+    AuthorizationRequiredError,
+    Context,
+    ErrorKind,
+    MCPError,
+    NotFoundError,
+    ToolExecutionError,
+    UpstreamError,
+)
+from pegboard.plugin import PluginContext, ProtocolError, decode
 from pegboard.types import LOCAL, AuthProvider, Call, Caller, ItemKind, ToolAuthorization
 from pegboard.types import Client as CallingClient
 from pegboard_plugins.servers.upstreams.accepted_lists import accepted_lists
@@ -345,7 +353,8 @@ class UpstreamServer:
             raise self.login.refused()
         other = of_other.set(not caller.trusted)
         try:
-            return await send(client)
+            with link.used():
+                return await send(client)
         except MCPError as error:
             typed = no_response(self.name, error, repeatable=repeatable, auth=self.config.auth, login=self.login)
             if self._is_doubtful(error, typed):

@@ -108,6 +108,7 @@ class UserLinks:
         self._links: OrderedDict[ConnectionKey, UserLink] = OrderedDict()
         self._keys: dict[UserKey, list[ConnectionKey]] = {}
         self._closing: set[asyncio.Task[None]] = set()
+        self._retiring: set[Link] = set()
         self._timer: asyncio.TimerHandle | None = None
         self._closed = False
 
@@ -143,14 +144,22 @@ class UserLinks:
             user.used_at = monotonic()
 
     def renew(self, key: ConnectionKey) -> UserLink | None:
-        """Close the open connection of a key, and let the next use open another one. Return None if the key has none.
+        """Close the open connection of a key after its calls, and let the next use open another one.
+
+        Return None if the key has none.
 
         A connection that is being opened has waiting calls, and reads the credentials of each request when it sends it.
         """
         user = self._links.get(key)
         if user is not None and user.link.connected is not None:
-            self._end(user.renew().close())
+            old = user.renew()
+            self._retiring.add(old)
+            self._end(self._retire(old))
         return user
+
+    async def _retire(self, link: Link) -> None:
+        await link.retire()
+        self._retiring.discard(link)
 
     def _make_room(self) -> None:
         if len(self._links) < self._most:
@@ -197,4 +206,5 @@ class UserLinks:
         if self._timer is not None:
             self._timer.cancel()
         links, self._links = self._links, OrderedDict()
-        await asyncio.gather(*(user.link.close() for user in links.values()), *self._closing)
+        open_links = [*(user.link for user in links.values()), *self._retiring]
+        await asyncio.gather(*(link.close() for link in open_links), *self._closing)

@@ -7,8 +7,10 @@ from typing import Any
 
 import pytest
 
+from pegboard.types import Caller, Client, RawResult
 from pegboard_client import http_session
-from tests.host.hosting import WAIT
+from pegboard_plugins.servers.upstreams import UpstreamsPlugin
+from tests.host.hosting import WAIT, call, listed
 from tests.pegboard_client.scripted import (
     ACCEPTED,
     DISCOVERED,
@@ -23,6 +25,7 @@ from tests.pegboard_client.scripted import (
     whole,
 )
 from tests.plugins.servers.upstreams.mounts import mounting, tools
+from tests.plugins.servers.upstreams.test_users import mounting_host
 
 RESULTS: dict[str, Any] = {**tools("x"), "tools/call": {"content": [{"type": "text", "text": "done"}]}}
 
@@ -100,3 +103,26 @@ async def test_a_server_that_cannot_announce_changes_is_connected(refused: bytes
 
     async with scripted_http(respond) as (url, _), mounting({"one": {"url": url}}) as client:
         assert (await client.call("one_x")).text == "done"
+
+
+async def test_a_login_does_not_cut_the_running_calls_of_its_user() -> None:
+    called, released = asyncio.Event(), asyncio.Event()
+
+    async def respond(got: Got) -> bytes:
+        if got.method == "tools/call":
+            called.set()
+            await released.wait()
+        return without_sessions(got)
+
+    ann = Caller("ann")
+    async with scripted_http(respond) as (url, _), mounting_host({"url": url, "identity": "user"}) as host:
+        assert await listed(host, ann) == ["one_x"]
+        running = asyncio.ensure_future(call(host, "one_x", caller=ann))
+        await called.wait()
+        (plugin,) = [plugin.instance for plugin in host.report.plugins if isinstance(plugin.instance, UpstreamsPlugin)]
+        mounted: Any = plugin._mounted
+        callers = mounted.servers[0].callers
+        callers._renew(callers.key(ann, Client()))  # as after a login
+        await callers.users.get(callers.key(ann, Client())).link.settle()
+        released.set()
+        assert isinstance(await running, RawResult)
