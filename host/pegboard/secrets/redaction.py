@@ -97,7 +97,9 @@ def redacted(text: str, *more: Redactor) -> str:
         more: redactors to use in addition, even if they are closed.
     """
     patterns = [*_known(), *(forms for redactor in more for forms in redactor.forms())]
-    matches = set(re.findall(_CUT_SHORT, text)) if patterns and "input_value=" in text else set()
+    if patterns and _VALUE in text:
+        text = _without_cut_values(text)
+    matches: set[str] = set()
     for texts, pattern in patterns:
         matches.update(form for form in texts if form in text)
         if pattern is not None:
@@ -111,8 +113,21 @@ def redacted(text: str, *more: Redactor) -> str:
     return text
 
 
-_CUT_SHORT = r"(?<=input_value=).*\.\.\..*(?=, input_type=)"
-"""Long values as pydantic shortens them: the beginning and the end. Both may be parts of a secret."""
+_VALUE, _VALUE_END = "input_value=", ", input_type="
+"""The strings around a value in a message of pydantic."""
+
+
+def _without_cut_values(text: str) -> str:
+    """Remove the values that pydantic has cut to their beginning and end. Both may be parts of a secret.
+
+    The time is proportional to the length of the string, which a caller may have sent.
+    """
+    first, *parts = text.split(_VALUE)
+    for place, part in enumerate(parts):
+        value, end, rest = part.partition(_VALUE_END)
+        if end and "..." in value and "\n" not in value:
+            parts[place] = f"...{end}{rest}"
+    return _VALUE.join((first, *parts))
 
 
 def _known() -> Iterator[Forms]:

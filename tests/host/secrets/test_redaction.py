@@ -97,6 +97,13 @@ def test_a_value_that_pydantic_cut_short_is_not_shown(known: Redactor) -> None:
     assert "kqx" not in redacted(str(caught.value))
 
 
+@pytest.mark.timeout(20)
+@pytest.mark.usefixtures("known")
+def test_a_text_of_a_caller_takes_no_longer_than_its_length_explains() -> None:
+    for text in ("input_value=" + "." * 1_000_000, "input_value=...," * 100_000):
+        assert redacted(text) == text
+
+
 @pytest.mark.usefixtures("known")
 def test_every_string_of_an_error_is_masked() -> None:
     keeps: list[object] = [CANARY]
