@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Iterable, Mapping
 from contextlib import asynccontextmanager
 from secrets import token_urlsafe
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeGuard
@@ -135,15 +135,17 @@ class IdentityProvider:
     ) -> Person:
         token = document.get("id_token")
         claims = await id_token_claims(requests, server, self._client.client_id, nonce, token)
+        documents = [claims]
         if server.userinfo_endpoint:
             headers = {"Authorization": f"Bearer {document['access_token']}"}
             more = await _document(requests, server.userinfo_endpoint, headers)
             if more.get("sub") == claims["sub"]:  # OpenID Connect Core, section 5.3.2
+                documents.append(more)
                 claims = {**more, **claims}
         subject = claims.get(self._settings.subject_claim)
         if not _is_subject(subject):
             raise LoginFailedError(f"the provider sent no valid claim {self._settings.subject_claim}")
-        email = _verified_address(claims)
+        email = _verified_address(documents)
         domain_claim = _DOMAIN_CLAIMS.get(self._settings.issuer)
         domain = str(claims.get(domain_claim, "")) if domain_claim else email.rpartition("@")[2]
         groups = claims.get(self._settings.groups_claim)
@@ -218,7 +220,10 @@ def _is_subject(claim: object) -> TypeGuard[str]:
     return isinstance(claim, str) and 0 < len(claim) <= MAX_SUBJECT_CHARACTERS and claim.isprintable()
 
 
-def _verified_address(claims: Mapping[str, Any]) -> str:
+def _verified_address(documents: Iterable[Mapping[str, Any]]) -> str:
+    """Return the verified address of the first document with both claims. Each is about the address of its document."""
+    both = ("email", "email_verified")
+    claims: Mapping[str, Any] = next((each for each in documents if all(name in each for name in both)), {})
     email = claims.get("email")
     if not isinstance(email, str) or "@" not in email or not email.isprintable():
         return ""

@@ -94,6 +94,14 @@ async def test_only_listed_people_log_in(
         assert ("code" in answer, answer.get("error")) == (admitted, None if admitted else "access_denied")
 
 
+@pytest.mark.parametrize(("user", "admitted"), [("boss@example.com", False), ("eve@example.com", True)])
+async def test_an_address_is_verified_by_its_own_document(provider: IdentityServer, user: str, admitted: bool) -> None:
+    provider.claims = {"email": "boss@example.com"}
+    provider.userinfo = {"email": "eve@example.com", "email_verified": True}
+    async with Front(provider.url, allowed_users=[user]) as front:
+        assert ("code" in await front.log_in(await front.client())) is admitted
+
+
 @pytest.mark.parametrize(
     ("settings", "admitted"),
     [
