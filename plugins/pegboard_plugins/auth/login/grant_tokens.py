@@ -69,17 +69,25 @@ class GrantTokens:
             return _answer(400, {"error": error.code, "error_description": str(error)})
 
     async def revoke(self, request: Request, host: ProtocolContext) -> Response:
-        """End the login of a token. An invalid token gets the same response (RFC 7009, section 2.2)."""
+        """End the login of a token. An invalid token gets the same response (RFC 7009, section 2.2).
+
+        A request that leaves a valid token valid is refused (section 2.1).
+        """
         try:
-            form = form_fields(request)
-            token = _required(form, "token")
+            await self._revoke(form_fields(request))
         except GrantRefusedError as error:
             return _answer(400, {"error": error.code, "error_description": str(error)})
-        if claims := self._signer.read(REFRESH_KIND, token) or self._signer.read(ACCESS_KIND, token):
-            grant = await self._grants.load(claims["grant"])
-            if grant is not None and grant.client == client_label(form.get("client_id", "")):
-                await self._grants.remove(grant)
         return _answer(200, {})
+
+    async def _revoke(self, form: Mapping[str, str]) -> None:
+        token, client_id = _required(form, "token"), _required(form, "client_id")
+        claims = self._signer.read(REFRESH_KIND, token) or self._signer.read(ACCESS_KIND, token)
+        grant = None if claims is None else await self._grants.load(claims["grant"])
+        if grant is None:
+            return
+        if grant.client != client_label(client_id):
+            raise GrantRefusedError("invalid_grant", "The token belongs to another client.")
+        await self._grants.remove(grant)
 
     async def _use_code(self, form: Mapping[str, str]) -> dict[str, Any]:
         grant = await self._grant(CODE_KIND, _required(form, "code"), form)

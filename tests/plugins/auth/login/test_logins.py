@@ -199,10 +199,12 @@ async def test_a_token_request_without_a_required_field(front: Front, form: dict
 
 
 async def test_revocation_ends_the_login(front: Front, client: str) -> None:
-    assert (await front.post("/login/revoke", {"client_id": client})).json["error"] == "invalid_request"
+    for form in ({"client_id": client}, {"token": "x"}):
+        assert (await front.post("/login/revoke", form)).json["error"] == "invalid_request"
     for kind in ("refresh_token", "access_token"):
         tokens = await front.tokens(client)
-        assert (await front.post("/login/revoke", {"token": tokens[kind], "client_id": "other"})).status == 200
+        for token, other, status in (("x", client, 200), (tokens[kind], "other", 400)):
+            assert (await front.post("/login/revoke", {"token": token, "client_id": other})).status == status
         tokens = (await front.refresh(client, tokens["refresh_token"])).json
         assert (await front.post("/login/revoke", {"token": tokens[kind], "client_id": client})).status == 200
         assert (await front.refresh(client, tokens["refresh_token"])).json["error"] == "invalid_grant"
