@@ -26,6 +26,7 @@ from pegboard_plugins.auth.login.identity_provider import IdentityProvider, Prov
 from pegboard_plugins.auth.login.login_clients import ClientRefusedError, LoginClients, client_label, names_loopback
 from pegboard_plugins.auth.login.login_signing import CODE_KIND, CONSENT_KIND, FLOW_KIND, LoginStateError
 from pegboard_plugins.support.refusal_log import RefusalLog
+from pegboard_plugins.support.request_cookies import request_cookies
 
 if TYPE_CHECKING:
     from pegboard_plugins.auth.login.login_signing import LoginSigner
@@ -215,12 +216,6 @@ class AuthorizationPages:
         # Lax, because the provider redirects here from another site
         secure = "; Secure" if self._config.is_secure else ""
         return {"Set-Cookie": f"{name}={value}; Path=/; Max-Age={seconds:.0f}; HttpOnly; SameSite=Lax{secure}"}
-
-
-def request_cookies(request: Request) -> dict[str, str]:
-    """Return the cookies of a request by name."""
-    pairs = "; ".join(request.headers.getall("Cookie", ())).split("; ")
-    return {name: value for name, _, value in (pair.partition("=") for pair in pairs)}
 
 
 def _digest(secret: str) -> str:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from pegboard.plugin import ProtocolContext, Route, encode
 from pegboard.types import Request, Response
 from pegboard_client import PAGE_HEADERS, LoginFailedError, ServerUnavailableError, browser_page
-from pegboard_plugins.auth.login.authorization_pages import AuthorizationPages, request_cookies
+from pegboard_plugins.auth.login.authorization_pages import AuthorizationPages
 from pegboard_plugins.auth.login.consent_page import error_page
 from pegboard_plugins.auth.login.grant_store import GrantStore, LoginGrant
 from pegboard_plugins.auth.login.grant_tokens import GrantRefusedError, GrantTokens, form_fields
@@ -35,6 +35,7 @@ from pegboard_plugins.auth.login.login_metadata import (
 )
 from pegboard_plugins.auth.login.login_signing import PROGRAMS_KIND, LoginStateError
 from pegboard_plugins.support.own_page import own_page
+from pegboard_plugins.support.request_cookies import request_cookies
 
 if TYPE_CHECKING:
     from pegboard_plugins.auth.login.login_signing import LoginSigner

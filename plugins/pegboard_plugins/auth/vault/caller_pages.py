@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import logging
 import re
-from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping, Sequence
+from contextlib import asynccontextmanager
 from hmac import compare_digest
-from http.cookies import CookieError, SimpleCookie
 from secrets import token_urlsafe
 from time import monotonic
 from typing import Any, NamedTuple, TypeAlias
@@ -42,6 +42,7 @@ from pegboard_plugins.auth.vault.settings import CallerSettings
 from pegboard_plugins.auth.vault.terms_page import terms_page
 from pegboard_plugins.support.latest_entries import LatestEntries
 from pegboard_plugins.support.own_page import own_page
+from pegboard_plugins.support.request_cookies import request_cookies
 
 logger = logging.getLogger("pegboard.plugins.vault")
 
@@ -51,6 +52,8 @@ MAX_FORM_FIELDS = 10
 NOT_PROVED = "This browser has not proved that it belongs to the user of the login. Open its link"
 MAX_BROWSERS = 10_000
 """The limit of browsers that log in at the issuer. The oldest are forgotten first."""
+MAX_CONCURRENT_IDENTITIES = 100
+"""The limit of the browsers that wait for a response of the issuer. Strangers can open the page of the own logins."""
 MAX_PROCESSES = 5
 """The limit of other processes that are asked for the login of a browser."""
 COOKIE = "pegboard-vault-"
@@ -99,7 +102,10 @@ class CallerPages:
         self._client = OAuthClient(settings.client_id, None if secret is None else secret.get_secret_value())
         self._flows: dict[str, LoginFlow] = {}
         self._browsers: LatestEntries[str, _Browser] = LatestEntries(MAX_BROWSERS)
-        """The browsers that log in at the issuer, by the state of the request."""
+        """The browsers that have opened the link of a login, by the state of their request at the issuer."""
+        self._visitors: LatestEntries[str, _Browser] = LatestEntries(MAX_BROWSERS)
+        """The browsers that have opened the page of the own logins, which strangers can open."""
+        self._waiting = 0
         self._pages: Mapping[tuple[str, str], Page] = {
             ("GET", OPEN): self._open,
             ("GET", IDENTIFY): self._identify,
@@ -197,20 +203,21 @@ class CallerPages:
             browser = await self._request_identity(flow)
         except LoginFailedError as error:
             return _outage_page(error)
-        self._browsers.keep(browser.request.state, browser)
+        self._kept(flow).keep(browser.request.state, browser)
         secure = "; Secure" if self._is_secure else ""
         rest = f"Path=/; Max-Age={MAX_LOGIN_SECONDS:.0f}; HttpOnly; SameSite=Lax{secure}"
         cookie = f"{self._cookie(flow)}={browser.secret}; {rest}"
         return _redirect(browser.request.url, {"Set-Cookie": cookie})
 
     async def _identify(self, request: Request) -> Response | None:
-        browser = self._browsers.get(request.query.get("state", ""))
+        state = request.query.get("state", "")
+        browser = self._browsers.get(state) or self._visitors.get(state)
         if browser is None:
             return None
         flow = browser.flow
         if not compare_digest(self._secret(request, flow), browser.secret.encode()):
             return message_page(403, "This login was started in another browser. Open its link in this browser")
-        del self._browsers[browser.request.state]
+        del self._kept(flow)[state]
         try:
             claims = await self._claims(browser, request.query)
         except ServerUnavailableError as error:
@@ -262,7 +269,7 @@ class CallerPages:
 
     async def _end_login(self, request: Request) -> Response | None:
         """End a login of the caller to whom the browser belongs."""
-        until, logins = self._owners.get(self._secret(request, None).decode(), (0.0, None))
+        until, logins = self._owners.get(self._secret(request, None).decode("utf-8", "surrogateescape"), (0.0, None))
         if logins is None or until <= monotonic():
             return None
         return await logins.page(LOGINS, await logins.end(_form(request).get("name", "")))
@@ -287,7 +294,7 @@ class CallerPages:
 
     async def _request_identity(self, flow: LoginFlow | None) -> _Browser:
         nonce = token_urlsafe(32)
-        async with JsonRequests.opened(self._settings.issuer) as requests:
+        async with self._requests() as requests:
             server = await find_server(requests, self._settings.issuer)
         made = authorization_request(
             server,
@@ -309,7 +316,7 @@ class CallerPages:
             "redirect_uri": browser.request.redirect_uri,
             **({"code_verifier": browser.request.verifier} if browser.request.verifier else {}),
         }
-        async with JsonRequests.opened(self._settings.issuer) as requests:
+        async with self._requests() as requests:
             status, document = await requests.post_form(server.token_endpoint, {**form, **own}, headers)
             if is_outage(status) or document is None:
                 raise ServerUnavailableError(f"{server.token_endpoint} sent no tokens, but status {status}.")
@@ -317,6 +324,26 @@ class CallerPages:
                 raise LoginFailedError(refusal(f"{server.issuer} refuses a token", status, {}))
             token = document.get("id_token")
             return await id_token_claims(requests, server, self._client.client_id, browser.nonce, token)
+
+    @asynccontextmanager
+    async def _requests(self) -> AsyncIterator[JsonRequests]:
+        """Yield an object for requests to the issuer.
+
+        Raises:
+            ServerUnavailableError: too many browsers wait for the issuer.
+        """
+        if self._waiting >= MAX_CONCURRENT_IDENTITIES:
+            raise ServerUnavailableError("too many logins wait for the issuer.")
+        self._waiting += 1
+        try:
+            async with JsonRequests.opened(self._settings.issuer) as requests:
+                yield requests
+        finally:
+            self._waiting -= 1
+
+    def _kept(self, flow: LoginFlow | None) -> LatestEntries[str, _Browser]:
+        """Return the browsers that wait for the issuer with a login, or without one."""
+        return self._visitors if flow is None else self._browsers
 
     # --- cookies and states
 
@@ -331,15 +358,11 @@ class CallerPages:
 
     def _secret(self, request: Request, flow: LoginFlow | None) -> bytes:
         """Return the cookie of a browser for a login, or for the own logins."""
-        try:
-            cookie = SimpleCookie(request.headers.get("Cookie") or "").get(self._cookie(flow))
-        except CookieError:
-            return b""
-        return b"" if cookie is None else cookie.value.encode()
+        return request_cookies(request).get(self._cookie(flow), "").encode("utf-8", "surrogateescape")
 
     def _with_state(self, state: str) -> LoginFlow | None:
         for flow in self._flows.values():
-            if flow.state and compare_digest(state.encode(), flow.state.encode()):
+            if flow.state and compare_digest(state.encode("utf-8", "surrogateescape"), flow.state.encode()):
                 return flow
         return None
 

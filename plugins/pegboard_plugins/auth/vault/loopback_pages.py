@@ -118,7 +118,7 @@ class LoopbackPages:
     def _with_state(self, state: str) -> tuple[LoginFlow | None, str]:
         """Return the login with a state, and the secret of its browser."""
         for login, secret in self._logins.values():
-            if login.state and compare_digest(state.encode(), login.state.encode()):
+            if login.state and compare_digest(state.encode("utf-8", "surrogateescape"), login.state.encode()):
                 return login, secret
         return None, ""
 
