@@ -197,7 +197,7 @@ class TokenAuth:
         async with JsonRequests.opened(session.url, self._exchange) as requests:
             named = (bearer_challenge(headers) or {}).get("resource_metadata")
             resource = await find_resource(requests, session.url, named)
-            server = await find_server(requests, self._chosen_issuer(resource))
+            server = await find_server(requests, self._chosen_issuer(resource, login))
             if login is not None and login.issuer != server.issuer:
                 if not self._can_log_in:
                     raise LoginFailedError(f"its authorization server is {server.issuer} now, and was {login.issuer}.")
@@ -220,8 +220,8 @@ class TokenAuth:
             names = ", ".join(sorted(scopes)) or "more scopes"
             raise LoginFailedError(f"the server still requires {names} after {MAX_LOGINS_PER_SCOPES} logins.")
 
-    def _chosen_issuer(self, resource: ResourceMetadata) -> str:
-        own = self._client.issuer if self._client else ""
+    def _chosen_issuer(self, resource: ResourceMetadata, earlier: Login | None) -> str:
+        own = self._client.issuer or (earlier.issuer if earlier else "") if self._client else ""
         if own and own not in resource.issuers:
             names = excerpt(", ".join(resource.issuers))
             raise LoginFailedError(f"the client is registered at {own}, but the server requires tokens of {names}.")

@@ -138,6 +138,19 @@ async def test_another_authorization_server_gets_no_credentials_of_the_first(ser
         assert (other.pages[0]["client_id"], len(other.registered), len(server.forms)) == ("other", 1, 1)
 
 
+async def test_credentials_of_a_program_stay_with_the_first_authorization_server(server: LoginServer) -> None:
+    client = OAuthClient("own", "the-secret")
+    for auth in (OAuth(Browser(), client=client), ClientCredentials(client)):
+        async with LoginServer() as other:
+            server.resource["authorization_servers"] = [server.issuer]
+            assert await refused(auth, server)
+            server.resource["authorization_servers"] = [other.issuer]
+            for _ in range(2):
+                with pytest.raises(LoginRequiredError, match=f"registered at {server.issuer}, but"):
+                    await refused(auth, server)
+            assert (other.pages, other.forms) == ([], [])
+
+
 async def test_a_login_outlasts_the_program(server: LoginServer) -> None:
     server.tokens = [EXPIRED, (200, {"refresh_token": "renew-2", "expires_in": 3600})]
     shelf = Shelf()
