@@ -8,10 +8,10 @@ from pegboard_client import AiohttpExchange, UnreachableError
 from pegboard_client.aiohttp_exchange import is_public
 
 V4 = ["127.0.0.1", "10.0.0.1", "169.254.169.254", "100.64.0.1", "0.0.0.0", "224.0.0.1"]
-V6 = ["::1", "::", "fe80::1%1", "fd00::1", "ff02::1", "::ffff:127.0.0.1", "2002:7f00:1::", "64:ff9b::a00:1"]
+V6 = ["::1", "::", "fe80::1%1", "fec0::1", "fd00::1", "ff02::1", "::ffff:127.0.0.1", "2002:7f00:1::", "64:ff9b::a00:1"]
 
 
-@pytest.mark.parametrize("address", [*V4, *V6, "64:ff9b:1::1"])
+@pytest.mark.parametrize("address", [*V4, *V6, "64:ff9b:1::1", "::10.0.0.1"])
 def test_an_address_that_is_not_public(address: str) -> None:
     assert not is_public(address)
 
