@@ -94,7 +94,7 @@ class WorkerAuthenticator(Authenticator):
                 leeway=self._config.leeway_seconds,
                 options={"require": ["exp", "aud"] if self._config.require_exp else ["aud"]},
             )
-        except (jwt.PyJWTError, ValueError, TypeError, OverflowError) as error:
+        except (jwt.PyJWTError, ValueError, TypeError, OverflowError, RecursionError) as error:
             return str(error) or type(error).__name__
         return claims
 

@@ -52,6 +52,7 @@ BAD: dict[str, tuple[Callable[[], str], str]] = {
     "no signature, capitals": (lambda: unsigned("nOnE"), "The specified alg value is not allowed"),
     "no segments": (lambda: "x", "Not enough segments"),
     "nonsense": (lambda: "a.b.c", "Invalid header"),
+    "too deep": (lambda: base64.urlsafe_b64encode(b"[" * 20_000).decode() + ".b.c", ""),
     "not UTF-8": (lambda: "\x80", "'utf-8' codec can't encode character"),
 }
 
