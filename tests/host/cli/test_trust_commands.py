@@ -170,6 +170,19 @@ def test_settings_that_widen_access_are_shown_and_tokens_are_masked(opened: Open
     assert KNOWN not in shown
 
 
+def test_long_settings_hide_nothing_from_the_person_who_decides(opened: Opened) -> None:
+    def asked(last: str, answer: str) -> str:
+        opened.write(f"[plugins.http]\nallowed_hosts = {[*(f'{place}.example' for place in range(50)), last]}\n")
+        return opened("list", typed=f"{answer}\n", terminal=(0, 2)).err
+
+    assert '"first.example"' in asked("first.example", "y")
+    changed = asked("second.example", "n")
+    assert [changed.count(f'"{name}.example"') for name in ("first", "second")] == [1, 2]
+    references = "".join(f'a{place} = {{ env = "A" }}\n' for place in range(60))
+    opened.write(f'[plugins.static_tokens.tokens]\n{references}[plugins.http]\nhost = "0.0.0.0"\n')
+    assert 'plugins.http.host = "0.0.0.0"' in opened("config", "trust", env={"A": "x"}).out
+
+
 def test_names_of_keys_and_folders_cannot_forge_a_line(opened: Opened) -> None:
     folder = opened.folder / "a\nFORGED"
     folder.mkdir()

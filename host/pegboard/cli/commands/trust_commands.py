@@ -9,8 +9,9 @@ from pathlib import Path
 from typing import Any
 
 from pegboard.cli import OK
-from pegboard.cli.serving.access_settings import access_of_file, setting_lines, shortened
+from pegboard.cli.serving.access_settings import access_of_file, setting_lines
 from pegboard.config import ConfigProblem, HostConfig, files
+from pegboard.config.problems import toml_value
 from pegboard.config.trust import (
     Untrusted,
     pin_of,
@@ -157,6 +158,6 @@ def _changes(content: files.FileContent, settings: Mapping[str, Any]) -> list[st
 def _differences(old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[str]:
     for key in sorted({*old, *new}):
         if key in old and (key not in new or old[key] != new[key]):
-            yield f"  - {key} = {shortened(old[key])}"
+            yield f"  - {key} = {toml_value(old[key])}"
         if key in new and (key not in old or old[key] != new[key]):
-            yield f"  + {key} = {shortened(new[key])}"
+            yield f"  + {key} = {toml_value(new[key])}"

@@ -15,9 +15,7 @@ from pegboard.loading.plugins import SECTION_OF_KIND, LoadedPlugin, PluginChoice
 from pegboard.plugin.origin import Origin
 
 _MAX_VALUE_CHARACTERS = 200
-"""The maximum number of characters shown of a value."""
-_MAX_SETTINGS = 50
-"""The maximum number of settings shown."""
+"""The maximum number of characters logged of a value."""
 ABILITIES = {
     "register_middleware": "sees and changes every call",
     "register_protocols": "reads every message",
@@ -123,19 +121,18 @@ def _third_party(choices: Iterable[PluginChoice], config: HostConfig) -> Iterato
 
 
 def setting_lines(settings: Sequence[AccessSetting]) -> list[str]:
-    """Return one line for each setting."""
-    lines = [f"{setting.key} = {shortened(setting.value)}  ({setting.access})" for setting in settings[:_MAX_SETTINGS]]
-    return [*lines, f"and {len(settings) - _MAX_SETTINGS} more"] if len(settings) > _MAX_SETTINGS else lines
+    """Return one line for each setting. Nothing is cut, because a person decides about the settings."""
+    return [f"{setting.key} = {toml_value(setting.value)}  ({setting.access})" for setting in settings]
 
 
 def settings_line(settings: Sequence[AccessSetting]) -> str:
     """Return all settings in one line."""
     return "; ".join(
-        f"{setting.key} = {shortened(setting.value)} ({setting.access}, {setting.source})" for setting in settings
+        f"{setting.key} = {_shortened(setting.value)} ({setting.access}, {setting.source})" for setting in settings
     )
 
 
-def shortened(value: object) -> str:
+def _shortened(value: object) -> str:
     """Return a value as TOML on one line. Long values are cut."""
     text = toml_value(value)
     return text if len(text) <= _MAX_VALUE_CHARACTERS else f"{text[:_MAX_VALUE_CHARACTERS]}..."
