@@ -45,18 +45,19 @@ class CallerLogins:
         self._name = name
         self._config = config
         self._log_in = config.callers_log_in
+        self._by_program = config.callers_log_in or config.auth is not None
         self._seconds = seconds
         self._rules = rules
         self._items = items
         self.store: LoginStore | None = None
 
     def key(self, caller: Caller, client: CallingClient, user_id: str | None = None) -> ConnectionKey:
-        """Return the key of a caller's connection. Each program has its own one if the caller must agree to its use."""
+        """Return the key of a caller's connection. Each program has its own one if tokens of programs differ."""
         return ConnectionKey(self.user(caller, user_id), encode(self._rules.capabilities(client.capabilities)))
 
     def user(self, caller: Caller, user_id: str | None = None) -> UserKey:
         """Return the key of a caller as the user of connections."""
-        return UserKey(caller.identity, user_id, (caller.client_id or "") if self._log_in else "")
+        return UserKey(caller.identity, user_id, (caller.client_id or "") if self._by_program else "")
 
     @property
     def advice(self) -> Callable[[], str] | None:

@@ -23,7 +23,8 @@ class UserKey(NamedTuple):
     Attributes:
         caller: the identity of the caller.
         user_id: the user that a service names with its call; None for other callers.
-        program: the client program of the caller, if the caller must agree that it uses the connection; else "".
+        program: the client program of the caller, if the caller must agree that it uses the connection, or if tokens of
+            programs may differ; else "".
     """
 
     caller: Caller

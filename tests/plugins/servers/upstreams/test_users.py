@@ -75,6 +75,20 @@ async def test_each_user_has_a_session_a_token_and_lists(revision: str, tmp_path
         assert "Unknown tool" in str((await failure(host, "one_private", caller=BOB)).error)
 
 
+async def test_a_program_of_a_user_sends_no_token_of_another_program(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def of_program(_: UserTokens, request: TokenRequest) -> Authorization:
+        return Authorization(TOKENS[request.call.caller.client_id or ""])
+
+    monkeypatch.setattr(UserTokens, "token", of_program)
+    programs = [Caller("ann", client_id=name) for name in TOKENS]
+    async with peer_with_tokens(tmp_path) as section, mounting_host({**section, "start": "lazy"}) as host:
+        answers = await asyncio.gather(*(whoami(host, caller) for caller in programs))
+        assert [answer["subject"] for answer in answers] == list(TOKENS)
+        assert ["one_private" in await listed(host, caller) for caller in programs] == [True, False]
+
+
 @pytest.mark.parametrize("caller", [ANONYMOUS, Caller(client_id="worker", service=True)])
 async def test_callers_without_a_user_cannot_use_such_a_server(caller: Caller) -> None:
     async with mounting_host(peer(identity="user")) as host:
