@@ -99,8 +99,11 @@ class StaticTokens(TokenSource):
 
     def _is_allowed(self, request: TokenRequest, users: Iterable[str | IssuersUser]) -> bool:
         """Return True if a call is for the operator, or for one of the users at the same issuer."""
-        call = request.call
-        named = (call.supplied.user_id if call.supplied is not None else None) or call.caller.subject
+        call, caller = request.call, request.call.caller
+        supplied = None if call.supplied is None else call.supplied.user_id
+        if supplied and not (caller.service or caller.trusted):
+            return False  # nothing proves that the caller may name a user
+        named = supplied or caller.subject
         if named is None:
-            return call.caller.trusted
+            return caller.trusted
         return (named if request.issuer is None else IssuersUser(subject=named, issuer=request.issuer)) in users

@@ -64,6 +64,10 @@ async def test_tokens_are_for_the_operator_and_named_users() -> None:
         assert await value(host, "github", supplied=Supplied(user_id="ann")) == "of github"
         for name in ("bob", "ben"):
             await authorization_error(host, "github", supplied=Supplied(user_id=name))
+        for caller in (ANONYMOUS, Caller(client_id="worker"), Caller("bob")):  # nothing proves that it may name her
+            await failure(host, "github", caller=caller, supplied=Supplied(user_id="ann"))
+        engine = Caller(client_id="worker", service=True)
+        assert await value(host, "github", caller=engine, supplied=Supplied(user_id="ann")) == "of github"
         own = Supplied(Authorization("his own"), user_id="bob")
         assert await value(host, "github", supplied=own) == "his own"
 
