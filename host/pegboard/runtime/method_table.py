@@ -12,9 +12,19 @@ from pegboard.catalogue.pages import ListKind, may_use
 from pegboard.errors import NotFoundError, ProtocolError, ToolDefinitionError, ToolInputError, ToolOutputSchemaError
 from pegboard.messages.error_words import line
 from pegboard.middleware.chain import CLIENT_NOTIFICATIONS, chain
+from pegboard.middleware.gate import Gate
 from pegboard.plugin.methods import NotificationHandler
 from pegboard.types.callers import EMPTY
-from pegboard.types.calls import Call, CallNext, Completion, MethodResult, Outcome, ToolResult
+from pegboard.types.calls import (
+    Call,
+    CallNext,
+    Completion,
+    MethodResult,
+    Outcome,
+    RawResult,
+    ResourceResult,
+    ToolResult,
+)
 from pegboard.types.catalogue import Tool
 from pegboard.wire.meta_keys import INVALID_PARAMS
 
@@ -41,6 +51,8 @@ def method_table(assembly: Assembly, lists: Callable[[ListKind], CallNext], runt
         "prompts/get": methods.get_prompt,
         "completion/complete": methods.complete,
     }
+    if any(isinstance(link.middleware, Gate) for link in assembly.middleware):
+        table["resources/read"] = _private(methods.read_resource)
     for method in assembly.contributed.methods.values():
         table[method.name] = method.handler
     for listener in assembly.contributed.notifications.values():
@@ -54,6 +66,18 @@ def method_table(assembly: Assembly, lists: Callable[[ListKind], CallNext], runt
         for method, handler in table.items()
     }
     return {method: handler for method, handler in chains.items() if handler is not _nobody}
+
+
+def _private(read: CallNext) -> CallNext:
+    """Return a method that reads resources for some callers only, so that no cache gives them to others."""
+
+    async def read_private(call: Call) -> Outcome:
+        outcome = await read(call)
+        if isinstance(outcome, RawResult):
+            return RawResult({**outcome.value, "cacheScope": "private"})
+        return outcome._replace(public=False) if isinstance(outcome, ResourceResult) else outcome
+
+    return read_private
 
 
 def _heard(listener: NotificationHandler) -> CallNext:

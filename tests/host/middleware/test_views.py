@@ -8,10 +8,10 @@ from typing import Any, cast
 
 import pytest
 
-from pegboard import Context, Host, Toolkit
+from pegboard import Context, Host, ResourceContents, ResourceResult, Toolkit
 from pegboard.catalogue import lists
 from pegboard.plugin import Gate, Middleware, ProtocolError, ToolDefinition
-from pegboard.types import ANONYMOUS, LOCAL, Call, Caller, CallNext, Change, Failure, ItemKind, Listing
+from pegboard.types import ANONYMOUS, LOCAL, Call, Caller, CallNext, Change, Failure, ItemKind, Listing, RawResult
 from tests.host.hosting import failure, listed, make_host, pages, plugin_of, value, work
 
 ANN, BEN = Caller("ann"), Caller("ben")
@@ -226,3 +226,16 @@ async def test_a_gate_hides_from_protocols_and_one_that_fails_hides_all(caplog: 
         assert host.for_protocols.tool("x_a", ANN) is None
         assert (await failure(host, "x_a", caller=ANN)).error.message == "Internal error"
     assert "(Broken.on_call_tool) raised KeyError" in caplog.text
+
+
+@pytest.mark.requirement("LIST-09")
+@pytest.mark.parametrize(("gates", "scope"), [([], "public"), ([Gate()], "private")])
+async def test_what_a_gate_may_hide_is_never_cached_for_all(gates: list[Middleware], scope: str) -> None:
+    kit = Toolkit("x")
+    kit.resource("x://own")(lambda: ResourceResult((ResourceContents("x://own", ""),), public=True))
+    kit.resource("x://raw")(lambda: RawResult({"contents": [], "cacheScope": "public"}))
+    async with hosting(*gates, kit=kit) as host:
+        own, raw = [await host.dispatch(Call("resources/read", {"uri": f"x://{name}"}, ANN)) for name in ("own", "raw")]
+    assert isinstance(own, ResourceResult)
+    assert isinstance(raw, RawResult)
+    assert (own.public, raw.value["cacheScope"]) == (scope == "public", scope)
