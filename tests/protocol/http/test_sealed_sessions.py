@@ -16,8 +16,9 @@ from pegboard_plugins.protocols.mcp.http.sealed_sessions import SealedSessions
 from pegboard_plugins.protocols.mcp.settings import McpConfig
 from tests.support import asking_plugin, asks_kit
 from tests.support.http import Served, http_config
-from tests.support.http_mcp import Session, ask, call, message, opened
+from tests.support.http_mcp import Session, ask, call, exchanged, message, mirrored, modern, opened
 from tests.support.mcp_rounds import ABLE
+from tests.support.peer import META
 from tests.support.pool import ASKING, FIXTURE, make_site
 from tests.support.schemas import LEGACY, MODERN
 
@@ -128,3 +129,13 @@ async def test_without_sessions_a_client_learns_which_revision_to_use(site: Path
             assert (await served.request(method, "/mcp", session.fields())).status == 405
         assert (await ask(served, message("server/discover"))).result["supportedVersions"] == [*MODERN]
         assert (await ask(served, call("fixture_echo", {"text": "a"}))).result["content"][0]["text"] == "a"
+
+
+@pytest.mark.requirement("ERA-14")
+async def test_without_sessions_no_error_names_a_revision_with_sessions(site: Path) -> None:
+    async with Served(site, http_config(more='[plugins.mcp]\nsessions = "off"\n')) as served:
+        unknown = modern(PING, **{f"{META}protocolVersion": "2099-01-01"})
+        named = ((unknown, "2099-01-01"), (unknown, "2099-01-02"), (PING, "2099-01-01"), (PING, MODERN[-1]))
+        for request, header in named:
+            answer = await exchanged(served, request, mirrored(request, MCP_Protocol_Version=header))
+            assert answer.last["error"]["data"]["supported"] == [*MODERN]

@@ -5,14 +5,13 @@ from __future__ import annotations
 import base64
 import binascii
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
 from multidict import istr
 
 from pegboard.plugin import ProtocolError
 from pegboard.types import Headers
-from pegboard_plugins.protocols.mcp.revisions import SUPPORTED_REVISIONS
 
 PROTOCOL_VERSION_HEADER: Final = istr("MCP-Protocol-Version")  # a lookup by an istr is faster than by a string
 SESSION_HEADER: Final = istr("Mcp-Session-Id")
@@ -62,7 +61,7 @@ def check_mirrored(
         raise _differs(_NAME_HEADER, value)
 
 
-def check_revision(headers: Headers, revision: str) -> None:
+def check_revision(headers: Headers, revision: str, supported: Sequence[str]) -> None:
     """Reject a request whose header names another revision than its body.
 
     Raises:
@@ -73,9 +72,9 @@ def check_revision(headers: Headers, revision: str) -> None:
         if value != revision:
             raise _differs(PROTOCOL_VERSION_HEADER, value)
     except ProtocolError as error:
-        if named_revision(headers) in SUPPORTED_REVISIONS:
+        if named_revision(headers) in supported:
             raise
-        raise ProtocolError(error.code, error.message, {"supported": list(SUPPORTED_REVISIONS)}) from None
+        raise ProtocolError(error.code, error.message, {"supported": list(supported)}) from None
 
 
 def _differs(name: str, value: str | None) -> ProtocolError:

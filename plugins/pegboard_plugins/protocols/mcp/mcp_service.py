@@ -86,6 +86,9 @@ class McpService:
         queues: the queues of the plugin, for the gauge `messages_waiting`.
         transport: the transport of the requests; see `pegboard.types.Call`.
         profile: the profile; None for the whole catalogue.
+
+    Attributes:
+        revisions: the revisions that clients of the transport may use, newest first.
     """
 
     def __init__(
@@ -112,7 +115,7 @@ class McpService:
         self._stateless_notify = partial(stateless_notify, logs_per_second=config.logs_per_second)
         self._offered: frozenset[str] = frozenset()
         has_sessions = transport != "http" or config.sessions != "off"
-        self._revisions = SUPPORTED_REVISIONS if has_sessions else STATELESS_REVISIONS
+        self.revisions = SUPPORTED_REVISIONS if has_sessions else STATELESS_REVISIONS
         self._dispatcher = NotificationDispatcher(host, transport)
         self._encoders = {
             revision: ResultEncoder(revision, host.identity, config.ttl_ms()) for revision in SUPPORTED_REVISIONS
@@ -193,7 +196,7 @@ class McpService:
     def discovery(self, request_id: RequestId) -> bytes:
         """Return the response to `server/discover`."""
         revision = STATELESS_REVISIONS[0]
-        return self._encoders[revision].discovery(request_id, self.capabilities(revision), self._revisions)
+        return self._encoders[revision].discovery(request_id, self.capabilities(revision), self.revisions)
 
     @property
     def server_info(self) -> dict[str, Any]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from pegboard.plugin import ProtocolError
@@ -27,7 +27,7 @@ def is_stateless(params: Mapping[str, Any]) -> bool:
     return type(meta) is dict and PROTOCOL_VERSION in meta
 
 
-def read_client(meta: Mapping[str, Any]) -> Client:
+def read_client(meta: Mapping[str, Any], supported: Sequence[str] = SUPPORTED_REVISIONS) -> Client:
     """Return the client that a request's `_meta` describes. `require_served` checks the revision later.
 
     Raises:
@@ -35,7 +35,7 @@ def read_client(meta: Mapping[str, Any]) -> Client:
     """
     if PROTOCOL_VERSION not in meta:
         raise ProtocolError(
-            INVALID_PARAMS, f"params._meta: {PROTOCOL_VERSION} is missing", {"supported": list(SUPPORTED_REVISIONS)}
+            INVALID_PARAMS, f"params._meta: {PROTOCOL_VERSION} is missing", {"supported": list(supported)}
         )
     revision = meta[PROTOCOL_VERSION]
     capabilities = meta.get(CLIENT_CAPABILITIES)
@@ -51,14 +51,14 @@ def read_client(meta: Mapping[str, Any]) -> Client:
     return Client(info.get("name", ""), info.get("version", ""), revision, capabilities)  # one for each request
 
 
-def require_served(client: Client) -> None:
+def require_served(client: Client, supported: Sequence[str] = SUPPORTED_REVISIONS) -> None:
     """Reject a revision that the stateless era does not support.
 
     Raises:
         ProtocolError: -32022, with the supported revisions.
     """
     if client.revision not in STATELESS_REVISIONS:
-        data = {"supported": list(SUPPORTED_REVISIONS), "requested": client.revision}
+        data = {"supported": list(supported), "requested": client.revision}
         raise ProtocolError(UNSUPPORTED_PROTOCOL_VERSION, "Unsupported protocol version", data)
 
 

@@ -6,7 +6,7 @@ The module depends on request and response objects, not on an HTTP server.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Coroutine
+from collections.abc import Coroutine, Sequence
 from typing import TYPE_CHECKING, Any
 
 from pegboard import ClientCapabilityError, MCPError
@@ -35,7 +35,6 @@ from pegboard_plugins.protocols.mcp.revisions import (
     LOG_LEVEL,
     SESSION_REVISIONS,
     STATELESS_REVISIONS,
-    SUPPORTED_REVISIONS,
 )
 from pegboard_plugins.protocols.mcp.stateless import is_stateless, read_client, require_served
 from pegboard_plugins.protocols.mcp.stateless_call import STREAM_HEADERS, StatelessCall, cut_response
@@ -145,9 +144,9 @@ class StreamableHttp:
         if is_stateless_request or not (revision is None or revision in SESSION_REVISIONS):
             if kind == "request":
                 if not (is_stateless_request or revision in STATELESS_REVISIONS):
-                    return unsupported_revision(str(revision), message["id"], INVALID_PARAMS)
+                    return unsupported_revision(str(revision), service.revisions, message["id"], INVALID_PARAMS)
                 return self._stateless(message, revision, takes, request, service)
-            answer = _without_answer(kind, revision)
+            answer = _without_answer(kind, revision, service.revisions)
             if answer is ACCEPTED:
                 service.dispatch_notification(message["method"], params, request.caller)
             return answer
@@ -167,11 +166,11 @@ class StreamableHttp:
         meta = params.get("_meta")
         if type(meta) is not dict:
             meta = {}
-        client = read_client(meta)
+        client = read_client(meta, service.revisions)
         tells = progress_token(meta) is not None or LOG_LEVEL in meta
         if not client.revision == named in STATELESS_REVISIONS:
-            check_revision(request.headers, client.revision)
-            require_served(client)
+            check_revision(request.headers, client.revision, service.revisions)
+            require_served(client, service.revisions)
         check_mirrored(request.headers, method, params, service.name_parameter)
         if method == "server/discover":
             return Response(body=service.discovery(request_id))
@@ -211,13 +210,13 @@ def _head(call: Call, outcome: Outcome) -> Response:
     return Response(400) if missing or isinstance(error, ClientCapabilityError) else response_head(call, outcome)
 
 
-def _without_answer(kind: str, revision: str | None) -> Response:
+def _without_answer(kind: str, revision: str | None, supported: Sequence[str]) -> Response:
     """Return the response to a notification or response without a session.
 
     Since 2026-07-28 such notifications are ignored and such responses are invalid.
     """
-    if not (revision is None or revision in SUPPORTED_REVISIONS):
-        return unsupported_revision(revision)
+    if not (revision is None or revision in supported):
+        return unsupported_revision(revision, supported)
     if kind == "notification":
         return ACCEPTED
     return error_response(400, None, INVALID_REQUEST, "This revision has no responses from clients.")

@@ -80,10 +80,12 @@ def _challenge_scopes(call: Call, error: InsufficientScopeError) -> Sequence[str
     return error.scopes if call.client.revision in STATELESS_REVISIONS else sorted({*error.scopes, *call.caller.scopes})
 
 
-def unsupported_revision(revision: str, request_id: RequestId | None = None, code: int = INVALID_REQUEST) -> Response:
+def unsupported_revision(
+    revision: str, supported: Sequence[str], request_id: RequestId | None = None, code: int = INVALID_REQUEST
+) -> Response:
     """Reject a request whose header names an unsupported revision."""
-    data = {"supported": list(SUPPORTED_REVISIONS), "requested": revision}
-    message = f"{PROTOCOL_VERSION_HEADER} names an unsupported revision; use one of {', '.join(SUPPORTED_REVISIONS)}."
+    data = {"supported": list(supported), "requested": revision}
+    message = f"{PROTOCOL_VERSION_HEADER} names an unsupported revision; use one of {', '.join(supported)}."
     return error_response(400, request_id, code, message, data)
 
 
@@ -107,4 +109,6 @@ def reject_outside_sessions(request: Request) -> Response | None:
     revision = named_revision(request.headers)
     if revision in STATELESS_REVISIONS:
         return Response(405, headers={"Allow": "POST"})
-    return None if revision is None or revision in SESSION_REVISIONS else unsupported_revision(revision)
+    if revision is None or revision in SESSION_REVISIONS:
+        return None
+    return unsupported_revision(revision, SUPPORTED_REVISIONS)
