@@ -74,6 +74,11 @@ async def test_what_needs_a_stored_session_fails_with_the_reason(pair: Pair, req
     assert "subscribe" not in pair.capabilities["resources"]
 
 
+async def test_a_method_of_a_declared_capability_is_found(pair: Pair) -> None:
+    assert "logging" in pair.capabilities
+    assert (await pair.session.post(message("logging/setLevel", {"level": "error"}))).refused == (200, -32603)
+
+
 async def test_a_sealed_session_cannot_be_deleted(pair: Pair) -> None:
     refused = await pair.second.request("DELETE", "/mcp", pair.session.fields())
     assert (refused.status, refused.get("Allow")) == (405, "GET, POST")

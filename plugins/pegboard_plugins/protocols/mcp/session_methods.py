@@ -8,7 +8,13 @@ from typing import Any, Final
 from pegboard.plugin import ProtocolError
 from pegboard_plugins.protocols.mcp.call_notifications import check_level
 from pegboard_plugins.protocols.mcp.session import Session
-from pegboard_plugins.support.jsonrpc import INVALID_PARAMS, METHOD_NOT_FOUND, RequestId, jsonrpc_result
+from pegboard_plugins.support.jsonrpc import (
+    INTERNAL_ERROR,
+    INVALID_PARAMS,
+    METHOD_NOT_FOUND,
+    RequestId,
+    jsonrpc_result,
+)
 
 MAX_SUBSCRIPTIONS = 1000
 """The largest number of resources that a session may subscribe to."""
@@ -27,7 +33,9 @@ def answer_at_once(session: Session, request_id: RequestId, method: str, params:
         ProtocolError: the parameters are invalid, or the method is not supported.
     """
     if session.is_sealed and method in _CHANGES:
-        raise ProtocolError(METHOD_NOT_FOUND, f"{method} needs a stored session, and {SEALED}.")
+        # the capability logging is declared, because log messages are sent (server/utilities/logging, error handling)
+        code = INTERNAL_ERROR if method == "logging/setLevel" else METHOD_NOT_FOUND
+        raise ProtocolError(code, f"{method} needs a stored session, and {SEALED}.")
     if method == "logging/setLevel":
         session.set_level(check_level(params.get("level")))
     elif method == "resources/subscribe":
