@@ -220,7 +220,7 @@ async def test_an_id_or_a_member_that_is_there_twice_is_refused(batching: McpCli
 async def test_a_batch_without_requests_gets_no_response(batching: McpClient) -> None:
     for batch in ([notification()], [notification(), notification("notifications/cancelled", requestId=99)]):
         assert await batching.send(batch) in (None, 202)
-    assert await batching.send([notification(), {"jsonrpc": "2.0", "id": 1, "result": {}}]) in (None, 404)
+    assert await batching.send([notification(), {"jsonrpc": "2.0", "id": 1, "result": {}}]) in (None, 400)
     assert await batching.settle() == []
 
 

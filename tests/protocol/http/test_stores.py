@@ -83,7 +83,7 @@ async def test_an_answer_that_reaches_another_process_is_refused(kept_site: Path
         answer = {"jsonrpc": "2.0", "id": asking.first["id"], "result": {"model": "m"}}
         session.served = second
         refused = await session.post(answer)
-        assert refused.refused == (404, -32600)
+        assert refused.refused == (400, -32600)
         assert "did not send this request" in refused.last["error"]["message"]
         await second.wait_for_stderr("refused: a response to a request of another process")
         session.served = first
@@ -93,7 +93,7 @@ async def test_an_answer_that_reaches_another_process_is_refused(kept_site: Path
         first.process.kill()
         await first.wait()
         session.served = second
-        assert (await session.post(answer)).refused == (404, -32600)
+        assert (await session.post(answer)).refused == (400, -32600)
         again = await session.begin(call("asking_ask", {}))
         assert (await session.post({**answer, "id": again.first["id"]})).status == 202
 

@@ -93,7 +93,7 @@ async def test_progress_of_the_client_reaches_the_process_that_asked(two: Two) -
 @pytest.mark.parametrize("request_id", [7 << 20, 2**60, -5, 1 << 20])
 async def test_an_answer_with_a_forged_process_is_refused(two: Two, request_id: int) -> None:
     here, _ = await two.open(capabilities=ABLE)
-    assert (await here.post({"jsonrpc": "2.0", "id": request_id, "result": {}})).refused == (404, -32600)
+    assert (await here.post({"jsonrpc": "2.0", "id": request_id, "result": {}})).refused == (400, -32600)
 
 
 async def test_a_call_is_cancelled_from_another_process(two: Two) -> None:
@@ -255,7 +255,7 @@ async def test_sessions_and_outcomes_survive_the_death_of_a_process(two: Two, si
     lost = [received async for received in rest.rest()][-1]
     assert (lost["id"], lost["error"]["code"]) == ("lost", -32603)
     answer = {"jsonrpc": "2.0", "id": asking.first["id"], "result": {}}
-    assert (await there.post(answer)).refused == (404, -32600)
+    assert (await there.post(answer)).refused == (400, -32600)
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGKILL])

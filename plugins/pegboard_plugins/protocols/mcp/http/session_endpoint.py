@@ -153,7 +153,7 @@ class SessionEndpoint:
             if kind == "notification":
                 await self._notification(session, message["method"], message.get("params"), service)
             elif not await self._settle(session, message, request):
-                return error_response(404, None, INVALID_REQUEST, _NOT_ASKED)
+                return error_response(400, None, INVALID_REQUEST, _NOT_ASKED)  # 404 would end the session
             return ACCEPTED
         finally:
             await self._let_go(session, response)
@@ -261,7 +261,7 @@ class SessionEndpoint:
             await self._sessions.release(session)
         responses = [answer for answer in answers if answer is not None]
         if responses and not any(map(requires_response, messages)):
-            return Response(404, responses[0])  # a response of the client is rejected
+            return Response(400, responses[0])  # a response of the client is rejected
         return Response(body=b"[" + b",".join(responses) + b"]") if responses else ACCEPTED
 
     async def _batched(self, message: Any, session: HttpSession, request: Request, service: McpService) -> bytes | None:
