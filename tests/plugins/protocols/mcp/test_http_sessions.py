@@ -28,6 +28,7 @@ from tests.host.hosting import kit_of, never, until
 from tests.support import asgi
 from tests.support.http_mcp import JSON_FIELDS, call
 from tests.support.joined_bus import JoinedBus
+from tests.support.peer import WAIT
 
 NO_CHANGES: Any = Mock()
 
@@ -405,3 +406,24 @@ def test_unknown_members_are_ignored_and_later_messages_are_logged_once(caplog: 
         bus.deliver("mcp/sessions/", encode(message), 7)
     assert received == [("s", 7)]
     assert caplog.text.count("which has a later version") == 1
+
+
+async def test_a_message_that_is_being_stored_survives_the_loss_of_its_connection() -> None:
+    begun, may_store, kept = asyncio.Event(), asyncio.Event(), MemoryEventStore(1000, 1000, 60)
+
+    class SlowStore(MemoryEventStore):
+        async def append(self, *message: Any) -> None:
+            begun.set()
+            await may_store.wait()
+            await kept.append(*message)
+
+    stream = SessionStream("session", StreamRetention(SlowStore(1, 1, 60)), "c")
+    stream.queue.send(b"{}")
+    reading = asyncio.ensure_future(anext(stream.read()))
+    await begun.wait()
+    reading.cancel()
+    await asyncio.wait({reading})
+    may_store.set()
+    async with asyncio.timeout(WAIT):
+        while await kept.after("session", stream.id, -1) != [(0, b"{}")]:  # noqa: ASYNC110
+            await asyncio.sleep(0)

@@ -227,7 +227,16 @@ class SessionStream:
                 self.on_left(self)
 
     async def take(self, reader: SessionStreamReader) -> ServerSentEvent | None:
-        """Return the next event for a reader. Return None if no message waits or another reader replaced it."""
+        """Return the next event for a reader. Return None if no message waits or another reader replaced it.
+
+        If the connection of the reader ends meanwhile, the event is stored all the same, for the next reader.
+        """
+        if self.queue.empty:
+            return None
+        taken = self._take(reader)
+        return await (taken if self.retention.store is None else asyncio.shield(asyncio.ensure_future(taken)))
+
+    async def _take(self, reader: SessionStreamReader) -> ServerSentEvent | None:
         async with self._lock:
             if self.reader is not reader:
                 return None
