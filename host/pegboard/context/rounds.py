@@ -142,7 +142,7 @@ class Rounds:
         finally:
             in_step.reset(token)
             self._steps -= 1
-            if self._open:
+            if self._waiting:
                 self._end_soon()
         try:
             encoded = encode(value)

@@ -15,9 +15,10 @@ from typing import Any
 import pytest
 
 from pegboard import Context, ToolExecutionError, ToolResult, current_context
+from pegboard.context import rounds as host_rounds
 from pegboard.errors import InteractionError
 from pegboard.plugin import ProtocolError
-from pegboard.types import Call, Elicit, Failure, Outcome, Question
+from pegboard.types import Call, Elicit, Failure, Outcome, Question, Round
 from tests.host.hosting import WAIT, kit_of, make_host
 from tests.support.rounds import ABLE, Rounds, accept
 
@@ -334,6 +335,17 @@ async def test_no_round_ends_while_a_step_runs() -> None:
 
     assert (await play(tool))[0] == ToolResult("A 1")
     assert ended == ["step"]
+
+
+async def test_a_pause_ends_the_round_after_a_step_that_runs() -> None:
+    async def slow() -> None:
+        for _ in range(5):
+            await asyncio.sleep(0)
+
+    rounds = host_rounds.Rounds(Round())
+    step, pause = rounds.once("slow", slow, ()), rounds.pause()
+    ended = await asyncio.wait_for(asyncio.gather(step, pause, return_exceptions=True), WAIT)
+    assert isinstance(ended[1], asyncio.CancelledError)
 
 
 async def inner(text: str, context: Context) -> str:
