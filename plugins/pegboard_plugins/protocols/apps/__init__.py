@@ -7,12 +7,12 @@ the same for every client. The communication between clients and interfaces is n
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from pegboard import ResourceContents, ResourceResult, ResourceUi, ToolDefinitionError, ToolUi
-from pegboard.plugin import Extension, Middleware, Plugin, around, hookimpl
-from pegboard.types import Call, CallNext, Outcome, Resource, Tool
+from pegboard.plugin import Extension, Middleware, Plugin, hookimpl
+from pegboard.types import Call, CallNext, Inventory, Outcome, Resource, Tool
 
 UI_EXTENSION = "io.modelcontextprotocol/ui"
 UI_MIME_TYPE = "text/html;profile=mcp-app"
@@ -45,8 +45,8 @@ class AppsPlugin(Plugin):
 
     @hookimpl
     def register_middleware(self) -> Iterable[Middleware]:
-        """Return middleware for reads. Clients prefer the `_meta` in the contents to the `_meta` in the list."""
-        return [around("resources/read")(self.read)]
+        """Return middleware for reads."""
+        return [InterfaceReads(self._described)]
 
     def describe(self, item: Tool | Resource, value: Any, resources: Mapping[str, Resource]) -> dict[str, Any] | None:
         """Return the `_meta` of an item (see `ui_metadata`). Store the `_meta` of interfaces for reads."""
@@ -55,7 +55,24 @@ class AppsPlugin(Plugin):
             self._described[item.uri] = entries
         return entries
 
-    async def read(self, call: Call, call_next: CallNext) -> Outcome:
+
+class InterfaceReads(Middleware):
+    """Middleware for reads. Clients prefer the `_meta` in the contents to the `_meta` in the list.
+
+    Args:
+        described: the `_meta` entries of interfaces, by URI or URI template.
+    """
+
+    def __init__(self, described: Mapping[str, dict[str, Any]]) -> None:
+        self._described = described
+        self._answering: Callable[[str], Sequence[str]] = lambda uri: ()
+
+    def assembled(self, inventory: Inventory) -> Iterable[str]:
+        """Keep which resource or template answers a URI."""
+        self._answering = inventory.answering
+        return ()
+
+    async def on_read_resource(self, call: Call, call_next: CallNext) -> Outcome:
         """Add the `_meta` of an interface to its contents."""
         outcome = await call_next(call)
         if not isinstance(outcome, ResourceResult) or not str(call.params.get("uri")).startswith(UI_SCHEME):
@@ -63,12 +80,12 @@ class AppsPlugin(Plugin):
         return outcome._replace(contents=tuple(map(self._complete, outcome.contents)))
 
     def _complete(self, part: ResourceContents) -> ResourceContents:
-        entries = self._described.get(part.uri)
-        if entries is None:
+        described = [self._described[key] for key in self._answering(part.uri) if key in self._described]
+        if not described:
             return part
         if part.mime_type != UI_MIME_TYPE:
             raise ValueError(f"invalid MIME type {part.mime_type!r} of {part.uri}: use {UI_MIME_TYPE!r}")
-        return part._replace(meta={**(part.meta or {}), **entries} or None)
+        return part._replace(meta={**(part.meta or {}), **described[0]} or None)
 
 
 def ui_metadata(item: Tool | Resource, value: Any, resources: Mapping[str, Resource]) -> dict[str, Any] | None:

@@ -170,3 +170,18 @@ async def test_contents_of_another_type_are_an_error(caplog: pytest.LogCaptureFi
     async with make_host(kit, plugins={"interfaces": AppsPlugin}) as host:
         assert isinstance(await read(host), Failure)
     assert "invalid MIME type 'text/html' of" in caplog.text
+
+
+@pytest.mark.requirement("EXT-12")
+async def test_reading_an_interface_of_a_template_returns_its_meta() -> None:
+    kit = Toolkit("kit")
+
+    @kit.resource("ui://kit/{name}", ui=ResourceUi(prefers_border=True))
+    def page_of(name: str) -> str:
+        return f"<p>{name}"
+
+    async with make_host(kit, plugins={"interfaces": AppsPlugin}) as host:
+        outcome = await read(host)
+    assert outcome == ResourceResult(
+        (ResourceContents(VIEW, "<p>view", UI_MIME_TYPE, {"ui": {"prefersBorder": True}}),)
+    )
