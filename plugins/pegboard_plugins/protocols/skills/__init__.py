@@ -32,7 +32,7 @@ from pegboard.plugin import (
     WidensAccess,
     hookimpl,
 )
-from pegboard.types import Call, MethodResult, Outcome, Resource, Tool
+from pegboard.types import Call, Failure, Listing, MethodResult, Outcome, Resource, Tool
 from pegboard_plugins.support.jsonrpc import INVALID_PARAMS
 
 if TYPE_CHECKING:
@@ -205,35 +205,58 @@ class SkillsPlugin(Plugin):
 
     async def list_skills(self, call: Call) -> Outcome:
         """Return a page of entries (`skills/list`)."""
-        entries = {skill.uri: skill.entry() for skill in await self._visible(call)}
+        skills, caching = await self._visible(call)
+        entries = {skill.uri: skill.entry() for skill in skills}
         page, following = self._page(call, "skills", entries)
-        return MethodResult({"skills": page, **following, **self._caching()})
+        return MethodResult({"skills": page, **following, **caching})
 
     async def get_skill(self, call: Call) -> Outcome:
         """Return the entry of one skill (`skills/get`)."""
         uri = _uri_of(call)
-        for skill in await self._visible(call):
+        skills, caching = await self._visible(call)
+        for skill in skills:
             if skill.uri == uri:
-                return MethodResult({"skill": skill.entry(), **self._caching()})
+                return MethodResult({"skill": skill.entry(), **caching})
         raise ProtocolError(INVALID_PARAMS, f"There is no skill {uri!r}: skills/list has the skills.")
 
     async def read_directory(self, call: Call) -> Outcome:
         """Return a page of the files and folders directly in a folder (`resources/directory/read`)."""
         uri = _uri_of(call)
-        children = _children(uri, await self._visible(call))
+        skills, _ = await self._visible(call)
+        children = _children(uri, skills)
         if not children:
             raise ProtocolError(INVALID_PARAMS, f"{uri!r} is not a folder of a skill: use a URI such as skill://name.")
         page, following = self._page(call, uri, children)
         return MethodResult({"resources": page, **following})
 
-    async def _visible(self, call: Call) -> list[Skill]:
-        """Read the skills, if the call does not continue a list. Return those that its client can use, by URI."""
+    async def _visible(self, call: Call) -> tuple[list[Skill], dict[str, Any]]:
+        """Read the skills, if the call does not continue a list. Return those that its caller can use, by URI.
+
+        The second value is the caching members of results with them.
+        """
         if not call.params.get("cursor"):
             if self._reading is None or self._reading.done():
                 self._reading = asyncio.create_task(asyncio.to_thread(self._read_again))
             await asyncio.shield(self._reading)  # requests that arrive meanwhile share it
-        serves = call.serves
-        return [skill for uri, skill in sorted(self._skills.items()) if serves is None or serves("resources", uri)]
+        listed, private = await self._listed(call)
+        caching = {"ttlMs": self.config.ttl_ms, "cacheScope": "private" if private else "public"}
+        return [skill for uri, skill in sorted(self._skills.items()) if uri in listed], caching
+
+    async def _listed(self, call: Call) -> tuple[set[str], bool]:
+        """Return the URIs of the resources that a caller can use, and True if other callers may see others."""
+        listed: set[str] = set()
+        params: dict[str, Any] = {}
+        while True:
+            page = await self._context.dispatch(
+                call._replace(method="resources/list", params=params, path=(*call.path, call.method))
+            )
+            if isinstance(page, Failure):
+                raise page.error
+            assert isinstance(page, Listing)
+            listed.update(item.uri for item in page.items if isinstance(item, Resource))
+            if page.next_cursor is None:
+                return listed, page.private
+            params = {"cursor": page.next_cursor}
 
     def _page(
         self, call: Call, of: str, items: Mapping[str, dict[str, Any]]
@@ -244,9 +267,6 @@ class SkillsPlugin(Plugin):
         page = rest[: self.config.page_size]
         following = {"nextCursor": _encoded(page[-1], of)} if len(rest) > len(page) else {}
         return [items[uri] for uri in page], following
-
-    def _caching(self) -> dict[str, Any]:
-        return {"ttlMs": self.config.ttl_ms, "cacheScope": "public"}
 
 
 def _served(skills: Mapping[str, Skill]) -> dict[str, Skill]:

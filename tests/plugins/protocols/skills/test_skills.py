@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import sys
+from functools import partial
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -12,7 +13,8 @@ import pytest
 
 from pegboard import Host, Toolkit
 from pegboard.plugin import PluginError
-from pegboard.types import Call, Change, MethodResult, Outcome
+from pegboard.types import Call, Caller, Change, MethodResult, Outcome
+from pegboard_plugins.auth.scopes import ScopesPlugin
 from pegboard_plugins.protocols.skills import SKILLS_EXTENSION, SkillsPlugin
 from tests.host.hosting import make_host, until
 from tests.plugins.protocols.skills.test_skill_files import write_skill
@@ -153,6 +155,23 @@ async def test_only_skills_that_a_client_can_use_are_listed(tmp_path: Path) -> N
         )
         assert isinstance(outcome, MethodResult)
         assert [skill["uri"] for skill in outcome.value["skills"]] == ["skill://b/SKILL.md"]
+
+
+async def test_skills_that_a_caller_may_not_read_are_not_told(tmp_path: Path) -> None:
+    for name in "ab":
+        write_skill(tmp_path / name)
+    settings = {"instructions": {"folders": [str(tmp_path)]}, "gate": {"resources": {"skill://b/*": "b"}}}
+    plugins = {"instructions": SkillsPlugin, "gate": ScopesPlugin}
+    async with make_host(plugins=plugins, config={"plugins": settings}) as host:
+        for scopes, names in (("", ["a"]), ("b", ["a", "b"])):
+            ask_as = partial(Call, caller=Caller("ann", scopes=frozenset(scopes)))
+            told = await host.dispatch(ask_as("skills/list"))
+            assert isinstance(told, MethodResult)
+            assert [skill["frontmatter"]["name"] for skill in told.value["skills"]] == names
+            assert told.value["cacheScope"] == "private"
+            for method, uri in (("skills/get", "skill://b/SKILL.md"), ("resources/directory/read", "skill://b")):
+                entry = await host.dispatch(ask_as(method, {"uri": uri}))
+                assert isinstance(entry, MethodResult) is ("b" in names)
 
 
 async def test_a_removed_skill_is_announced_and_not_served(tmp_path: Path) -> None:
