@@ -216,7 +216,8 @@ class Rounds:
         if self._fault is not None:
             raise self._fault
         if cancelled:
-            return InputRequired(self._open, Round(self._number + 1, self._asked, self._answers, self._results))
+            number = self._number + bool(self._open)  # a pause asks nothing
+            return InputRequired(self._open, Round(number, self._asked, self._answers, self._results))
         if self._open:
             raise _went_on("returned" if error is None else f"raised {type(error).__name__}") from error
         if error is not None:

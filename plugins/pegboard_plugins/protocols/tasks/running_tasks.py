@@ -128,9 +128,13 @@ class RunningTasks:
         task_id = leg.stored.task.id
         try:
             outcome = await self._dispatch(call)
+            while isinstance(outcome, InputRequired) and not outcome.questions:
+                # the call waits for a login, and its client has nothing to answer
+                call = call._replace(round=outcome.next)
+                outcome = await self._dispatch(call)
             if leg.noting is not None:
                 await asyncio.wait([leg.noting])
-            if await self._keep_ending(leg.stored, _after(leg.stored.task, call, outcome)) is None:
+            if await self._keep_ending(leg, _after(leg.stored.task, call, outcome)) is None:
                 self._logger.info("the late result of the task %s is dropped", task_id)
         except Exception:
             self._logger.exception("the state of the task %s cannot be stored", task_id)

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Coroutine, Iterable
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from pegboard import AuthorizationRequiredError, Context, Host, ToolAnnotations, Toolkit, ToolResult
-from pegboard.plugin import ProtocolError
+from pegboard import AuthorizationRequiredError, Context, Host, ToolAnnotations, ToolError, Toolkit, ToolResult
+from pegboard.context.rounds import MAX_ROUNDS
+from pegboard.plugin import Middleware, Plugin, ProtocolError, Record, ToolDefinition, hookimpl
 from pegboard.types import (
     LOCAL,
     Call,
@@ -30,13 +31,15 @@ from pegboard_plugins.auth.auth_token import AuthTokenPlugin
 from pegboard_plugins.operation.rate_limit import RateLimitPlugin
 from pegboard_plugins.protocols.tasks import TASKS_EXTENSION, TasksPlugin, running_tasks
 from pegboard_plugins.protocols.tasks.running_tasks import LOG_IN_AGAIN
+from pegboard_plugins.support.login_questions import LoginQuestions, PendingLogin
 from pegboard_plugins.support.memory_records import MemoryRecordStore
-from tests.host.hosting import make_host, until
+from tests.host.hosting import make_host, nothing, until
 
 pytestmark = pytest.mark.asyncio
 
 ANN, BOB = Caller("ann", issuer="https://issuer.example"), Caller("bob", issuer="https://issuer.example")
-MODERN = Client("test", "1", "2026-07-28", {"extensions": {TASKS_EXTENSION: {}}, "elicitation": {"form": {}}})
+ABLE: dict[str, Any] = {"extensions": {TASKS_EXTENSION: {}}, "elicitation": {"form": {}, "url": {}}}
+MODERN = Client("test", "1", "2026-07-28", ABLE)
 YES = {"action": "accept", "content": {"value": True}}
 SECRET = "marked-value-4711"
 
@@ -120,6 +123,31 @@ async def use_token(name: str) -> str:
 def guarded() -> str:
     """Serve only callers with a scope."""
     return "guarded"
+
+
+@kit.tool(task="optional")
+async def log_in(context: Context, name: str) -> str:
+    """Need a login, which the gate ends, and ask after it."""
+    effects.append(name)
+    if not Gate.event.is_set():
+        raise AuthorizationRequiredError("acme", authorization_id="acme")
+    await context.ui.elicit("Go on?", bool, name="go_on")
+    return name
+
+
+@kit.tool(task="optional")
+async def tell_meta(context: Context) -> str:
+    """Tell the team of the request."""
+    return str(context.meta["com.example/team"])
+
+
+class Logins(Plugin[None]):
+    """Asks for the login, and waits for it for a moment."""
+
+    @hookimpl
+    def register_middleware(self) -> Iterable[Middleware]:
+        login = PendingLogin("Acme", "https://acme.example", Gate.event.wait)
+        return [LoginQuestions(lambda name: login, seconds=0.01)]
 
 
 @pytest.fixture(autouse=True)
@@ -431,3 +459,16 @@ async def test_a_stopped_host_says_that_the_outcome_is_unknown() -> None:
         Gate.event.set()
         await reached(host, ids[1], "completed")
     assert effects.count("wait") == 1
+
+
+async def test_a_task_waits_for_a_login_without_a_further_question() -> None:
+    settings = {"plugins": {"tested": {"store": "memory"}, "logins": {}}}
+    async with make_host(kit, plugins={"tested": TasksPlugin, "logins": Logins}, config=settings) as host:
+        task_id = await created(host, "log_in", name="corn")
+        assert list((await reached(host, task_id, "input_required"))["inputRequests"]) == ["login-acme"]
+        await result(host, "tasks/update", taskId=task_id, inputResponses={"login-acme": {"action": "accept"}})
+        await until(lambda: len(effects) > MAX_ROUNDS + 2)
+        Gate.event.set()
+        await reached(host, task_id, "input_required")
+        await result(host, "tasks/update", taskId=task_id, inputResponses={"go_on": YES})
+        assert text_of(await reached(host, task_id, "completed")) == "corn"
