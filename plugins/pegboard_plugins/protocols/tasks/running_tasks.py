@@ -142,14 +142,33 @@ class RunningTasks:
             if self._legs.get(task_id) is leg:
                 del self._legs[task_id]
 
-    async def _keep_ending(self, stored: StoredTask, task: Task) -> StoredTask | None:
+    async def _keep_ending(self, leg: Leg, task: Task) -> StoredTask | None:
         """Store the state after a leg. Repeat until the store can be reached: no other process ends the task."""
-        while True:
+        stored: StoredTask | None = leg.stored
+        while stored is not None:
             try:
-                return await self._replace(stored, task)
+                if (replaced := await self._replace(stored, task)) is not None:
+                    return replaced
+                stored = await self._changed(leg, task)
             except ConnectionError as error:
                 self._logger.warning("%s; the state of the task %s is stored later", error, task.id)
                 await asyncio.sleep(RETRY_SECONDS)
+        return None
+
+    async def _changed(self, leg: Leg, task: Task) -> StoredTask | None:
+        """Return the state of a leg that the store has in place of the known one. Return None if it must stay.
+
+        A store may have kept a state although its answer was lost.
+        """
+        latest = await self.store.load(task.id)
+        if latest is None:
+            return None
+        is_own = latest.record.process == self.store.records.process and self._legs.get(task.id) is leg
+        if latest.task.status == WORKING and is_own:
+            return latest
+        if latest.task.status == task.status:
+            self._tell_all(latest.task)
+        return None
 
     async def _replace(self, stored: StoredTask, task: Task) -> StoredTask | None:
         """Store a state, and notify the streams that watch the task."""
@@ -196,9 +215,10 @@ class RunningTasks:
             leg.noting = asyncio.create_task(self._note_now(leg, message))
 
     async def _note_now(self, leg: Leg, message: str) -> None:
-        noted = await self._replace(leg.stored, leg.stored.task._replace(message=message))
-        if noted is not None:
-            leg.stored = noted
+        with suppress(ConnectionError):  # the end of the leg finds out whether it is stored
+            noted = await self._replace(leg.stored, leg.stored.task._replace(message=message))
+            if noted is not None:
+                leg.stored = noted
 
     async def answer(self, stored: StoredTask, call: Call, responses: Mapping[str, Any]) -> bool:
         """Store answers. Begin the next leg if no question is open. Return False if the task has changed meanwhile."""

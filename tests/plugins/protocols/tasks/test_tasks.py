@@ -461,6 +461,31 @@ async def test_a_stopped_host_says_that_the_outcome_is_unknown() -> None:
     assert effects.count("wait") == 1
 
 
+@pytest.mark.parametrize("number", [1, 2], ids=["report", "result"])
+async def test_a_task_ends_although_an_answer_of_the_store_was_lost(
+    number: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("pegboard_plugins.protocols.tasks.running_tasks.RETRY_SECONDS", 0)
+    transition, made, told = MemoryRecordStore.transition, list[Any](), list[str]()
+
+    async def unreliable(*arguments: Any) -> bool:
+        made.append(await transition(*arguments))
+        if len(made) == number:
+            raise ConnectionError("away")
+        return bool(made[-1])
+
+    async with serving() as host:
+        monkeypatch.setattr(MemoryRecordStore, "transition", unreliable)
+        task_id = await created(host, "repeat", name="corn")
+        listen = Call("subscriptions/listen", {}, ANN, MODERN)
+        topic = host.assembly.contributed.topics["taskIds"]
+        assert topic.subscribe(listen, [task_id], lambda method, params: told.append(params["status"]))
+        await until(lambda: bool(made))
+        Gate.event.set()
+        assert text_of(await reached(host, task_id, "completed")) == "corn"
+        await until(lambda: "completed" in told)
+
+
 async def test_a_task_waits_for_a_login_without_a_further_question() -> None:
     settings = {"plugins": {"tested": {"store": "memory"}, "logins": {}}}
     async with make_host(kit, plugins={"tested": TasksPlugin, "logins": Logins}, config=settings) as host:
