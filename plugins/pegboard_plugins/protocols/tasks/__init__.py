@@ -33,7 +33,7 @@ from pegboard.plugin import (
     around,
     hookimpl,
 )
-from pegboard.types import Call, CallNext, Listing, MethodResult, Notify, Outcome, Resource, Tool
+from pegboard.types import Call, CallNext, Inventory, Listing, MethodResult, Notify, Outcome, Resource, Tool
 from pegboard_plugins.support.jsonrpc import INVALID_PARAMS, MISSING_CLIENT_CAPABILITY
 
 if TYPE_CHECKING:
@@ -273,12 +273,18 @@ class TaskCreation(Middleware):
 
     def __init__(self, plugin: TasksPlugin) -> None:
         self._plugin = plugin
+        self._served: Mapping[str, Tool] = {}
+
+    def assembled(self, inventory: Inventory) -> Iterable[str]:
+        """Note the tools that are served."""
+        self._served = inventory.tools
+        return ()
 
     def wants(self, call: Call) -> bool:
         """Return True for requests of clients for tools with `task=`. Profiles have no tasks."""
         name = call.params.get("name")
         is_request = not call.runs_task and not call.path and call.serves is None
-        return is_request and isinstance(name, str) and name in self._plugin.tools
+        return is_request and isinstance(name, str) and name in self._plugin.tools and name in self._served
 
     async def on_call_tool(self, call: Call, call_next: CallNext) -> Outcome:
         """Create a task, unless the tool first asks in rounds or the client has no tasks."""
@@ -288,7 +294,7 @@ class TaskCreation(Middleware):
             if tool.task == "required" and call.client.revision:
                 raise _needs_tasks()
             return await call_next(call)
-        if not call.allows(tool.scopes):
+        if not (call.allows(tool.scopes) and isinstance(call.params.get("arguments"), dict | None)):
             return await call_next(call)  # which refuses it
         answered = {*call.round.answers, *call.round.given} if call.round is not None else set()
         return await (self._plugin.create(call) if answered.issuperset(tool.task_asks) else call_next(call))

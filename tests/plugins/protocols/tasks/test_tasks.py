@@ -497,3 +497,15 @@ async def test_a_task_waits_for_a_login_without_a_further_question() -> None:
         await reached(host, task_id, "input_required")
         await result(host, "tasks/update", taskId=task_id, inputResponses={"go_on": YES})
         assert text_of(await reached(host, task_id, "completed")) == "corn"
+
+
+async def test_no_task_is_created_for_a_removed_tool_or_a_malformed_call() -> None:
+    async with serving() as host:
+        malformed = await request(host, "tools/call", name="jobs_wait", arguments=[])
+        (name,) = host.catalogue.add(ToolDefinition(nothing, task="required"))
+        await result(host, "tools/call", name=name)
+        host.catalogue.remove("tools", name)
+        removed = await request(host, "tools/call", name=name)
+        for outcome in (malformed, removed):
+            assert isinstance(outcome, Failure)
+            assert not isinstance(outcome.error, ToolError)
