@@ -9,7 +9,7 @@ import asyncio
 import os
 from collections.abc import AsyncIterator, Coroutine, Iterable, Mapping
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 from pydantic import Field, SecretStr
 
@@ -39,6 +39,8 @@ from pegboard_plugins.support.jsonrpc import INVALID_PARAMS, MISSING_CLIENT_CAPA
 if TYPE_CHECKING:
     from pegboard_plugins.protocols.tasks.running_tasks import RunningTasks, Watcher
     from pegboard_plugins.protocols.tasks.task_records import StoredTask, Task
+
+T = TypeVar("T")
 
 TASKS_EXTENSION = "io.modelcontextprotocol/tasks"
 FIRST_REVISION = "2026-07-28"
@@ -133,9 +135,14 @@ class TasksPlugin(Plugin):
 
     def _keep(self, job: Coroutine[Any, Any, None]) -> None:
         """Run a coroutine that the end of the host cancels. Log its failure."""
-        task = asyncio.create_task(self._logged(job))
+        _ = self._begun(self._logged(job))
+
+    def _begun(self, job: Coroutine[Any, Any, T]) -> asyncio.Task[T]:
+        """Begin a coroutine that the end of the host cancels, but not the end of its request."""
+        task = asyncio.create_task(job)
         self._jobs.add(task)
         task.add_done_callback(self._jobs.discard)
+        return task
 
     async def _logged(self, job: Coroutine[Any, Any, None]) -> None:
         try:
@@ -195,7 +202,12 @@ class TasksPlugin(Plugin):
         if not call.caller.trusted and await running.store.records.count(owner_of(call)) >= most:
             raise RetryableToolError(f"You have {most} tasks, and more are not allowed: wait until some have expired.")
         params = {"name": call.params["name"], "arguments": call.params.get("arguments") or {}}
-        stored = await running.store.create(call, params, self.config.ttl_seconds * 1000)
+        creating = self._begun(running.store.create(call, params, self.config.ttl_seconds * 1000))
+        try:
+            stored = await asyncio.shield(creating)
+        except asyncio.CancelledError:
+            self._keep(_withdraw(running, creating))
+            raise
         running.begin(stored, call)
         return MethodResult(stored.task.summary(self.config.poll_ms), "task")
 
@@ -213,14 +225,14 @@ class TasksPlugin(Plugin):
             raise ProtocolError(INVALID_PARAMS, "params.inputResponses must be an object of objects")
         while True:
             running, stored = await self._own(call)
-            if await running.answer(stored, call, responses):
+            if await asyncio.shield(self._begun(running.answer(stored, call, responses))):
                 return MethodResult()
 
     async def cancel(self, call: Call) -> Outcome:
         """Cancel a task (`tasks/cancel`). A task that has ended stays as it is."""
         while True:
             running, stored = await self._own(call)
-            if await running.cancel(stored):
+            if await asyncio.shield(self._begun(running.cancel(stored))):
                 return MethodResult()
 
     async def _own(self, call: Call) -> tuple[RunningTasks, StoredTask]:
@@ -298,6 +310,11 @@ class TaskCreation(Middleware):
             return await call_next(call)  # which refuses it
         answered = {*call.round.answers, *call.round.given} if call.round is not None else set()
         return await (self._plugin.create(call) if answered.issuperset(tool.task_asks) else call_next(call))
+
+
+async def _withdraw(running: RunningTasks, creating: asyncio.Task[StoredTask]) -> None:
+    """Cancel a task whose request was cancelled: no client learns its id."""
+    await running.cancel(await creating)
 
 
 def _needs_tasks() -> ProtocolError:

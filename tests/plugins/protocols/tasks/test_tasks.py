@@ -486,6 +486,49 @@ async def test_a_task_ends_although_an_answer_of_the_store_was_lost(
         await until(lambda: "completed" in told)
 
 
+class Held:
+    """Holds a method of the store after it has made a change."""
+
+    def __init__(self, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.begun, self.released = asyncio.Event(), asyncio.Event()
+        self.ids: list[str] = []
+        self._make = getattr(MemoryRecordStore, name)
+        monkeypatch.setattr(MemoryRecordStore, name, lambda *arguments: self.make(*arguments))  # noqa: PLW0108 - binds the store
+
+    async def make(self, store: MemoryRecordStore, record: Record, *arguments: Any) -> Any:
+        made = await self._make(store, record, *arguments)
+        self.ids.append(record.id.partition("/")[2])
+        self.begun.set()
+        await self.released.wait()
+        return made
+
+    async def cancel(self, request: Coroutine[Any, Any, Any]) -> None:
+        """Cancel a request after its change, before it learns of the change."""
+        running = asyncio.create_task(request)
+        await self.begun.wait()
+        running.cancel()
+        await asyncio.wait({running})
+        self.released.set()
+
+
+async def test_an_answer_begins_its_leg_although_its_request_is_cancelled(monkeypatch: pytest.MonkeyPatch) -> None:
+    async with serving() as host:
+        task_id = await created(host, "ask", name="corn")
+        await reached(host, task_id, "input_required")
+        held = Held("transition", monkeypatch)
+        await held.cancel(result(host, "tasks/update", taskId=task_id, inputResponses={"first": YES}))
+        assert list((await reached(host, task_id, "input_required"))["inputRequests"]) == ["second"]
+
+
+async def test_a_cancelled_call_leaves_no_task_that_works(monkeypatch: pytest.MonkeyPatch) -> None:
+    async with serving() as host:
+        await created(host, "ask", name="rye")  # opens the store
+        held = Held("create", monkeypatch)
+        await held.cancel(created(host, "wait", name="corn"))
+        await reached(host, held.ids[0], "cancelled")
+        assert "corn" not in effects
+
+
 async def test_a_task_waits_for_a_login_without_a_further_question() -> None:
     settings = {"plugins": {"tested": {"store": "memory"}, "logins": {}}}
     async with make_host(kit, plugins={"tested": TasksPlugin, "logins": Logins}, config=settings) as host:
