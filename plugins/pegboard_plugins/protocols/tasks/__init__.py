@@ -201,7 +201,8 @@ class TasksPlugin(Plugin):
         most = self.config.max_per_caller
         if not call.caller.trusted and await running.store.records.count(owner_of(call)) >= most:
             raise RetryableToolError(f"You have {most} tasks, and more are not allowed: wait until some have expired.")
-        params = {"name": call.params["name"], "arguments": call.params.get("arguments") or {}}
+        meta, arguments = dict(call.meta), call.params.get("arguments") or {}
+        params = {"name": call.params["name"], "arguments": arguments, "_meta": meta}
         creating = self._begun(running.store.create(call, params, self.config.ttl_seconds * 1000))
         try:
             stored = await asyncio.shield(creating)

@@ -552,3 +552,9 @@ async def test_no_task_is_created_for_a_removed_tool_or_a_malformed_call() -> No
         for outcome in (malformed, removed):
             assert isinstance(outcome, Failure)
             assert not isinstance(outcome.error, ToolError)
+
+
+async def test_a_tool_in_a_task_has_the_meta_of_its_request() -> None:
+    async with serving() as host:
+        task = await result(host, "tools/call", name="jobs_tell_meta", _meta={"com.example/team": "games"})
+        assert text_of(await reached(host, task["taskId"], "completed")) == "games"
