@@ -42,11 +42,12 @@ class RateLimitConfig(PluginConfig):
 
     Attributes:
         calls_per_minute: the average number of calls of one tool by one caller.
-        burst: the number of these calls that may come at once.
+        burst: the number of these calls that may come at once; by default a tenth of `calls_per_minute`, at least 1.
         tools: other limits, by name or glob of tools on the wire, such as `"github_*" = { calls_per_minute = 60 }`. The
             first match counts. `burst` is 1 by default.
         completions_per_minute: the average number of completion requests of one caller.
-        completion_burst: the number of these requests that may come at once.
+        completion_burst: the number of these requests that may come at once; by default a tenth of
+            `completions_per_minute`, at least 1.
         services: the limit for calls and completion requests of a service, such as the worker, that names no user; no
             limit by default. `burst` is 1 by default.
         local: limit the operator too, and callers without a token from loopback addresses, such as clients behind a
@@ -56,10 +57,10 @@ class RateLimitConfig(PluginConfig):
     """
 
     calls_per_minute: float = Field(6000, gt=0)
-    burst: int = Field(600, ge=1)
+    burst: int | None = Field(None, ge=1)
     tools: dict[str, ToolLimit] = Field({})
     completions_per_minute: float = Field(6000, gt=0)
-    completion_burst: int = Field(600, ge=1)
+    completion_burst: int | None = Field(None, ge=1)
     services: ToolLimit | None = None
     local: bool = False
     store: Annotated[str | None, StoreName(RecordStore)] = None
@@ -226,8 +227,8 @@ class Buckets:
         del self._full[next(iter(self._full))]
 
 
-def _rate(per_minute: float, burst: int) -> Rate:
-    return Rate(60 / per_minute, burst)
+def _rate(per_minute: float, burst: int | None) -> Rate:
+    return Rate(60 / per_minute, burst or max(1, int(per_minute / 10)))
 
 
 def _is_service(call: Call) -> bool:

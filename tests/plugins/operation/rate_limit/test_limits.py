@@ -127,10 +127,20 @@ async def test_completions_have_their_own_limit() -> None:
 
 
 @pytest.mark.requirement("TOOL-10", "COMP-07")
-async def test_the_plugin_is_enabled_by_default(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(
+    ("section", "burst"),
+    [
+        ({}, 600),
+        ({"calls_per_minute": 60, "completions_per_minute": 60}, 6),
+        ({"calls_per_minute": 1, "completions_per_minute": 1}, 1),
+    ],
+)
+async def test_by_default_a_tenth_of_the_calls_of_a_minute_may_come_at_once(
+    section: dict[str, float], burst: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr("pegboard_plugins.operation.rate_limit.RateLimit.__init__.__defaults__", (Clock(),))
-    burst = RateLimitConfig().burst
-    async with Host({"host": {"autoload": False}}, toolkits={"x": make_kit()}) as host:
+    config = {"host": {"autoload": False}, **({"plugins": {"rate_limit": section}} if section else {})}
+    async with Host(config, toolkits={"x": make_kit()}) as host:
         assert await allowed(host, "x_a", ANONYMOUS, burst + 1) == [True] * burst + [False]
         assert await allowed(host, "x_a", LOCAL, burst + 1) == [True] * (burst + 1)
         done = [await host.dispatch(Call("completion/complete", COMPLETE, ANONYMOUS)) for _ in range(burst + 1)]
