@@ -6,7 +6,7 @@ import inspect
 import typing
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
-from types import SimpleNamespace, UnionType
+from types import MethodType, SimpleNamespace, UnionType
 from typing import Annotated, Any, NamedTuple, Union, get_args, get_origin
 
 from pydantic.fields import FieldInfo
@@ -50,14 +50,28 @@ def parameters_of(function: Callable[..., Any]) -> tuple[inspect.Parameter, ...]
             "it is a generator: return a list, and report progress with `context.progress.report`"
         )
     try:
-        parameters = inspect.signature(function).parameters
+        return tuple(_free_parameters(function))
     except (TypeError, ValueError):
         raise ToolDefinitionError("its signature cannot be read: wrap it in a function") from None
-    bound: set[str] = set()
-    while isinstance(function, partial):
-        bound.update(function.keywords)
-        function = function.func
-    return tuple(parameter for parameter in parameters.values() if parameter.name not in bound)
+
+
+def _free_parameters(function: Any) -> list[inspect.Parameter]:
+    """Return the parameters of a callable that no partial sets. `functools.wraps` may be around and in partials."""
+    if isinstance(function, partial):
+        inspect.signature(function)  # refuses arguments that the function does not have
+        free = _free_parameters(function.func)
+        positional = [item.name for item in free if item.kind in (item.POSITIONAL_ONLY, item.POSITIONAL_OR_KEYWORD)]
+        bound = {*positional[: len(function.args)], *function.keywords}
+        return [parameter for parameter in free if parameter.name not in bound]
+    if (wrapped := _wrapped(function)) is not None:
+        return _free_parameters(wrapped)
+    return [*inspect.signature(function).parameters.values()]
+
+
+def _wrapped(function: Any) -> Any:
+    """Return the function that `functools.wraps` wraps, unless the wrapper has a signature of its own."""
+    has_own = isinstance(function, MethodType) or hasattr(function, "__signature__")
+    return function.__wrapped__ if hasattr(function, "__wrapped__") and not has_own else None
 
 
 def is_generator(function: Callable[..., Any]) -> bool:
@@ -68,10 +82,11 @@ def is_generator(function: Callable[..., Any]) -> bool:
 
 def innermost(function: Any) -> Any:
     """Return the function whose annotations apply to a callable."""
-    while isinstance(function, partial):
+    while True:
+        function = inspect.unwrap(function, stop=lambda wrapper: hasattr(wrapper, "__signature__"))
+        if not isinstance(function, partial):
+            return function if inspect.isroutine(function) else type(function).__call__
         function = function.func
-    function = inspect.unwrap(function, stop=lambda wrapper: hasattr(wrapper, "__signature__"))
-    return function if inspect.isroutine(function) else type(function).__call__
 
 
 def hints_of(function: Callable[..., Any]) -> dict[str, Any]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import datetime
+import functools
 import math
 from collections.abc import Awaitable
 from typing import Annotated, Any, NoReturn
@@ -16,6 +17,7 @@ from typing_extensions import TypedDict
 from pegboard import ImageContent, ToolResult
 from pegboard.errors import ToolInputSchemaError, ToolOutputError
 from pegboard.schemas.signature import Signature, compile_signature
+from tests.host.schemas.signatures.forms import join, traced
 from tests.host.schemas.signatures.types_of_tests import Aliased, Color, Options, Point
 
 NONE: Any = None
@@ -31,6 +33,12 @@ def test_parameters_are_listed_in_the_order_of_the_signature() -> None:
 
 
 def test_a_default_is_passed_unchanged_and_not_shared_between_calls() -> None:
+@pytest.mark.parametrize("wrap", [traced, lambda bound: functools.update_wrapper(bound, join)])
+def test_what_a_partial_sets_is_no_argument_if_it_is_wrapped(wrap: Any) -> None:
+    signature = compile_signature(wrap(functools.partial(join, "hi", end="?")))
+    assert signature.input_schema["properties"] == {"name": {"type": "string"}}
+
+
     marker = object()
 
     def function(items: list[int] = [], a: int = marker, b: int = "text") -> None: ...  # type: ignore[assignment]  # noqa: B006
