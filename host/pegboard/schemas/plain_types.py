@@ -20,6 +20,8 @@ from pydantic import Field
 from pydantic.fields import FieldInfo
 from pydantic_core import CoreSchema, core_schema
 
+from pegboard.types.callers import EMPTY
+
 JsonObject = dict[str, Any]
 
 _ATOMS: Mapping[Any, tuple[CoreSchema, str]] = {
@@ -116,9 +118,17 @@ def plain_arguments(parameters: Iterable[Parameter], title: str) -> Plain:
     return Plain(with_plain_json(core), {"additionalProperties": False, **_object(fields, properties)})
 
 
-def is_shown_default(default: object, json: JsonObject) -> bool:
+def is_shown_default(default: object, json: JsonObject, definitions: Mapping[str, JsonObject] = EMPTY) -> bool:
     """Return True if the schema contains a default. The default None is omitted unless the type accepts None."""
-    return default is not None or "null" in json.get("type", "null")
+    return default is not None or _accepts_null(json, definitions)
+
+
+def _accepts_null(json: JsonObject, definitions: Mapping[str, JsonObject]) -> bool:
+    if reference := json.get("$ref"):
+        return _accepts_null(definitions.get(reference.rpartition("/")[2], {}), definitions)
+    if forms := json.get("anyOf") or json.get("oneOf"):
+        return any(_accepts_null(form, definitions) for form in forms)
+    return None in json.get("enum", (None,)) and "null" in json.get("type", "null")
 
 
 def strict_names(parameters: Mapping[str, Parameter]) -> list[str]:

@@ -136,7 +136,7 @@ def pydantic_arguments(parameters: Mapping[str, Parameter]) -> tuple[Any, CoreSc
     _check_unions(schema)
     schema.pop("title", None)
     for member in schema.setdefault("properties", {}).values():
-        if not is_shown_default(member.get("default", ...), member):
+        if not is_shown_default(member.get("default", ...), member, schema.get("$defs", {})):
             del member["default"]
     core = adapter.core_schema
     if not _has_bytes(schema):

@@ -18,7 +18,7 @@ from pegboard import ImageContent, ToolResult
 from pegboard.errors import ToolInputSchemaError, ToolOutputError
 from pegboard.schemas.signature import Signature, compile_signature
 from tests.host.schemas.signatures.forms import join, traced
-from tests.host.schemas.signatures.types_of_tests import Aliased, Color, Options, Point
+from tests.host.schemas.signatures.types_of_tests import Aliased, Color, JsonValue, Options, Point
 
 NONE: Any = None
 """A default that type checkers reject."""
@@ -53,7 +53,9 @@ def test_the_schema_shows_the_default_none_only_where_callers_may_send_null() ->
 
     def other(a: UUID = NONE, b: UUID | None = None, c: list[UUID] = NONE, d: Any = None) -> None: ...
 
-    for function in (plain, other):
+    def named(a: Color = NONE, b: Color | None = None, c: int | str = NONE, d: JsonValue = None) -> None: ...
+
+    for function in (plain, other, named):
         signature = compile_signature(function)
         properties = signature.input_schema["properties"]
         assert [name for name, member in properties.items() if "default" in member] == ["b", "d"]
