@@ -77,6 +77,11 @@ class _Schemas(GenerateJsonSchema):
     def field_title_should_be_set(self, schema: Any) -> bool:
         return False
 
+    def field_is_present(self, field: Any) -> bool:
+        # arguments have no members that a dataclass sets itself, and results have none of its InitVar members
+        is_hidden = field.get("init_only") if self.mode == "serialization" else field.get("init") is False
+        return not is_hidden and super().field_is_present(field)
+
     def generator_schema(self, schema: Any) -> JsonObject:
         raise _RefusedError(
             "its items would not be validated. Use list[...], or Sequence[...] for a list that must not change"

@@ -118,6 +118,22 @@ class Described(TypedDict):
 
 @pytest.mark.parametrize(
     ("annotation", "schema"),
+@dataclasses.dataclass
+class Sealed:
+    word: str
+    secret: dataclasses.InitVar[str]
+    state: str = dataclasses.field(default="new", init=False)
+
+
+def test_a_dataclass_shows_the_members_that_are_received_or_sent() -> None:
+    def function(sealed: Sealed) -> Sealed: ...  # type: ignore[empty-body]
+
+    signature = compile_signature(function)
+    assert signature.output_schema is not None
+    assert list(signature.input_schema["$defs"]["Sealed"]["properties"]) == ["word", "secret"]
+    assert list(signature.output_schema["properties"]) == ["word", "state"]
+
+
     [
         (Annotated[int, "The sum"], {"type": "integer"}),
         (Annotated[str, "The sum"], {"type": "string"}),
