@@ -12,7 +12,7 @@ import enum
 import inspect
 import re
 from base64 import b64decode, b64encode
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import reduce
 from operator import or_
 from types import UnionType
@@ -171,7 +171,7 @@ def _adapted(parameters: Mapping[str, Parameter]) -> tuple[TypeAdapter[dict[str,
     kind = make("arguments", fields)
     kind.__pydantic_config__ = ConfigDict(extra="forbid", hide_input_in_errors=True, allow_inf_nan=False)
     for parameter in parameters.values():
-        _check_limits(parameter)
+        _check_limits(parameter.type, (*parameter.extras, parameter.default))
     adapter: TypeAdapter[dict[str, Any]] = TypeAdapter(kind)
     return adapter, adapter.json_schema(schema_generator=_Schemas)
 
@@ -195,14 +195,21 @@ def _check_aliases(parameters: Mapping[str, Parameter]) -> None:
         owners[shown] = name
 
 
-def _check_limits(parameter: Parameter) -> None:
+def _check_limits(kind: Any, extras: Iterable[Any] = ()) -> None:
     """Reject length limits on types without a length. pydantic would detect such limits only during a call."""
-    is_union = get_origin(parameter.type) in (Union, UnionType)
-    kinds = get_args(parameter.type) if is_union else (parameter.type,)
-    for extra in (*parameter.extras, parameter.default):
+    kinds = get_args(kind) if get_origin(kind) in (Union, UnionType) else (kind,)
+    sizeless = [part for part in kinds if part in _SIZELESS]
+    for extra in extras:
         for limit in extra.metadata if isinstance(extra, FieldInfo) else (extra,):
-            if isinstance(limit, _SIZES) and any(kind in _SIZELESS for kind in kinds):
-                raise _RefusedError(f"it has no length to limit: limit values with ge and le ({limit})")
+            if isinstance(limit, _SIZES) and sizeless:
+                name = sizeless[0].__name__
+                raise _RefusedError(f"{name} has no length to limit: limit values with ge and le ({limit})")
+    inner = get_args(kind)
+    if get_origin(kind) is Annotated:
+        return _check_limits(inner[0], inner[1:])
+    for part in inner:
+        _check_limits(part)
+    return None
 
 
 def _field(parameter: Parameter) -> Any:

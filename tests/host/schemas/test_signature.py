@@ -69,6 +69,13 @@ def test_a_context_without_a_type_names_the_type_to_add(function: Any) -> None:
 
 
 def giving(annotation: Any) -> Signature:
+def test_a_length_limit_of_a_number_is_refused_inside_a_type() -> None:
+    def function(a: dict[str, list[Annotated[int, Field(min_length=1)]]]) -> None: ...
+
+    with pytest.raises(ToolInputSchemaError, match="int has no length to limit"):
+        compile_signature(function)
+
+
     def function() -> Any: ...
 
     function.__annotations__["return"] = annotation

@@ -29,7 +29,7 @@ ALIKE = (
     'Add a field with its own Literal to each, and Field(discriminator="that field") to the union'
 )
 CHOICES = "no JSON value can be converted to <Color.RED: 'red'>: use strings or numbers as choices"
-NO_LENGTH = "it has no length to limit: limit values with ge and le (MinLen(min_length=1))"
+NO_LENGTH = "int has no length to limit: limit values with ge and le (MinLen(min_length=1))"
 GENERATOR = "it is a generator: return a list, and report progress with `context.progress.report`"
 
 
