@@ -34,18 +34,26 @@ _AWAITED = (Awaitable, Coroutine)
 
 
 class Conversion(NamedTuple):
-    """The validator and the serializer of results of any type."""
+    """The validator and the serializer of results of any type, and the check of JSON against the schema of the type."""
 
     validator: Any
     serializer: Any
+    check: Callable[[Any], Any]
 
     def encoded(self, value: Any) -> bytes:
         """Validate a result and return it as JSON. See `Output.encoded`."""
         checked = self.validator.validate_python(value)
         try:
-            return finite_json(self.serializer.to_json(checked, by_alias=True))
-        except PydanticSerializationError:  # lone surrogates
-            return encode_finite(self.serializer.to_python(checked, mode="json", by_alias=True))
+            return finite_json(self.serializer.to_json(checked, by_alias=True, warnings="error"))
+        except PydanticSerializationError:  # lone surrogates, or an object with a member of another type
+            return encode_finite(self._data(checked))
+
+    def _data(self, checked: Any) -> Any:
+        write = partial(self.serializer.to_python, checked, mode="json", by_alias=True)
+        try:
+            return write(warnings="error")
+        except PydanticSerializationError:  # pydantic does not validate the members of objects
+            return self.check(write(warnings=False))
 
 
 class Output(NamedTuple):
@@ -128,7 +136,18 @@ def _compile(annotation: Any) -> tuple[Conversion, dict[str, Any]]:
     from pegboard.schemas import pydantic_types
 
     validator, serializer, schema = pydantic_types.pydantic_result(annotation)
-    return Conversion(validator, serializer), schema
+    compiled = cache(partial(_compiled_check, schema))  # compiled at the first use
+
+    def check(data: Any) -> Any:
+        return compiled()(data)
+
+    return Conversion(validator, serializer, check), schema
+
+
+def _compiled_check(schema: dict[str, Any]) -> Callable[[Any], Any]:
+    from pegboard.schemas.authored_schemas import compile_result  # few results need it
+
+    return compile_result(schema)[0]
 
 
 def _described(annotation: Any) -> tuple[Any, str | None]:

@@ -21,7 +21,8 @@ from tests.host.schemas.signatures.forms import join, traced
 from tests.host.schemas.signatures.types_of_tests import Aliased, Color, JsonValue, Options, Point
 
 NONE: Any = None
-"""A default that type checkers reject."""
+TEXT: Any = "2026-07-28"
+"""Values that type checkers reject."""
 
 
 def test_parameters_are_listed_in_the_order_of_the_signature() -> None:
@@ -171,6 +172,15 @@ def test_plain_objects_of_a_declared_list_are_checked(returned: Any, detail: str
     assert caught.value.developer_message == detail
 
 
+@dataclasses.dataclass
+class Trip:
+    day: datetime.date
+
+
+def test_a_member_of_another_type_is_sent_if_its_json_fits() -> None:
+    assert giving(Trip).result(Trip(TEXT)).value == {"day": TEXT}
+
+
 class Broken(BaseModel):
     x: int
 
@@ -201,7 +211,8 @@ def loop() -> list[Any]:
         (Any, Broken(x=1), "Error calling function"),
         (list[Broken], [Broken(x=1)], "Error calling function"),
     ],
-    ids=range(12),
+        (list[Plain], [Plain(TEXT)], "0.x: must be an integer"),
+    ids=range(13),
 )
 def test_a_result_that_cannot_be_sent_is_an_error_of_the_tool_without_the_value(
     annotation: Any, returned: Any, detail: str
