@@ -178,7 +178,7 @@ def _found(details: Iterable[Any], arguments: Any, schema: Mapping[str, Any]) ->
 def _step(value: Any, part: int | str) -> tuple[bool, Any]:
     if isinstance(value, Mapping) and part in value:
         return True, value[part]
-    if isinstance(value, list) and type(part) is int and part < len(value):
+    if isinstance(value, list | tuple) and type(part) is int and part < len(value):
         return True, value[part]
     return False, value
 

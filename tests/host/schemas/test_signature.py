@@ -33,13 +33,13 @@ def test_parameters_are_listed_in_the_order_of_the_signature() -> None:
     assert schema["required"] == ["zebra", "apple", "banana"]
 
 
-def test_a_default_is_passed_unchanged_and_not_shared_between_calls() -> None:
 @pytest.mark.parametrize("wrap", [traced, lambda bound: functools.update_wrapper(bound, join)])
 def test_what_a_partial_sets_is_no_argument_if_it_is_wrapped(wrap: Any) -> None:
     signature = compile_signature(wrap(functools.partial(join, "hi", end="?")))
     assert signature.input_schema["properties"] == {"name": {"type": "string"}}
 
 
+def test_a_default_is_passed_unchanged_and_not_shared_between_calls() -> None:
     marker = object()
 
     def function(items: list[int] = [], a: int = marker, b: int = "text") -> None: ...  # type: ignore[assignment]  # noqa: B006
@@ -69,7 +69,6 @@ def test_a_context_without_a_type_names_the_type_to_add(function: Any) -> None:
         compile_signature(function)
 
 
-def giving(annotation: Any) -> Signature:
 def test_a_length_limit_of_a_number_is_refused_inside_a_type() -> None:
     def function(a: dict[str, list[Annotated[int, Field(min_length=1)]]]) -> None: ...
 
@@ -77,6 +76,7 @@ def test_a_length_limit_of_a_number_is_refused_inside_a_type() -> None:
         compile_signature(function)
 
 
+def giving(annotation: Any) -> Signature:
     def function() -> Any: ...
 
     function.__annotations__["return"] = annotation
@@ -118,14 +118,6 @@ def test_a_result_without_a_declared_type_becomes_json(returned: Any, sent: Any)
     assert (result.value if isinstance(result, ToolResult) else result) == sent
 
 
-class Described(TypedDict):
-    """The class."""
-
-    x: int
-
-
-@pytest.mark.parametrize(
-    ("annotation", "schema"),
 @dataclasses.dataclass
 class Sealed:
     word: str
@@ -142,6 +134,14 @@ def test_a_dataclass_shows_the_members_that_are_received_or_sent() -> None:
     assert list(signature.output_schema["properties"]) == ["word", "state"]
 
 
+class Described(TypedDict):
+    """The class."""
+
+    x: int
+
+
+@pytest.mark.parametrize(
+    ("annotation", "schema"),
     [
         (Annotated[int, "The sum"], {"type": "integer"}),
         (Annotated[str, "The sum"], {"type": "string"}),
@@ -201,6 +201,7 @@ def loop() -> list[Any]:
         (int, "canary", "it returned str: must be an integer"),
         (Point, {"x": -1}, "it returned dict: x: must be at least 0"),
         (list[int], ["x"], "it returned list: 0: must be an integer"),
+        (tuple[int, int], (1, "x"), "it returned tuple: 1: must be an integer"),
         (Options, {}, "it returned dict: depth is required"),
         (Point, None, "it returned None: must be an object"),
         (dict[str, float], {"a": math.nan}, "JSON cannot express NaN and infinities"),
@@ -210,9 +211,9 @@ def loop() -> list[Any]:
         (Any, loop(), "Circular reference"),
         (Any, Broken(x=1), "Error calling function"),
         (list[Broken], [Broken(x=1)], "Error calling function"),
-    ],
         (list[Plain], [Plain(TEXT)], "0.x: must be an integer"),
-    ids=range(13),
+    ],
+    ids=range(14),
 )
 def test_a_result_that_cannot_be_sent_is_an_error_of_the_tool_without_the_value(
     annotation: Any, returned: Any, detail: str
