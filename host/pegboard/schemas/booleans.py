@@ -5,7 +5,7 @@ Python accepts True as 1, but a model that sends `true` for a number made a mist
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from operator import methodcaller
 from typing import Any
 
@@ -41,7 +41,7 @@ class _Search:
         if not isinstance(schema, _OBJECTS):
             return []
         if forms := schema.get("anyOf") or schema.get("oneOf"):
-            return min((self.of(value, form, path) for form in forms if self._is_for(value, form)), key=len, default=[])
+            return self._of_best(value, forms, path)
         if isinstance(value, bool):
             kind = schema.get("type")
             if kind in _NUMBERS:
@@ -50,7 +50,12 @@ class _Search:
                 return []
             return [(path, WORDS["boolean_excluded"].format(value=str(value).lower()))]
         if isinstance(value, _OBJECTS):
-            named, others = schema.get("properties", {}), schema.get("additionalProperties")
+            if forms := schema.get("prefixItems"):  # an object for a NamedTuple, whose schema does not name the members
+                return [problem for name in value for problem in self._of_best(value[name], forms, (*path, name))]
+            # pydantic writes a dict whose keys have a pattern with this pattern only
+            patterns = schema.get("patternProperties", {})
+            named = schema.get("properties", {})
+            others = next(iter(patterns.values()), schema.get("additionalProperties"))
             inner = [
                 (name, member, its)
                 for name, member in value.items()
@@ -68,6 +73,10 @@ class _Search:
         else:
             return []
         return [problem for key, member, its in inner for problem in self.of(member, its, (*path, key))]
+
+    def _of_best(self, value: Any, forms: Iterable[Any], path: FieldPath) -> list[tuple[FieldPath, str]]:
+        """Return the problems with the form of a union that has the fewest."""
+        return min((self.of(value, form, path) for form in forms if self._is_for(value, form)), key=len, default=[])
 
     def _are_plain(self, items: list[Any], schema: Any) -> bool:
         """Return True if each item is an object with a string, a number or null wherever the schema refuses booleans.

@@ -13,7 +13,7 @@ from pydantic_core import PydanticCustomError, PydanticKnownError, Url, core_sch
 from pegboard import ToolInputError
 from pegboard.messages.error_words import words
 from pegboard.schemas.signature import compile_signature
-from tests.host.schemas.signatures.types_of_tests import Cat, Color, Dog, Options, Tree
+from tests.host.schemas.signatures.types_of_tests import Cat, Color, Dog, Options, Spot, Tree
 
 CANARY = "canary7f3a91"
 
@@ -129,6 +129,8 @@ INTEGER, NUMBER = "must be an integer, not true or false", "must be a number, no
         (list[Row], [{}, {"number": True}], f"a.1.number: {NUMBER}"),
         (list[Row], [{}, {"inner": [1, False]}], f"a.1.inner.1: {INTEGER}"),
         (list[OpenRow], [{}, {"other": True}], f"a.1.other: {INTEGER}"),
+        (dict[Annotated[str, Field(pattern="^x")], int], {"x": True}, f"a.x: {INTEGER}"),
+        (Spot, {"x": True}, f"a.x: {INTEGER}"),
     ],
 )  # fmt: skip
 def test_the_message_of_one_argument(annotation: Any, value: Any, expected: str) -> None:
