@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import AsyncIterator, Callable, Collection, Iterable, Iterator, Mapping
+from dataclasses import fields
 from itertools import chain
 from math import inf
 from operator import attrgetter, length_hint
@@ -190,7 +191,8 @@ def _unpack(values: list[Any], dicts: list[dict[Any, Any]], iterables: list[Iter
     if issubclass(kind, Collection):
         contents = [value.values() for value in values] if issubclass(kind, Mapping) else values
     elif hasattr(kind, "__dataclass_fields__"):
-        contents = [[getattr(value, name, None) for name in kind.__dataclass_fields__] for value in values]
+        names = [field.name for field in fields(kind)]  # without class variables
+        contents = [[getattr(value, name, None) for name in names] for value in values]
     iterables += contents
     return 2 * sum(map(len, contents))  # an item and a comma
 

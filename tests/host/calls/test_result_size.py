@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import date
 from functools import cached_property
 from types import MappingProxyType
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
 from pydantic import BaseModel, ConfigDict, Field, RootModel
@@ -47,6 +47,12 @@ class Hiding(BaseModel):
 @dataclass(slots=True)
 class Slotted:
     inside: Any
+
+
+@dataclass
+class Tabled:
+    inside: Any
+    table: ClassVar[Any] = "x" * 100
 
 
 class Job:
@@ -118,6 +124,7 @@ FITTING: dict[str, Any] = {
     "names that are not strings": {1: 2, "k" * 50: 3},
     "model": Open.model_validate({"text": "x" * 90, "more": 5}),
     "dataclass": Slotted(date(2026, 1, 1)),
+    "class variable": Tabled(1),
     "root models": [RootModel[int](1)] * 30,
 }
 
