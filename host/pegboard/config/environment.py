@@ -172,7 +172,8 @@ class _Reader:
         for end, part in enumerate(path[:-1], start=1):
             table = table.setdefault(str(part), {})
             if not isinstance(table, dict):
-                self.problem(name, f"{dotted(path[:end])} is set by {self.variables[path[:end]]}, so it is not a table")
+                setter = next(self.variables[path[:at]] for at in range(end, 0, -1) if path[:at] in self.variables)
+                self.problem(name, f"{dotted(path[:end])} is set by {setter}, so it is not a table")
                 return
         table[str(path[-1])] = value
         self.variables[path] = name

@@ -67,6 +67,10 @@ def test_an_empty_variable_counts_as_unset(tmp_path: Path, text: str) -> None:
             {"PLUGINS__ACME__A": "1", "PLUGINS__ACME__A__B": "2"},
             "PLUGINS__ACME__A__B: plugins.acme.a is set by PEGBOARD__PLUGINS__ACME__A, so it is not a table",
         ),
+        (
+            {"PLUGINS__ACME": "{ a = 1 }", "PLUGINS__ACME__A__B": "2"},
+            "PLUGINS__ACME__A__B: plugins.acme.a is set by PEGBOARD__PLUGINS__ACME, so it is not a table",
+        ),
     ],
 )
 def test_a_problem_names_the_variable(tmp_path: Path, environ: dict[str, str], problem: str) -> None:
