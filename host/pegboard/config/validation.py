@@ -18,6 +18,7 @@ _NOT_TEXT = {"string_type", "path_type", "url_type", "literal_error", "enum", "b
 """The pydantic errors of values that must be strings."""
 _AS_TEXT = ("environment", "command line")
 """The kinds of sources whose values are text without a type."""
+_QUOTED = "expected true or false, without quotes"
 
 
 def validate(
@@ -42,9 +43,13 @@ def validate(
         from pegboard.config.explain import explain
 
         return explain(error, model, data, sources, path, hidden)
-    texts = ((*path, *way) for way in _texts_for_booleans(checked, data))
-    wrong = [place for place in texts if place not in hidden and sources.source(place).kind not in _AS_TEXT]
-    return [sources.problem("expected true or false, without quotes", place) for place in wrong] or checked
+    misread = [((*path, *way), problem) for way, problem in _misread(checked, data)]
+    wrong = [
+        sources.problem(problem, place)
+        for place, problem in misread
+        if problem != _QUOTED or (place not in hidden and sources.source(place).kind not in _AS_TEXT)
+    ]
+    return wrong or checked
 
 
 @cache
@@ -58,15 +63,17 @@ def load_pydantic_plugins() -> None:
         TypeAdapter(int)
 
 
-def _texts_for_booleans(checked: Any, data: Any, way: KeyPath = ()) -> Iterator[KeyPath]:
-    """Yield the paths of strings that the model accepted as booleans, such as "no"."""
+def _misread(checked: Any, data: Any, way: KeyPath = ()) -> Iterator[tuple[KeyPath, str]]:
+    """Yield the paths of strings that the model accepted as booleans, such as "no", and of booleans as numbers."""
     if isinstance(data, str) and isinstance(checked, bool):
-        yield way
+        yield way, _QUOTED
+    elif isinstance(data, bool) and isinstance(checked, int | float) and not isinstance(checked, bool):
+        yield way, f"expected a number, found {str(data).lower()}"
     elif isinstance(data, Mapping):
         for key, item in data.items():
-            if isinstance(item, str | Mapping):
+            if isinstance(item, str | bool | Mapping):
                 below = checked.get(key) if isinstance(checked, Mapping) else getattr(checked, str(key), None)
-                yield from _texts_for_booleans(below, item, (*way, key))
+                yield from _misread(below, item, (*way, key))
 
 
 def _with_raw_text(

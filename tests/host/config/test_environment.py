@@ -158,6 +158,14 @@ def test_text_is_a_boolean_in_variables_only(tmp_path: Path) -> None:
     assert list(map(str, wrong)) == [f"hostconfig.toml:2: plugins.acme.verbose: {reason}"]
 
 
+def test_a_boolean_is_no_number(tmp_path: Path) -> None:
+    lines = problems(tmp_path, "[host]\nthreads = true", {"PEGBOARD__HOST__MAX_RESULT_BYTES": "false"})
+    assert lines == [
+        f"{PLACE}PEGBOARD__HOST__MAX_RESULT_BYTES: host.max_result_bytes: expected a number, found false",
+        "hostconfig.toml:2: host.threads: expected a number, found true",
+    ]
+
+
 def test_the_variables_of_built_in_plugins_set_settings_of_their_kind() -> None:
     models: dict[str, Any] = {
         origin.name: getattr(origin.load(), "Config", None) for origin in find_plugins().origins if is_built_in(origin)
