@@ -18,7 +18,7 @@ COMMANDS = ("stdio", "serve", "list", "show", "call", "new", "plugins", "why", "
 
 
 def test_options_may_come_before_between_and_after_arguments() -> None:
-    options = parse(["--only", "a", "call", "TOOL", "x=1", "y:=2", "--only", "b", "--json", "-v"])
+    options = parse(["--only", "a", "call", "TOOL", "x=1", "--no-wait", "y:=2", "--only", "b", "--json", "-v"])
     assert (options.run, options.tool) == ("pegboard.cli.commands.call:run_call", "TOOL")
     assert options.arguments == ["x=1", "y:=2"]
     assert (options.json, options.only, options.verbose) == (True, ["a", "b"], 1)

@@ -119,7 +119,7 @@ def _known(parser: _Parser, options: argparse.Namespace, unknown: Sequence[str])
         if words and not re.search("^-|=", words[0]):
             rest = " ..." if len(words) > 1 else ""
             parser.error(f"{file!r} is a file: write `{parser.prog} --file {file} {words[0]}{rest}`")
-    if unknown:
+    if unknown and not parser.take(unknown, options):
         parser.refuse(unknown[0])
     return options
 
@@ -171,6 +171,21 @@ class _Parser(argparse.ArgumentParser):
         for pattern, words in _REWORDED:
             message = re.sub(pattern, words, message)
         raise UsageError(message, suggestion, self.prog)
+
+    def take(self, words: Sequence[str], options: argparse.Namespace) -> bool:
+        """Add words to the command's list of arguments, which argparse ends at an option. Return False if it has none.
+
+        Options are not taken.
+        """
+        listed = [action for action in self._actions if action.nargs == argparse.ZERO_OR_MORE]
+        if not listed or any(word.startswith("-") for word in words):
+            return False
+        try:
+            more = [self._get_value(listed[0], word) for word in words]
+        except argparse.ArgumentError as error:
+            self.error(str(error))
+        setattr(options, listed[0].dest, [*getattr(options, listed[0].dest), *more])
+        return True
 
     def refuse(self, text: str) -> NoReturn:
         """Report an argument that the command does not accept, and exit."""
