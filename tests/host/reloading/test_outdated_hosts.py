@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from pegboard import Host
+from pegboard.cli.reloads import running_hosts as records
 from pegboard.cli.reloads.running_hosts import RunningHost, outdated_hosts
 from pegboard.config import HostConfig
 from pegboard.loading.discovery import Selection
@@ -49,6 +50,17 @@ def test_only_a_host_whose_code_or_distributions_changed_is_outdated(
         make_distribution(tmp_path, "toolkit-odd", "1.1", points, {})
         assert changes(environ) == {odd: "became 1.1", even: "was added"}
     assert changes(environ) == {}
+
+
+def test_a_host_on_a_machine_with_a_longer_name_is_not_of_this_machine(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    environ = {"PEGBOARD_STATE_DIR": str(tmp_path)}
+    monkeypatch.setattr(records, "_PREFIX", "running-web-1-")
+    with RunningHost(host_of(), environ):
+        assert len([*records.running_hosts(environ)]) == 1
+        monkeypatch.setattr(records, "_PREFIX", "running-web-")
+        assert [*records.running_hosts(environ)] == []
 
 
 @pytest.fixture

@@ -12,6 +12,7 @@ import sys
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack, suppress
+from pathlib import Path
 from socket import gethostname
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
@@ -140,9 +141,7 @@ class WorkerRecords(_RunningProcess, RunningWorkers):
 def running_hosts(environ: Mapping[str, str]) -> Iterator[Record]:
     """Yield the records of the running hosts of this Python environment. Remove those of ended processes."""
     files = StateFiles(environ)
-    folder = files.location
-    names = sorted(file.name for file in folder.glob(f"{_PREFIX}*{_SUFFIX}")) if folder is not None else []
-    for name in names:
+    for name in _names(files.location):
         with suppress(OSError), files.lock(name) as is_free:
             if is_free:
                 _forget(name, environ)
@@ -150,6 +149,12 @@ def running_hosts(environ: Mapping[str, str]) -> Iterator[Record]:
         record = read_record(name, environ)
         if record is not None and record.get("prefix") == sys.prefix and not record.get("is_worker"):
             yield record
+
+
+def _names(folder: Path | None) -> list[str]:
+    """Return the records of this machine. The name of another machine may begin with the name of this one."""
+    files = folder.glob(f"{_PREFIX}*{_SUFFIX}") if folder is not None else ()
+    return sorted(file.name for file in files if file.stem.removeprefix(_PREFIX).isdecimal())
 
 
 def running_server(config: str, environ: Mapping[str, str]) -> tuple[str, str]:
