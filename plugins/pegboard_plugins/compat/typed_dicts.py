@@ -42,10 +42,13 @@ def _typed_dict(cls: Any, within: tuple[Any, ...]) -> Any:
     notes = {name: note for base in reversed(_bases(cls)) for name, note in _docstrings(base).items()}
     members: dict[str, Any] = {}
     for name, hint in typing.get_type_hints(cls, include_extras=True).items():
-        kind = plain_type(get_args(hint)[0] if get_origin(hint) in (Required, NotRequired) else hint, within)
+        mark = get_origin(hint) if get_origin(hint) in (Required, NotRequired) else None
+        kind = plain_type(get_args(hint)[0] if mark else hint, within)
         if name in notes:
             kind = Annotated[kind, Field(description=notes[name])]
-        members[name] = NotRequired[kind] if name in cls.__optional_keys__ else kind
+        # the class does not know the marks of annotations that were strings
+        is_optional = mark is NotRequired if mark else name in cls.__optional_keys__
+        members[name] = NotRequired[kind] if is_optional else kind
     create: Any = TypedDict
     return create(cls.__name__, members)
 

@@ -15,7 +15,7 @@ from contextlib import contextmanager
 from functools import lru_cache
 from importlib import import_module
 from pathlib import Path
-from typing import Annotated, Any, Dict, List, Optional, TypedDict
+from typing import Annotated, Any, Dict, List, NotRequired, Optional, Required, TypedDict
 from weakref import WeakSet
 
 import pytest
@@ -32,6 +32,7 @@ from pegboard_plugins.compat.fastmcp.server.middleware import CallNext, Middlewa
 from pegboard_plugins.compat.fastmcp.tools import Tool, ToolResult
 from pegboard_plugins.compat.fastmcp.types import Completion, TextContent
 from pegboard_plugins.compat.mcp import FastMCP as OfficialFastMCP
+from pegboard_plugins.compat.typed_dicts import plain_type
 from pegboard_testing import PlainClient, accept, connect, decline, reply
 from tests.plugins.compat.bookshop import EVENTS, in_a_thread, mcp, sell
 from tests.plugins.compat.bookshop import lifespan as bookshop_lifespan
@@ -82,6 +83,21 @@ def test_typed_dicts_of_typing_are_accepted_at_any_depth() -> None:
     grown: dict[str, Any] = {"trees": [{"branches": [{"branches": []}]}], "leaves": {"a": [{"color": "red"}]}}
     with connect(server) as client:
         assert json.loads(client.call("grow", grown).text) == list(grown.values())
+
+
+class Branch(TypedDict):
+    length: int
+    color: NotRequired[str]
+
+
+class Twig(TypedDict, total=False):
+    length: Required[int]
+    color: str
+
+
+@pytest.mark.parametrize("kind", [Branch, Twig])
+def test_marks_of_members_count_in_annotations_that_are_strings(kind: Any) -> None:
+    assert plain_type(kind).__required_keys__ == {"length"}
 
 
 class Labels(TypedDict):
