@@ -61,7 +61,7 @@ def read_answers(file: Path) -> dict[Key, Answer]:
         MCPError: a line is invalid.
     """
     answers: dict[Key, Answer] = {}
-    for number, line in enumerate(file.read_text("utf-8").splitlines(), 1):
+    for number, line in enumerate(file.read_text("utf-8").split("\n"), 1):  # a string may have other line breaks
         try:
             row = json.loads(line)
             model, suite, case, run = row["key"]

@@ -290,6 +290,13 @@ def test_a_stored_answer_writes_no_code_and_no_markdown(pegboard: Command) -> No
     assert "\nraise" not in (pegboard.folder / "eval_new.py").read_text()
 
 
+def test_a_stored_answer_may_contain_a_line_separator(pegboard: Command) -> None:
+    write_suite(pegboard, "a")
+    with model_server({"say a": [echo("a\u2028b")]}) as server:
+        asked = evals(pegboard, server, "--answers", "answers.jsonl", "--json")
+    assert pegboard("evals", "--replay", "answers.jsonl", "--json").data == asked.data
+
+
 def test_a_suite_imports_neighbours_but_shadows_no_library(pegboard: Command) -> None:
     pegboard.write("raise SystemExit('shadowed')", "colorsys.py")
     pegboard.folder.joinpath("suites").mkdir()
