@@ -52,7 +52,8 @@ def compared(before: Report, after: Report) -> Iterator[ComparedCase]:
     The interval is that of the change, from the variance over the runs. If each report has one model, the models may
     differ.
     """
-    first, second = _by_case(before), _by_case(after)
+    has_models = any(len({case["model"] for case in report["cases"]}) > 1 for report in (before, after))
+    first, second = (_by_case(report, has_models=has_models) for report in (before, after))
     pairs = [(first[key], second[key]) for key in first if key in second]
     for old, new in sorted(pairs, key=lambda pair: _mean(pair[1]) - _mean(pair[0])):
         if _mean(old) != _mean(new):
@@ -74,10 +75,9 @@ def comparison_table(rows: Iterable[ComparedCase]) -> Iterator[tuple[str, ...]]:
         yield row["suite"], row["case"], *scores, change, interval
 
 
-def _by_case(report: Report) -> dict[tuple[str, ...], CaseRow]:
-    has_one_model = len({case["model"] for case in report["cases"]}) == 1
+def _by_case(report: Report, *, has_models: bool) -> dict[tuple[str, ...], CaseRow]:
     cases = [case for case in report["cases"] if case["runs"]]
-    return {("" if has_one_model else case["model"], case["suite"], case["case"]): case for case in cases}
+    return {(case["model"] if has_models else "", case["suite"], case["case"]): case for case in cases}
 
 
 def _mean(case: CaseRow) -> float:

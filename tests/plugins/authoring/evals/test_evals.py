@@ -327,6 +327,14 @@ def test_two_reports_are_compared(bare: Command) -> None:
     assert "after.json is no report" in bare("evals", "--compare", "before.json", "after.json").err
 
 
+def test_a_model_is_compared_with_itself_if_one_report_has_several(bare: Command) -> None:
+    bare.write(report([0.5]), "before.json")
+    one, other = json.loads(report([1.0])), json.loads(report([0.0], model="other"))
+    bare.write(json.dumps({**one, "cases": one["cases"] + other["cases"]}), "after.json")
+    rows = bare("evals", "--compare", "before.json", "after.json", "--json").data["rows"]
+    assert [row["change"] for row in rows] == [0.5, None, 0.5]
+
+
 def test_confused_tools_are_named_with_their_words(pegboard: Command) -> None:
     tools = [
         {"name": "find", "description": "Search files by their names.\nFast."},
