@@ -150,11 +150,16 @@ def _too_long(contract: Contract[Any]) -> str:
 
 
 def _run(contract: C, test: Callable[[C, Any], None]) -> None:
-    made = contract.make()
-    try:
-        test(contract, made)
-    finally:
-        contract.dispose(made)
+    with asyncio.Runner(loop_factory=asyncio.new_event_loop) as runner:
+        made = runner.run(_result(contract.make()))
+        try:
+            test(contract, made)
+        finally:
+            runner.run(_result(contract.dispose(made)))
+
+
+async def _result(given: Any) -> Any:
+    return await given if inspect.isawaitable(given) else given
 
 
 def _run_async(contract: C, test: Callable[[C, Any], Awaitable[None]]) -> None:

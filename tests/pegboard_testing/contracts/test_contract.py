@@ -34,6 +34,10 @@ class Sample(Contract[list[int]]):
     async def test_bad(self, made: list[int]) -> None:
         raise AssertionError("bad")
 
+    @rule
+    def test_in_no_loop(self, made: list[int]) -> None:
+        made.append(0)
+
     def test_not_for_it(self) -> None:
         raise SkipTest("no")
 
@@ -43,9 +47,9 @@ class Sample(Contract[list[int]]):
 
 def test_every_rule_runs_on_something_fresh() -> None:
     LOG.clear()
-    assert Sample.rules() == ("test_bad", "test_good", "test_not_for_it", "test_plain")
+    assert Sample.rules() == ("test_bad", "test_good", "test_in_no_loop", "test_not_for_it", "test_plain")
     assert {name: type(error) for name, error in Sample.broken().items()} == {"test_bad": AssertionError}
-    assert LOG == ["made", "disposed []", "made", "disposed [True]"]
+    assert LOG == ["made", "disposed []", "made", "disposed [True]", "made", "disposed [0]"]
 
 
 class Hanging(Contract[threading.Event]):
