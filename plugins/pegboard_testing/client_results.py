@@ -112,7 +112,7 @@ class CallResult:
             return structured if is_object or self._revision >= "2026-07-28" else structured["result"]
         if not self.content:
             return None
-        return self.text if schema is None else _read(self.text)
+        return self.text if schema is None or schema.get("type") == "string" else _read(self.text)
 
     @property
     def error(self) -> CallError:

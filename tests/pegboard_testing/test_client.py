@@ -5,11 +5,11 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from typing import Any
+from typing import Annotated, Any
 
 import pytest
 
-from pegboard import Completion, ErrorKind
+from pegboard import Completion, ErrorKind, Toolkit
 from pegboard.plugin import ProtocolError, TransportError
 from pegboard_testing import TestClient, ToolFailed, connect
 from tests.pegboard_testing import kits
@@ -47,6 +47,18 @@ async def test_a_tool_is_called_by_any_of_its_names(revision: str) -> None:
     assert prices.structured == ({"Bern": 40} if structured else None)
     assert prices.value == {"Bern": 40}
     assert nothing.value is None
+
+
+async def test_a_string_of_digits_is_the_same_in_every_revision(revision: str) -> None:
+    kit = Toolkit("codes")
+
+    @kit.tool
+    def code() -> Annotated[str, "the code"]:
+        """Return a code."""
+        return "42"
+
+    async with connect(kit, revision=revision) as client:
+        assert (await client.call("code")).value == "42"
 
 
 async def test_an_error_has_fields_for_programs() -> None:
