@@ -10,7 +10,7 @@ from pegboard_testing import RouteContract, connect, http_request
 
 class TestRoute(RouteContract):
     def make(self) -> Route:
-        return Route("GET", "/status", status, auth="public")
+        return Route(method="GET", path="/status", handler=status, auth="public")
 
     def requests(self) -> Sequence[Request]:
         return [http_request(path="/status")]
