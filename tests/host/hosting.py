@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable, Coroutine, Mapping
+from collections.abc import AsyncIterator, Callable, Coroutine, Mapping
+from contextlib import asynccontextmanager
 from typing import Any
 
 import pytest
@@ -71,6 +72,22 @@ def make_host(
     disabled = ["pegboard:*", *host.pop("disabled_plugins", [])]
     section = {"autoload": False, "disabled_plugins": disabled, **host}
     return Host({"host": section, **(config or {})}, plugins=plugins, toolkits={kit.name: kit for kit in kits})
+
+
+@asynccontextmanager
+async def listening(host: Host) -> AsyncIterator[int]:
+    """Start a host that serves over HTTP. Yield its port."""
+    address: asyncio.Future[str] = asyncio.get_running_loop().create_future()
+    host.for_transports.on_opened = lambda opened, _: address.set_result(opened)
+    async with host:
+        running = asyncio.create_task(host.run(["http"]))
+        try:
+            async with asyncio.timeout(WAIT):
+                port = int((await address).rpartition(":")[2])
+            yield port
+        finally:
+            running.cancel()
+            await asyncio.wait([running])
 
 
 def work() -> str:

@@ -76,11 +76,7 @@ def passed() -> Any:
     """Return an MCP result in the form of the specification."""
     return {
         "content": [
-            {
-                "type": "text",
-                "text": "raw",
-                "annotations": {"audience": ["user"], "lastModified": "2026-07-28T12:00Z"},
-            },
+            {"type": "text", "text": "raw", "annotations": {"audience": ["user"], "lastModified": "2026-07-28T12:00Z"}},
             {"type": "resource", "resource": {"uri": "x://y", "blob": "+//+", "_meta": META}},
         ],
         "structuredContent": {"a": 1},

@@ -15,15 +15,7 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, Field
 
-from pegboard import (
-    Context,
-    FatalToolError,
-    PluginConfig,
-    RetryableToolError,
-    ToolAnnotations,
-    ToolExecutionError,
-    Toolkit,
-)
+from pegboard import Context, PluginConfig, RetryableToolError, ToolAnnotations, ToolExecutionError, Toolkit
 
 CANARY = "canary-7f3a91"
 """Stands in every exception that no client may see the text of."""
@@ -138,12 +130,6 @@ def refuse(reason: str) -> str:
 async def try_again() -> str:
     """Ask for another attempt."""
     raise RetryableToolError("too early", additional_prompt_content="Try it later.", retry_after_ms=50)
-
-
-@kit.tool
-def give_up() -> str:
-    """Fail for good."""
-    raise FatalToolError("beyond repair")
 
 
 @kit.tool

@@ -96,10 +96,7 @@ def broken_promise() -> Point:
 # --- large results
 
 
-FLOODS: dict[str, Callable[[int], Any]] = {
-    "text": lambda size: "x" * size,
-    "list": lambda size: [7] * (size // 8),
-}
+FLOODS: dict[str, Callable[[int], Any]] = {"text": lambda size: "x" * size, "list": lambda size: [7] * (size // 8)}
 
 
 @kit.tool

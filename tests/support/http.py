@@ -6,6 +6,7 @@ import asyncio
 import json
 import re
 import ssl
+import subprocess
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple, Self
@@ -26,6 +27,12 @@ LEAKS = ("pydantic", "Traceback", "jiter", "aiohttp", "Python", "int_max_str", "
 def http_config(http: str = "port = 0", *, host: str = "", more: str = "") -> str:
     """Return a configuration: lines of `[plugins.http]`, further lines of `[host]`, further sections."""
     return f'{CONFIG}transports = ["http"]\n{host}\n[plugins.http]\n{http}\n{more}\n'
+
+
+def make_certificate(folder: Path) -> None:
+    """Write a new certificate of localhost and its key into a folder."""
+    make = "openssl req -x509 -newkey rsa:2048 -days 2 -subj /CN=localhost -nodes -keyout key.pem -out cert.pem"
+    subprocess.run(f"{make} -addext subjectAltName=DNS:localhost".split(), cwd=folder, check=True, capture_output=True)
 
 
 def with_tls(folder: Path) -> tuple[str, ssl.SSLContext]:

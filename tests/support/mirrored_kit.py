@@ -19,10 +19,7 @@ SQL = {
         "region": {"type": "string", "x-mcp-header": "Region"},
         "limit": {"type": "integer", "x-mcp-header": "limit"},
         "dry": {"type": "boolean", "x-mcp-header": "X-Dry.Run"},
-        "where": {
-            "type": "object",
-            "properties": {"tenant": {"type": "string", "x-mcp-header": "Tenant"}},
-        },
+        "where": {"type": "object", "properties": {"tenant": {"type": "string", "x-mcp-header": "Tenant"}}},
         "query": {"type": "string"},
     },
 }

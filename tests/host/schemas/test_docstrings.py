@@ -36,30 +36,29 @@ def test_sections_about_parameters_and_exceptions_leave_the_description(sections
     assert parameters == (DESCRIBED if "both" not in sections else {"x": "both", "y": "the y"})
 
 
+OTHER_TEXT = (
+    "Do it.\n\nArgs:\n    other: not a parameter",
+    "Do it.\n\nArgs:\n    All of them.",
+    "Do it.\n\nFor example:\n    x: 1",
+    "Args:\n    other: the only text",
+    "Raise pay.\n\nRaises:\n    the salary of all. Use with care.",
+)
+PARAGRAPH = "Delete.\n\nParameters\n----------\nx : int\n    the x\n\nIt cannot be undone."
+OTHER_SECTION = "Search.\n\nArgs:\n    x: the x\n\nParameters:\n    foo: a word of the query"
+CONTINUED = "Search.\n\nArgs:\n    x: the x\n    of all words\n    y: the y"
+
+
 @pytest.mark.parametrize(
-    "docstring",
+    ("docstring", "description", "parameters"),
     [
-        "Do it.\n\nArgs:\n    other: not a parameter",
-        "Do it.\n\nArgs:\n    All of them.",
-        "Do it.\n\nFor example:\n    x: 1",
-        "Args:\n    other: the only text",
-        "Raise pay.\n\nRaises:\n    the salary of all. Use with care.",
+        *((text, text, {}) for text in OTHER_TEXT),
+        (PARAGRAPH, "Delete.\n\nIt cannot be undone.", {"x": "the x"}),
+        (OTHER_SECTION, "Search.\n\nParameters:\n    foo: a word of the query", {"x": "the x"}),
+        (CONTINUED, "Search.", {"x": "the x of all words", "y": "the y"}),
     ],
 )
-def test_other_text_remains(docstring: str) -> None:
-    assert split_docstring(docstring, ["x"]) == (docstring, {})
-
-
-def test_a_section_ends_before_a_paragraph_and_others_of_its_style_remain() -> None:
-    numpy = "Delete.\n\nParameters\n----------\nx : int\n    the x\n\nIt cannot be undone."
-    google = "Search.\n\nArgs:\n    x: the x\n\nParameters:\n    foo: a word of the query"
-    assert split_docstring(numpy, ["x"]) == ("Delete.\n\nIt cannot be undone.", {"x": "the x"})
-    assert split_docstring(google, ["x"]) == ("Search.\n\nParameters:\n    foo: a word of the query", {"x": "the x"})
-
-
-def test_a_line_without_a_colon_continues_its_entry() -> None:
-    google = "Search.\n\nArgs:\n    x: the x\n    of all words\n    y: the y"
-    assert split_docstring(google, ["x", "y"]) == ("Search.", {"x": "the x of all words", "y": "the y"})
+def test_other_text_remains(docstring: str, description: str, parameters: dict[str, str]) -> None:
+    assert split_docstring(docstring, ["x", "y"]) == (description, parameters)
 
 
 class Point(BaseModel):

@@ -215,9 +215,7 @@ def loop() -> list[Any]:
     ],
     ids=range(14),
 )
-def test_a_result_that_cannot_be_sent_is_an_error_of_the_tool_without_the_value(
-    annotation: Any, returned: Any, detail: str
-) -> None:
+def test_results_that_cannot_be_sent_are_errors_without_the_value(annotation: Any, returned: Any, detail: str) -> None:
     with pytest.raises(ToolOutputError) as caught:
         giving(annotation).result(returned)
     assert caught.value.message in (

@@ -13,7 +13,7 @@ import pytest
 import pytest_asyncio
 
 from tests.support.distributions import make_distribution
-from tests.support.http import Served, http_config, without_uvloop
+from tests.support.http import Served, http_config, make_certificate, without_uvloop
 from tests.support.http_mcp import Session, opened
 from tests.support.pool import ASKING, make_asking_site, make_fixture_site
 
@@ -97,10 +97,7 @@ def vault(tmp_path: Path) -> Path:
 def certificate(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with a certificate for localhost, its key, and the same key behind a passphrase."""
     folder = tmp_path_factory.mktemp("tls")
-    make = "openssl req -x509 -newkey rsa:2048 -days 2 -subj /CN=localhost -nodes -keyout key.pem -out cert.pem"
-    for command in (
-        f"{make} -addext subjectAltName=DNS:localhost",
-        "openssl rsa -aes256 -passout pass:secret -in key.pem -out locked.pem",
-    ):
-        subprocess.run(command.split(), cwd=folder, check=True, capture_output=True)
+    make_certificate(folder)
+    lock = "openssl rsa -aes256 -passout pass:secret -in key.pem -out locked.pem"
+    subprocess.run(lock.split(), cwd=folder, check=True, capture_output=True)
     return folder

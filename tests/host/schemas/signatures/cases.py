@@ -10,16 +10,7 @@ import uuid
 from collections.abc import Awaitable, Mapping, Sequence
 from typing import Annotated, Any, Literal, Optional, Union
 
-from pydantic import (
-    AnyUrl,
-    Base64Bytes,
-    ByteSize,
-    Discriminator,
-    Field,
-    Json,
-    SecretStr,
-    Tag,
-)
+from pydantic import AnyUrl, Base64Bytes, ByteSize, Discriminator, Field, Json, SecretStr, Tag
 
 from tests.host.schemas.signatures import types_of_tests as t
 from tests.host.schemas.signatures.table import NONE, gives, takes
