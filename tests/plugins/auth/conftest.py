@@ -8,12 +8,27 @@ from pathlib import Path
 import pytest
 import pytest_asyncio
 
+from pegboard import Context, Toolkit
+from pegboard.types import ToolAuthorization
 from tests.plugins.auth.auth_token import door_kit
 from tests.support.issuer import Issuer
 from tests.support.person import person
 from tests.support.pool import make_site
 
 __all__ = ["person"]
+
+
+def token_kit(**required: ToolAuthorization) -> Toolkit:
+    """Return a toolkit with a tool for each requirement, which returns its token."""
+    kit = Toolkit("t", prefix=False)
+
+    def use(context: Context) -> str:
+        """Use a token."""
+        return context.get_auth_token_or_empty()
+
+    for name, requirement in required.items():
+        kit.tool(name=name, requires_auth=requirement)(use)
+    return kit
 
 
 @pytest.fixture(autouse=True)

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
-from pegboard import Context, Host, Toolkit
+from pegboard import Host
 from pegboard.plugin import PluginError, TokenSource
 from pegboard.types import Caller, Supplied, ToolAuthorization
 from pegboard.types import Client as Described
@@ -23,6 +23,7 @@ from pegboard_plugins.auth.arcade_cloud.cloud_source import CloudTokens
 from pegboard_plugins.auth.auth_providers import GitHub, OAuth2
 from pegboard_testing import TokenSourceContract
 from tests.host.hosting import authorization_error, value
+from tests.plugins.auth.conftest import token_kit
 from tests.support.arcade_cloud import API_KEY, ArcadeCloud
 from tests.support.person import Person
 
@@ -42,24 +43,8 @@ def use(context: Context) -> bool:
 
 
 def cloud_host(cloud: ArcadeCloud, **settings: Any) -> Host:
-    """Return a host whose tools `use` and `named` return their token."""
-    kit = Toolkit("t", prefix=False)
-
-    @kit.tool(requires_auth=GitHub(scopes=["read"]))
-    def use(context: Context) -> str:
-        """Use a token."""
-        return context.get_auth_token_or_empty()
-
-    @kit.tool(requires_auth=OAuth2(id="mine"))
-    def named(context: Context) -> str:
-        """Use a token of a provider that the operator names."""
-        return context.get_auth_token_or_empty()
-
-    @kit.tool(requires_auth=GitHub(id="mine"))
-    def registered(context: Context) -> str:
-        """Use a token of another registration with a provider."""
-        return context.get_auth_token_or_empty()
-
+    """Return a host with tools for a known provider, for one that the operator names, and for another registration."""
+    kit = token_kit(use=GitHub(scopes=["read"]), named=OAuth2(id="mine"), registered=GitHub(id="mine"))
     section = {"api_key": API_KEY, "url": cloud.url, "user": "ann", **settings}
     host = {"autoload": False, "transports": [], "secret_stores": []}
     return Host({"host": host, "plugins": {"arcade_cloud": section}}, toolkits={"t": kit})
@@ -165,7 +150,7 @@ async def test_a_wrong_key_is_reported_without_the_key(caplog: pytest.LogCapture
 @pytest.mark.parametrize(
     ("key", "url", "problem"), [("", "", "ARCADE_API_KEY"), ("key", "http://cloud.example", "ARCADE_API_URL")]
 )
-async def test_an_unusable_variable_prevents_the_start(
+async def test_unusable_variables_are_refused(
     key: str, url: str, problem: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("ARCADE_API_KEY", key)

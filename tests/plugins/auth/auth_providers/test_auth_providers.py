@@ -68,9 +68,7 @@ def test_a_tool_names_the_plugin_of_an_unknown_provider() -> None:
     assert "by 'github', which no running plugin describes: enable the plugin 'auth_providers'" in str(problem)
 
 
-def test_a_tool_names_the_third_party_plugin_of_an_unknown_provider(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_tool_names_the_third_party_plugin_of_a_provider(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     entry_points = {"pegboard.plugins": {"acme_login": "acme_login:AcmePlugin"}}
     make_distribution(tmp_path, "acme-login", "1", entry_points, {"acme_login.py": inspect.getsource(acme_login)})
     monkeypatch.syspath_prepend(tmp_path)

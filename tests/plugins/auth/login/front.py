@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 from collections.abc import Sequence
+from contextlib import AsyncExitStack
 from typing import Any, NamedTuple, Self
 from urllib.parse import parse_qsl, urlencode, urlsplit
 
 import aiohttp
 
 from pegboard import Context, Host, Toolkit
+from tests.host.hosting import listening
 from tests.support.http_mcp import opening
 from tests.support.loopback_server import challenge_of
 from tests.support.oidc import free_port
-from tests.support.peer import WAIT
 from tests.support.person import Person
 
 BACK = "http://127.0.0.1:1/callback"
@@ -90,26 +90,13 @@ class Front:
         )
 
     async def __aenter__(self) -> Self:
-        await self.host.__aenter__()
-        self._running = asyncio.ensure_future(self.host.run())
-        self._session = aiohttp.ClientSession()
-        async with asyncio.timeout(WAIT):
-            while not await self._listens():
-                assert not self._running.done(), self._running
+        self._stack = AsyncExitStack()
+        await self._stack.enter_async_context(listening(self.host))
+        self._session = await self._stack.enter_async_context(aiohttp.ClientSession())
         return self
 
     async def __aexit__(self, *_: object) -> None:
-        await self._session.close()
-        self._running.cancel()
-        await asyncio.gather(self._running, return_exceptions=True)
-        await self.host.__aexit__(None, None, None)
-
-    async def _listens(self) -> bool:
-        try:
-            await self.get("/healthz")
-        except aiohttp.ClientConnectorError:
-            return False
-        return True
+        await self._stack.aclose()
 
     async def get(self, path: str, **fields: str) -> Answer:
         return await self._send("GET", path, headers=fields)

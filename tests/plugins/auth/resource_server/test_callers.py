@@ -1,4 +1,4 @@
-"""Sessions, state and cursors of one caller are useless to another, and attempts are logged."""
+"""What belongs to one caller is useless to another, attempts are logged, and tokens stay on their side."""
 
 from __future__ import annotations
 
@@ -11,20 +11,20 @@ from typing import Any
 
 import pytest
 import pytest_asyncio
+from aiohttp import web
 
 from pegboard_plugins.support.refusal_log import MAX_LINES
+from tests.plugins.auth.resource_server import upstream_kit
 from tests.plugins.auth.resource_server.conftest import Door, listed, serve
 from tests.support.http import Served
-from tests.support.http_mcp import Session, ask, call, message
+from tests.support.http_mcp import Session, ask, call, message, opened
 from tests.support.issuer import OTHER_RSA_KEY, Issuer, public
 from tests.support.peer import modern_meta
+from tests.support.pool import make_site
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
-ENV = {
-    "PEGBOARD__HOST__LOG_LEVEL": "info",
-    "PEGBOARD__HOST__PAGE_SIZE": "1",
-}
+ENV = {"PEGBOARD__HOST__LOG_LEVEL": "info", "PEGBOARD__HOST__PAGE_SIZE": "1"}
 EVENTS = ("Accept", "text/event-stream")
 ABLE: Any = {"elicitation": {"form": {}}}
 
@@ -164,3 +164,47 @@ async def test_a_flood_of_bad_tokens_neither_fills_the_log_nor_hides_other_attem
     await two.served.wait_for_stderr(f"refused: a session of another caller .*session='{digest}'")
     assert two.served.stderr.count("refused: a token (") <= 2 * MAX_LINES  # a minute may begin meanwhile
     assert bad not in two.served.stderr
+
+
+OTHER_CANARY = "credential-canary-0123456789abcdef"
+CANARY = "upstream-canary-0123456789abcdef"
+
+
+class Service(Issuer):
+    """A service that keeps requests, and accepts or refuses them."""
+
+    def __init__(self) -> None:
+        super().__init__("/service")
+        self.requests: list[tuple[str, str]] = []
+
+    async def _handle(self, request: web.Request) -> web.Response:
+        text = f"{dict(request.headers)} {await request.text()}"
+        self.requests.append((request.headers.get("Authorization", ""), text))
+        return web.Response(status=401, text=text) if request.path == "/refuse" else web.Response(text="done")
+
+
+@pytest.mark.requirement("AUTH-05")
+async def test_neither_token_reaches_the_other_side(tmp_path: Path) -> None:
+    site = make_site(tmp_path, {"upstream": upstream_kit})
+    async with Service() as service, Issuer() as issuer:
+        tokens = '[plugins.static_tokens]\ntokens = { github = { env = "GITHUB" } }\n'
+        users = f'users = [{{ subject = "ann", issuer = "{issuer.url}" }}]'
+        async with serve(site, issuer, server=tokens + users, env={"GITHUB": CANARY}) as served:
+            token = issuer.token()
+            bearer = ("Authorization", f"Bearer {token}")
+            others = {name.replace("-", "_"): OTHER_CANARY for name in upstream_kit.WITHHELD}
+            session = await opened(served, Authorization=bearer[1])
+            for path in ("/accept", "/refuse"):
+                request = call("upstream_reach", {"url": service.origin + path})
+                modern = await ask(served, request, Authorization=bearer[1], **others)
+                legacy = await session.post(request, bearer, *((name, OTHER_CANARY) for name in upstream_kit.WITHHELD))
+                for done in (modern, legacy):
+                    assert done.result["isError"] is (path == "/refuse")
+                    assert CANARY not in str((done.answer, done.messages))
+            assert [authorization for authorization, _ in service.requests] == [f"Bearer {CANARY}"] * 4
+            for _, text in service.requests:
+                assert token not in text
+                assert OTHER_CANARY not in text
+            assert "'tools/call'" in service.requests[0][1]  # other fields are there
+            assert CANARY not in served.stderr
+            assert token not in served.stderr

@@ -100,9 +100,7 @@ async def test_active_tokens_are_accepted(door: Door, opaque_issuer: Issuer, cha
 
 
 @pytest.mark.parametrize(("changes", "reason"), BAD.values(), ids=BAD)
-async def test_other_tokens_are_refused(
-    door: Door, opaque_issuer: Issuer, changes: dict[str, Any], reason: str
-) -> None:
+async def test_bad_tokens_are_refused(door: Door, opaque_issuer: Issuer, changes: dict[str, Any], reason: str) -> None:
     refused = await door.refusal(make_opaque(opaque_issuer, f"bad-{len(opaque_issuer.known)}", changes))
     challenge = refused.headers["WWW-Authenticate"]
     assert refused.status == 401

@@ -106,9 +106,7 @@ async def test_a_cancelled_request_does_not_cancel_the_introspection(issuer: Iss
 
 
 @pytest.mark.parametrize("server", [{}, ASKING], ids=["keys", "introspection"])
-async def test_requests_to_authorization_servers_end_with_the_authenticator(
-    issuer: Issuer, server: dict[str, Any]
-) -> None:
+async def test_requests_to_issuers_end_with_the_authenticator(issuer: Issuer, server: dict[str, Any]) -> None:
     """It ends with the host, and after a reload with other settings. The client may repeat its request."""
     issuer.silent = True
     async with Door(issuer, server=server, fetch_seconds=3600) as door:

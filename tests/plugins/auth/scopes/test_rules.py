@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 import pytest
@@ -10,11 +10,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
-from pegboard import Host, InsufficientScopeError, NotFoundError, Toolkit
-from pegboard.plugin import Method, Plugin, hookimpl
+from pegboard import Host, InsufficientScopeError, NotFoundError
+from pegboard.plugin import Method
 from pegboard.types import ANONYMOUS, LOCAL, Call, Caller, Failure, MethodResult, Outcome, Supplied
 from pegboard_plugins.auth.scopes import ScopesConfig, ScopesPlugin, _rules
-from tests.host.hosting import listed, make_host, pages
+from tests.host.hosting import listed, make_host, pages, plugin_of
 from tests.plugins.auth.scopes.docs_kit import make_kit
 
 EVERYTHING: dict[str, Any] = {
@@ -36,17 +36,9 @@ async def answer(call: Call) -> Outcome:
     return MethodResult({"done": True})
 
 
-class Jobs(Plugin):
-    @hookimpl
-    def register_methods(self) -> Iterable[Any]:
-        return [Method("jobs/get", answer)]
-
-
-def host_of(settings: Mapping[str, Any] = EVERYTHING, *kits: Toolkit, **more: Any) -> Host:
-    plugins = {"asks": ScopesPlugin, "jobs": Jobs, **more.pop("plugins", {})}
-    return make_host(
-        *(kits or (make_kit(), make_kit("other"))), plugins=plugins, config={"plugins": {"asks": settings}}
-    )
+def host_of(settings: Mapping[str, Any] = EVERYTHING) -> Host:
+    plugins = {"asks": ScopesPlugin, "jobs": plugin_of(register_methods=[Method("jobs/get", answer)])}
+    return make_host(make_kit(), make_kit("other"), plugins=plugins, config={"plugins": {"asks": settings}})
 
 
 def ann(scopes: str = "") -> Caller:

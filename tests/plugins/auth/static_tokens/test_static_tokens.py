@@ -7,12 +7,13 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
-from pegboard import Authorization, Context, Host, Toolkit
-from pegboard.plugin import Plugin, SecretStore, TokenSource, hookimpl
+from pegboard import Authorization, Host
+from pegboard.plugin import SecretStore, TokenSource
 from pegboard.types import ANONYMOUS, Caller, Supplied, TokenRequest
 from pegboard_plugins.auth.auth_providers import OAuth2
 from pegboard_plugins.auth.static_tokens import StaticTokensConfig
 from tests.host.hosting import authorization_error, failure, plugin_of, value
+from tests.plugins.auth.conftest import token_kit
 
 
 class Store(SecretStore):
@@ -29,20 +30,13 @@ class Store(SecretStore):
         return self.values.get(name)
 
 
-def hosting(*required: str, store: Store | None = None, other: type[Plugin] | None = None, **section: Any) -> Host:
+def hosting(*required: str, store: Store | None = None, sources: Any = (), **section: Any) -> Host:
     """Return a host with a tool for each required id. Without settings the plugin has no section."""
-    kit = Toolkit("t", prefix=False)
-    for name in required:
-
-        @kit.tool(name=name.lower().replace("-", "_").replace(".", "_"), requires_auth=OAuth2(id=name))
-        def use(context: Context) -> str:
-            """Use a token."""
-            return context.get_auth_token_or_empty()
-
+    kit = token_kit(**{name.lower().replace("-", "_").replace(".", "_"): OAuth2(id=name) for name in required})
     config: dict[str, Any] = {"host": {"autoload": False, "transports": [], "secret_stores": []}}
     if section:
         config["plugins"] = {"static_tokens": section}
-    plugins = {"store": plugin_of(stores=[store or Store()]), **({"other": other} if other else {})}
+    plugins = {"other": plugin_of(stores=[store or Store()], register_token_sources=sources)}
     return Host(config, toolkits={"t": kit}, plugins=plugins)
 
 
@@ -118,21 +112,14 @@ async def test_another_source_may_have_the_token() -> None:
         async def token(self, request: TokenRequest) -> Authorization | None:
             return Authorization("of another") if request.user_id == "ann" else None
 
-    class OtherPlugin(Plugin):
-        @hookimpl
-        def register_token_sources(self) -> list[TokenSource]:
-            return [OtherSource()]
-
-    async with hosting("github", other=OtherPlugin) as host:
+    async with hosting("github", sources=[OtherSource()]) as host:
         assert host.problems == ()
         assert "_TOKEN" not in str((await failure(host, "github")).error)
 
 
 @pytest.mark.needs("worker")
 @pytest.mark.parametrize("secret", ["ARCADE_WORKER_SECRET", "BROKEN"])
-async def test_secrets_of_the_host_and_of_a_broken_store_are_no_tokens(
-    caplog: pytest.LogCaptureFixture, secret: str
-) -> None:
+async def test_host_secrets_and_broken_stores_give_no_tokens(caplog: pytest.LogCaptureFixture, secret: str) -> None:
     store = Store(ARCADE_WORKER_SECRET="canary")
     async with hosting("github", store=store, tokens={"github": {"secret": secret}}) as host:
         await authorization_error(host, "github")

@@ -155,9 +155,7 @@ async def test_expired_tokens_are_forgotten(monkeypatch: pytest.MonkeyPatch) -> 
 @pytest.mark.parametrize(
     ("reply", "caller_ends", "exchanges"), [({}, None, 1), ({"expires_in": None}, None, 2), ({}, 0.0, 2)]
 )
-async def test_a_token_is_kept_while_both_tokens_are_valid(
-    reply: dict[str, Any], caller_ends: float | None, exchanges: int
-) -> None:
+async def test_valid_tokens_are_kept(reply: dict[str, Any], caller_ends: float | None, exchanges: int) -> None:
     async with ExchangeServer() as server:
         server.reply = reply
         tokens = source(section(server))

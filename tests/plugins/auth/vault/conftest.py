@@ -7,11 +7,12 @@ from typing import Any
 
 import pytest
 
-from pegboard import Context, Host, Toolkit
+from pegboard import Host
 from pegboard_plugins.auth.auth_providers import OAuth2
 from pegboard_plugins.auth.vault.login_flows import LoginFlow, LoginFlows, login_flows
 from pegboard_plugins.auth.vault.settings import VaultConfig
 from pegboard_plugins.auth.vault.vault_store import TokenKey, VaultToken
+from tests.plugins.auth.conftest import token_kit
 from tests.support.person import Person
 from tests.support.provider_server import ProviderServer
 
@@ -26,18 +27,7 @@ async def provider() -> AsyncIterator[ProviderServer]:
 
 def vault_host(settings: dict[str, Any], *scopes: str, more: tuple[str, ...] = ()) -> Host:
     """Return a host whose tools `use` and `use_more` return their token of the provider "acme"."""
-    kit = Toolkit("t", prefix=False)
-
-    @kit.tool(requires_auth=OAuth2(id="acme", scopes=scopes))
-    def use(context: Context) -> str:
-        """Use a token."""
-        return context.get_auth_token_or_empty()
-
-    @kit.tool(requires_auth=OAuth2(id="acme", scopes=[*scopes, *more]))
-    def use_more(context: Context) -> str:
-        """Use a token with more scopes."""
-        return context.get_auth_token_or_empty()
-
+    kit = token_kit(use=OAuth2(id="acme", scopes=scopes), use_more=OAuth2(id="acme", scopes=[*scopes, *more]))
     host = {"autoload": False, "transports": [], "secret_stores": []}
     return Host({"host": host, "plugins": {"vault": {"providers": {"acme": settings}}}}, toolkits={"t": kit})
 

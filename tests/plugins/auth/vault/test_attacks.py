@@ -29,9 +29,7 @@ async def closed(flows: LoginFlows) -> VaultToken | None:
     return await flows.tokens.load(KEY)
 
 
-async def test_a_response_of_another_issuer_is_refused_before_the_code_is_used(
-    provider: ProviderServer, person: Person
-) -> None:
+async def test_a_response_of_another_issuer_is_refused_at_once(provider: ProviderServer, person: Person) -> None:
     provider.answer = {"iss": "https://evil.example"}
     _, flow = await log_in(person, provider.settings(provider="google"))
     assert "authorization server" in await outcome(flow)
@@ -47,9 +45,7 @@ async def test_another_state_ends_no_login(change: dict[str, str], provider: Pro
     assert await closed(flows) is None
 
 
-async def test_a_stolen_state_is_useless_in_another_browser(
-    flows: LoginFlows, provider: ProviderServer, person: Person
-) -> None:
+async def test_a_stolen_state_is_useless_elsewhere(flows: LoginFlows, provider: ProviderServer, person: Person) -> None:
     """Also login CSRF: an attacker leads the victim's browser to the end of a login that it did not begin."""
     async with Person() as thief:
         flow = await flows.start(KEY, [])
@@ -88,9 +84,7 @@ async def test_an_injected_code_is_refused(flows: LoginFlows, provider: Provider
 
 
 @pytest.mark.parametrize("query", ["?url=https://evil.example", "?redirect_uri=https://evil.example", "?next=//evil"])
-async def test_the_link_redirects_to_the_provider_only(
-    query: str, flows: LoginFlows, provider: ProviderServer, person: Person
-) -> None:
+async def test_no_open_redirect(query: str, flows: LoginFlows, provider: ProviderServer, person: Person) -> None:
     flow = await flows.start(KEY, [])
     end = flow.url.partition("/login/")[0]
     await person.open(flow.url + query, until=f"{end}/callback")
@@ -139,9 +133,7 @@ async def test_metadata_must_name_addresses_with_https(name: str, url: str) -> N
 
 
 @pytest.mark.parametrize("description", ["{}", "https%3A%2F%2Fa%3Ftoken%3D{}", "{:z<30}", "x" * 190 + " {}"])
-async def test_a_token_in_a_description_is_masked(
-    description: str, flows: LoginFlows, provider: ProviderServer
-) -> None:
+async def test_tokens_in_descriptions_are_masked(description: str, flows: LoginFlows, provider: ProviderServer) -> None:
     """The description is shortened, and may quote the token."""
     secret = "refresh/0+canary=="
     for text in (secret, quote(secret, safe="")):
@@ -182,9 +174,7 @@ async def test_a_device_login_shows_only_a_safe_page_and_code(answer: dict[str, 
     ("interval", "seconds"),
     [("soon", 5.0), (True, 5.0), (-5, 1.0), (0, 1.0), (7, 7.0), (1e300, 60.0), (10**400, 60.0)],
 )
-async def test_the_interval_of_a_device_login_is_limited(
-    interval: object, seconds: float, provider: ProviderServer
-) -> None:
+async def test_device_login_intervals_are_limited(interval: object, seconds: float, provider: ProviderServer) -> None:
     provider.device["interval"] = interval
     login = await logins(provider.settings()).clients["acme"].start_device_login([])
     assert login.seconds == seconds

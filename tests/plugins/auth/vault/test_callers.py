@@ -83,9 +83,7 @@ async def test_a_caller_ends_the_own_login(network: Network, person: Person) -> 
     assert person.shown[0] in (400, 403)
 
 
-async def test_a_phished_link_gives_the_sender_no_token(
-    network: Network, provider: ProviderServer, person: Person
-) -> None:
+async def test_phished_links_give_no_token(network: Network, provider: ProviderServer, person: Person) -> None:
     network.issuer.user = "bob"
     await person.open(await network.link("eve"))
     assert person.shown[0] == 403
@@ -102,9 +100,7 @@ async def test_pages_are_served_at_their_own_address_only(network: Network) -> N
             assert (refused.status, b"belongs to http://127.0.0.1" in refused.body) == (403, True), path
 
 
-async def test_a_browser_without_the_callers_login_cannot_end_the_login(
-    network: Network, provider: ProviderServer
-) -> None:
+async def test_a_browser_without_the_callers_login_cannot_end_it(network: Network, provider: ProviderServer) -> None:
     """The sender logs in, and sends the page of the provider or the end of the login to another person."""
     async with Person() as eve, Person() as bob:
         network.issuer.user = "eve"
@@ -133,18 +129,14 @@ async def test_the_proof_of_another_browser_is_refused(network: Network, provide
 
 
 @pytest.mark.parametrize(("claim", "value"), [("nonce", "other"), ("aud", "other"), ("exp", 1)])
-async def test_an_id_token_of_another_login_proves_nothing(
-    network: Network, provider: ProviderServer, claim: str, value: str | int
-) -> None:
+async def test_foreign_id_tokens_fail(network: Network, provider: ProviderServer, claim: str, value: str | int) -> None:
     network.issuer.changed = {claim: value}
     assert (await network.log_in("ann")).shown[0] == 400
     assert provider.pages == []
     await network.served.wait_for_stderr(f"a caller cannot be identified: the ID token is invalid: {claim} ")
 
 
-async def test_an_id_token_needs_a_key_of_the_issuer(
-    network: Network, provider: ProviderServer, person: Person
-) -> None:
+async def test_id_tokens_need_a_key_of_the_issuer(network: Network, provider: ProviderServer, person: Person) -> None:
     link = await network.link("ann")
     network.issuer.keys = [public(OTHER_RSA_KEY, "one", "RS256")]
     await person.open(link)
@@ -163,9 +155,7 @@ async def test_another_claim_names_the_subject(tmp_path: Path, provider: Provide
         assert person.shown[0] == 200, person.shown
 
 
-async def test_a_host_with_an_https_address_serves_a_client_metadata_document(
-    tmp_path: Path, provider: ProviderServer
-) -> None:
+async def test_a_host_with_https_serves_a_client_metadata_document(tmp_path: Path, provider: ProviderServer) -> None:
     async with running(tmp_path, provider, url="https://tools.example.com") as network:
         answer = await network.served.request("GET", "/vault/client.json", [("Host", "tools.example.com")])
         document = json.loads(answer.body)

@@ -1,10 +1,11 @@
-"""`pegboard login`, `logins`, `whoami` and `logout`, as processes."""
+"""`pegboard login`, `logins`, `whoami` and `logout`, as processes, and the README of toolkit-github."""
 
 from __future__ import annotations
 
 import asyncio
 import json
 import os
+import re
 import sys
 from pathlib import Path
 from typing import Any
@@ -15,8 +16,10 @@ from pegboard_plugins.auth.vault.vault_store import VaultToken
 from tests.plugins.auth.vault import network_kit
 from tests.plugins.auth.vault.conftest import KEY, logins
 from tests.support.config import section
+from tests.support.environments import built_wheels, executable, make_environment
 from tests.support.person import Person
 from tests.support.provider_server import ProviderServer
+from tools.install import ROOT
 
 
 def configure(folder: Path, **providers: dict[str, Any]) -> None:
@@ -100,9 +103,7 @@ async def test_one_damaged_token_does_not_hide_the_others(tmp_path: Path, provid
 
 
 @pytest.mark.parametrize("is_json", [False, True])
-async def test_a_call_without_a_token_names_the_command_for_the_login(
-    tmp_path: Path, is_json: bool, provider: ProviderServer
-) -> None:
+async def test_calls_without_a_token_name_the_command(tmp_path: Path, is_json: bool, provider: ProviderServer) -> None:
     """The link of a call would end with its process."""
     configure(tmp_path, acme=provider.settings())
     call = ["call", "network_use", "--file", str(network_kit.__file__), *["--json"] * is_json]
@@ -147,3 +148,41 @@ async def test_a_logout_revokes_all_that_it_can_and_names_the_rest(
     assert (code, out) == (0, f"The token of acme is removed. {rest}".rstrip() + "\n"), errors
     sent = [form[member] for form, member in zip(provider.revocations, revoked, strict=True)]
     assert sent == ["refresh-0-canary" if name == "reddit" else "access-1-canary"] * len(revoked)
+
+
+SECTION = (ROOT / "toolkits/github/README.md").read_text("utf-8").partition("### Log in with a browser")[2]
+(COMMANDS,) = re.findall(r"^```sh\n(.*?)^```$", SECTION.partition("\n## ")[0], re.M | re.S)
+CONFIG = SECTION.partition("```toml\n")[2].partition("```")[0]
+ELSEWHERE = """
+authorization_endpoint = "{origin}/authorize"
+token_endpoint = "{origin}/token"
+account_endpoint = "{origin}/user"
+
+[toolkits.github]
+base_url = "{origin}"
+"""
+"""GitHub's addresses, replaced."""
+
+
+@pytest.mark.timeout(300)  # the first run makes an environment
+async def test_the_commands_in_the_readme_of_toolkit_github(
+    tmp_path: Path, provider: ProviderServer, person: Person, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """From wheels to a result, at a loopback server in place of GitHub."""
+    names = ("pegboard", "toolkit-github")
+    environment = await asyncio.to_thread(make_environment, "github", *names, wheels=built_wheels())
+    (tmp_path / "hostconfig.toml").write_text(CONFIG + ELSEWHERE.format(origin=provider.url), "utf-8")
+    monkeypatch.delenv("GITHUB_TOKEN", raising=False)
+    monkeypatch.setenv("GITHUB_CLIENT_SECRET", "client-secret-canary")
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.chdir(tmp_path)
+    outputs = []
+    for line in COMMANDS.splitlines():
+        browser = person if "login" in line else None
+        code, out, messages = await pegboard(None, *line.split()[1:], person=browser, python=executable(environment))
+        assert code == 0, messages
+        assert "canary" not in out + messages
+        outputs.append(out)
+    assert outputs[1] == "You are logged in at GitHub.\n"
+    assert json.loads(outputs[2])["login"] == "octocat"
+    assert (provider.pages[0]["scope"], provider.forms[0]["client_secret"]) == ("repo", "client-secret-canary")

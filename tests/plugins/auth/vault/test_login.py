@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import asyncio
+import sys
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
+from unittest.mock import AsyncMock
 
 import pytest
 
 from pegboard import Host, Toolkit, ToolResult, UpstreamError
 from pegboard.plugin import TokenSource
-from pegboard.types import Caller, Client, InputRequired, Supplied, ToolAuthorization
+from pegboard.types import Caller, InputRequired, Supplied, ToolAuthorization
+from pegboard.types import Client as Described
+from pegboard_client import Asked, Client, Program
 from pegboard_plugins.auth.auth_providers import OAuth2
 from pegboard_plugins.auth.vault import provider_client
 from pegboard_plugins.auth.vault.login_flows import LoginFlows
@@ -18,13 +23,15 @@ from pegboard_plugins.auth.vault.vault_source import VaultSource
 from pegboard_plugins.auth.vault.vault_store import VaultToken
 from pegboard_testing import TokenSourceContract
 from tests.host.hosting import WAIT, authorization_error, call, failure, value
+from tests.plugins.auth.vault import network_kit
 from tests.plugins.auth.vault.conftest import KEY, fresh_token, log_in, logins, vault_host
+from tests.support.config import section
 from tests.support.oidc import OidcProvider
 from tests.support.person import Person
 from tests.support.provider_server import ProviderServer
 from tests.support.rounds import Rounds
 
-SESSION = Client("test", "1", "2025-11-25", {"elicitation": {"url": {}}})
+SESSION = Described("test", "1", "2025-11-25", {"elicitation": {"url": {}}})
 ACME = {"client_id": "x", "issuer": "https://acme.example"}
 OIDC = {"client_id": "vault", "client_secret": "vault-secret-0123456789"}
 
@@ -81,9 +88,7 @@ async def test_a_call_in_rounds_ends_with_the_page(provider: ProviderServer, per
 
 
 async def test_a_declined_page_fails_the_call(provider: ProviderServer) -> None:
-    async def ask(method: str, params: dict[str, Any], **_: Any) -> dict[str, Any]:
-        return {"action": "decline"}
-
+    ask = AsyncMock(return_value={"action": "decline"})
     async with vault_host(provider.settings()) as host:
         await authorization_error(host, "use", client=SESSION, ask=ask)
         assert provider.pages == []
@@ -105,9 +110,7 @@ async def test_other_callers_than_the_operator_receive_no_token_and_no_link(
         assert caplog.text.count("a section [plugins.vault.callers] adds users of the host") == len(fields)
 
 
-async def test_a_failure_is_one_line_in_the_log_without_a_traceback(
-    state: Path, caplog: pytest.LogCaptureFixture
-) -> None:
+async def test_a_failure_is_one_log_line_without_a_traceback(state: Path, caplog: pytest.LogCaptureFixture) -> None:
     (state / "vault.db").touch(0o600)
     (state / "vault.db").write_bytes(b"no database" * 100)
     async with ProviderServer() as provider, vault_host(provider.settings()) as host:
@@ -147,14 +150,9 @@ async def test_a_device_login_waits_for_the_person(monkeypatch: pytest.MonkeyPat
     monkeypatch.setattr(provider_client, "MIN_DEVICE_SECONDS", 0.0)
     async with vault_host(provider.settings(device=True)) as host:
         provider.replies = [(400, {"error": "authorization_pending"}), (503, {})]
-        messages = []
-
-        async def ask(method: str, params: dict[str, Any], **_: Any) -> dict[str, Any]:
-            messages.append(params["message"])
-            return {"action": "accept"}
-
+        ask = AsyncMock(return_value={"action": "accept"})
         assert await value(host, "use", client=SESSION, ask=ask) == "access-3-canary"
-        assert "ABCD-EFGH" in messages[0]
+        assert "ABCD-EFGH" in ask.await_args_list[0].args[1]["message"]
         assert provider.forms[0]["device_code"] == "device-canary"
 
 
@@ -217,3 +215,42 @@ class TestVault(TokenSourceContract):
 
     def required(self) -> ToolAuthorization:
         return OAuth2(id="acme", scopes=["read"])
+
+
+URLS: Mapping[str, Any] = {"elicitation": {"url": {}}}
+
+
+@pytest.mark.parametrize("revision", ["2025-11-25", "2026-07-28"])
+async def test_a_call_waits_a_short_time_and_opens_the_page_once(
+    tmp_path: Path, revision: str, provider: ProviderServer, person: Person
+) -> None:
+    pages: list[str] = []
+
+    async def ask(question: Asked) -> Mapping[str, Any]:
+        pages.append(question.params["url"])
+        return {"action": "accept"}
+
+    settings = section("plugins.vault", {"wait_seconds": 0.01})
+    settings += section("plugins.vault.providers.acme", provider.settings())
+    (tmp_path / "host.toml").write_text(settings, "utf-8")
+    command = ["-m", "pegboard", "stdio", str(network_kit.__file__), "--config", str(tmp_path / "host.toml")]
+    program = Program(sys.executable, command, env={"PEGBOARD_STATE_DIR": str(tmp_path / "state")})
+    async with Client(program, revision=revision, ask=ask, capabilities=URLS) as client:
+        params: dict[str, Any] = {"name": "network_use", "arguments": {}}
+        late = await client.exchange("tools/call", params, ask=ask, capabilities=URLS)
+        if client.stateless:
+            [(key, question)] = late["inputRequests"].items()
+            pages.append(question["params"]["url"])
+            params |= {"requestState": late["requestState"], "inputResponses": {key: {"action": "accept"}}}
+            late = await client.exchange("tools/call", params, capabilities=URLS)
+            assert set(late) - {"_meta"} == {"resultType", "requestState"}
+            params = {**params, "requestState": late["requestState"], "inputResponses": {}}
+        else:
+            text = late["content"][0]["text"]
+            assert "Not logged in yet. Call again; the page is open for 9 more minutes." in text
+            assert pages[0] in text
+            assert late["_meta"]["pegboard/error"]["canRetry"] is True
+        await person.open(pages[0])
+        done = await client.exchange("tools/call", params, ask=ask, capabilities=URLS)
+    assert done["content"][0]["text"] == "access-1-canary"
+    assert len(pages) == 1

@@ -1,4 +1,4 @@
-"""The named providers: a server on loopback checks that requests have the form of each documentation."""
+"""The named providers, whose requests have the form of each documentation, and settings that cannot work."""
 
 from __future__ import annotations
 
@@ -6,10 +6,13 @@ from datetime import UTC, datetime
 from typing import Any
 
 import pytest
+from pydantic import ValidationError
 
 from pegboard_client import LoginFailedError
 from pegboard_plugins.auth import auth_providers
 from pegboard_plugins.auth.vault.named_providers import NAMED_PROVIDERS
+from pegboard_plugins.auth.vault.provider_client import ProviderClient
+from pegboard_plugins.auth.vault.settings import ProviderSettings, VaultConfig
 from pegboard_plugins.auth.vault.vault_store import VaultToken
 from tests.plugins.auth.vault.conftest import KEY, fresh_token, log_in, logins
 from tests.support.person import Person
@@ -61,7 +64,7 @@ def test_every_described_provider_has_its_addresses() -> None:
         ("x", {"scope": "offline.access a b", **PKCE}, BASIC),
     ],
 )
-async def test_a_login_has_the_form_of_its_documentation(
+async def test_a_login_has_the_documented_form(
     name: str, page: dict[str, str | None], form: dict[str, str], provider: ProviderServer, person: Person
 ) -> None:
     provider.reply = SLACK if name == "slack" else {}
@@ -134,9 +137,7 @@ async def test_a_public_client_of_slack_uses_pkce(provider: ProviderServer) -> N
         ("zoom", ACCESS | BASIC),
     ],
 )
-async def test_a_revocation_has_the_form_of_its_documentation(
-    name: str, sent: dict[str, str], provider: ProviderServer
-) -> None:
+async def test_a_revocation_has_the_documented_form(name: str, sent: dict[str, str], provider: ProviderServer) -> None:
     flows = logins(provider.settings(provider=name))
     assert await flows.clients["acme"].revoke(EXPIRED)
     assert provider.revocations == [sent]
@@ -151,9 +152,7 @@ async def test_a_refused_revocation_with_status_200_is_an_error(provider: Provid
 @pytest.mark.parametrize(
     ("name", "header", "value"), [("notion", "Notion-Version", "2025-09-03"), ("reddit", "User-Agent", "pegboard")]
 )
-async def test_requests_have_the_headers_of_a_provider(
-    name: str, header: str, value: str, provider: ProviderServer
-) -> None:
+async def test_requests_have_provider_headers(name: str, header: str, value: str, provider: ProviderServer) -> None:
     client = logins(provider.settings(provider=name)).clients["acme"]
     await client.revoke(await client.refresh(EXPIRED))
     assert [request.headers[header] for request in provider.requests] == [value, value]
@@ -168,9 +167,7 @@ async def test_figma_renews_at_its_own_address(provider: ProviderServer) -> None
 
 
 @pytest.mark.parametrize(("name", "member"), [("github", "scope"), ("twitch", "scopes")])
-async def test_a_device_login_has_the_form_of_its_documentation(
-    name: str, member: str, provider: ProviderServer
-) -> None:
+async def test_a_device_login_has_the_documented_form(name: str, member: str, provider: ProviderServer) -> None:
     pending = "message" if name == "twitch" else "error"
     provider.replies = [(400, {"status": 400, pending: "authorization_pending"})]
     provider.reply = {"scope": ["a", "b"]}
@@ -179,3 +176,45 @@ async def test_a_device_login_has_the_form_of_its_documentation(
     assert (await flow.done).startswith("You are logged in at")
     assert provider.devices[0][member] == "a b"
     await flows.close()
+
+
+OWN = {"authorization_endpoint": "https://a.example/a", "token_endpoint": "https://a.example/t"}
+
+
+@pytest.mark.parametrize(
+    ("more", "problem"),
+    [
+        ({"client_id": "a\nb"}, "client_id"),
+        ({"client_secret": ""}, "client_secret"),
+        ({"scopes": ["a b"]}, "list scopes separately"),
+        ({"parameters": {"state": "x"}}, "the host sets state itself: remove it"),
+        ({"parameters": {"code_challenge_method": "plain"}}, "remove it"),
+        ({"parameters": {"scope": "all"}}, "set scopes instead"),
+        *(({name: "http://a.example/x"}, "must be https") for name in (*OWN, "issuer", "account_endpoint")),
+        ({"token_endpoint": "nonsense"}, "invalid URL"),
+        ({"authorization_endpoint": "javascript:alert(1)"}, "invalid URL"),
+        ({"redirect_uri": "http://127.0.0.1:3000/end#part"}, "without a user and a fragment"),
+        ({"redirect_uri": "http://ann@127.0.0.1:3000/end"}, "without a user and a fragment"),
+        ({"redirect_uri": "http://127.0.0.1:3000/{end}"}, "without a user and a fragment"),
+    ],
+)
+def test_an_unusable_setting_is_refused(more: dict[str, Any], problem: str) -> None:
+    with pytest.raises(ValidationError, match=problem):
+        ProviderSettings.model_validate({"client_id": "x", **OWN, **more})
+
+
+def test_the_problem_of_a_provider_names_its_section() -> None:
+    with pytest.raises(ValidationError, match="acme is not a named provider") as caught:
+        VaultConfig.model_validate({"providers": {"acme": {"client_id": "x"}}})
+    assert caught.value.errors()[0]["loc"] == ("providers",)
+    with pytest.raises(ValidationError, match="githb is not a named provider: did you mean github"):
+        VaultConfig.model_validate({"providers": {"githb": {"client_id": "x"}}})
+
+
+def test_tokens_of_an_own_server_are_not_sent_to_the_named_provider() -> None:
+    """GitHub Enterprise Server: `account_endpoint` of github.com must not receive its tokens."""
+    facts = ProviderClient("github", ProviderSettings.model_validate({"client_id": "x", **OWN})).facts
+    assert (facts.account_endpoint, facts.device_endpoint, facts.revocation_endpoint) == ("", "", "")
+    named = ProviderSettings(client_id="x", issuer="https://login.microsoftonline.com/tenant/v2.0")
+    facts = ProviderClient("microsoft", named).facts  # the addresses are in the metadata
+    assert (facts.authorization_endpoint, facts.token_endpoint, facts.scopes) == ("", "", ("offline_access",))

@@ -137,9 +137,7 @@ async def test_a_renewal_replaces_only_the_token_that_it_renews(
     assert provider.revoked == (["refresh-1-canary"] if later is None else [])
 
 
-async def test_a_renewed_token_without_the_scopes_of_the_tool_is_not_used(
-    flows: LoginFlows, provider: ProviderServer
-) -> None:
+async def test_a_renewed_token_without_the_scopes_is_not_used(flows: LoginFlows, provider: ProviderServer) -> None:
     provider.reply = {"scope": "other"}
     assert await flows.tokens.fresh(KEY, ["read"]) is None
 

@@ -77,7 +77,6 @@ async def test_a_row_of_one_owner_is_not_accepted_for_another(state: Path) -> No
     await store.save(ANN, TOKEN)
     with closing(sqlite3.connect(state / "vault.db")) as file, file:
         file.execute("UPDATE records SET id = ?", (record_id(TOKENS, BEN),))
-    file.close()
     with pytest.raises(VaultError):
         await store.load(BEN)
 
@@ -96,7 +95,6 @@ async def test_a_damaged_row_is_one_error(state: Path, sealed: str) -> None:
     await store.save(ANN, TOKEN)
     with closing(sqlite3.connect(state / "vault.db")) as file, file:
         file.execute(f"UPDATE records SET content = {sealed}")
-    file.close()
     with pytest.raises(VaultError, match="pegboard logout acme"):
         await store.load(ANN)
 
