@@ -11,8 +11,9 @@ import pytest
 
 from pegboard import Host
 from pegboard.config import HostConfig
-from pegboard.plugin import Authenticator, Plugin, hookimpl
+from pegboard.plugin import Authenticator
 from pegboard.types import Caller, Change, Request, Response
+from tests.host.hosting import listening, plugin_of
 from tests.support import http_mcp
 from tests.support.http import Line
 from tests.support.http_mcp import Streaming, message, opened, stream
@@ -57,28 +58,18 @@ class Here:
     """A host in this process that serves over HTTP: `async with Here(config) as here`."""
 
     def __init__(self, config: Mapping[str, Any], door: Door | None = None) -> None:
-        class Doors(Plugin):
-            @hookimpl
-            def register_authenticators(self) -> list[Authenticator]:
-                return [door] if door is not None else []
-
-        self.host = Host(config_of(**config), plugins={"doors": Doors})
+        doors = plugin_of(register_authenticators=[door] if door else [])
+        self.host = Host(config_of(**config), plugins={"doors": doors})
         self.lines: list[Line] = []
 
     @asynccontextmanager
     async def serving(self) -> AsyncIterator[Here]:
-        opened: asyncio.Future[str] = asyncio.get_running_loop().create_future()
-        self.host.for_transports.on_opened = lambda address, _: opened.set_result(address)
-        async with self.host:
-            running = asyncio.create_task(self.host.run(["http"]))
-            self.port = int((await opened).rpartition(":")[2])
+        async with listening(self.host) as self.port:
             try:
                 yield self
             finally:
                 for line in self.lines:
                     line.abort()
-                running.cancel()
-                await asyncio.wait([running])
 
     async def connect(self) -> Line:
         self.lines.append(Line(*await asyncio.open_connection("127.0.0.1", self.port)))
@@ -115,9 +106,7 @@ async def assert_open(host: Host, streams: tuple[Streaming, Streaming]) -> None:
     [Response(401), Response(403), Caller("ben", scopes=ADA.scopes), Caller("ada"), RuntimeError("broken")],
     ids=["401", "403", "another caller", "fewer scopes", "broken"],
 )
-async def test_streams_of_a_caller_who_is_no_longer_admitted_end(
-    path: str, answer: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_streams_of_a_refused_caller_end(path: str, answer: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(http_mcp, "PATH", path)
     door = Door("mcp" if path == "/mcp" else "partners")
     profiles = {"profiles": {"own": {"tools": ["*"], "auth": "partners"}}}

@@ -1,4 +1,4 @@
-"""Sessions over HTTP: when a response begins, and sessions that are deleted."""
+"""Sessions over HTTP: when a response begins, sessions that are deleted, their limits in memory, and their records."""
 
 from __future__ import annotations
 
@@ -10,10 +10,12 @@ from typing import Any
 from unittest.mock import AsyncMock, Mock
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from pegboard import Host
 from pegboard.plugin import Bus, encode
-from pegboard.types import LOCAL, Client, EventStream, Response, ServerSentEvent
+from pegboard.types import ANONYMOUS, LOCAL, Caller, Client, EventStream, Response, ServerSentEvent
 from pegboard_plugins.protocols.mcp.http import resumption
 from pegboard_plugins.protocols.mcp.http.error_responses import StoreAwayError
 from pegboard_plugins.protocols.mcp.http.http_session import HttpSession
@@ -22,6 +24,7 @@ from pegboard_plugins.protocols.mcp.http.memory_store import MemoryEventStore, M
 from pegboard_plugins.protocols.mcp.http.session_call import SessionCall
 from pegboard_plugins.protocols.mcp.http.session_endpoint import SessionEndpoint
 from pegboard_plugins.protocols.mcp.http.session_messages import SessionMessages
+from pegboard_plugins.protocols.mcp.http.session_record import SessionRecord, decode_record, encode_record, owner_of
 from pegboard_plugins.protocols.mcp.http.session_stream import MAX_LEFT_BYTES, EventId, SessionStream, StreamRetention
 from pegboard_plugins.protocols.mcp.settings import McpConfig
 from tests.host.hosting import kit_of, never, until
@@ -33,24 +36,33 @@ from tests.support.peer import WAIT
 NO_CHANGES: Any = Mock()
 
 
-class Store(MemorySessionStore):
-    """A store whose reads and removals wait for a test."""
+class SlowStore(MemorySessionStore):
+    """A store that reads at once and writes late, or fails, as a test decides."""
 
     def __init__(self) -> None:
         super().__init__(10, 60)
-        self.asked, self.may_give, self.may_remove = asyncio.Event(), asyncio.Event(), asyncio.Event()
-        self.may_give.set()
+        self.reads: list[asyncio.Event] = []
+        self.writes: list[asyncio.Event] = []
+        self.error: Exception | None = None
 
     async def get(self, session_id: str) -> Mapping[str, bytes] | None:
         record = await super().get(session_id)
-        self.asked.set()
-        await self.may_give.wait()
+        await self._wait(self.reads)
         return record
 
+    async def update(self, session_id: str, changes: Mapping[str, bytes | None]) -> bool:
+        await self._wait(self.writes)
+        if self.error is not None:
+            raise self.error
+        return await super().update(session_id, changes)
+
     async def remove(self, session_id: str) -> None:
-        self.asked.set()
-        await self.may_remove.wait()
+        await self._wait(self.writes)
         await super().remove(session_id)
+
+    async def _wait(self, events: list[asyncio.Event]) -> None:
+        if events:
+            await events.pop(0).wait()
 
 
 async def opened(
@@ -84,7 +96,7 @@ async def test_fields_of_a_later_version_survive_an_update() -> None:
 
 async def test_no_request_waits_until_its_session_is_marked_as_used() -> None:
     """The store may be away, and the request may have waited for it already."""
-    sessions, session = await opened(Store())
+    sessions, session = await opened(MemorySessionStore(10, 60))
     session.open_standalone()
     session.used_at -= 60
     assert not sessions.let_go(session)
@@ -206,51 +218,28 @@ async def test_a_call_ends_quietly_in_the_turn_in_which_it_arrives(method: str, 
 
 
 async def test_a_session_is_gone_from_the_beginning_of_its_deletion() -> None:
-    store = Store()
+    store = SlowStore()
     sessions, session = await opened(store)
+    store.writes = [late := asyncio.Event()]
     closing = asyncio.create_task(sessions.close(session))
-    await store.asked.wait()
+    await until(lambda: not store.writes)
     assert await sessions.find(session.id, LOCAL, NO_CHANGES) is None
-    store.may_remove.set()
+    late.set()
     await closing
     assert not sessions._deleted
 
 
 async def test_a_session_that_was_found_before_it_was_deleted_is_gone() -> None:
-    store = Store()
-    store.may_give.clear()
-    store.may_remove.set()
+    store = SlowStore()
     sessions, session = await opened(store)
     sessions._live.clear()  # as another request of an idle session finds it
+    store.reads = [late := asyncio.Event()]
     finding = asyncio.create_task(sessions.find(session.id, LOCAL, NO_CHANGES))
-    await store.asked.wait()
+    await until(lambda: not store.reads)
     await sessions.close(session)
-    store.may_give.set()
+    late.set()
     assert await finding is None
     assert await store.get(session.id) is None
-
-
-class SlowStore(MemorySessionStore):
-    """A store that reads at once and writes late, or fails, as a test decides."""
-
-    def __init__(self) -> None:
-        super().__init__(10, 60)
-        self.reads: list[asyncio.Event] = []
-        self.writes: list[asyncio.Event] = []
-        self.error: Exception | None = None
-
-    async def get(self, session_id: str) -> Mapping[str, bytes] | None:
-        record = await super().get(session_id)
-        if self.reads:
-            await self.reads.pop(0).wait()
-        return record
-
-    async def update(self, session_id: str, changes: Mapping[str, bytes | None]) -> bool:
-        if self.writes:
-            await self.writes.pop(0).wait()
-        if self.error is not None:
-            raise self.error
-        return await super().update(session_id, changes)
 
 
 async def stored(store: SlowStore, session: HttpSession) -> Any:
@@ -427,3 +416,88 @@ async def test_a_message_that_is_being_stored_survives_the_loss_of_its_connectio
     async with asyncio.timeout(WAIT):
         while await kept.after("session", stream.id, -1) != [(0, b"{}")]:  # noqa: ASYNC110
             await asyncio.sleep(0)
+
+
+class Clock:
+    """Time that passes when a test says so."""
+
+    now = 0.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+async def test_idle_sessions_are_forgotten_and_make_room() -> None:
+    clock = Clock()
+    store = MemorySessionStore(2, 60, clock)
+    assert [await store.create(name, "ada", {}) for name in ("a", "b", "c")] == [True, True, False]
+    clock.now = 50
+    assert await store.update("a", {})
+    clock.now = 70
+    assert await store.get("b") is None
+    assert [await store.create(name, "ada", {}) for name in ("c", "d")] == [True, False]
+    await store.remove("c")
+    assert await store.create("d", "ada", {}) is True
+    clock.now = 200
+    assert await store.get("a") is None
+    assert (await store.count("ada"), store._of_owners) == (0, {})
+
+
+async def test_events_of_all_sessions_have_a_limit() -> None:
+    store = MemoryEventStore(500, 500, 60)
+    for number in range(10):
+        await store.append(f"s{number}", "a", 0, b"x" * 100)
+    assert await store.after("s0", "a", 0) is None
+    assert await store.after("s9", "a", 0) == []
+
+
+async def test_old_streams_are_forgotten_and_leave_nothing() -> None:
+    clock = Clock()
+    store = MemoryEventStore(10**6, 10**6, 60, clock)
+    for session_id in ("s", "t"):
+        await store.append(session_id, "a", 0, b"x")
+    clock.now = 61
+    assert await store.after("s", "a", 0) is None
+    assert (store._kept, store._streams, store._sizes, store._size) == ({}, {}, {}, 0)
+
+
+TEXT = st.text(max_size=5)
+OBJECTS = st.dictionaries(TEXT, st.none() | st.lists(st.integers() | st.booleans() | TEXT, max_size=3), max_size=3)
+NAMES = st.none() | TEXT
+CALLERS = st.tuples(NAMES, st.booleans(), NAMES, NAMES).map(
+    lambda values: Caller(values[0], values[1], client_id=values[2], issuer=values[3])
+)
+CLIENTS = st.tuples(TEXT, TEXT, TEXT, OBJECTS).map(lambda values: Client(*values))
+RECORDS = st.tuples(CLIENTS, CALLERS, st.frozensets(TEXT, max_size=3)).map(lambda values: SessionRecord(*values))
+SAMPLE = SessionRecord(Client("c"), Caller("alice"), frozenset(("tools",)))
+
+
+@given(record=RECORDS)
+def test_every_field_comes_back(record: SessionRecord) -> None:
+    decoded = decode_record(encode_record(record))
+    assert decoded == record._replace(caller=record.caller.identity)
+
+
+def changed(**members: Any) -> bytes:
+    return json.dumps({**json.loads(encode_record(SAMPLE)), **members}).encode()
+
+
+def test_members_of_a_later_version_are_ignored() -> None:
+    assert decode_record(changed(more=1)) == SAMPLE
+
+
+OTHER_BYTES = [b"", b"[]", b"null", b'{"version":3}', b"\xff"]
+OTHER_RECORDS = [changed(version=2), changed(caller=None), changed(caller=[]), changed(client=5), changed(offered=5)]
+
+
+@pytest.mark.parametrize("data", [*OTHER_BYTES, *OTHER_RECORDS])
+def test_other_bytes_are_refused(data: bytes) -> None:
+    with pytest.raises(ValueError, match=r"."):
+        decode_record(data)
+
+
+def test_owners_are_callers_and_anonymous_addresses() -> None:
+    ann = Caller("ann", issuer="https://issuer.example")
+    callers = [(ann, "a"), (ann._replace(issuer=None), ""), (LOCAL, ""), (ANONYMOUS, "a"), (ANONYMOUS, "b")]
+    assert len({owner_of(caller, peer) for caller, peer in callers}) == len(callers)
+    assert owner_of(ann, "a") == owner_of(ann._replace(scopes=frozenset({"x"}), client_id="app"), "b")

@@ -1,4 +1,4 @@
-"""The rates of notifications: changes of lists and resources, progress, and log messages."""
+"""The rates of notifications, and messages that wait for a client that does not read."""
 
 from __future__ import annotations
 
@@ -10,13 +10,16 @@ from typing import Any
 import pytest
 
 from pegboard import Context
+from pegboard.plugin import Connection
 from pegboard.types import Change
 from pegboard_plugins.protocols.mcp import progress_reports
 from pegboard_plugins.protocols.mcp.change_broadcaster import ChangeBroadcaster
+from pegboard_plugins.protocols.mcp.connection_writer import ConnectionWriter, SendQueue
 from pegboard_plugins.protocols.mcp.log_limit import LogLimit
+from pegboard_plugins.protocols.mcp.message_queue import MessageQueue
 from pegboard_plugins.protocols.mcp.progress_reports import ProgressReports
 from pegboard_testing import connect
-from tests.host.hosting import kit_of
+from tests.host.hosting import kit_of, never
 
 TOOLS, BOOK = Change("tools"), Change("resource", "x://book")
 
@@ -59,9 +62,6 @@ def broadcast(
     """Make changes at these times. Return when the listener is notified, and of what."""
     loop = Timeline()
     watchers: list[Callable[[Change], None]] = []
-
-    async def never() -> None:
-        await loop.create_future()
 
     def watch(watcher: Callable[[Change], None]) -> Callable[[], None]:
         watchers.append(watcher)
@@ -149,3 +149,45 @@ async def test_a_client_receives_log_messages_at_the_rate_of_the_settings(revisi
     async with connect(kit_of(talk), plugins=plugins, revision=revision) as client:
         await client.call("talk")
         assert [log.data for log in client.logs] == ["0"]
+
+
+class Line(Connection):
+    """A connection that takes as many messages as a test lets it."""
+
+    peer = "test"
+
+    def __init__(self) -> None:
+        self.sent: list[bytes] = []
+        self.room = asyncio.Semaphore(0)
+
+    def send(self, message: bytes) -> None:
+        self.sent.append(message)
+
+    async def drain(self) -> None:
+        await self.room.acquire()
+
+    async def close(self) -> None:
+        """Close nothing."""
+
+    async def take(self, count: int) -> list[bytes]:
+        for _ in range(count):
+            self.room.release()
+        for _ in range(20):
+            await asyncio.sleep(0)
+        return self.sent
+
+
+async def test_a_response_waits_behind_its_notifications_and_delays_no_other_queue() -> None:
+    line, sent = Line(), asyncio.Event()
+    writer, changes = ConnectionWriter(line), MessageQueue()
+    queue = SendQueue(line, writer, sent.set)
+    for message, keep in ((b"first", True), (b"note", False), (b"response", True)):
+        queue.send(message, keep=keep)
+    changes.send(b"changed", key="tools")
+    writer.write_soon(changes)
+    assert (await line.take(0), queue.kept) == ([b"first"], 1)
+    assert (await line.take(5), queue.kept) == ([b"first", b"note", b"changed", b"response"], 0)
+    assert sent.is_set()
+    queue.send(b"last", keep=False)
+    queue.end()
+    assert line.sent[-1] == b"last"

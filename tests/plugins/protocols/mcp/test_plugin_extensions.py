@@ -8,21 +8,11 @@ from typing import Any
 import pytest
 
 from pegboard import MCPError
-from pegboard.plugin import (
-    Contributions,
-    Extension,
-    Method,
-    NotificationHandler,
-    Plugin,
-    ProtocolError,
-    Subscription,
-    Topic,
-    hookimpl,
-)
+from pegboard.plugin import Contributions, Extension, Method, NotificationHandler, ProtocolError, Subscription, Topic
 from pegboard.types import LOCAL, Call, Client, MethodResult, Notify, Outcome
 from pegboard_plugins.protocols.mcp.notification_dispatcher import MAX_RUNNING_NOTIFICATIONS, NotificationDispatcher
 from pegboard_plugins.protocols.mcp.plugin_extensions import require_method, subscribe_topics
-from tests.host.hosting import make_host, until
+from tests.host.hosting import make_host, plugin_of, until
 
 ACME = "com.acme/x"
 DECLARED: dict[str, Any] = {"extensions": {ACME: {}}}
@@ -75,9 +65,7 @@ def test_a_method_of_an_extension_is_for_clients_that_declare_it(extension: Exte
         (KeyError("canary-7f3a91"), DECLARED, "Internal error"),
     ],
 )
-def test_a_subscription_that_fails_leaves_nothing_open(
-    fails: Exception | None, declared: dict[str, Any], message: str
-) -> None:
+def test_a_failed_subscription_leaves_nothing(fails: Exception | None, declared: dict[str, Any], message: str) -> None:
     opened: list[str] = []
 
     def begin(call: Call, wanted: Any, notify: Notify) -> Subscription:
@@ -104,12 +92,8 @@ async def test_notifications_beyond_the_limit_are_dropped() -> None:
         received.append(call.params["n"])
         await gate.wait()
 
-    class Handling(Plugin):
-        @hookimpl
-        def register_methods(self) -> list[NotificationHandler]:
-            return [NotificationHandler("notifications/x", handle)]
-
-    async with make_host(plugins={"p": Handling}) as host:
+    handling = plugin_of(register_methods=[NotificationHandler("notifications/x", handle)])
+    async with make_host(plugins={"p": handling}) as host:
         dispatcher = NotificationDispatcher(host.for_protocols)
         for number in range(MAX_RUNNING_NOTIFICATIONS + 5):
             dispatcher.dispatch_notification("notifications/x", {"n": number}, LOCAL, None)

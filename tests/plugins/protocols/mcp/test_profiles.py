@@ -13,7 +13,7 @@ from multidict import CIMultiDict
 
 from pegboard import Context, Host, NotFoundError, ToolAnnotations, Toolkit, ToolResult, tool
 from pegboard.config import HostConfig
-from pegboard.plugin import Gate, Method, Middleware, Plugin, ProtocolError, hookimpl
+from pegboard.plugin import Gate, Method, Middleware, ProtocolError
 from pegboard.types import LOCAL, Call, Caller, CallNext, ItemKind, MethodResult, Outcome, Request, Response
 from pegboard_testing import TestClient, connect
 from tests.host.hosting import plugin_of
@@ -205,21 +205,14 @@ async def test_a_resource_outside_the_profile_cannot_be_subscribed_to() -> None:
             await client.request("resources/subscribe", {"uri": "kit://closed"})
 
 
-class Extra(Plugin):
-    """Adds a method, which a profile does not restrict and so does not serve."""
-
-    async def handle(self, call: Call) -> MethodResult:
+async def test_methods_of_plugins_are_not_served() -> None:
+    async def say(call: Call) -> MethodResult:
         return MethodResult({"said": 1})
 
-    @hookimpl
-    def register_methods(self) -> list[Method]:
-        return [Method("com.example/say", self.handle)]
-
-
-async def test_methods_of_plugins_are_not_served() -> None:
-    async with connect(make_kit(), plugins={"extra": Extra}) as client:
+    plugins = {"extra": plugin_of(register_methods=[Method("com.example/say", say)])}
+    async with connect(make_kit(), plugins=plugins) as client:
         assert (await client.request("com.example/say"))["said"] == 1
-    async with serving({"read_only": True}, plugins={"extra": Extra}) as client:
+    async with serving({"read_only": True}, plugins=plugins) as client:
         with pytest.raises(ProtocolError, match="Method not found"):
             await client.request("com.example/say")
 

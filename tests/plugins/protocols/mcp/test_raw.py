@@ -8,11 +8,20 @@ from typing import Any
 
 import pytest
 
-from pegboard import Context
-from pegboard.plugin import Plugin, PromptDefinition, ResourceDefinition, ToolDefinition, hookimpl
-from pegboard.types import RawResult
+from pegboard import Context, ToolResult
+from pegboard.plugin import (
+    Middleware,
+    Plugin,
+    PromptDefinition,
+    ProtocolError,
+    ResourceDefinition,
+    ToolDefinition,
+    hookimpl,
+)
+from pegboard.types import Call, CallNext, Outcome, RawResult
 from pegboard_plugins.protocols.mcp.raw_objects import raw_result
 from pegboard_testing import connect
+from tests.host.hosting import kit_of, plugin_of, work
 
 LOOK = {"type": "object", "properties": {"a": {"type": "string", "pattern": "(?=x)"}}, "$schema": "urn:unknown"}
 TOOL: dict[str, Any] = {
@@ -80,14 +89,10 @@ class Proxy(Plugin):
         return [PromptDefinition(self.prompt, name="p", raw=PROMPT, completions={"topic": self.complete})]
 
 
-def connected(revision: str) -> Any:
-    return connect(Proxy, revision=revision)
-
-
 @pytest.mark.parametrize("revision", ["2024-11-05", "2025-06-18", "2026-07-28"])
 async def test_raw_definitions_and_results_pass_unchanged(revision: str) -> None:
     is_new, structured = revision == "2026-07-28", revision >= "2025-06-18"
-    async with connected(revision) as client:
+    async with connect(Proxy, revision=revision) as client:
         listed = (await client.request("tools/list"))["tools"][0]
         expected = {name: member for name, member in TOOL.items() if name not in ("execution", "icons")}
         wrapped: dict[str, Any] = {"$schema": "urn:unknown", "type": "object", "required": ["result"]}
@@ -110,7 +115,7 @@ async def test_raw_definitions_and_results_pass_unchanged(revision: str) -> None
 
 @pytest.mark.parametrize("revision", ["2025-06-18", "2026-07-28"])
 async def test_raw_resources_templates_and_prompts(revision: str) -> None:
-    async with connected(revision) as client:
+    async with connect(Proxy, revision=revision) as client:
         (resource,) = (await client.request("resources/list"))["resources"]
         assert resource["future"] == 1
         assert resource.keys().isdisjoint({"size", "annotations"})  # clients would reject the list for their values
@@ -135,7 +140,7 @@ async def test_raw_resources_templates_and_prompts(revision: str) -> None:
 
 
 async def test_the_host_limits_the_size_of_raw_results() -> None:
-    async with connected("2026-07-28") as client:
+    async with connect(Proxy, revision="2026-07-28") as client:
         result = await client.request("tools/call", {"name": "tiny", "arguments": {}})
         assert (result["isError"], "more than 9 bytes" in result["content"][0]["text"]) == (True, True), result
 
@@ -185,7 +190,22 @@ async def test_a_definition_that_harms_clients_is_reported(raw: Any, message: st
 
 @pytest.mark.parametrize("revision", ["2025-06-18", "2026-07-28"])
 async def test_a_resource_learns_of_subscriptions(revision: str) -> None:
-    async with connected(revision) as client:
+    async with connect(Proxy, revision=revision) as client:
         await client.listen("m://2")
         heard = await client.heard("notifications/resources/updated")
         assert heard["params"]["uri"] == "m://2"
+
+
+@pytest.mark.parametrize("changes", [{"value": object()}, {"meta": 5}], ids=["value", "type"])
+async def test_unencodable_outcomes_have_an_error_id(changes: dict[str, Any], caplog: pytest.LogCaptureFixture) -> None:
+    class Spoiling(Middleware):
+        async def on_call_tool(self, call: Call, call_next: CallNext) -> Outcome:
+            outcome = await call_next(call)
+            assert isinstance(outcome, ToolResult)
+            return outcome._replace(**changes)
+
+    plugins = {"spoiler": plugin_of(middleware=[Spoiling()])}
+    async with connect(kit_of(work), plugins=plugins, revision="2026-07-28") as client:
+        with pytest.raises(ProtocolError, match="Internal error") as caught:
+            await client.call("work")
+    assert f"error {caught.value.data['errorId']} in tools/call 'work': TypeError: " in caplog.text

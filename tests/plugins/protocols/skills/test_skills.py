@@ -22,8 +22,6 @@ from tests.support.distributions import make_distribution
 from tests.support.mcp_client import NEWEST, TRANSPORTS, McpServer
 from tests.support.rules import Added
 
-pytestmark = pytest.mark.asyncio
-
 ENTRY = {
     "type": "object",
     "properties": {

@@ -35,8 +35,6 @@ from pegboard_plugins.support.login_questions import LoginQuestions, PendingLogi
 from pegboard_plugins.support.memory_records import MemoryRecordStore
 from tests.host.hosting import make_host, nothing, until
 
-pytestmark = pytest.mark.asyncio
-
 ANN, BOB = Caller("ann", issuer="https://issuer.example"), Caller("bob", issuer="https://issuer.example")
 ABLE: dict[str, Any] = {"extensions": {TASKS_EXTENSION: {}}, "elicitation": {"form": {}, "url": {}}}
 MODERN = Client("test", "1", "2026-07-28", ABLE)

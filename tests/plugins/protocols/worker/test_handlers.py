@@ -46,11 +46,6 @@ async def test_names_and_versions_match_in_any_case(engine: Engine) -> None:
         assert (reply.status, reply.body) == (404, {"code": -32602, "message": f"Unknown tool: {named}"})
 
 
-async def test_a_tool_learns_that_it_has_no_session(engine: Engine) -> None:
-    error = (await output(engine, "Remember"))["error"]
-    assert "the worker protocol have no sessions" in error["message"]
-
-
 @pytest.mark.parametrize("path", ["tools/invoke", "resources/list", "resources/read"])
 async def test_a_body_must_be_a_json_object(engine: Engine, path: str) -> None:
     invalid = [b"", b"[]", b"null", b'{"a":1,"a":2', b'{"tool": NaN}', b'{"inputs":' * 10_000]
@@ -213,13 +208,14 @@ async def test_requests_share_no_context(engine: Engine) -> None:
     assert "MY_SECRET" in str(await output(engine, "NeedsSecret", None, "DemoKit"))
 
 
-async def test_the_context_works_but_for_requests_to_the_client(engine: Engine) -> None:
+async def test_the_context_works_but_for_sessions_and_requests_to_the_client(engine: Engine) -> None:
     for name, part in (("call", "0.5"), ("read", "content='list'"), ("prompt", "Hello."), ("once", "5")):
         assert part in (await output(engine, "ContextFeature", {"name": name}))["value"]
     for name in ("ask", "create_message", "elicit", "elicit_url", "list_roots", "send_request"):
         error = (await output(engine, "ContextFeature", {"name": name}))["error"]
         assert error["message"].startswith(f"[{FATAL}] InteractionError during execution of tool '")
         assert (error["can_retry"], error["status_code"]) == (False, 500)
+    assert "the worker protocol have no sessions" in (await output(engine, "Remember"))["error"]["message"]
 
 
 async def test_log_messages_and_progress_are_logs_of_one_of_four_levels(engine: Engine) -> None:
