@@ -14,7 +14,7 @@ from pegboard.types import LOCAL, Caller, Client, Supplied
 from pegboard_plugins.operation import cache
 from pegboard_plugins.operation.cache import CachePlugin
 from pegboard_testing import connect
-from tests.host.hosting import call, make_host, plugin_of, until, value
+from tests.host.hosting import call, make_host, passing, plugin_of, until, value
 from tests.support.schemas import LEGACY, MODERN
 
 SAFE = ToolAnnotations(read_only=True, idempotent=True)
@@ -102,43 +102,32 @@ async def test_equal_calls_of_a_caller_share_a_result() -> None:
         assert await counts(host, "outer", {}, {}) == [3, 4]
 
 
-@pytest.mark.parametrize(
-    ("first", "second"),
-    [
-        ({"caller": ANN}, {"caller": BOB}),
-        ({"caller": ANN}, {"caller": ANN._replace(scopes=frozenset("a"))}),
-        ({"caller": ANN}, {"caller": ANN._replace(issuer="https://b.example")}),
-        ({"caller": ANN}, {"caller": ANN._replace(extra={"team": 1})}),
-        ({"session_id": "1"}, {"session_id": "2"}),
-        ({"caller": Caller(), "session_id": "1"}, {"caller": Caller(), "session_id": "2"}),
-        ({"client": Client("a")}, {"client": Client("b")}),
-        ({"client": Client()}, {"client": Client(capabilities={"sampling": {}})}),
-        ({"arguments": {"what": 1}}, {"arguments": {"what": True}}),
-        ({"arguments": {"what": 1}}, {"arguments": {"what": "1"}}),
-    ],
-)
-async def test_different_calls_share_nothing(first: dict[str, Any], second: dict[str, Any]) -> None:
-    async with hosting(Calls()) as host:
-        assert await counts(host, "safe", {**first}, {**second}, {**first}, {**second}) == [1, 2, 1, 2]
+SHARED, APART, NEVER = [1, 1, 1, 1], [1, 2, 1, 2], [1, 2, 3, 4]
+GIVEN, ODD = Supplied(Authorization("t")), ANN._replace(extra={"x": object()})
 
 
 @pytest.mark.parametrize(
-    "fields",
+    ("first", "second", "results"),
     [
-        {"caller": Caller()},
-        {"caller": ANN, "supplied": Supplied(Authorization("t"))},
-        {"caller": ANN._replace(extra={"x": object()})},
+        ({"caller": ANN}, {"caller": ANN._replace(expires_at=9e9)}, SHARED),
+        ({"caller": ANN}, {"caller": BOB}, APART),
+        ({"caller": ANN}, {"caller": ANN._replace(scopes=frozenset("a"))}, APART),
+        ({"caller": ANN}, {"caller": ANN._replace(issuer="https://b.example")}, APART),
+        ({"caller": ANN}, {"caller": ANN._replace(extra={"team": 1})}, APART),
+        ({"session_id": "1"}, {"session_id": "2"}, APART),
+        ({"caller": Caller(), "session_id": "1"}, {"caller": Caller(), "session_id": "2"}, APART),
+        ({"client": Client("a")}, {"client": Client("b")}, APART),
+        ({"client": Client()}, {"client": Client(capabilities={"sampling": {}})}, APART),
+        ({"arguments": {"what": 1}}, {"arguments": {"what": True}}, APART),
+        ({"arguments": {"what": 1}}, {"arguments": {"what": "1"}}, APART),
+        ({"caller": Caller()}, {"caller": Caller()}, NEVER),
+        ({"caller": ANN, "supplied": GIVEN}, {"caller": ANN, "supplied": GIVEN}, NEVER),
+        ({"caller": ODD}, {"caller": ODD}, NEVER),
     ],
-    ids=["anonymous", "supplied", "claims"],
 )
-async def test_calls_that_are_not_cached(fields: dict[str, Any]) -> None:
+async def test_calls_share_a_result(first: dict[str, Any], second: dict[str, Any], results: list[int]) -> None:
     async with hosting(Calls()) as host:
-        assert await counts(host, "safe", {**fields}, {**fields}) == [1, 2]
-
-
-async def test_an_expiry_of_the_token_does_not_matter() -> None:
-    async with hosting(Calls()) as host:
-        assert await counts(host, "safe", {"caller": ANN}, {"caller": ANN._replace(expires_at=9e9)}) == [1, 1]
+        assert await counts(host, "safe", {**first}, {**second}, {**first}, {**second}) == results
 
 
 async def test_errors_are_not_cached() -> None:
@@ -262,11 +251,7 @@ async def test_tools_can_be_selected() -> None:
 
 
 def test_the_cache_runs_inside_all_other_middleware() -> None:
-    @around("tools/call", name="zeta")
-    async def last(call: Any, call_next: Any) -> Any:
-        return await call_next(call)
-
-    plugins = {"cached": CachePlugin, "zeta": plugin_of(middleware=[last])}
+    plugins = {"cached": CachePlugin, "zeta": plugin_of(middleware=[around("tools/call", name="zeta")(passing)])}
     host = make_host(plugins=plugins, middleware=["cached"])
     assert [link.name for link in host.load().middleware] == ["zeta", "cached"]
 

@@ -20,6 +20,7 @@ from pegboard_plugins.operation.large_results import (
 )
 from pegboard_testing import connect
 from tests.host.hosting import make_host
+from tests.support.schemas import REVISIONS
 
 LIMIT = 1000
 CONFIG = {"plugins": {"large_of_test": {"preview_bytes": 10, "max_result_bytes": 5000}}}
@@ -143,26 +144,19 @@ async def test_only_the_caller_reads_a_result_in_its_session(caller: Caller, ses
     assert (await plugin._read_for_another(request) == whole(10)) == is_read
 
 
-@pytest.mark.parametrize("revision", ["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25", "2026-07-28"])
-async def test_clients_without_links_receive_the_error(revision: str) -> None:
-    async with connect(kit_of(), plugins={"large_results": {"preview_bytes": 10}}, revision=revision) as client:
-        result = (await client.call("text", {"size": 3000})).raw
-        has_link = result["content"][-1]["type"] == "resource_link"
-        assert (has_link, result["isError"]) == ((True, False) if revision >= "2025-06-18" else (False, True))
-        if has_link:
-            contents = await client.read(result["content"][-1]["uri"])
-            assert contents.text == "\u00e4" * 1500
+TOOLS, LINKED = {"tools": ["*"]}, {"tools": ["*"], "resources": ["pegboard://large-results/{id}"]}
 
 
-@pytest.mark.parametrize("revision", ["2025-11-25", "2026-07-28"])
 @pytest.mark.parametrize(
-    ("profile", "has_link"),
-    [({"tools": ["*"]}, False), ({"tools": ["*"], "resources": ["pegboard://large-results/{id}"]}, True)],
+    ("profile", "revision", "has_link"),
+    [
+        *((None, revision, revision >= "2025-06-18") for revision in REVISIONS),
+        *((TOOLS, revision, False) for revision in REVISIONS[-2:]),
+        *((LINKED, revision, True) for revision in REVISIONS[-2:]),
+    ],
 )
-async def test_a_profile_without_the_template_receives_the_error(
-    profile: dict[str, Any], has_link: bool, revision: str
-) -> None:
-    mcp = {"profiles": {"part": profile}, "stream_profile": "part"}
+async def test_clients_that_cannot_read_links_receive_the_error(profile: Any, revision: str, has_link: bool) -> None:
+    mcp = {} if profile is None else {"profiles": {"part": profile}, "stream_profile": "part"}
     config = {"plugins": {"mcp": mcp, "large_results": {}}}
     async with connect(kit_of(), hostconfig=config, revision=revision) as client:
         result = (await client.call("text", {"size": 3000})).raw

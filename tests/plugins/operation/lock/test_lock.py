@@ -26,6 +26,7 @@ from pegboard_plugins.support.catalogue_lock import LOCK_FORMAT
 from pegboard_plugins.support.lock_files import LOCK_FILE_NAME
 from tests.host.hosting import plugin_of, until
 from tests.plugins.servers.upstreams.mounted_hosts import far_client
+from tests.plugins.servers.upstreams.mounts import names
 
 
 def find(words: str) -> str:
@@ -60,10 +61,6 @@ async def lock(folder: Path, host: Host) -> None:
 async def connected(host: Host) -> AsyncIterator[Client]:
     async with host, far_client(host) as client:
         yield client
-
-
-async def names(client: Client) -> list[str]:
-    return [tool["name"] for tool in await client.tools()]
 
 
 @pytest.mark.parametrize(
@@ -177,9 +174,7 @@ async def test_a_host_does_not_start_with_an_unusable_lock(
     assert reason in str(caught.value)
 
 
-async def test_only_a_regular_file_beside_the_configuration_is_read(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_only_a_regular_file_beside_the_config_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / LOCK_FILE_NAME).write_text(text_of())
     monkeypatch.chdir(tmp_path)
     with pytest.raises(PluginError, match="the host uses none"):

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from tests.docs.pages import Page, pegboard
 from tests.plugins.servers.upstreams.mounts import scripted, tool, tools
 from tests.support.command_line import Command
 from tests.support.http_mcp import message, modern
 from tests.support.recorder import Conversation
+from tests.support.wire import PEGBOARD
 
 SHOP = '''
 from pegboard import Toolkit
@@ -270,3 +273,18 @@ def test_why_names_a_lock_that_cannot_be_read(pegboard: Command) -> None:
     pegboard.configure(sections='[plugins.upstreams.servers.far]\ncommand = "/none/server"')
     file = pegboard.write("{", "pegboard.lock")
     assert pegboard("why", "far_tool").out.startswith(f"{file} is not JSON: ")
+
+
+PAGE = Page("docs/lock.md")
+
+
+def test_the_mounted_server_loses_the_tool_that_it_changes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", str(PEGBOARD.parent), prepend=os.pathsep)
+    PAGE.write(tmp_path)
+    for line in ("config trust", "lock"):
+        assert pegboard(*line.split(), cwd=tmp_path).code == 0
+    (tmp_path / "server/changed.py").replace(tmp_path / "server/weather.py")
+    checked = pegboard("lock", "--check", cwd=tmp_path)
+    assert (checked.code, checked.out) == (1, PAGE.blocks["text output"])
+    called = pegboard("call", "weather_forecast", "city=Oslo", cwd=tmp_path)
+    assert (called.code, "is not served: it differs from pegboard.lock: description was" in called.err) == (1, True)

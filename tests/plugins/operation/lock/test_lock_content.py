@@ -1,12 +1,16 @@
-"""The lock has the facts about each owner that a host needs to list its items without importing it."""
+"""The lock has what a host needs to list the items of each owner without importing it."""
 
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
 from typing import Any
 
-from pegboard import Context, PluginConfig, Toolkit
+import pytest
+
+from pegboard import Annotations, Context, Icon, PluginConfig, ToolAnnotations, Toolkit
+from pegboard.types import Prompt, PromptArgument, Resource, ResourceTemplate, Tool
 from pegboard_plugins.operation.lock.canonical import digest_of
+from pegboard_plugins.operation.lock.definition_objects import definition_object
 from pegboard_plugins.operation.lock.lock_command import lock_of
 from pegboard_plugins.operation.lock.lock_text import lock_text
 from pegboard_plugins.support.catalogue_lock import CatalogueLock, LockedOwner
@@ -61,3 +65,41 @@ def test_settings_are_recorded_as_a_digest_without_secrets() -> None:
     assert owner(secret).settings_digest == owner(changed).settings_digest
     assert b"canary" not in lock_text(secret)
     assert locked(shop(), tool_names="pascal").host_digest != plain.host_digest == locked(shop(), name="x").host_digest
+
+
+SCHEMA = {"type": "object"}
+RAW_TOOL = {"name": "far", "description": "", "annotations": {"readOnlyHint": "maybe", "x": 1}, "later": [1]}
+RAW_PROMPT = {"name": "far", "arguments": [{"name": "a", "required": "yes", "later": 1}], "icons": [{"src": "x:y"}]}
+
+
+@pytest.mark.parametrize(
+    ("item", "expected"),
+    [
+        (
+            Tool("t", "d", SCHEMA, annotations=ToolAnnotations(read_only=False, extra={"e": ""}), icons=(Icon("i:j"),)),
+            {"annotations": {"readOnlyHint": False, "e": ""}, "icons": [{"src": "i:j"}], "inputSchema": SCHEMA},
+        ),
+        (
+            Tool("t", "", SCHEMA, annotations=ToolAnnotations(), meta={"a": 1}, raw={**RAW_TOOL, "_meta": {"b": 2}}),
+            {"annotations": RAW_TOOL["annotations"], "later": [1], "_meta": {"a": 1}, "name": "t"},
+        ),
+        (
+            Resource("a:b", "r", size=0, annotations=Annotations(audience=["user"], priority=0)),
+            {"uri": "a:b", "size": 0, "annotations": {"audience": ["user"], "priority": 0}},
+        ),
+        (
+            ResourceTemplate("a:{b}", "r", mime_type="text/x", raw={"uriTemplate": "c:{b}", "annotations": {"x": 1}}),
+            {"uriTemplate": "a:{b}", "mimeType": "text/x", "annotations": {"x": 1}},
+        ),
+        (
+            Prompt("p", arguments=(PromptArgument("a", description="A"),)),
+            {"arguments": [{"name": "a", "description": "A", "required": False}]},
+        ),
+        (
+            Prompt("p", arguments=(PromptArgument("a"),), raw=RAW_PROMPT),
+            {"name": "p", "arguments": RAW_PROMPT["arguments"], "icons": RAW_PROMPT["icons"]},
+        ),
+    ],
+)
+def test_every_member_is_there(item: Any, expected: dict[str, Any]) -> None:
+    assert definition_object(item).items() >= expected.items()

@@ -21,7 +21,6 @@ from pegboard_plugins.operation.opentelemetry import semantic_attributes
 from pegboard_plugins.support.refusal_log import fingerprint
 from tests.host.hosting import call
 from tests.plugins.operation.opentelemetry.otlp_receiver import OtlpReceiver, attributes
-from tests.support.mcp_client import until
 
 TRACE, PARENT = "4bf92f3577b34da6a3ce929d0e0e4736", "00f067aa0ba902b7"
 TRACEPARENT = f"00-{TRACE}-{PARENT}-01"
@@ -167,13 +166,9 @@ async def test_a_request_to_a_mounted_server_continues_its_trace(monkeypatch: py
         monkeypatch.setenv("OTEL_EXPORTER_OTLP_ENDPOINT", collector.url)
         config = {"host": {"autoload": False}, "plugins": {"opentelemetry": {}}}
         async with Host(config, mount={"shop": Host(config, toolkits={"x": make_kit()})}) as host:
-
-            async def mounted_tools() -> list[str]:
+            while not (listed := [tool for tool in host.assembly.tools if tool.endswith("x_work")]):
                 await host.dispatch(Call("tools/list"))
-                return [tool for tool in host.assembly.tools if tool.endswith("x_work")]
-
-            await until(mounted_tools)
-            (name,) = await mounted_tools()
+            (name,) = listed
             await call(host, name)
             await call(host, name, {"fail": True})
         received = collector.spans[f"tools/call {name}"][0]
@@ -190,9 +185,7 @@ async def test_a_request_to_a_mounted_server_continues_its_trace(monkeypatch: py
 
 
 @pytest.mark.parametrize("shown", [False, True])
-async def test_arguments_and_results_are_recorded_on_request_without_secrets(
-    shown: bool, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_arguments_and_results_are_recorded_without_secrets(shown: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(semantic_attributes, "MAX_RECORDED_CHARACTERS", 30)
     async with collecting(monkeypatch, arguments=shown, results=shown) as (host, collector):
         host.admit_operator(SECRET)  # a secret that is masked everywhere

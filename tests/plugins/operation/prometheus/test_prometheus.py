@@ -125,7 +125,7 @@ async def test_a_cancelled_call_is_counted(port: list[int]) -> None:
         assert (await scrape(port[0]))["pegboard_call_errors_total", "cancelled", "tools/call", "y_wait"] == 1
 
 
-async def test_open_streams_are_counted(port: list[int]) -> None:
+async def test_streams_and_sessions_are_counted_until_they_end(port: list[int]) -> None:
     async with host_of() as host:
         app = host.asgi()
         named = await open_session(app)
@@ -133,17 +133,10 @@ async def test_open_streams_are_counted(port: list[int]) -> None:
         await listening.head()
         samples = await scrape(port[0])
         assert (samples["pegboard_http_requests",], samples["pegboard_http_streams",]) == (0, 1)
+        assert (samples["pegboard_sessions",], samples["pegboard_sessions_started_total", "http"]) == (1, 1)
         listening.tell("http.disconnect")
         await listening.ended()
         assert (await scrape(port[0]))["pegboard_http_streams",] == 0
-
-
-async def test_sessions_are_counted_until_they_end(port: list[int]) -> None:
-    async with host_of() as host:
-        app = host.asgi()
-        named = await open_session(app)
-        samples = await scrape(port[0])
-        assert (samples["pegboard_sessions",], samples["pegboard_sessions_started_total", "http"]) == (1, 1)
         await send(app, "DELETE", "/mcp", [named]).answer()
         samples = await scrape(port[0])
         assert (samples["pegboard_sessions",], samples["pegboard_session_duration_seconds_count", "http"]) == (0, 1)
@@ -192,9 +185,7 @@ async def test_the_http_server_serves_the_metrics_only_with_the_token(port: list
     ("name", "missing"),
     [("opentelemetry", "opentelemetry"), ("opentelemetry", "opentelemetry.sdk"), ("prometheus", "prometheus_client")],
 )
-async def test_a_missing_library_is_named_with_the_command_that_installs_it(
-    name: str, missing: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_a_missing_library_is_named_with_a_fix(name: str, missing: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delitem(sys.modules, "opentelemetry.sdk", raising=False)
     monkeypatch.setitem(sys.modules, missing, None)
     config = {"host": {"autoload": False}, "plugins": {name: {}}}

@@ -11,7 +11,7 @@ from tests.plugins.operation.redis.scale import Plan, travel
 from tests.support.redis_server import needs_redis
 
 only_linux = pytest.mark.skipif(sys.platform != "linux", reason="other systems have not all addresses of 127.0.0.0/8")
-pytestmark = [needs_redis, only_linux, pytest.mark.asyncio, pytest.mark.timeout(180)]
+pytestmark = [needs_redis, only_linux, pytest.mark.timeout(180)]
 
 
 async def test_no_session_is_lost_although_processes_and_the_server_are_disturbed(tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ import signal
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
 import aiohttp
 import pytest
@@ -20,10 +20,10 @@ from tests.plugins.auth.vault import network_kit
 from tests.plugins.auth.vault.test_commands import pegboard
 from tests.plugins.operation.redis.test_two_processes import KEY
 from tests.support import pay_kit
+from tests.support.callers import Network, caller_sections
 from tests.support.config import section
 from tests.support.http import Served, http_config
 from tests.support.http_mcp import ask, call
-from tests.support.issuer import RESOURCE
 from tests.support.login_issuer import LoginIssuer
 from tests.support.login_server import LoginServer
 from tests.support.mcp_rounds import ABLE, CAPABILITIES
@@ -121,106 +121,97 @@ async def test_a_state_is_used_once_at_any_process(site: Path, server: RedisServ
 # --- logins of callers at providers
 
 
-class Network:
-    """Two processes behind one address, their issuer, and the calls of a user."""
-
-    def __init__(self, issuer: LoginIssuer, proxy: RoundRobin, *processes: Served) -> None:
-        self.issuer = issuer
-        self.proxy = proxy
-        self.processes = processes
-
-    async def result(self, served: Served, request: dict[str, Any], user: str = "ann") -> dict[str, Any]:
-        return (await ask(served, request, Authorization=f"Bearer {self.issuer.token(sub=user)}")).result
-
-    async def text(self, served: Served, request: dict[str, Any]) -> str:
-        result = await self.result(served, request)
-        return str(result["content"][0]["text"])
-
-    async def links(self, request: dict[str, Any]) -> list[str]:
-        """Return the links in the errors of a call at each process."""
-        errors = [(await self.result(served, request))["_meta"]["pegboard/error"] for served in self.processes]
-        return [error["authorizationRequired"]["url"] for error in errors]
-
-
-@asynccontextmanager
-async def network(site: Path, server: RedisServer, more: str) -> AsyncIterator[Network]:
-    async with LoginIssuer() as issuer, RoundRobin() as proxy:
-        sections = section("plugins.resource_server", {"resource": RESOURCE})
-        sections += section("[plugins.resource_server.authorization_servers]", {"issuer": issuer.url})
-        sections += section("plugins.vault.callers", {"url": proxy.url, "issuer": issuer.url, "client_id": "vault"})
-        async with two(site, server, sections + more) as processes:
-            proxy.addresses = [("127.0.0.1", served.port) for served in processes]
-            yield Network(issuer, proxy, *processes)
-
-
-@asynccontextmanager
-async def acme(site: Path, server: RedisServer) -> AsyncIterator[tuple[ProviderServer, Network, Person]]:
-    """Start a network that uses the provider `acme`, and the browser of a user."""
-    async with (
-        ProviderServer() as provider,
-        network(site, server, section("plugins.vault.providers.acme", provider.settings())) as net,
-        Person() as person,
-    ):
-        yield provider, net, person
-
-
 USE = call("network_use")
 
 
+class Both(NamedTuple):
+    """Two processes behind one address."""
+
+    first: Network
+    second: Network
+    proxy: RoundRobin
+
+    async def links(self) -> list[str]:
+        return [await network.link("ann") for network in self[:2]]
+
+    def use_second(self) -> None:
+        self.proxy.addresses = [("127.0.0.1", self.second.served.port)]
+
+
+@asynccontextmanager
+async def both_of(site: Path, server: RedisServer, more: str, request: dict[str, Any] = USE) -> AsyncIterator[Both]:
+    async with (
+        LoginIssuer() as issuer,
+        RoundRobin() as proxy,
+        two(site, server, caller_sections(issuer.url, proxy.url) + more) as processes,
+    ):
+        proxy.addresses = [("127.0.0.1", served.port) for served in processes]
+        first, second = (Network(served, issuer, request) for served in processes)
+        yield Both(first, second, proxy)
+
+
+@asynccontextmanager
+async def acme(site: Path, server: RedisServer) -> AsyncIterator[tuple[ProviderServer, Both, Person]]:
+    """Start two processes that use the provider `acme`, and the browser of a user."""
+    async with (
+        ProviderServer() as provider,
+        both_of(site, server, section("plugins.vault.providers.acme", provider.settings())) as both,
+        Person() as person,
+    ):
+        yield provider, both, person
+
+
 async def test_a_login_is_finished_by_another_process(site: Path, server: RedisServer) -> None:
-    async with acme(site, server) as (_, net, person):
-        first, second = net.processes
-        link, same = await net.links(USE)
+    async with acme(site, server) as (_, both, person):
+        link, same = await both.links()
         assert link == same
-        net.proxy.addresses = [("127.0.0.1", second.port)]  # the first process began it
+        both.use_second()  # the first process began it
         await person.open(link)
         assert (person.shown[0], "You are logged in at acme" in person.shown[1]) == (200, True)
-        assert [await net.text(served, USE) for served in (second, first)] == ["access-1-canary"] * 2
+        assert [await network.text("ann") for network in (both.second, both.first)] == ["access-1-canary"] * 2
         assert b"canary" not in server.dump()
 
 
 async def test_a_token_is_renewed_once_by_two_machines(site: Path, server: RedisServer) -> None:
-    async with acme(site, server) as (provider, net, person):
+    async with acme(site, server) as (provider, both, person):
         provider.reply = {"expires_in": 0}
-        await person.open((await net.links(USE))[0])
+        await person.open((await both.links())[0])
         provider.reply = {"expires_in": 3600}
-        texts = await asyncio.gather(*[net.text(served, USE) for served in net.processes * 4])
+        texts = await asyncio.gather(*[network.text("ann") for network in (both.first, both.second) * 4])
         assert texts == ["access-2-canary"] * 8
         assert [form["grant_type"] for form in provider.forms] == ["authorization_code", "refresh_token"]
 
 
 async def test_a_login_ends_with_the_process_that_began_it(site: Path, server: RedisServer) -> None:
-    async with acme(site, server) as (_, net, person):
-        first, second = net.processes
-        link = (await net.links(USE))[0]
-        first.process.kill()
+    async with acme(site, server) as (_, both, person):
+        link = (await both.links())[0]
+        both.first.served.process.kill()
         number = link.partition("id=")[2].partition(".")[0]
         server.client.delete(f"test:process:{number}")  # as after 15 s
-        net.proxy.addresses = [("127.0.0.1", second.port)]
+        both.use_second()
         await person.open(link)
         assert (person.shown[0], "has ended" in person.shown[1]) == (404, True)
-        error = (await net.result(second, USE))["_meta"]["pegboard/error"]
-        await person.open(error["authorizationRequired"]["url"])
-        assert await net.text(second, USE) == "access-1-canary"
+        await person.open(await both.second.link("ann"))
+        assert await both.second.text("ann") == "access-1-canary"
 
 
 async def test_a_login_at_a_mounted_server_is_finished_by_another_process(site: Path, server: RedisServer) -> None:
-    cup = call("cups_cup")
+    cup, name = call("cups_cup"), "plugins.upstreams.servers.cups"
     async with (
         LoginServer() as cups,
-        network(site, server, section("plugins.upstreams.servers.cups", {"identity": "user", "url": cups.url})) as net,
+        both_of(site, server, section(name, {"identity": "user", "url": cups.url}), cup) as both,
         Person() as person,
     ):
-        link, same = await net.links(cup)
+        link, same = await both.links()
         while cups.asked.count("POST /mcp") < 8:  # so that the next attempts to connect are due after the login
-            await net.links(cup)
+            await both.links()
         assert link == same
-        net.proxy.addresses = [("127.0.0.1", net.processes[1].port)]
+        both.use_second()
         await person.open(link)
         assert person.shown[0] == 200, person.shown
-        texts = await asyncio.gather(
-            *[net.text(served, request) for request in (cup, call("cups_login")) for served in net.processes * 2]
-        )
+        networks = (both.first, both.second) * 2
+        calls = [network.ask("ann", request) for request in (cup, call("cups_login")) for network in networks]
+        texts = [result["content"][0]["text"] for result in await asyncio.gather(*calls)]
         assert texts == ["full"] * 4 + ["You are logged in at cups. Its tools: cups_cup."] * 4
         assert len(cups.pages) == 1
         assert b"token-1" not in server.dump()

@@ -6,7 +6,7 @@ import asyncio
 import json
 import signal
 import sys
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -57,13 +57,6 @@ async def two(site: Path, server: RedisServer) -> AsyncIterator[Two]:
         yield Two(first, second, server)
 
 
-async def until(check: Callable[[], Awaitable[bool]]) -> None:
-    """Wait until a check succeeds."""
-    async with asyncio.timeout(20):
-        while not await check():  # each check is a request
-            pass
-
-
 async def notification(session: Session, method: str, params: Any) -> int:
     return (await session.post({"jsonrpc": "2.0", "method": method, "params": params})).status
 
@@ -72,22 +65,15 @@ def text(exchanged: Any) -> str:
     return str(exchanged["result"]["content"][0]["text"])
 
 
-async def test_an_answer_reaches_the_process_that_asked(two: Two) -> None:
-    here, there = await two.open(capabilities=ABLE)
-    asking = await here.begin(call("asking_ask", {}))
-    answer = {"jsonrpc": "2.0", "id": asking.first["id"], "result": {"model": "m"}}
-    assert (await there.post(answer)).status == 202
-    assert json.loads(text(await asking.next())) == {"answers": [{"result": {"model": "m"}, "heard": []}]}
-
-
-async def test_progress_of_the_client_reaches_the_process_that_asked(two: Two) -> None:
+async def test_progress_and_an_answer_reach_the_process_that_asked(two: Two) -> None:
     here, there = await two.open(capabilities=ABLE)
     asking = await here.begin(call("asking_ask", {"progress": True}))
     token = asking.first["params"]["_meta"]["progressToken"]
     assert await notification(there, "notifications/progress", {"progressToken": token, "progress": 1}) == 202
-    answer = {"jsonrpc": "2.0", "id": asking.first["id"], "result": {}}
+    answer = {"jsonrpc": "2.0", "id": asking.first["id"], "result": {"model": "m"}}
     assert (await there.post(answer)).status == 202
-    assert json.loads(text(await asking.next()))["answers"][0]["heard"] == [[1, None, None]]
+    heard = [[1, None, None]]
+    assert json.loads(text(await asking.next())) == {"answers": [{"result": {"model": "m"}, "heard": heard}]}
 
 
 @pytest.mark.parametrize("request_id", [7 << 20, 2**60, -5, 1 << 20])
@@ -109,11 +95,8 @@ async def test_a_deleted_session_is_refused_everywhere_and_does_not_come_back(tw
     stays = await there.begin(call("asking_tell", {"notifications": [SAY], "stay": True}))
     assert (await two.first.request("DELETE", "/mcp", here.fields())).status == 204
     assert [received.get("error", {}).get("message") async for received in stays.rest()][-1]
-
-    async def refused() -> bool:
-        return (await there.post(call("asking_keep", {"value": "a"}))).status == 404
-
-    await until(refused)
+    while (await there.post(call("asking_keep", {"value": "a"}))).status != 404:
+        pass
     for session in (here, there):
         assert (await session.post(message("ping"))).status == 404
 
@@ -137,25 +120,20 @@ async def test_the_log_level_reaches_running_calls_of_other_processes(two: Two) 
     telling = call("asking_tell", {"notifications": [["notifications/message", {"level": "info", "data": "x"}]]})
     assert len((await there.post(telling)).messages) == 2
     assert (await here.post(message("logging/setLevel", {"level": "error"}))).status == 200
-
-    async def silent() -> bool:
-        return len((await there.post({**telling, "id": message("x")["id"]})).messages) == 1
-
-    await until(silent)
+    while len((await there.post({**telling, "id": message("x")["id"]})).messages) != 1:
+        pass
 
 
 async def test_a_subscription_at_one_process_gets_changes_of_the_other(two: Two) -> None:
     here, there = await two.open()
     changes = await here.listen()
     assert (await there.post(message("resources/subscribe", {"uri": "x://a"}))).status == 200
-
-    async def told() -> bool:
-        await there.post(call("asking_change", {"what": ["x://b", "x://a"]}))
-        return bool(changes.line.reader._buffer)  # type: ignore[attr-defined]  # no event without a subscription
-
     changed: dict[str, Any] = {}
     while "uri" not in changed:  # lists are announced, too, if messages between the processes were late
-        await until(told)
+        told = False
+        while not told:
+            await there.post(call("asking_change", {"what": ["x://b", "x://a"]}))
+            told = bool(changes.line.reader._buffer)  # type: ignore[attr-defined]  # no event without a subscription
         changed = (await changes.next())["params"]
     assert changed["uri"] == "x://a"
 
@@ -219,16 +197,11 @@ async def test_a_change_that_was_refused_does_not_replace_a_later_one(two: Two) 
     two.redis.process.send_signal(signal.SIGCONT)
     for _ in range(2):  # it runs what it has received, then the second command
         two.redis.client.ping()
-
-    async def changed() -> bool:
-        return (await there.post(message("logging/setLevel", {"level": "debug"}))).status == 200
-
-    async def told() -> bool:
-        telling = call("asking_tell", {"notifications": [["notifications/message", {"level": "info", "data": "x"}]]})
-        return len((await here.post(telling)).messages) == 2
-
-    await until(changed)
-    await until(told)
+    while (await there.post(message("logging/setLevel", {"level": "debug"}))).status != 200:
+        pass
+    telling = {"notifications": [["notifications/message", {"level": "info", "data": "x"}]]}
+    while len((await here.post(call("asking_tell", telling))).messages) != 2:
+        pass
 
 
 async def test_sessions_and_outcomes_survive_the_death_of_a_process(two: Two, site: Path) -> None:
@@ -260,28 +233,23 @@ async def test_sessions_and_outcomes_survive_the_death_of_a_process(two: Two, si
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGKILL])
 async def test_what_a_client_has_not_read_outlives_the_process(two: Two, site: Path, number: int) -> None:
-    before = set(two.redis.client.keys(f"{PREFIX}events:*"))
+    def kept() -> set[Any]:
+        return set(two.redis.client.keys(f"{PREFIX}events:*"))
 
-    async def left() -> bool:
-        await ready(two.second)
-        return set(two.redis.client.keys(f"{PREFIX}events:*")) > before
-
+    before = kept()
     async with serve(site, two.redis, f"{STATE}\ngrace_seconds = 0.1") as third:
         here = await opened(third)
         descriptors = third.descriptors()
         said = {"notifications": [SAY], "times": 3, "stay": True}
         running = await here.begin(call("asking_tell", said, id="unread"))
         running.abort()
-
-        async def closed() -> bool:
+        while third.descriptors() > descriptors:
             await ready(two.second)
-            return third.descriptors() <= descriptors
-
-        await until(closed)
-        assert not await left()
+        assert not kept() > before
         if number == signal.SIGKILL:
             await here.post(call("asking_let_go"))
-            await until(left)
+            while not kept() > before:
+                await ready(two.second)
         third.process.send_signal(number)
         await third.wait()
     last = running.events[-1].id
@@ -304,19 +272,13 @@ async def test_sessions_wait_for_a_server_that_is_away(two: Two, site: Path) -> 
         request = modern(message("tools/list"))
         answer = await line.request("POST", "/mcp", mirrored(request), json.dumps(request).encode())
     assert answer.status == 200
-
-    async def unready() -> bool:
-        return (await ready(two.first)).status == 503
-
-    await until(unready)
+    while (await ready(two.first)).status != 503:
+        pass
     assert "Redis cannot be reached" in (await ready(two.first)).text
     two.redis.kill()
     two.redis.start()
-
-    async def again() -> bool:
-        return (await ready(two.first)).status == (await ready(two.second)).status == 200
-
-    await until(again)
+    while (await ready(two.first)).status != 200 or (await ready(two.second)).status != 200:
+        pass
     assert text((await there.post(call("asking_keep", {"value": "after"}))).last) == "before"
     asked = Session(two.second, capabilities=ABLE)
     await asked.open()
