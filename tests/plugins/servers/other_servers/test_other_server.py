@@ -245,9 +245,7 @@ async def test_a_call_may_take_longer_than_other_requests() -> None:
         ("call x --task --file a.py", 2, "--file has no effect with --task and --resume"),
     ],
 )
-def test_a_wrong_line_or_a_server_that_cannot_be_reached_is_explained(
-    line: str, code: int, message: str, bare: Command
-) -> None:
+def test_wrong_lines_and_unreachable_servers_are_explained(line: str, code: int, message: str, bare: Command) -> None:
     done = bare(*shlex.split(line))
     assert (done.code, done.out, message in done.err, "Traceback" in done.err) == (code, "", True, False), done.err
 

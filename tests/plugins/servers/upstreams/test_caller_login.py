@@ -60,17 +60,7 @@ def served_host(
     port: int | None = None,
     tls: str = "",
 ) -> Served:
-    """Return a host that mounts a server at which callers log in.
-
-    Args:
-        tmp_path: its folder.
-        issuer: the issuer of the callers' tokens.
-        mounted: the section of the server.
-        callers: False for a host without pages for callers.
-        more: more sections.
-        port: its port; None for a free one.
-        tls: lines of `[plugins.http]` with a certificate.
-    """
+    """Return a host in a folder that mounts a server. Unless `callers` is false, it has pages for logins of callers."""
     port = port or free_port()
     url = f"https://localhost:{port}" if tls else f"http://127.0.0.1:{port}"
     sections = caller_sections(issuer, url if callers else "")
@@ -231,19 +221,14 @@ async def test_a_withdrawn_token_leads_to_one_question(server: LoginServer, netw
     await network.log_in("ann")
     assert await network.text("ann") == "full"
     server.accepted = "token-2"
-    links = {await network.link("ann") for _ in range(3)}
-    assert len(links) == 1
-    network.issuer.user = "ann"
-    async with Person() as person:
-        await person.open(links.pop())
+    assert len({await network.link("ann") for _ in range(3)}) == 1
+    person = await network.log_in("ann")
     assert "Allow access?" not in str(person.texts)  # the person has agreed before
     assert await network.text("ann") == "full"
 
 
 @pytest.mark.parametrize("refusal", ["", 'Bearer error="insufficient_scope", scope="pour"'])
-async def test_a_server_that_refuses_every_login_asks_twice(
-    server: LoginServer, network: Network, refusal: str
-) -> None:
+async def test_a_server_that_refuses_each_login_asks_twice(server: LoginServer, network: Network, refusal: str) -> None:
     server.accepted = "never"
     if refusal:
         server.valid = {"token-1", "token-2", "token-3"}
@@ -317,9 +302,7 @@ async def test_the_login_of_the_operator_is_not_for_callers(tmp_path: Path, serv
         assert await network.link("ann")
 
 
-async def test_the_operator_logs_in_as_a_caller_of_the_own_host(
-    tmp_path: Path, server: LoginServer, person: Person
-) -> None:
+async def test_the_operator_logs_in_as_a_caller(tmp_path: Path, server: LoginServer, person: Person) -> None:
     configure(tmp_path, server, 'identity = "user"')
     async with stdio(tmp_path) as client:
         assert await names(client) == ["cups_login"]
@@ -368,9 +351,7 @@ async def test_a_caller_pastes_a_key_which_the_operator_can_remove(
         assert b"canary" not in (own_state / "vault.db").read_bytes()
 
 
-async def test_the_operator_sees_and_ends_logins_of_callers(
-    tmp_path: Path, server: LoginServer, network: Network
-) -> None:
+async def test_the_operator_sees_and_ends_callers_logins(tmp_path: Path, server: LoginServer, network: Network) -> None:
     server.metadata["revocation_endpoint"] = f"{server.origin}/revoke"
     server.tokens = [(200, {"expires_in": 3600, "refresh_token": "refresh-canary"})]
     await network.log_in("ann")
@@ -511,22 +492,6 @@ async def test_a_form_that_names_no_login_ends_none(tmp_path: Path) -> None:
     assert await own.load("https://cups.example.com") == {"key": "a key"}
 
 
-@asynccontextmanager
-async def opening_client(network: Network, person: Person, revision: str) -> AsyncIterator[tuple[Client, list[str]]]:
-    """Return a client of the user ann that opens pages, and these pages."""
-    pages: list[str] = []
-
-    async def ask(question: Asked) -> Mapping[str, Any]:
-        pages.append(question.params["url"])
-        await person.open(pages[-1])
-        return {"action": "accept"}
-
-    endpoint = Endpoint(network.served.url, headers={"Authorization": f"Bearer {network.issuer.token(sub='ann')}"})
-    capabilities: Mapping[str, Any] = {"elicitation": {"url": {}}}
-    async with Client(endpoint, revision=revision, ask=ask, capabilities=capabilities) as client:
-        yield client, pages
-
-
 @pytest.mark.needs("lock")
 @pytest.mark.parametrize("section_of_lock", ["", "[plugins.lock]\n"])
 @pytest.mark.parametrize("revision", ["2025-11-25", "2026-07-28"])
@@ -542,9 +507,18 @@ async def test_accepted_tools_are_listed_before_a_login_and_start_it(
         locked = await pegboard(tmp_path, "lock")
         assert (locked[0], "2 tools" in locked[1]) == (0, True), locked
         server.accepted = "token-2"
+        pages: list[str] = []
+
+        async def ask(question: Asked) -> Mapping[str, Any]:
+            pages.append(question.params["url"])
+            await person.open(pages[-1])
+            return {"action": "accept"}
+
+        able: Any = {"elicitation": {"url": {}}}
         async with served:
             network = Network(served, issuer, CUP)
-            async with opening_client(network, person, revision) as (client, pages):
+            endpoint = Endpoint(served.url, headers={"Authorization": f"Bearer {issuer.token(sub='ann')}"})
+            async with Client(endpoint, revision=revision, ask=ask, capabilities=able) as client:
                 (tool,) = await client.tools()
                 assert tool["name"] == "cups_cup"
                 assert tool["_meta"]["pegboard/requirements"]["authorization"]["id"] == "cups"
@@ -569,11 +543,7 @@ async def test_an_issuer_that_lies_or_is_down_gets_no_browser(server: LoginServe
         assert "/vault/login" not in text
         await network.served.wait_for_stderr(reason)
     server.metadata = {**honest, "authorization_response_iss_parameter_supported": True}
-    for user, answer in (
-        ("joe", {"iss": "https://evil.example.com"}),
-        ("kim", {}),
-        ("lea", {"error": "access_denied"}),
-    ):
+    for user, answer in (("joe", {"iss": "https://evil.example"}), ("kim", {}), ("lea", {"error": "access_denied"})):
         server.answer = answer
         assert (await network.log_in(user)).shown[0] == 400
         assert await network.tools(user) == ["cups_login"]

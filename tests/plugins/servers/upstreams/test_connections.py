@@ -5,23 +5,29 @@ from __future__ import annotations
 import asyncio
 import logging
 import os
+import signal
 from contextlib import AsyncExitStack
 from math import inf
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
+from unittest.mock import AsyncMock
 
 import pytest
 
 from pegboard.errors import LifespanError
 from pegboard.plugin import ProtocolError
+from pegboard_client import Client
 from pegboard_plugins.servers.upstreams import link, server_log, upstream_lists
+from pegboard_plugins.servers.upstreams.hops import MAX_HOSTS, VIA
 from pegboard_plugins.servers.upstreams.settings import ServerConfig
 from pegboard_plugins.servers.upstreams.upstream_lists import ALL_KINDS, ListReader, UpstreamLists
-from tests.host.hosting import until
-from tests.plugins.servers.upstreams.mounts import ERAS, mounting, names, peer, scripted, served_peer, tools
+from tests.host.hosting import WAIT, until
+from tests.plugins.servers.upstreams.mounts import ERAS, mounting, names, peer, scripted, served_peer, toml, tools
 from tests.plugins.servers.upstreams.scripted import INITIALIZE
+from tests.support.http import Served, http_config
 from tests.support.oidc import free_port
+from tests.support.wire import PEGBOARD
 
 LOST = "lost its connection before it responded"
 
@@ -87,9 +93,7 @@ async def test_a_change_of_a_servers_list_reaches_clients(revision: str) -> None
         assert "one_grown" not in await names(client)
 
 
-async def test_the_tools_of_a_dead_server_stay_and_its_calls_name_the_next_attempt(
-    tmp_path: Path, caplog: pytest.LogCaptureFixture
-) -> None:
+async def test_calls_of_a_dead_server_name_the_next_attempt(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     marker = tmp_path / "once"
     script = f'test -e {marker} && exit 1; touch {marker}; exec "$@"'
     server = scripted(tmp_path, {**tools("env"), "tools/call": "exit"})
@@ -158,9 +162,7 @@ async def test_standard_error_reaches_the_log(caplog: pytest.LogCaptureFixture) 
     assert "x" * 2000 not in caplog.text
 
 
-async def test_the_lines_of_a_server_are_limited(
-    caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_lines_of_a_server_are_limited(caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch) -> None:
     caplog.set_level(logging.INFO)
     monkeypatch.setattr(server_log, "MAX_LOG_LINES", 3)
     log = server_log.ServerLog("one", logging.getLogger("test"))
@@ -218,9 +220,7 @@ async def test_kinds_of_items_are_declared_before_a_server_is_connected() -> Non
         assert {"tools", "resources", "prompts", "completions"} <= capabilities.keys()
 
 
-async def test_lists_of_a_server_that_announces_no_changes_are_read_again(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_lists_without_announcements_are_read_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(upstream_lists, "MIN_FRESH_SECONDS", 0)
     lists = [{**tools(name)["tools/list"], "ttlMs": 1} for name in ("a", "b")]
     script = {"initialize": {**INITIALIZE, "capabilities": {"tools": {}}}, "tools/list": lists}
@@ -233,10 +233,81 @@ async def test_lists_of_a_server_that_announces_no_changes_are_read_again(
     ("ttl_ms", "seconds"), [(None, 60), (0, 60), (True, 60), (1, 5), (30_000, 30), (10**400, 60), (inf, 60)]
 )
 async def test_a_server_shortens_the_time_until_its_lists_are_read_again(ttl_ms: Any, seconds: float) -> None:
-    async def request(method: str, params: Any, **_: Any) -> Any:
-        return {"tools": [], "ttlMs": ttl_ms}
-
+    request = AsyncMock(return_value={"tools": [], "ttlMs": ttl_ms})
     client: Any = SimpleNamespace(server=SimpleNamespace(capabilities={"tools": {}}), request=request)
     reader = ListReader("one", ServerConfig(command="x", refresh_seconds=60), logging.getLogger("test"), {})
     await reader.read(client, ALL_KINDS, UpstreamLists())
     assert reader.fresh_seconds == seconds
+
+
+def numbers_in(path: Path) -> list[int]:
+    return [int(pid) for pid in path.read_text().split()]
+
+
+async def test_no_process_is_left_after_the_host_was_killed(tmp_path: Path) -> None:
+    pids = tmp_path / "pids"
+    stubborn = f'trap "" TERM HUP INT; echo $$ >> {pids}; sleep 600 & echo $! >> {pids}; wait; sleep 600'
+    sections = toml("stubborn", {"command": "/bin/sh", "args": ["-c", stubborn]})
+    sections += toml("one", scripted(tmp_path, tools("x")))
+    async with Served(tmp_path, http_config(more=sections)) as served:
+        own = Path(f"/proc/{served.pid}/task/{served.pid}/children")
+        await until(lambda: pids.exists() and (len(numbers_in(pids)), len(numbers_in(own))) == (2, 4))  # with guards
+        children = [*numbers_in(pids), *numbers_in(own)]
+        assert all(map(alive, children))
+        os.kill(served.pid, signal.SIGKILL)
+        await until(lambda: not any(map(alive, children)))
+
+
+async def test_no_process_is_left_after_the_host_has_stopped(tmp_path: Path) -> None:
+    async with mounting({"one": peer()}) as client:
+        pid = int((await client.call("one_pid")).text)
+        assert alive(pid)
+    assert not alive(pid)
+
+
+async def test_a_host_that_mounts_itself_is_found(tmp_path: Path) -> None:
+    port = free_port()
+    async with served_peer(tmp_path, port, toml("me", {"url": f"http://127.0.0.1:{port}/mcp"})) as served:
+        await served.wait_for_stderr("me is not mounted: it is this host, or mounts this host; remove the section")
+
+
+async def test_a_program_that_mounts_itself_is_found(tmp_path: Path) -> None:
+    folder = str(tmp_path)
+    config = toml("me", {"command": str(PEGBOARD), "args": ["stdio", "--config", f"{folder}/hostconfig.toml"]})
+    async with Served(tmp_path, http_config(host='log_level = "info"', more=config), cwd=tmp_path) as served:
+        await served.wait_for_stderr(
+            "me, standard error: .*me is not mounted: the program is a host that mounts itself"
+        )
+
+
+async def test_hosts_that_mount_each_other_do_not_list_their_own_items(tmp_path: Path) -> None:
+    ports = {"a": free_port(), "b": free_port()}
+    urls = {name: f"http://127.0.0.1:{port}/mcp" for name, port in ports.items()}
+    async with AsyncExitStack() as stack:
+        for name, other in (("a", "b"), ("b", "a")):
+            await stack.enter_async_context(served_peer(tmp_path, ports[name], toml(other, {"url": urls[other]})))
+        await seen(urls["b"], "a_add")
+        async with Client(urls["a"]) as client:
+            await seen(urls["a"], "b_grow")
+            assert (await client.call("b_grow", {"name": "grown"}))["content"][0]["text"] == "grown"
+            names = await seen(urls["a"], "b_grown")  # read after b has listed the tools of a
+            assert not {name for name in names if name.startswith("b_a_")}
+
+
+async def seen(url: str, name: str) -> set[str]:
+    """Return the names of a server's tools once one of them has this name."""
+    heard: asyncio.Queue[str] = asyncio.Queue()
+    async with asyncio.timeout(WAIT), Client(url, on_notification=lambda name, _: heard.put_nowait(name)) as client:
+        await client.listen()
+        while name not in (names := {str(tool["name"]) for tool in await client.tools()}):
+            await heard.get()
+        return names
+
+
+async def test_a_request_passes_a_limited_number_of_hosts(tmp_path: Path) -> None:
+    async with mounting({"one": scripted(tmp_path, tools("env"))}) as client:
+        params = {"name": "one_env", "arguments": {}}
+        near, far = ({"_meta": {**client.meta, VIA: ["other"] * hosts}} for hosts in (MAX_HOSTS - 1, MAX_HOSTS))
+        await client.request("tools/call", {**params, **near})
+        with pytest.raises(ProtocolError, match="which is the limit"):
+            await client.request("tools/call", {**params, **far})

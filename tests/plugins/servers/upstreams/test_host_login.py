@@ -58,9 +58,7 @@ async def test_an_operator_logs_in_and_calls(tmp_path: Path, server: LoginServer
     assert "canary" not in str((before, login, state, call))
 
 
-async def test_a_registration_that_the_issuer_forgot_is_made_again_once(
-    tmp_path: Path, server: LoginServer, person: Person
-) -> None:
+async def test_a_forgotten_registration_is_made_again_once(tmp_path: Path, server: LoginServer, person: Person) -> None:
     """The renewal shows it before the page opens, and the exchange of the code shows it without a refresh token."""
     gone = (401, {"error": "invalid_client"})
     configure(tmp_path, server)
@@ -134,9 +132,7 @@ async def answered(client: Client) -> str:
     return str(result["content"][0]["text"])
 
 
-async def test_a_running_host_uses_a_new_login_and_serves_other_servers(
-    tmp_path: Path, server: LoginServer, person: Person
-) -> None:
+async def test_a_running_host_uses_a_new_login(tmp_path: Path, server: LoginServer, person: Person) -> None:
     changed = asyncio.Event()
     configure(tmp_path, server, toml("pens", scripted(tmp_path, tools("draw"))))
     async with stdio(tmp_path, lambda *_: changed.set()) as client:
@@ -152,9 +148,7 @@ async def test_a_running_host_uses_a_new_login_and_serves_other_servers(
         assert await answered(client) == "full"
 
 
-async def test_a_token_is_renewed_once_among_calls_and_processes(
-    tmp_path: Path, server: LoginServer, person: Person
-) -> None:
+async def test_processes_renew_a_token_once(tmp_path: Path, server: LoginServer, person: Person) -> None:
     await logged_in(tmp_path, server, person)
     store = login_flows(VaultConfig()).tokens
     login = dict(await store.load_login(server.url) or {})
@@ -184,9 +178,7 @@ def vault_logins() -> ServerLogins:
     return ServerLogins(login_flows(VaultConfig()))
 
 
-async def test_a_withdrawn_token_and_missing_scopes_name_the_command(
-    tmp_path: Path, server: LoginServer, person: Person
-) -> None:
+async def test_a_lost_token_and_scope_name_the_command(tmp_path: Path, server: LoginServer, person: Person) -> None:
     await logged_in(tmp_path, server, person)
     async with stdio(tmp_path) as client:
         assert [await client.tools(), await answered(client)][1] == "full"
@@ -230,9 +222,7 @@ async def test_a_login_that_was_removed_is_not_renewed_and_not_saved_again(serve
     assert store.logins == {server.url: None}
 
 
-async def test_another_issuer_needs_a_new_login_and_gets_no_token(
-    tmp_path: Path, server: LoginServer, person: Person
-) -> None:
+async def test_new_issuers_need_a_login_and_get_no_token(tmp_path: Path, server: LoginServer, person: Person) -> None:
     await logged_in(tmp_path, server, person)
     server.metadata_path += "/moved"
     server.metadata["issuer"] += "/moved"
@@ -326,9 +316,7 @@ async def test_a_shared_account_is_for_all_callers(tmp_path: Path, server: Login
     assert state[0]["login"]["account"] == "the operator's account, for all callers"
 
 
-async def test_only_the_operator_uses_an_account_that_is_not_shared(
-    tmp_path: Path, server: LoginServer, person: Person
-) -> None:
+async def test_only_the_operator_uses_an_unshared_account(tmp_path: Path, server: LoginServer, person: Person) -> None:
     await logged_in(tmp_path, server, person)
     async with serving(server) as served:
         proof = operator_proof()

@@ -14,8 +14,8 @@ import pytest
 from pegboard import Host
 from pegboard.errors import ConfigError
 from pegboard.types import Call
-from tests.host.hosting import until
-from tests.plugins.servers.upstreams.mounts import ERAS, SCHEMA, mounting, names
+from tests.host.hosting import kit_of, until, work
+from tests.plugins.servers.upstreams.mounts import ERAS, mounting, names
 from tests.support import asks_kit, fixture_kit
 from tests.support.environments import built_wheels, executable, make_environment
 from tests.support.sdk import SDKS
@@ -48,50 +48,29 @@ async def test_a_host_is_mounted_in_another(revision: str) -> None:
     assert not host.started
 
 
-class Application:
-    """A server of one tool without a lifespan. It fails where a test says so."""
-
-    def __init__(self) -> None:
-        self.headers: dict[bytes, bytes] = {}
-        self.fails = False
-
-    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
-        assert scope["type"] == "http"
-        self.headers = dict(scope["headers"])
-        request = json.loads((await receive())["body"] or b"{}")
-        status, answer = (404, b"") if scope["path"] != "/tools" else (200, self.answer(request))
-        head = [(b"Content-Type", b"application/json")]
-        await send({"type": "http.response.start", "status": status, "headers": head})
-        if self.fails:
-            raise RuntimeError("broken off")
-        await send({"type": "http.response.body", "body": answer})
-
-    def answer(self, request: dict[str, Any]) -> bytes:
-        results: dict[str, Any] = {
-            "server/discover": {"supportedVersions": ["2026-07-28"], "capabilities": {"tools": {}}},
-            "tools/list": {"tools": [{"name": "say", "inputSchema": SCHEMA}]},
-            "tools/call": {"content": [{"type": "text", "text": "said"}]},
-        }
-        answer: dict[str, Any] = {"error": {"code": -32601, "message": "no such method"}}
-        if request["method"] in results:
-            answer = {
-                "result": {"resultType": "complete", "ttlMs": 0, "cacheScope": "public", **results[request["method"]]}
-            }
-        return json.dumps({"jsonrpc": "2.0", "id": request["id"], **answer}).encode()
-
-
 async def test_an_application_is_mounted_at_its_path_with_the_options_of_its_section() -> None:
-    app = Application()
-    section = {"object": app, "path": "/tools", "prefix": False, "headers": {"X-Key": "secret"}}
-    async with mounting({"shop": section}) as client:
-        assert await names(client) == ["say"]
-        assert (await client.call("say")).text == "said"
-        assert (app.headers[b"x-key"], app.headers[b"host"]) == (b"secret", b"127.0.0.1:80")
-        app.fails = True
-        failed = await client.call("say")
+    fails, headers = False, dict[bytes, bytes]()
+
+    async def application(scope: Any, receive: Any, send: Any) -> None:
+        assert scope["type"] == "http"  # it has no lifespan
+        headers.update(scope["headers"])
+        if fails:
+            head = [(b"Content-Type", b"application/json")]
+            await send({"type": "http.response.start", "status": 200, "headers": head})
+            raise RuntimeError("broken off")
+        await far.asgi()(scope, receive, send)
+
+    far = Host({**QUIET, "plugins": {"http": {}, "mcp": {"path": "/tools"}}}, toolkits={"x": kit_of(work)})
+    section = {"object": application, "path": "/tools", "prefix": False, "headers": {"X-Key": "secret"}}
+    async with far, mounting({"shop": section}) as client:
+        assert await names(client) == ["work"]
+        assert (await client.call("work")).text == "done"
+        assert (headers[b"x-key"], headers[b"host"]) == (b"secret", b"127.0.0.1:80")
+        fails = True
+        failed = await client.call("work")
         assert (failed.is_error, "'shop'" in failed.text, "broken off" in failed.text) == (True, True, False)
-        app.fails = False
-        assert (await client.call("say")).text == "said"
+        fails = False
+        assert (await client.call("work")).text == "done"
 
 
 async def test_a_server_that_cannot_start_affects_only_itself(caplog: pytest.LogCaptureFixture) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
 from pathlib import Path
 from urllib.parse import quote
 
@@ -12,7 +11,7 @@ import pytest
 from tests.plugins.servers.upstreams.mounts import guarded_peer
 from tests.plugins.servers.upstreams.test_caller_login import hosting
 from tests.support.example_servers import python_example, typescript_example
-from tests.support.http import with_tls
+from tests.support.http import make_certificate, with_tls
 from tests.support.http_mcp import call
 from tests.support.oidc import free_port
 
@@ -22,15 +21,11 @@ pytestmark = pytest.mark.timeout(600)  # the first run installs the servers
 @pytest.fixture
 def tls(tmp_path: Path) -> str:
     """Return lines of `[plugins.http]` for a new certificate of localhost."""
-    subject = ["-subj", "/CN=localhost", "-addext", "subjectAltName=DNS:localhost"]
-    make = ["openssl", "req", "-x509", "-newkey", "rsa:2048", "-days", "2", "-nodes", *subject]
-    subprocess.run([*make, "-keyout", "key.pem", "-out", "cert.pem"], cwd=tmp_path, capture_output=True, check=True)
+    make_certificate(tmp_path)
     return with_tls(tmp_path)[0]
 
 
-async def test_the_package_oidc_provider_reads_the_client_metadata_document_of_the_host(
-    tmp_path: Path, tls: str
-) -> None:
+async def test_oidc_provider_reads_the_client_metadata_document_of_the_host(tmp_path: Path, tls: str) -> None:
     port, who = free_port(), call("cups_whoami")
     async with (
         guarded_peer(tmp_path, certificate=tmp_path / "cert.pem") as (_, peer),

@@ -45,12 +45,17 @@ def lists(order: str) -> UpstreamLists:
     return UpstreamLists(tools={name: tool(name) for name in order})
 
 
-@pytest.mark.parametrize("order", ["zam", "maz", "zamb", "bzam", "zbm", "m", "", "azm", "xyw"])
-async def test_a_changed_list_has_the_new_order(order: str) -> None:
+ORDERS = ["zam", "maz", "zamb", "bzam", "zbm", "m", "", "azm", "xyw"]
+ZAM = ("host", "zam", "zam")
+SECOND = [("ann", "zam", "zam"), ("bob", "maz", "zam"), ("bob", "xma", "zamx")]
+
+
+@pytest.mark.parametrize("published", [*([ZAM, ("host", order, order), ZAM] for order in ORDERS), SECOND])
+async def test_a_changed_list_has_the_new_order_and_a_second_connection_keeps_it(published: Any) -> None:
     async with make_host(plugins={"serving": Serving}, page_size=2) as host:
-        for now in ("zam", order, "zam"):
-            await Serving.items.publish("host", lists(now))
-            assert await listed(host) == [*now]
+        for holder, order, expected in published:
+            await Serving.items.publish(holder, lists(order))
+            assert await listed(host) == [*expected]
 
 
 async def test_a_cursor_continues_behind_a_removed_item() -> None:
@@ -60,13 +65,6 @@ async def test_a_cursor_continues_behind_a_removed_item() -> None:
         await Serving.items.publish("host", lists("zmb"))
         second: Any = await host.dispatch(Call("tools/list", {"cursor": first.next_cursor}))
         assert [item.name for item in second.items] == ["m", "b"]
-
-
-async def test_a_second_connection_does_not_change_the_order() -> None:
-    async with make_host(plugins={"serving": Serving}, page_size=2) as host:
-        for holder, order, expected in (("ann", "zam", "zam"), ("bob", "maz", "zam"), ("bob", "xma", "zamx")):
-            await Serving.items.publish(holder, lists(order))
-            assert await listed(host) == [*expected]
 
 
 async def test_clients_do_not_list_again_because_a_connection_makes_room() -> None:
@@ -84,10 +82,8 @@ async def test_clients_do_not_list_again_because_a_connection_makes_room() -> No
 async def test_changed_definitions_are_logged(caplog: pytest.LogCaptureFixture) -> None:
     async with make_host(plugins={"serving": Serving}) as host:
         for description in ("first", "first", "changed", "changed"):
-            listed_now = {
-                name: tool(name, description=description if name in "abcdefg" else "") for name in "abcdefghi"
-            }
-            await Serving.items.publish("host", UpstreamLists(tools=listed_now))
+            current = {name: tool(name, description=description if name in "abcdefg" else "") for name in "abcdefghi"}
+            await Serving.items.publish("host", UpstreamLists(tools=current))
         assert len(await listed(host)) == 9
     lines = [record.getMessage() for record in caplog.records if record.name == "tests.upstreams"]
     names = ", ".join(f"tool '{name}'" for name in "abcde")

@@ -68,16 +68,14 @@ async def answered(client: TestClient, method: str, params: dict[str, Any]) -> A
 
 @both
 async def test_items_and_results_are_those_of_the_server(revision: str) -> None:
-    answers = []
+    given = []
     for kit in (content_kit.kit, mounting_host(revision, content_kit.kit)):
         async with connect(kit, revision=revision) as client:
             requests = [*((method, {}) for method in LISTS), *REQUESTS]
-            answers.append(
-                {f"{method} {params}": await answered(client, method, params) for method, params in requests}
-            )
-    for request, direct in answers[0].items():
-        assert answers[1][request] == direct, request
-    assert sum(isinstance(answer, dict) for answer in answers[0].values()) == len(answers[0]) - 2
+            given.append({f"{method} {params}": await answered(client, method, params) for method, params in requests})
+    for request, direct in given[0].items():
+        assert given[1][request] == direct, request
+    assert sum(isinstance(answer, dict) for answer in given[0].values()) == len(given[0]) - 2
 
 
 @both

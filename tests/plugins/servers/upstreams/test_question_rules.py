@@ -88,9 +88,7 @@ async def test_a_question_names_its_server(revision: str, far: str, question: An
 
 @both
 @far
-async def test_a_refused_question_reaches_nobody_and_is_logged(
-    revision: str, far: str, caplog: pytest.LogCaptureFixture
-) -> None:
+async def test_a_refused_question_is_only_logged(revision: str, far: str, caplog: pytest.LogCaptureFixture) -> None:
     deceptive = {"capability": "elicitation.form", "method": ELICIT, "params": {"message": "\u202eWho?", **FORM}}
     async with connect(mounting_host(far, kit), revision=revision, answers=[{"name": "Ann"}]) as client:
         assert (await client.call("ask", deceptive)).is_error

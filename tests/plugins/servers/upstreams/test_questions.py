@@ -1,9 +1,10 @@
-"""Questions of a mounted server reach the person, in every combination of eras."""
+"""Questions of a mounted server reach the person, in every combination of eras, as far as the client declares."""
 
 from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, cast
 
@@ -13,6 +14,7 @@ import pytest_asyncio
 from pegboard import (
     Context,
     ErrorKind,
+    Host,
     MCPError,
     NetworkTransportError,
     NotFoundError,
@@ -22,20 +24,22 @@ from pegboard import (
     UpstreamError,
 )
 from pegboard.plugin import Bus, ProtocolError, decode, encode
-from pegboard.types import LOCAL, Caller
-from pegboard_client import Asked
+from pegboard.types import LOCAL, Call, Caller
+from pegboard.types import Client as CallingClient
+from pegboard_client import Asked, Client, Program
 from pegboard_plugins.servers.upstreams import parked_calls
 from pegboard_plugins.servers.upstreams.request_errors import error_members, error_of
 from pegboard_testing import connect, decline
 from tests.host.hosting import WAIT, until
 from tests.plugins.servers.upstreams.mounted_hosts import mounting_host
-from tests.plugins.servers.upstreams.mounts import mounting
+from tests.plugins.servers.upstreams.mounts import mounting, names, peer, toml
 from tests.plugins.servers.upstreams.test_mounted import both, far
 from tests.support import asks_kit
 from tests.support.http import Served, http_config
 from tests.support.joined_bus import joined
 from tests.support.pool import make_site
 from tests.support.schemas import LEGACY, MODERN
+from tests.support.wire import PEGBOARD
 
 OLD, NEW = LEGACY[-1], MODERN[-1]
 QUESTIONS: list[tuple[str, list[Any]]] = [
@@ -89,9 +93,7 @@ async def asks_url(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[st
 @both
 @far
 @pytest.mark.asyncio(loop_scope="session")
-async def test_questions_of_several_calls_over_http_reach_their_own_calls(
-    revision: str, far: str, asks_url: str
-) -> None:
+async def test_questions_over_http_reach_their_own_calls(revision: str, far: str, asks_url: str) -> None:
     async with connect(mounting_host(far, url=asks_url), revision=revision, answers=lambda request: "Ann") as client:
         calls = [client.call("asks_name", {"greeting": greeting}) for greeting in ("Hi", "Good day")]
         assert [result.text for result in await asyncio.gather(*calls)] == ["Hi, Ann", "Good day, Ann"]
@@ -312,3 +314,72 @@ def test_an_error_is_the_same_in_another_process(error: MCPError) -> None:
     other = error_of(decode(encode(members)))
     assert error_members(other) == members
     assert isinstance(other, ToolExecutionError if "kind" in members else type(error))
+
+
+FORMS: dict[str, Any] = {"elicitation": {"form": {}}}
+MORE: dict[str, Any] = {
+    "elicitation": {"form": {}, "url": {}},
+    "sampling": {"tools": {}},
+    "roots": {"listChanged": True},
+}
+ALLOWED: dict[str, Any] = {"elicitation": {"form": {}, "url": {}}, "roots": {}}
+ANN, BOB = Caller("ann"), Caller("bob")
+
+kit = Toolkit("kit", prefix=False)
+
+
+@kit.tool
+async def declared(context: Context[Any]) -> dict[str, Any]:
+    """Return the capabilities of the client, and its session."""
+    return {"capabilities": dict(context.client.capabilities), "session": context.session_id}
+
+
+def mounting(transports: list[str], **section: Any) -> Host:
+    server = {"prefix": False, "revision": "2025-11-25", **section}
+    config = {
+        "host": {"autoload": False, "transports": transports},
+        "plugins": {"upstreams": {"servers": {"far": server}, "first_list_seconds": 30}},
+    }
+    return Host(config, mount={"far": Host({"host": {"autoload": False}}, toolkits={"kit": kit})})
+
+
+async def seen(host: Host, capabilities: Any, caller: Caller = LOCAL, *, lists: bool = True) -> Any:
+    """Return the capabilities that the server sees when a client calls it, and the session."""
+    client = CallingClient(revision="2025-11-25", capabilities=capabilities)
+    if lists:
+        await host.dispatch(Call("tools/list", caller=caller, client=client))
+    outcome: Any = await host.dispatch(Call("tools/call", {"name": "declared"}, caller=caller, client=client))
+    result = outcome.value["structuredContent"]
+    return result["capabilities"], result["session"]
+
+
+@pytest.mark.parametrize("start", ["eager", "required"])
+@pytest.mark.parametrize(("capabilities", "expected"), [({}, {}), (FORMS, FORMS), (MORE, ALLOWED)])
+async def test_the_only_client_of_a_host_decides(start: str, capabilities: Any, expected: Any) -> None:
+    async with mounting(["stdio"], start=start) as host:
+        await host.dispatch(Call("tools/list"))  # it is no request of the client
+        assert (await seen(host, capabilities))[0] == expected
+        assert (await seen(host, MORE))[0] == expected
+
+
+async def test_clients_that_share_a_session_decide_nothing() -> None:
+    async with mounting(["http"]) as host:
+        assert [(await seen(host, capabilities))[0] for capabilities in ({}, MORE)] == [ALLOWED, ALLOWED]
+
+
+async def test_the_client_of_each_user_decides() -> None:
+    async with mounting(["http"], identity="user") as host:
+        clients = [(ANN, {}), (BOB, MORE), (ANN, FORMS), (ANN, {})]
+        answers = [await seen(host, capabilities, caller) for caller, capabilities in clients]
+        assert [capabilities for capabilities, _ in answers] == [{}, ALLOWED, FORMS, {}]
+        sessions = [session for _, session in answers]
+        assert (len(set(sessions)), sessions[3]) == (3, sessions[0])
+
+
+async def test_a_client_over_stdio_decides(tmp_path: Path) -> None:
+    config = tmp_path / "hostconfig.toml"
+    config.write_text("[host]\nautoload = false\n" + toml("far", peer(prefix=False, revision="2025-06-18")))
+    program = Program(str(PEGBOARD), ["stdio", "--config", str(config)])
+    async with Client(program, capabilities=FORMS) as client:
+        assert "declared" in await names(client)
+        assert (await client.call("declared"))["structuredContent"] == FORMS

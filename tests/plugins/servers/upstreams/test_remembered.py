@@ -53,9 +53,7 @@ async def test_the_second_start_lists_at_once_and_a_call_waits(revision: str, tm
 
 @pytest.mark.needs("lock")
 @pytest.mark.parametrize("arguments", [(), ("--locked",)], ids=" ".join)
-async def test_the_first_start_lists_accepted_definitions_and_a_call_waits(
-    arguments: tuple[str, ...], tmp_path: Path
-) -> None:
+async def test_the_first_start_lists_accepted_items_and_calls_wait(arguments: tuple[str, ...], tmp_path: Path) -> None:
     """A name that was changed for clients does not show the name at the server, so it is listed later."""
     server = Gated(tmp_path, tools("word", "env", "a.b"), env={"WORD": "canary"})
     assert (await server.run("lock")).code == 0
@@ -167,9 +165,7 @@ async def test_definitions_are_not_served_when_they_no_longer_count(change: str,
 
 
 @pytest.mark.parametrize(("section", "settings"), [({"identity": "user"}, {}), ({}, {"forget_days": 0})])
-async def test_nothing_is_written_for_callers_and_without_memory(
-    section: dict[str, Any], settings: dict[str, Any], tmp_path: Path
-) -> None:
+async def test_when_nothing_is_remembered(section: dict[str, Any], settings: dict[str, Any], tmp_path: Path) -> None:
     server = Gated(tmp_path, tools("env"), **section)
     async with mounting({"one": server.section}, settings=settings) as client:
         assert await names(client) == ["one_env"]
@@ -195,9 +191,7 @@ async def test_a_lazy_server_connects_at_the_first_call(tmp_path: Path, monkeypa
             assert starts
 
 
-async def test_a_call_that_begins_before_definitions_are_read_uses_them(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_a_call_before_definitions_are_read_uses_them(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     server = Gated(tmp_path, tools("env"), start="lazy")
     async with mounting({"one": server.section}):
         pass
@@ -256,44 +250,35 @@ async def test_a_connection_in_use_is_not_idle() -> None:
     await ended.wait()
 
 
-COMMANDS = [
-    ["list"],
-    ["show", "one_env"],
-    ["show", "One.Env"],
-    ["cost"],
-    ["lock"],
-    ["doctor", "--json"],
-    ["call", "one_env"],
-    ["upstreams"],
-]
+COMMANDS = ["list", "show one_env", "show One.Env", "cost", "lock", "doctor --json", "call one_env", "upstreams"]
 
 
 @pytest.mark.needs("lock", "cost", "doctor")
-@pytest.mark.parametrize("line", COMMANDS, ids=" ".join)
-async def test_a_command_waits_for_a_server_and_names_it(line: list[str], tmp_path: Path) -> None:
+@pytest.mark.parametrize("line", COMMANDS)
+async def test_a_command_waits_for_a_server_and_names_it(line: str, tmp_path: Path) -> None:
     server = Gated(tmp_path, tools("env"))
     server.close()
-    async with server.command(*line) as process:
+    async with server.command(*line.split()) as process:
         await process.wait_for_stderr("waiting for one")
         await server.open()
         assert process.process.stdout is not None
         output = (await process.process.stdout.read()).decode()
         assert await process.wait() == 0, process.stderr + output
-    assert "env" in output or line[0] in {"lock", "doctor", "call"}
+    assert "env" in output or line.startswith(("lock", "doctor", "call"))
     assert server.memory.exists()
 
 
 @pytest.mark.needs("lock", "cost", "doctor")
-@pytest.mark.parametrize("line", [*COMMANDS, ["lock", "--check"]], ids=" ".join)
+@pytest.mark.parametrize("line", [*COMMANDS, "lock --check"])
 @pytest.mark.parametrize("end", ["tools/list", "initialize"])
-async def test_a_command_fails_without_a_server_that_it_needs(line: list[str], end: str, tmp_path: Path) -> None:
+async def test_a_command_fails_without_a_server_that_it_needs(line: str, end: str, tmp_path: Path) -> None:
     server = Gated(tmp_path, tools("env"))
     assert (await server.run("lock")).code == 0
     server.answer({**tools("env"), end: "exit"})
-    done = await server.run(*line)
+    done = await server.run(*line.split())
     assert done.code == 1
     assert "ended with code 3" in done.err + done.out
-    assert "one_env" not in done.out or line[0] in {"call", "lock"}
+    assert "one_env" not in done.out or line.startswith(("call", "lock"))
 
 
 async def test_a_command_waits_for_a_limited_time(tmp_path: Path) -> None:
@@ -305,9 +290,7 @@ async def test_a_command_waits_for_a_limited_time(tmp_path: Path) -> None:
     assert "the server 'one' is not available: it has not connected within 0.5 seconds" in done.err
 
 
-async def test_the_time_of_the_last_connection_is_remembered_at_the_end(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_the_time_of_the_last_connection_is_remembered(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     server = Gated(tmp_path, tools("env"))
     async with mounting({"one": server.section}):
         await until(lambda: any(name.endswith(".json") for name in os.listdir(server.state)))
@@ -337,9 +320,7 @@ async def test_a_command_that_does_not_wait_uses_remembered_definitions(tmp_path
 @pytest.mark.parametrize(
     "line", [["configure", "cursor", "--path", "mcp.json"], ["config", "trust", "hostconfig.toml"]], ids=" ".join
 )
-async def test_setting_up_a_client_remembers_definitions(
-    line: list[str], script: dict[str, Any], tmp_path: Path
-) -> None:
+async def test_setup_of_a_client_remembers_definitions(line: list[str], script: dict[str, Any], tmp_path: Path) -> None:
     server = Gated(tmp_path, script)
     done = await server.run(*line, "--no-wait")
     assert done.code == 0, done

@@ -113,9 +113,7 @@ async def test_a_user_without_a_token_is_told_to_authorize(tmp_path: Path) -> No
 
 
 @pytest.mark.parametrize("revision", ERAS)
-async def test_a_refused_token_is_an_error_of_authorization(
-    revision: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_a_refused_token_needs_a_login(revision: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     async with peer_with_tokens(tmp_path) as section, mounting_host({**section, "revision": revision}) as host:
         await listed(host, ALICE)
         monkeypatch.setitem(TOKENS, "alice", "revoked-0123456789")
@@ -129,9 +127,7 @@ async def test_a_refused_token_is_an_error_of_authorization(
         assert isinstance(await call(host, "one_add", {"a": 1, "b": 2}, caller=ALICE), RawResult)
 
 
-async def test_a_server_that_requires_a_login_is_reported_with_the_fix(
-    tmp_path: Path, caplog: pytest.LogCaptureFixture
-) -> None:
+async def test_a_required_login_is_reported_with_the_fix(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     async with peer_with_tokens(tmp_path) as section, mounting_host({"url": section["url"]}) as host:
         assert await listed(host, ALICE) == []
         outcome: Any = await call(host, "one_add", {"a": 1, "b": 2}, caller=ALICE)
