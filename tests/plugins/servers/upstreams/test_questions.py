@@ -334,7 +334,7 @@ async def declared(context: Context[Any]) -> dict[str, Any]:
     return {"capabilities": dict(context.client.capabilities), "session": context.session_id}
 
 
-def mounting(transports: list[str], **section: Any) -> Host:
+def host_of(transports: list[str], **section: Any) -> Host:
     server = {"prefix": False, "revision": "2025-11-25", **section}
     config = {
         "host": {"autoload": False, "transports": transports},
@@ -356,19 +356,19 @@ async def seen(host: Host, capabilities: Any, caller: Caller = LOCAL, *, lists: 
 @pytest.mark.parametrize("start", ["eager", "required"])
 @pytest.mark.parametrize(("capabilities", "expected"), [({}, {}), (FORMS, FORMS), (MORE, ALLOWED)])
 async def test_the_only_client_of_a_host_decides(start: str, capabilities: Any, expected: Any) -> None:
-    async with mounting(["stdio"], start=start) as host:
+    async with host_of(["stdio"], start=start) as host:
         await host.dispatch(Call("tools/list"))  # it is no request of the client
         assert (await seen(host, capabilities))[0] == expected
         assert (await seen(host, MORE))[0] == expected
 
 
 async def test_clients_that_share_a_session_decide_nothing() -> None:
-    async with mounting(["http"]) as host:
+    async with host_of(["http"]) as host:
         assert [(await seen(host, capabilities))[0] for capabilities in ({}, MORE)] == [ALLOWED, ALLOWED]
 
 
 async def test_the_client_of_each_user_decides() -> None:
-    async with mounting(["http"], identity="user") as host:
+    async with host_of(["http"], identity="user") as host:
         clients = [(ANN, {}), (BOB, MORE), (ANN, FORMS), (ANN, {})]
         answers = [await seen(host, capabilities, caller) for caller, capabilities in clients]
         assert [capabilities for capabilities, _ in answers] == [{}, ALLOWED, FORMS, {}]
