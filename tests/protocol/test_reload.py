@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import re
 import shutil
 from pathlib import Path
 from secrets import token_urlsafe
@@ -148,3 +149,29 @@ async def test_a_withdrawn_token_is_refused_at_the_next_request(tmp_path: Path) 
         await send(line, call("fixture_release"), Authorization=f"Bearer {bob}")
         assert (await waiting.answer()).status == 200
         assert await status(waiting, ann) == 401
+
+
+async def test_changed_settings_of_the_log_are_applied_also_to_open_connections(tmp_path: Path) -> None:
+    """A request is logged as text, as JSON or not. Settings that cannot be used change nothing."""
+    text, as_json = "INFO pegboard.access .*: GET {} 404", '"logger":"pegboard.access".*"GET {} 404'
+    changes = [
+        ("access = true", "reloaded", text),
+        ('access = true\nformat = "json"', "reloaded", as_json),
+        ('format = "xml"', "kept", as_json),
+        ('file = "/"', "kept", as_json),
+        ("", "reloaded", None),
+        ('access = true\nfile = "pegboard.log"', "reloaded", None),
+    ]
+    async with Served(tmp_path, http_config(host='log_level = "info"'), cwd=tmp_path) as served:
+        line = await served.connect()
+        assert (await line.request("GET", "/nothing")).status == 404
+        for number, (settings, outcome, expected) in enumerate(changes):
+            more = f"[plugins.logging]\n{settings}"
+            (tmp_path / "hostconfig.toml").write_text(http_config(host='log_level = "info"', more=more))
+            assert await reload_command(served, tmp_path) == (int(outcome == "kept"), [outcome])
+            assert (await line.request("GET", f"/{number}")).status == 404
+            if expected:
+                await served.wait_for_stderr(expected.format(f"/{number}"))
+    assert [served.stderr.count(f" GET {path} 404") for path in ("/nothing", "/4", "/5")] == [0, 0, 0]
+    assert " GET /5 404" in (tmp_path / "pegboard.log").read_text()
+    assert re.search('"logger":"pegboard.cli".*"plugin logging: reloaded"', served.stderr)

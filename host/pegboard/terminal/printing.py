@@ -31,8 +31,8 @@ def diverted() -> Iterator[None]:
 _receiver: Callable[[str, int], None] | None = None
 
 
-def send_messages_to(receiver: Callable[[str, int], None]) -> None:
-    """Redirect messages of `say` to a function that receives the message and its level."""
+def send_messages_to(receiver: Callable[[str, int], None] | None) -> None:
+    """Redirect messages of `say` to a function that receives the message and its level; None ends this."""
     global _receiver  # noqa: PLW0603 - the standard streams of a process are global, too
     _receiver = receiver
 

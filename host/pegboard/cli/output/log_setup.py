@@ -12,7 +12,7 @@ import select
 import sys
 import threading
 import warnings
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from io import TextIOWrapper
 from pathlib import Path
@@ -29,11 +29,14 @@ from pegboard.secrets.redaction import redact_logs
 from pegboard.terminal import printing as output
 from pegboard.terminal.blocking_descriptor import BlockingDescriptor
 from pegboard.terminal.printing import clear_progress
+from pegboard.types.reloads import ReloadResult
 
 logger = logging.getLogger("pegboard")
 
 ACCESS = "pegboard.access"
 """The logger of HTTP requests. Servers use it if its level is set."""
+_OF_SERVER = "pegboard"
+"""The name of the handler that follows the section of the log."""
 
 
 def set_up_logging(config: HostConfig, verbose: int, *, serving: bool, safe: bool = False) -> None:
@@ -51,19 +54,16 @@ def set_up_logging(config: HostConfig, verbose: int, *, serving: bool, safe: boo
         ConfigError: the log file cannot be written.
     """
     level = {0: _level(config, serving=serving), 1: "INFO"}.get(verbose, "DEBUG")
-    plugin, settings = _settings(config) if serving and not safe else ("", {})
-    handler = _handler(config, ("plugins", plugin, "file"), settings.get("file"))
-    as_json = settings.get("format") == "json"
-    is_plain = not serving and not verbose
-    handler.setFormatter(JsonFormatter() if as_json else MessageFormatter() if is_plain else TextFormatter())
-    redact_logs([handler])
+    follows_section = serving and not safe
+    handler = _server_handler(config) if follows_section else LogHandler()
+    if not follows_section:
+        handler.setFormatter(TextFormatter() if serving or verbose else MessageFormatter())
+        redact_logs([handler])
     logging.basicConfig(level=level, handlers=[handler])
-    if as_json and not isinstance(handler, LogFile):
-        output.send_messages_to(_say_in_log)
+    if follows_section:
+        _follow(config, handler)
     if serving:
         _log_what_python_prints()
-    if settings.get("access") is True:
-        logging.getLogger(ACCESS).setLevel(logging.INFO)
 
 
 def change_level(before: HostConfig, now: HostConfig) -> None:
@@ -71,6 +71,44 @@ def change_level(before: HostConfig, now: HostConfig) -> None:
     root = logging.getLogger()
     if logging.getLevelName(root.level) == _level(before, serving=True):
         root.setLevel(_level(now, serving=True))
+
+
+def check_log(before: HostConfig, now: HostConfig) -> None:
+    """Check the changed section of the log before a reload.
+
+    Raises:
+        ConfigError: the log file cannot be written.
+    """
+    if _settings(before) != _settings(now) and _current_handler() is not None:
+        _server_handler(now).close()
+
+
+def change_log(config: HostConfig, results: Iterable[ReloadResult]) -> None:
+    """Apply the section of the log after a reload that has changed it, unless the server ignores the section."""
+    plugin, _ = _settings(config)
+    old = _current_handler()
+    if old is None or f"plugin {plugin}" not in [result.name for result in results if result.is_applied]:
+        return
+    handler = _server_handler(config)
+    root = logging.getLogger()
+    root.handlers = [handler if other is old else other for other in root.handlers]  # no record is lost in between
+    old.close()
+    logging.getLogger(ACCESS).setLevel(logging.NOTSET)
+    _follow(config, handler)
+
+
+def _follow(config: HostConfig, handler: logging.Handler) -> None:
+    """Apply the settings that are not those of the handler."""
+    _, settings = _settings(config)
+    is_receiver = settings.get("format") == "json" and not isinstance(handler, LogFile)
+    output.send_messages_to(_say_in_log if is_receiver else None)
+    if settings.get("access") is True:
+        logging.getLogger(ACCESS).setLevel(logging.INFO)
+
+
+def _current_handler() -> logging.Handler | None:
+    """Return the handler that follows the section of the log, or None without one."""
+    return next((handler for handler in logging.getLogger().handlers if handler.name == _OF_SERVER), None)
 
 
 def _level(config: HostConfig, *, serving: bool) -> str:
@@ -87,7 +125,17 @@ def _settings(config: HostConfig) -> tuple[str, Mapping[str, Any]]:
     return plugin, dict(resolve(config.section("plugins", plugin)))
 
 
-def _handler(config: HostConfig, key: KeyPath, file: object) -> logging.Handler:
+def _server_handler(config: HostConfig) -> logging.Handler:
+    """Return the handler that the section of the log describes."""
+    plugin, settings = _settings(config)
+    handler = _open_handler(config, ("plugins", plugin, "file"), settings.get("file"))
+    handler.name = _OF_SERVER
+    handler.setFormatter(JsonFormatter() if settings.get("format") == "json" else TextFormatter())
+    redact_logs([handler])
+    return handler
+
+
+def _open_handler(config: HostConfig, key: KeyPath, file: object) -> logging.Handler:
     if not isinstance(file, str) or not file:
         return LogHandler()
     elsewhere = config.source(key).kind in ("environment", "command line")

@@ -67,7 +67,6 @@ class AsgiServer:
         self._host = host
         self._guard = RequestGuard(config, loopback=local, public_hosts=host.public_hosts, only_local=local)
         self._exchange: Exchange[AsgiRequest] = Exchange(config, self._guard, host)
-        self._keeps_log = wants_access_log()
 
     @property
     def load(self) -> tuple[int, int]:
@@ -76,7 +75,7 @@ class AsgiServer:
     async def __call__(self, scope: Event, receive: Receive, send: Send) -> None:
         began = perf_counter()
         request = AsgiRequest(scope, receive, send, self._config.send_seconds)
-        notes: dict[str, Any] | None = {} if self._keeps_log else None
+        notes: dict[str, Any] | None = {} if wants_access_log() else None
         try:
             await self._handle(request, notes)
         except DisconnectedError:

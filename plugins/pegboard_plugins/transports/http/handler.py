@@ -54,8 +54,7 @@ class Handler:
         self._pings = Pings(config.stream_ping_seconds)
         self._loop = asyncio.get_running_loop()
         self._head = ResponseHead()
-        self._keeps_log = wants_access_log()
-        self._needs_task = self._keeps_log or guard.has_cors
+        self._has_cors = guard.has_cors
         self._max_body_bytes = config.max_body_bytes
         self._written_response = WrittenResponse()
 
@@ -74,7 +73,7 @@ class Handler:
 
         Leave requests to `handle` whose responses `ResponseHead` does not describe, or whose paths must be decoded.
         """
-        if self._needs_task or getattr(head, "method", "") != "POST":  # aiohttp's errors have no method
+        if self._has_cors or getattr(head, "method", "") != "POST" or wants_access_log():  # errors have no method
             return False
         if (
             head.version != HttpVersion11
@@ -171,7 +170,7 @@ class Handler:
     def _arrival(self, request: web.BaseRequest, connection: HttpConnection) -> Arrival:
         target = request.raw_path
         notes = None
-        if self._keeps_log:
+        if wants_access_log():
             notes = request[REQUEST_NOTES] = {}
         return Arrival(
             request.method,
@@ -313,7 +312,7 @@ class Handler:
         self._add_fields(request, response)
         await response.prepare(request)
         forget_facts(request)
-        return self._written_response if response.keep_alive and not self._keeps_log else response
+        return self._written_response if response.keep_alive and not wants_access_log() else response
 
 
 def _take(connection: HttpConnection) -> Any:

@@ -16,7 +16,7 @@ from aiohttp import web
 from pegboard.plugin import TransportContext, TransportError
 from pegboard_plugins.support.loopback import is_loopback
 from pegboard_plugins.support.refusal_log import RefusalLog
-from pegboard_plugins.transports.http.access_log import access_logger, wants_access_log
+from pegboard_plugins.transports.http.access_log import access_logger
 from pegboard_plugins.transports.http.aiohttp_access_log import AccessLogger
 from pegboard_plugins.transports.http.handler import Handler
 from pegboard_plugins.transports.http.http_connection import IsOperator
@@ -124,7 +124,7 @@ def _server(config: HttpConfig, handler: Handler, loopback: bool) -> HttpServer:
         max_field_size=config.max_header_bytes,
         max_line_size=config.max_header_bytes - 1,  # differs, so that aiohttp's error tells which limit it is
         auto_decompress=False,
-        access_log=access_logger if wants_access_log() else None,
+        access_log=access_logger,
         access_log_class=AccessLogger,
     )
 
