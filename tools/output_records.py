@@ -229,6 +229,8 @@ class ReloadedHost(TypedDict):
     """A host of `pegboard reload`."""
 
     pid: int
+    config: str | None
+    url: str | None
     results: list[AppliedChange]
 
 

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 from pegboard.cli import FAILED, OK
 from pegboard.config.environment import this_worker
+from pegboard.config.files import candidates
 from pegboard.config.state import StateFiles
 from pegboard.errors import ServerError
 from pegboard.loading.discovery import own_version
@@ -256,35 +257,61 @@ _POLL_SECONDS = 0.05
 
 
 def run_reload(command: CommandContext) -> int:
-    """Send a signal to each running host of this environment, and print the results.
+    """Send a signal to each running host of this environment, or with `--config` of a file, and print the results.
 
     Raises:
-        ServerError: no host runs, a host does not answer, or the system has no such signal.
+        ServerError: no such host runs, a host does not answer, or the system has no such signal.
     """
     if not hasattr(signal, "SIGUSR1"):
         raise ServerError("this system has no signal for a reload: start the host with `pegboard serve --reload`")
-    hosts = [*running_hosts(os.environ)]
-    if not hosts:
-        raise ServerError("no `pegboard serve` of this user and Python environment is running: start one first")
+    hosts = _chosen_hosts(command.options.config)
     for host in hosts:
         try:
             os.kill(host["pid"], signal.SIGUSR1)
         except OSError as error:
-            raise ServerError(f"the host of process {host['pid']} cannot be reached: {error.strerror}") from error
-    results_by_pid = {host["pid"]: _results(host) for host in hosts}
+            raise ServerError(f"the host of {_named(host)} cannot be reached: {error.strerror}") from error
+    reloaded = [(host, _results(host)) for host in hosts]
     if command.options.json:
         print_json(
             [
-                {"pid": pid, "results": [result._asdict() for result in results]}
-                for pid, results in results_by_pid.items()
+                {
+                    "pid": host["pid"],
+                    "config": host["config"] or None,
+                    "url": host["url"] or None,
+                    "results": [result._asdict() for result in results],
+                }
+                for host, results in reloaded
             ]
         )
     else:
-        for pid, results in results_by_pid.items():
-            print_text(
-                "\n".join(f"process {pid}: {result}" for result in results) or f"process {pid}: nothing has changed"
-            )
-    return OK if all(result.is_applied for results in results_by_pid.values() for result in results) else FAILED
+        for host, results in reloaded:
+            lines = [str(result) for result in results] or ["nothing has changed"]
+            print_text("\n".join(f"{_named(host)}: {line}" for line in lines))
+    return OK if all(result.is_applied for _, results in reloaded for result in results) else FAILED
+
+
+def _chosen_hosts(config: Path | None) -> list[Record]:
+    """Return the running hosts of a configuration file, or all if the command line names none."""
+    hosts = [*running_hosts(os.environ)]
+    if not hosts:
+        raise ServerError("no `pegboard serve` of this user and Python environment is running: start one first")
+    if config is None:
+        return hosts
+    (named, *_) = candidates(config, os.environ, Path.cwd())
+    file = os.path.realpath(named.path)
+    chosen = [host for host in hosts if host["config"] and os.path.realpath(host["config"]) == file]
+    if not chosen:
+        raise ServerError(
+            f"no running host has the configuration {file}: name the file of a running host, or omit --config to "
+            f"reload all: {', '.join(map(_named, hosts))}"
+        )
+    return chosen
+
+
+def _named(host: Record) -> str:
+    """Return the process of a host, with its configuration file or its URL."""
+    place = host["config"] or host["url"]
+    return f"process {host['pid']}" + (f" ({place})" if place else "")
 
 
 def _results(host: Record) -> list[ReloadResult]:
@@ -293,10 +320,10 @@ def _results(host: Record) -> list[ReloadResult]:
     while time.monotonic() < until:
         record: Record | None = record_of(host["pid"], os.environ)
         if record is None:
-            raise ServerError(f"the host of process {host['pid']} has ended: its log has the reason")
+            raise ServerError(f"the host of {_named(host)} has ended: its log has the reason")
         if record["reloads"] > host["reloads"]:
             return results_in(record)
         time.sleep(_POLL_SECONDS)
     raise ServerError(
-        f"the host of process {host['pid']} did not reload within {MAX_WAIT_SECONDS:.0f} s: see its log, or restart it"
+        f"the host of {_named(host)} did not reload within {MAX_WAIT_SECONDS:.0f} s: see its log, or restart it"
     )
