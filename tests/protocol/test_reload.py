@@ -172,6 +172,7 @@ async def test_changed_settings_of_the_log_are_applied_also_to_open_connections(
             assert (await line.request("GET", f"/{number}")).status == 404
             if expected:
                 await served.wait_for_stderr(expected.format(f"/{number}"))
+        await line.request("GET", "/last")  # the request before it is logged now
     assert [served.stderr.count(f" GET {path} 404") for path in ("/nothing", "/4", "/5")] == [0, 0, 0]
     assert " GET /5 404" in (tmp_path / "pegboard.log").read_text()
     assert re.search('"logger":"pegboard.cli".*"plugin logging: reloaded"', served.stderr)
