@@ -20,7 +20,6 @@ from time import monotonic
 from typing import Any
 
 from pegboard.config import HostConfig
-from pegboard.config.problems import KeyPath
 from pegboard.config.references import resolve
 from pegboard.errors import ConfigError
 from pegboard.loading.plugin_facts import own_facts
@@ -35,7 +34,7 @@ logger = logging.getLogger("pegboard")
 
 ACCESS = "pegboard.access"
 """The logger of HTTP requests. Servers use it if its level is set."""
-_OF_SERVER = "pegboard"
+_BY_SECTION = "pegboard"
 """The name of the handler that follows the section of the log."""
 
 
@@ -54,14 +53,11 @@ def set_up_logging(config: HostConfig, verbose: int, *, serving: bool, safe: boo
         ConfigError: the log file cannot be written.
     """
     level = {0: _level(config, serving=serving), 1: "INFO"}.get(verbose, "DEBUG")
-    follows_section = serving and not safe
-    handler = _server_handler(config) if follows_section else LogHandler()
-    if not follows_section:
+    handler = _handler_by_section(config) if serving and not safe else LogHandler()
+    if handler.formatter is None:
         handler.setFormatter(TextFormatter() if serving or verbose else MessageFormatter())
-        redact_logs([handler])
+    redact_logs([handler])
     logging.basicConfig(level=level, handlers=[handler])
-    if follows_section:
-        _follow(config, handler)
     if serving:
         _log_what_python_prints()
 
@@ -80,7 +76,7 @@ def check_log(before: HostConfig, now: HostConfig) -> None:
         ConfigError: the log file cannot be written.
     """
     if _settings(before) != _settings(now) and _current_handler() is not None:
-        _server_handler(now).close()
+        _open_handler(now).close()
 
 
 def change_log(config: HostConfig, results: Iterable[ReloadResult]) -> None:
@@ -89,26 +85,17 @@ def change_log(config: HostConfig, results: Iterable[ReloadResult]) -> None:
     old = _current_handler()
     if old is None or f"plugin {plugin}" not in [result.name for result in results if result.is_applied]:
         return
-    handler = _server_handler(config)
+    logging.getLogger(ACCESS).setLevel(logging.NOTSET)
+    handler = _handler_by_section(config)
+    redact_logs([handler])
     root = logging.getLogger()
     root.handlers = [handler if other is old else other for other in root.handlers]  # no record is lost in between
     old.close()
-    logging.getLogger(ACCESS).setLevel(logging.NOTSET)
-    _follow(config, handler)
-
-
-def _follow(config: HostConfig, handler: logging.Handler) -> None:
-    """Apply the settings that are not those of the handler."""
-    _, settings = _settings(config)
-    is_receiver = settings.get("format") == "json" and not isinstance(handler, LogFile)
-    output.send_messages_to(_say_in_log if is_receiver else None)
-    if settings.get("access") is True:
-        logging.getLogger(ACCESS).setLevel(logging.INFO)
 
 
 def _current_handler() -> logging.Handler | None:
     """Return the handler that follows the section of the log, or None without one."""
-    return next((handler for handler in logging.getLogger().handlers if handler.name == _OF_SERVER), None)
+    return next((handler for handler in logging.getLogger().handlers if handler.name == _BY_SECTION), None)
 
 
 def _level(config: HostConfig, *, serving: bool) -> str:
@@ -125,19 +112,25 @@ def _settings(config: HostConfig) -> tuple[str, Mapping[str, Any]]:
     return plugin, dict(resolve(config.section("plugins", plugin)))
 
 
-def _server_handler(config: HostConfig) -> logging.Handler:
-    """Return the handler that the section of the log describes."""
-    plugin, settings = _settings(config)
-    handler = _open_handler(config, ("plugins", plugin, "file"), settings.get("file"))
-    handler.name = _OF_SERVER
-    handler.setFormatter(JsonFormatter() if settings.get("format") == "json" else TextFormatter())
-    redact_logs([handler])
+def _handler_by_section(config: HostConfig) -> logging.Handler:
+    """Return the handler that the section of the log describes, and apply its other settings."""
+    _, settings = _settings(config)
+    as_json = settings.get("format") == "json"
+    handler = _open_handler(config)
+    handler.name = _BY_SECTION
+    handler.setFormatter(JsonFormatter() if as_json else TextFormatter())
+    output.send_messages_to(_say_in_log if as_json and not isinstance(handler, LogFile) else None)
+    if settings.get("access") is True:
+        logging.getLogger(ACCESS).setLevel(logging.INFO)
     return handler
 
 
-def _open_handler(config: HostConfig, key: KeyPath, file: object) -> logging.Handler:
+def _open_handler(config: HostConfig) -> logging.Handler:
+    plugin, settings = _settings(config)
+    file = settings.get("file")
     if not isinstance(file, str) or not file:
         return LogHandler()
+    key = "plugins", plugin, "file"
     elsewhere = config.source(key).kind in ("environment", "command line")
     path = (config.working_directory if elsewhere else config.directory) / Path(file).expanduser()
     try:
