@@ -103,7 +103,8 @@ class Host:
         )
         self.watch: Callable[[Callable[[Change], None]], Callable[[], None]] = self._served.watch
         self._late = LateLifespans(self._entered)
-        self._stores = OpenStores(keys=[key.get_secret_value() for key in self.config.host.state_keys])
+        keys = [key.get_secret_value() for key in self.config.host.state_keys]
+        self._stores = OpenStores(keys=keys, workers=self.config.worker[1])
         self._bus = HostBus()
         self._relay = ChangeRelay(self._bus, self._served.emit)
         self._serving = asyncio.Event()

@@ -98,7 +98,7 @@ class Argument(_Model):
 
 
 class Check(_Model):
-    """A check that a feature adds to `doctor`, `why` or `list`.
+    """A check that a feature adds to `doctor`, `config check`, `why` or `list`.
 
     Attributes:
         name: its name in the report of `doctor`.
@@ -123,7 +123,7 @@ class CommandFacts(_Model):
         commands: the commands of a group, by name. A feature with only commands may add some to a group of the host.
         like: the command of the same group whose function and arguments this command has, too.
         options: the options that the plugin adds to the command.
-        checks: the checks that the plugin adds to the command, which is `doctor`, `why` or `list`.
+        checks: the checks that the plugin adds to the command: `doctor`, `config check`, `why` or `list`.
     """
 
     summary: str = ""

@@ -120,7 +120,7 @@ class CommandContext:
 
         Args:
             host: the host.
-            command: "doctor", "why" or "list".
+            command: "doctor", "config check", "why" or "list".
         """
         raise _not_run()
 

@@ -21,12 +21,15 @@ class Store(NamedTuple):
         name: the name by which the configuration selects the store. If None, the plugin's name.
         in_memory: True if the store keeps its values in the memory of this process. With `[host] state_keys` the host
             encrypts the ids, names and values that it passes to other stores.
+        check: a function that raises `PluginError` if the given number of processes cannot serve with the store. The
+            host calls it before it opens the store, and `pegboard config check` calls it, too. None for no check.
     """
 
     contract: type[Any]
     open: Callable[[], AbstractAsyncContextManager[Any]]
     name: str | None = None
     in_memory: bool = False
+    check: Callable[[int], None] | None = None
 
 
 class LoginTerms(NamedTuple):

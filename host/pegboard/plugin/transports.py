@@ -147,10 +147,12 @@ class Transport(ABC):
         name: the name in `[host] transports`.
         drain_seconds: after SIGTERM, `TransportContext.stopping` is true for that time before `wait_stopping` returns,
             so that clients learn of the end while calls may still begin.
+        workers: the number of processes in which `pegboard serve` opens it.
     """
 
     name: str
     drain_seconds: float = 0.0
+    workers: int = 1
 
     @abstractmethod
     async def run(self, host: TransportContext) -> None:

@@ -37,11 +37,13 @@ class OpenStores(AbstractAsyncContextManager["OpenStores"]):
     Args:
         claims: True to claim the stores whose contracts have a method `claim`. False to look at them only.
         keys: the keys that encrypt what stores outside of the process's memory keep; none to encrypt nothing.
+        workers: the number of processes that serve together.
     """
 
-    def __init__(self, *, claims: bool = True, keys: Sequence[str] = ()) -> None:
+    def __init__(self, *, claims: bool = True, keys: Sequence[str] = (), workers: int = 1) -> None:
         self._claims = claims
         self._keys = keys
+        self._workers = workers
         self._lost: asyncio.Future[None] | None = None
         self._opened: dict[StoreKey, asyncio.Future[Any]] = {}
         self._keepers: dict[asyncio.Task[None], asyncio.Future[Any]] = {}
@@ -89,6 +91,8 @@ class OpenStores(AbstractAsyncContextManager["OpenStores"]):
         origin, definition = offered
         title = f"the {contract.__name__} {name!r} of {origin}"
         try:
+            if definition.check is not None:
+                definition.check(self._workers)
             async with definition.open() as store:
                 claim = self._claim(store, contract, title)
                 if claim is not None:

@@ -7,6 +7,9 @@ import os
 from pathlib import Path
 from threading import Lock
 
+# a pipe without reader must not block
+_FLAGS = os.O_WRONLY | os.O_APPEND | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0)
+
 
 class LineFile:
     """Appends lines to a file, each with one write. New files have mode 0600.
@@ -50,6 +53,19 @@ class LineFile:
                 os.close(handle)
 
     def _open(self) -> int:
-        # a pipe without reader must not block
-        flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0)
-        return os.open(self._path, flags, 0o600)
+        return os.open(self._path, _FLAGS | os.O_CREAT, 0o600)
+
+
+def check_line_file(path: Path) -> None:
+    """Check that `LineFile` can open or create a file, without creating it.
+
+    Raises:
+        OSError: it cannot.
+    """
+    try:
+        os.close(os.open(path, _FLAGS))
+    except FileNotFoundError:
+        if not path.parent.is_dir():
+            raise
+        if not os.access(path.parent, os.W_OK | os.X_OK):
+            raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(path)) from None

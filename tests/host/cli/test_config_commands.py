@@ -73,6 +73,7 @@ def test_variables_without_effect_are_warnings(pegboard: Command) -> None:
     assert "MCP_" not in pegboard("list", env=env).err
 
 
+WORKERS = "[plugins.http]\nport = 0\nworkers = 2\n"
 OPEN = "[plugins.http]\nport = 0\nhost = '0.0.0.0'\n"
 
 
@@ -87,6 +88,10 @@ OPEN = "[plugins.http]\nport = 0\nhost = '0.0.0.0'\n"
         ("", OPEN, "no authenticator is configured for /mcp"),
         ("", OPEN + "[plugins.auth_token]\ntoken = 'weak'", "tokens of [plugins.auth_token] are weak"),
         ("", "[plugins.http]\nport = 0\n[plugins.auth_token]\ntoken = 'weak'", None),
+        ("", WORKERS, "sessions are in the memory of one process, but there are 2 workers"),
+        ("", f"{WORKERS}[plugins.mcp]\nsessions = 'sealed'", "2 workers need common keys"),
+        ("transports = ['http', 'stdio']", WORKERS, "[plugins.http] workers = 2: stdio serves one client"),
+        ("", "[plugins.audit]\nfile = 'none/audit.jsonl'", "the audit file or its key cannot be used"),
     ],
 )
 def test_ok_means_that_serve_would_open(host: str, sections: str, message: str | None, pegboard: Command) -> None:
@@ -98,9 +103,25 @@ def test_ok_means_that_serve_would_open(host: str, sections: str, message: str |
     assert (done.code, done.out) == (3, "")
     assert done.err.startswith("pegboard: error: ")
     assert message in done.err
-    served = pegboard("serve")
+    served = pegboard.run(pegboard.arguments("serve")) if WORKERS in sections else pegboard("serve")
     assert served.code in (3, 5)
     assert message in served.err
+
+
+@pytest.mark.parametrize("command", [("config", "check"), ("doctor",)])
+def test_reasons_of_several_plugins_are_told_at_once_and_nothing_is_made(
+    command: tuple[str, ...], pegboard: Command
+) -> None:
+    audit = pegboard.folder / "audit.jsonl"
+    pegboard.configure(sections=f"{WORKERS}[plugins.audit]\nfile = 'audit.jsonl'")
+    done = pegboard(*command)
+    assert (done.code, "audit file or" in done.out + done.err) == (3, False)
+    assert set(pegboard.folder.rglob("audit*")) == set()
+    audit.mkdir()
+    done = pegboard(*command)
+    assert done.code == 3
+    for text in ("there are 2 workers", f"Is a directory: '{audit}'"):
+        assert text in " ".join((done.out + done.err).split()), text
 
 
 @pytest.mark.needs("worker", "opentelemetry", "lock")

@@ -8,7 +8,6 @@ from typing import Any
 
 from pegboard.cli import CANNOT_START, OK
 from pegboard.cli.command_config import ignored_settings, load_config
-from pegboard.cli.inspection.host_checks import check_operator_token, check_transports
 from pegboard.cli.serving.access_settings import known_models
 from pegboard.config.explain import ConfigView, config_show
 from pegboard.config.file_schema import file_schema
@@ -26,11 +25,10 @@ def run_config_check(command: CommandContext) -> int:
     findings = _problems(host)
     findings += [_finding("warning", problem, fatal=False) for problem in ignored_settings(host.config, os.environ)]
     if not any(finding["fatal"] for finding in findings):
-        loaded = CommandContext(command.options, command.print, host=host)
-        of_serving = (*check_transports(loaded), *check_operator_token(loaded))
         findings += [
             _finding(finding.level, finding.problem or finding.message, fatal=finding.level == "error")
-            for finding in of_serving
+            for check in command.checks(host, "config check")
+            for finding in check.run()
         ]
     wrong = any(finding["fatal"] for finding in findings)
     on = {

@@ -7,6 +7,7 @@ import os
 from collections.abc import Iterator
 from typing import Any
 
+from pegboard.catalogue.store_selection import StoreKey, Stores
 from pegboard.catalogue.tool_compiler import definition_label, location_of, unknown_parameters
 from pegboard.cli.command_config import ignored_settings
 from pegboard.cli.host_setup import NO_TRANSPORT
@@ -103,12 +104,30 @@ def check_stores(command: CommandContext) -> Iterator[Finding]:
             attempt(store.get, _PROBE)
         except ToolDefinitionError as error:
             yield Finding("error", f"the secret store of {origin} cannot be read: {error}")
+    yield from _store_findings(command.host, command.host.assembly.stores)
 
-    async def open_all() -> None:
-        async with OpenStores(claims=False) as stores:
-            await stores.open_all(command.host.assembly.stores)
 
+def check_memory_stores(command: CommandContext) -> Iterator[Finding]:
+    """Report stores in the memory of the process that cannot be opened. No other store is opened."""
+    stores = command.host.assembly.stores
+    return _store_findings(command.host, {key: stores[key] for key in stores if stores[key][1].in_memory})
+
+
+def _store_findings(host: Host, stores: Stores) -> Iterator[Finding]:
+    available = host.assembly.transports
+    workers = max((available[name].workers for name in host.config.host.transports if name in available), default=1)
+
+    async def problems() -> list[str]:
+        async with OpenStores(claims=False, workers=workers) as opened:
+            return [problem for key in stores if (problem := await _store_problem(opened, stores, key))]
+
+    for problem in asyncio.run(problems()):
+        yield Finding("error", problem)
+
+
+async def _store_problem(opened: OpenStores, stores: Stores, key: StoreKey) -> str:
     try:
-        asyncio.run(open_all())
+        await opened.open_all({key: stores[key]})
     except MCPError as error:
-        yield Finding("error", str(error))
+        return str(error)
+    return ""

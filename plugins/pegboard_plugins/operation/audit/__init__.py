@@ -13,7 +13,7 @@ import os
 import secrets
 import time
 from collections import deque
-from collections.abc import AsyncIterator, Iterable, Mapping
+from collections.abc import AsyncIterator, Iterable, Iterator, Mapping
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime
 from pathlib import Path
@@ -33,6 +33,8 @@ from pegboard import (
 )
 from pegboard.errors import AuthorizationError
 from pegboard.plugin import (
+    CommandContext,
+    Finding,
     Middleware,
     Plugin,
     ProtocolError,
@@ -43,7 +45,7 @@ from pegboard.plugin import (
     hookimpl,
 )
 from pegboard.types import Call, Caller, CallNext, Failure, InputRequired, Outcome, RawResult
-from pegboard_plugins.support.line_file import LineFile
+from pegboard_plugins.support.line_file import LineFile, check_line_file
 from pegboard_plugins.support.refusal_log import fingerprint
 from pegboard_plugins.support.secret_strength import is_weak_secret
 
@@ -131,7 +133,7 @@ class Audit(Middleware):
             self._key = self._load_key()
             self._file = LineFile(self._config.file)
         except OSError as error:
-            raise TransportError(f"the audit file or its key cannot be used: {error}") from error
+            raise TransportError(_unusable(error)) from error
 
     def close(self) -> None:
         """Write the lines held in memory."""
@@ -243,6 +245,18 @@ class Audit(Middleware):
         if self._file is None:
             raise OSError("the audit file is not open")
         self._file.write(line, sync=sync)
+
+
+def check_audit_file(command: CommandContext) -> Iterator[Finding]:
+    """Report a file that cannot be opened. It is not created."""
+    try:
+        check_line_file(command.settings.file)
+    except OSError as error:
+        yield Finding("error", _unusable(error))
+
+
+def _unusable(error: OSError) -> str:
+    return f"the audit file or its key cannot be used: {error}"
 
 
 def _outcome_and_kind(outcome: Outcome) -> tuple[str, str | None]:

@@ -90,19 +90,17 @@ class McpPlugin(Plugin):
         return [McpProtocol(self._new_service(profile), self.config.max_batch)]
 
     @hookimpl
-    def register_stores(self, context: PluginContext) -> Iterable[Store]:
+    def register_stores(self) -> Iterable[Store]:
         """Return the stores in this process's memory."""
         return [
             Store(
-                contract=SessionStore, open=partial(self._sessions, context.worker[1]), name="memory", in_memory=True
+                contract=SessionStore, open=self._sessions, name="memory", in_memory=True, check=self._refuse_workers
             ),
             Store(contract=EventStore, open=self._events, name="memory", in_memory=True),
         ]
 
     @asynccontextmanager
-    async def _sessions(self, workers: int) -> AsyncIterator[SessionStore]:
-        if workers > 1 and self.config.http:
-            self._refuse_workers(workers)
+    async def _sessions(self) -> AsyncIterator[SessionStore]:
         from pegboard_plugins.protocols.mcp.http.memory_store import MemorySessionStore
 
         yield MemorySessionStore(self.config.max_sessions, self.config.session_idle_seconds)
@@ -113,6 +111,8 @@ class McpPlugin(Plugin):
         Raises:
             PluginError: the settings need one process.
         """
+        if count == 1 or not self.config.http:
+            return
         if self.config.sessions == "stored":
             raise PluginError(
                 f"sessions are in the memory of one process, but there are {count} workers: set [host] state = "

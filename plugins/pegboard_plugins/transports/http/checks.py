@@ -9,6 +9,7 @@ from datetime import UTC, datetime, timedelta
 
 from pegboard.plugin import CommandContext, Finding
 from pegboard_plugins.transports.http.port_owner import owner_of_port
+from pegboard_plugins.transports.http.workers import refusal
 
 EXPIRY_DAYS = 30
 """The number of days before its expiry from which a certificate is reported."""
@@ -25,6 +26,12 @@ def check_ports(command: CommandContext) -> Iterator[Finding]:
         yield Finding(
             "warning", message, "if this is not your running server, end the process or select another port with --port"
         )
+
+
+def check_workers(command: CommandContext) -> Iterator[Finding]:
+    """Report transports that several processes cannot serve."""
+    if problem := refusal(command.settings.workers, command.plugin.transports):
+        yield Finding("error", problem)
 
 
 def check_certificates(command: CommandContext) -> Iterator[Finding]:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from weakref import WeakSet
 
 from pegboard.plugin import AsgiCallable, Gauge, Transport, TransportContext
+from pegboard_plugins.transports.http.workers import usable_cores
 
 if TYPE_CHECKING:
     from pegboard_plugins.transports.http.asgi_server import AsgiServer
@@ -19,6 +20,7 @@ class HttpTransport(Transport):
 
     Attributes:
         drain_seconds: how long the port stays open after SIGTERM.
+        workers: the number of processes that `pegboard serve` starts.
     """
 
     name = "http"
@@ -26,6 +28,7 @@ class HttpTransport(Transport):
     def __init__(self, config: HttpConfig) -> None:
         self._config = config
         self.drain_seconds = config.drain_seconds
+        self.workers = config.workers or usable_cores()
         self._servers: WeakSet[Handler | AsgiServer] = WeakSet()
 
     def gauges(self) -> list[Gauge]:

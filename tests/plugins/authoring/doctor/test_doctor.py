@@ -77,6 +77,8 @@ def certificate(file: Path, days: int) -> None:
         ("configuration", "", NO_RESOURCE, {}, "error", "plugins.login.resource: is required and missing"),
         ("secrets", "", "", {"DEMO_KEY": None}, "warning", "DEMO_KEY"),
         ("transports", "transports = []", "", {}, "error", "transports is empty"),
+        ("stores", "", "[plugins.http]\nworkers = 2", {}, "error", "there are 2 workers"),
+        ("audit file", "", "[plugins.audit]\nfile = 'none/x'", {}, "error", "the audit file or its key cannot be used"),
         (
             "tokens",
             "",

@@ -10,9 +10,12 @@ import os
 from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from pegboard.errors import ConfigError
-from pegboard.plugin import CommandContext
+
+if TYPE_CHECKING:
+    from pegboard.plugin import CommandContext
 
 CPU_QUOTA = Path("/sys/fs/cgroup/cpu.max")
 """The time on the processors that the control group of a container may use (cgroups version 2)."""
@@ -28,8 +31,8 @@ def run_workers(command: CommandContext) -> int | None:
     config = command.settings
     if config.workers == 1:
         return None
-    if problem := _refusal(command.host_plan().config.host.transports):
-        raise ConfigError([f"[plugins.http] workers = {config.workers}: {problem}; or set workers = 1"])
+    if problem := refusal(config.workers, command.host_plan().config.host.transports):
+        raise ConfigError([problem])
     from pegboard_plugins.transports.http.workers.listening import open_sockets
     from pegboard_plugins.transports.http.workers.supervisor import supervise
 
@@ -38,8 +41,13 @@ def run_workers(command: CommandContext) -> int | None:
         return asyncio.run(supervise(groups, records))
 
 
+def refusal(workers: int, transports: Sequence[str]) -> str:
+    """Return the problem if the setting `workers` is not possible here with these transports, or ""."""
+    problem = "" if workers == 1 else _refusal(transports)
+    return problem and f"[plugins.http] workers = {workers}: {problem}; or set workers = 1"
+
+
 def _refusal(transports: Sequence[str]) -> str:
-    """Return the reason why these transports cannot have several workers here, or ""."""
     if not hasattr(os, "fork"):
         return "this system cannot pass open sockets to other processes; start several hosts behind a proxy"
     if "stdio" in transports:
