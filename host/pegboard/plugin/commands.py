@@ -215,11 +215,15 @@ class HostPlan(NamedTuple):
 
 
 class ConfigFile(NamedTuple):
-    """The configuration file while a command changes it. See `CommandContext.config_file`."""
+    """The configuration file while a command changes it. See `CommandContext.config_file`.
+
+    `is_general` is true if nothing names the file: it is the user's, for every folder without a file of its own.
+    """
 
     path: str
     host_with: "Callable[[str], Host]"
     keep_trust: Callable[[str], None]
+    is_general: bool = False
 
 
 class RequestedSecret(NamedTuple):

@@ -23,18 +23,19 @@ def config_file(options: Namespace) -> ConfigFile:
     Raises:
         ConfigError: the file cannot be read, is not TOML or is not trusted, or there is no place for it.
     """
-    needs_trust = False
+    needs_trust, is_general = False, True
     if selected := select_file(options.config, os.environ, Path.cwd(), refuse_untrusted):
         candidate, content = selected
         parsed = content if isinstance(content, ConfigProblem) else files.parse_file(content, Path.cwd())
         if isinstance(parsed, ConfigProblem):
             raise ConfigError([parsed])
         path, needs_trust = candidate.path, candidate.needs_trust
+        is_general = not (needs_trust or candidate.named_by)
     elif folder := files.user_directory(os.environ):
         path = folder / files.FILE_NAME
     else:
         raise ConfigError(["there is no configuration file and no home directory: name a file with --config"])
-    return ConfigFile(str(path), partial(_host_with, path), partial(_keep_trust, path, needs_trust))
+    return ConfigFile(str(path), partial(_host_with, path), partial(_keep_trust, path, needs_trust), is_general)
 
 
 def _host_with(path: Path, text: str) -> Host:

@@ -18,7 +18,7 @@ from typing_extensions import TypedDict
 from pegboard import Host
 from pegboard.errors import ConfigError
 from pegboard.plugin import CommandContext
-from pegboard.terminal import dotted, nearest, print_json, print_lines, same_name, say
+from pegboard.terminal import dotted, flush, nearest, print_json, print_lines, same_name, say
 from pegboard_plugins.support.edited_file import EditedFileError, check_writable, read_edited_file, replace
 
 _MISSING = "is required and missing"
@@ -82,6 +82,7 @@ def run_config_set(command: CommandContext) -> int:
         print_json(SetOutput(file=str(edited.path), key=key))
     else:
         print_lines([f"set {key} in {edited.path}"])
+        edited.say_reach()
     return 0
 
 
@@ -135,6 +136,7 @@ def _switch(command: CommandContext, *, on: bool) -> int:
         print_json(SwitchOutput(file=str(edited.path), name=origin.name, enabled=on, changed=changed))
     elif changed:
         print_lines([f"{word} {origin.kind} {origin.name} in {edited.path}; restart servers to apply it"])
+        edited.say_reach()
     else:
         print_lines([f"{origin.kind} {origin.name} is {word} already: {choice.reason}"])
     return 0
@@ -282,6 +284,12 @@ class EditedConfig:
         text = self._text()
         replace(self._file, text)
         self._target.keep_trust(text)
+
+    def say_reach(self) -> None:
+        """Tell that other folders use the file, too, after the line that names it."""
+        if self._target.is_general:
+            flush()
+            say("this file is for every folder without a hostconfig.toml of its own")
 
     def _text(self) -> str:
         """Return the changed text.

@@ -150,11 +150,16 @@ def test_a_folder_that_cannot_be_written_is_an_error(line: str, pegboard: Comman
 def test_the_user_s_file_is_made_if_there_is_none(pegboard: Command, tmp_path: Path) -> None:
     (pegboard.folder / "hostconfig.toml").unlink()
     env = {"PEGBOARD_CONFIG": None, "XDG_CONFIG_HOME": str(tmp_path / "settings")}
-    assert pegboard("config", "set", "host.name", "mine", env=env).code == 0
-    assert pegboard("config", "set", "host.page_size", "0x10", env=env).code == 0
     made = tmp_path / "settings" / "pegboard" / "hostconfig.toml"
+    for line in ("config set host.name mine", "config set host.page_size 0x10"):
+        done = pegboard(*line.split(), env=env)
+        assert (done.code, str(made) in done.out) == (0, True)
+        assert done.err == "pegboard: this file is for every folder without a hostconfig.toml of its own\n"
     assert made.read_text("utf-8") == '[host]\nname = "mine"\npage_size = 0x10\n'
     assert made.stat().st_mode & 0o777 == 0o600
+    done = pegboard("disable", "timing", env=env)
+    assert (done.code, done.err, str(made) in done.out) == (0, "", False)
+    assert "for every folder" in pegboard("enable", "timing", env=env).err
 
 
 def test_a_read_only_file_is_refused(pegboard: Command) -> None:
