@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
+from pegboard.messages.hints import subschemas_at
 from pegboard.types.catalogue import Tool
 
 _LIMITS = {
@@ -25,17 +26,28 @@ _LIMITS = {
 
 
 def parameter_rows(schema: Mapping[str, Any]) -> list[tuple[str, str, str, str]]:
-    """Return the name, the type, the default and the meaning of each parameter."""
-    required, definitions = schema.get("required", ()), schema.get("$defs", {})
-    return [
-        (
-            f"  {name}",
-            type_name(field, definitions),
-            "required" if name in required else _default(field),
-            _meaning(field),
-        )
-        for name, field in schema.get("properties", {}).items()
-    ]
+    """Return the name, the type, the default and the meaning of each parameter.
+
+    The members of an object follow it, indented. Deeper members are left out, as is the choice between several objects.
+    """
+    definitions = schema.get("$defs", {})
+    rows = []
+    for name, row in _rows(schema, definitions, "  "):
+        rows.append(row)
+        objects = [form for form in subschemas_at((name,), schema) if form.get("properties")]
+        if len(objects) == 1:
+            rows += [member for _, member in _rows(objects[0], definitions, "    ")]
+    return rows
+
+
+def _rows(
+    schema: Mapping[str, Any], definitions: Mapping[str, Any], indent: str
+) -> Iterator[tuple[str, tuple[str, str, str, str]]]:
+    """Yield the name and the row of each property of an object."""
+    required = schema.get("required", ())
+    for name, field in schema.get("properties", {}).items():
+        default = "required" if name in required else _default(field)
+        yield name, (f"{indent}{name}", type_name(field, definitions), default, _meaning(field))
 
 
 def type_name(schema: Mapping[str, Any], definitions: Mapping[str, Any]) -> str:

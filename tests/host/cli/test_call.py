@@ -133,6 +133,30 @@ def test_invalid_arguments_are_named(pegboard: Command) -> None:
     assert "`pegboard show --only demo,math demo_add`" in fourth
 
 
+MODEL = """
+from pydantic import BaseModel
+from pegboard import Toolkit
+kit = Toolkit("till")
+class Order(BaseModel):
+    amount: int
+    note: str = ""
+
+@kit.tool
+def pay(order: Order) -> int:
+    'Pay.'
+    return order.amount
+"""
+
+
+def test_members_of_an_object_are_written_as_json(bare: Command) -> None:
+    bare.write(MODEL, "till.py")
+    line = ("call", "--file", "till.py", "till_pay")
+    advice = """pegboard: write the members as JSON: order:='{"amount": ..., "note": ...}'"""
+    assert advice in bare(*line, "order.amount=10", "order.note=x").err.splitlines()
+    assert "as JSON: " not in bare(*line, "ordr.amount=10").err
+    assert bare(*line, 'order:={"amount": 10}').out == "10\n"
+
+
 def test_an_error_is_printed_once_with_the_authors_code_alone(pegboard: Command) -> None:
     done = pegboard("call", "demo_crash")
     assert (done.code, done.out) == (1, "")

@@ -101,14 +101,19 @@ def test_a_tool_is_shown_with_its_parameters_and_requirements(pegboard: Command)
 def test_models_are_shown_by_their_names_and_defaults_as_callers_write_them(pegboard: Command, tmp_path: Path) -> None:
     file = tmp_path / "shapes.py"
     file.write_text(
-        "from pydantic import BaseModel\nfrom pegboard import Toolkit\nkit = Toolkit('shapes')\n"
-        "class Point(BaseModel):\n    x: int\n"
+        "from pydantic import BaseModel, Field\nfrom pegboard import Toolkit\nkit = Toolkit('shapes')\n"
+        "class Point(BaseModel):\n    x: int = Field(description='to the right')\n    up: 'Point | None' = None\n"
         "@kit.tool\ndef move(a: Point, b: list[Point], c: dict[str, int], on: bool = True, to: str | None = None, "
         "note: str = '') -> Point:\n    'Move it.'\n    return a\n"
     )
     shown = pegboard("show", "shapes_move", "--file", str(file)).out
-    assert [row[1] for row in rows(shown)[4:7]] == ["Point", "array of Point", "object"]
-    assert [row[2] for row in rows(shown)[7:10]] == ["=true", "=null", '=""']
+    assert [row[1] for row in rows(shown)[4:9]] == ["Point", "integer", "Point|null", "array of Point", "object"]
+    assert [row[2] for row in rows(shown)[9:12]] == ["=true", "=null", '=""']
+    first, second = (line for line in shown.splitlines() if line.startswith("    "))
+    assert (first.split(), second.split()) == (
+        ["x", "integer", "required", "to", "the", "right"],
+        ["up", "Point|null", "=null"],
+    )
     assert "returns: Point" in shown
 
 

@@ -9,8 +9,10 @@ import os
 import sys
 from argparse import Namespace
 from base64 import b64encode
+from collections.abc import Iterable
 from typing import Any
 
+from pegboard.calls.served_item import ServedItem
 from pegboard.cli import FAILED, INTERRUPTED, OK
 from pegboard.cli.commands.call_failures import CallLog, config_options, print_failure
 from pegboard.cli.host_setup import host_from_options
@@ -75,17 +77,33 @@ def run_call(command: CommandContext) -> int:
         clear_progress()
         records = [] if log is None else log.release(is_told=isinstance(outcome, Failure))
     if isinstance(outcome, Failure):
-        print_failure(outcome, options, records, _missing_secrets(host, options))
+        tool = _served(host, options)
+        print_failure(outcome, options, records, _missing_secrets(host, options, tool), _object_forms(arguments, tool))
         return FAILED
     return _print(outcome, options)
 
 
-def _missing_secrets(host: Host, options: Namespace) -> dict[str, str]:
-    """Return the secrets that a tool requires and no store has, each with advice to set it."""
+def _served(host: Host, options: Namespace) -> ServedItem | None:
     try:
-        required = find_tool(host.assembly, options.tool).requirements
+        return find_tool(host.assembly, options.tool)
     except NotFoundError:
-        return {}
+        return None
+
+
+def _object_forms(arguments: Iterable[str], served: ServedItem | None) -> list[str]:
+    """Return how to write arguments such as `order.amount` of a tool that has a parameter `order`."""
+    parameters = served.tool.input_schema.get("properties", {}) if served else {}
+    members: dict[str, dict[str, None]] = {}
+    for key in arguments:
+        name, *path = key.split(".")
+        if path and name in parameters and key not in parameters:
+            members.setdefault(name, {})[f'"{path[0]}": ...'] = None
+    return [f"{name}:='{{{', '.join(pairs)}}}'" for name, pairs in members.items()]
+
+
+def _missing_secrets(host: Host, options: Namespace, served: ServedItem | None) -> dict[str, str]:
+    """Return the secrets that a tool requires and no store has, each with advice to set it."""
+    required = served.requirements if served else None
     names = [] if required is None else missing_secrets(required, None)
     return {name: host.assembly.secrets.advice(name, name, config_options(options)) for name in names}
 

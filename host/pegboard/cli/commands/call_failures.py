@@ -66,7 +66,11 @@ def config_options(options: Namespace) -> list[str]:
 
 
 def print_failure(
-    outcome: Failure, options: Namespace, records: Sequence[logging.LogRecord], missing: Mapping[str, str]
+    outcome: Failure,
+    options: Namespace,
+    records: Sequence[logging.LogRecord],
+    missing: Mapping[str, str],
+    forms: Iterable[str],
 ) -> None:
     """Print the error of a call. Print what the log has of an error that is masked for callers, too.
 
@@ -75,6 +79,7 @@ def print_failure(
         options: the options of the command line.
         records: the log records of the call that were not logged.
         missing: the secrets that the tool requires and that are not set, each with advice to set it.
+        forms: how to write arguments that were given member by member.
     """
     more = [] if isinstance(outcome.error, ToolkitError) else [record.getMessage() for record in records]
     config = config_options(options)
@@ -83,7 +88,10 @@ def print_failure(
         _print_fields(error, outcome.error_id)
         return
     traces = "".join(traceback_text(record.exc_info[1]) for record in records if record.exc_info and record.exc_info[1])
-    lines = [error.message or type(error).__name__, *_advice(error, options, config)]
+    lines = [error.message or type(error).__name__]
+    if isinstance(error, ToolInputError):
+        lines += [f"write the members as JSON: {form}" for form in forms]
+    lines += _advice(error, options, config)
     if options.verbose and outcome.error_id:
         lines.append(f"error {outcome.error_id}; see the log above")
     elif (detail := getattr(error, "developer_message", None)) and detail not in traces.splitlines():
