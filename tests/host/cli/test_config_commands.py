@@ -124,6 +124,13 @@ def test_reasons_of_several_plugins_are_told_at_once_and_nothing_is_made(
         assert text in " ".join((done.out + done.err).split()), text
 
 
+def test_a_damaged_key_of_the_audit_file_is_told(pegboard: Command) -> None:
+    (pegboard.folder / "audit.key").touch(0o600)
+    pegboard.configure(sections="[plugins.http]\nport = 0\n[plugins.audit]\nfile = 'audit.jsonl'")
+    done = pegboard("config", "check", env={"PEGBOARD_STATE_DIR": str(pegboard.folder)})
+    assert (done.code, "audit.key in the state directory is damaged" in done.err) == (3, True)
+
+
 @pytest.mark.needs("worker", "opentelemetry", "lock")
 def test_the_schema_has_the_sections_of_installed_plugins(pegboard: Command) -> None:
     pegboard.install("strange", "raise SystemExit('imported')", group="pegboard.plugins")

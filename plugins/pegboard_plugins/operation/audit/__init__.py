@@ -142,10 +142,7 @@ class Audit(Middleware):
     def _load_key(self) -> bytes:
         if self._config.key is not None:
             return self._config.key.get_secret_value().encode()
-        key = StateFiles(os.environ).create(KEY_FILE, secrets.token_hex(KEY_BYTES).encode()).strip()
-        if is_weak_secret(key.decode("utf-8", "replace")):
-            raise OSError(f"the file {KEY_FILE} in the state directory is damaged: restore it, or remove it")
-        return key
+        return _sound(StateFiles(os.environ).create(KEY_FILE, secrets.token_hex(KEY_BYTES).encode()))
 
     # --- calls
 
@@ -248,11 +245,26 @@ class Audit(Middleware):
 
 
 def check_audit_file(command: CommandContext) -> Iterator[Finding]:
-    """Report a file that cannot be opened. It is not created."""
+    """Report a file that cannot be opened, or a damaged key. Neither is created."""
+    settings: AuditConfig = command.settings
     try:
-        check_line_file(command.settings.file)
+        if settings.key is None and (key := StateFiles(os.environ).read(KEY_FILE)) is not None:
+            _sound(key)
+        check_line_file(settings.file)
     except OSError as error:
         yield Finding("error", _unusable(error))
+
+
+def _sound(key: bytes) -> bytes:
+    """Return a key that was read from its file.
+
+    Raises:
+        OSError: others can guess the key.
+    """
+    key = key.strip()
+    if is_weak_secret(key.decode("utf-8", "replace")):
+        raise OSError(f"the file {KEY_FILE} in the state directory is damaged: restore it, or remove it")
+    return key
 
 
 def _unusable(error: OSError) -> str:
