@@ -37,6 +37,7 @@ extensions = [
     "sphinx.ext.napoleon",
     "sphinx_copybutton",
     "sphinx_markdown_builder",
+    "tools.site.markdown_copies",
     "tools.site.pages",
     "tools.site.reference",
 ]

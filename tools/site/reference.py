@@ -29,7 +29,7 @@ PACKAGES = ("pegboard.errors", *stubs.PACKAGES)
 
 PYTHON_INVENTORY = Path(__file__).with_name("python.inv")
 """The names of Python's documentation that annotations have, with their pages. So the build needs no network."""
-HTTP_HEADERS = ("Host",)
+HTTP_HEADERS = ("Authorization", "Host")
 """Names in the text that mean something else."""
 
 
@@ -241,6 +241,13 @@ def _python_names() -> dict[str, str]:
     return {name: full for full in full_names for name in (full, full.rpartition(".")[2])}
 
 
+def _is_linked(node: nodes.Node | None) -> bool:
+    """Return True for a part of a link or of a title."""
+    while node is not None and not isinstance(node, nodes.reference | nodes.title | addnodes.pending_xref):
+        node = node.parent
+    return node is not None
+
+
 def _link(app: Sphinx, doctree: nodes.document) -> None:
     """Link the names in the text to their entries, and those in annotations to the documentation of Python."""
     for link in doctree.findall(addnodes.pending_xref):
@@ -254,8 +261,7 @@ def _link(app: Sphinx, doctree: nodes.document) -> None:
         mark.replace_self(nodes.Text(mark.astext()))
     for literal in list(doctree.findall(nodes.literal)):
         text = literal.astext()
-        linked = isinstance(literal.parent, nodes.reference | nodes.title | addnodes.pending_xref)
-        if linked or text in HTTP_HEADERS or not re.match(r"[A-Z]|pegboard[a-z_.]*\.\w", text):
+        if _is_linked(literal) or text in HTTP_HEADERS or not re.match(r"[A-Z]|pegboard[a-z_.]*\.\w", text):
             continue
         target = entry_of(text)
         if target is not None:
