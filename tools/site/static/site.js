@@ -26,11 +26,11 @@ function focusWideRegions() {
   }
 }
 
-// Names the column of each cell, for tables whose rows are cards on a phone.
+// Names the column of each cell, for tables whose rows are cards on a phone: those with several columns or wide words.
 function nameColumns() {
   for (const table of document.querySelectorAll("table.docutils")) {
     const columns = [...table.querySelectorAll("thead th")].map((heading) => heading.textContent.trim());
-    table.classList.toggle("cards", columns.length > 2);
+    table.classList.toggle("cards", columns.length > 2 || table.scrollWidth > table.parentElement.clientWidth);
     for (const cell of table.querySelectorAll("td")) {
       const column = columns[cell.cellIndex];
       if (column && cell.cellIndex > 0) cell.dataset.column = column;
