@@ -201,4 +201,4 @@ def test_file_modes_are_octal(mode: str, shown: str, pegboard: Command) -> None:
         [] if shown == "0o600" else [shown]
     )
     pegboard.configure(sections="[plugins.http]\nsocket_mode = 660")
-    assert 'socket_mode: expected a file mode in octal, such as "0600"' in pegboard("config", "check").err
+    assert 'socket_mode: expected a file mode in octal, such as "0o600"' in pegboard("config", "check").err

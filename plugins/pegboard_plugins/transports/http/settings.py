@@ -7,7 +7,7 @@ from ipaddress import ip_network
 from pathlib import Path
 from typing import Annotated, Any, Self
 
-from pydantic import BeforeValidator, Field, PlainSerializer, field_validator, model_validator
+from pydantic import BeforeValidator, Field, PlainSerializer, WithJsonSchema, field_validator, model_validator
 
 from pegboard import PluginConfig
 from pegboard.plugin import WidensAccess
@@ -19,7 +19,7 @@ def _file_mode(value: Any) -> Any:
     if isinstance(value, str):
         value = int(value, 8) if re.fullmatch("(0o)?[0-7]+", value) else -1
     if isinstance(value, int) and not 0 <= value <= 0o777:
-        raise ValueError('expected a file mode in octal, such as "0600"')
+        raise ValueError('expected a file mode in octal, such as "0o600"')
     return value
 
 
@@ -46,7 +46,7 @@ class HttpConfig(PluginConfig):
         socket: the path of a Unix socket, instead of host and port.
         workers: the number of processes that serve; 0 for one on each usable core. More than one require `[plugins.mcp]
             state_keys`, and sessions that are not stored in memory. A program and `Host.asgi` ignore it.
-        socket_mode: the permissions of the socket in octal, such as `"0660"`; by default only its owner may connect.
+        socket_mode: the permissions of the socket in octal, such as `"0o660"`; by default only its owner may connect.
         certificate: a file with the TLS certificate chain (PEM); with it the server speaks HTTPS.
         key: a file with the certificate's private key, if the certificate's file does not hold it.
         allowed_hosts: more names of the server, such as `tools.example.com`; "*" allows any name. Loopback names and
@@ -90,6 +90,7 @@ class HttpConfig(PluginConfig):
         WidensAccess("lets other users connect", unless=_is_owners),
         BeforeValidator(_file_mode),
         PlainSerializer(_octal),
+        WithJsonSchema({"type": ["integer", "string"]}),
     ] = 0o600
     certificate: Path | None = None
     key: Path | None = None
