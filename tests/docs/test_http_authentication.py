@@ -24,6 +24,7 @@ def answered(folder: Path, settings: str, lines: str) -> str:
     """Return the output of lines of the page, run against a server with settings of the page."""
     (folder / "hostconfig.toml").write_text(PAGE.blocks.get(settings, ""), "utf-8")
     state = {"PEGBOARD_STATE_DIR": str(folder / "state"), "DOOR_TOKEN": LONG, "ARCADE_DISABLED_TOOLKITS": "github"}
+    state["BOB_TOKEN"] = LONG[::-1]
     with serving(folder, "--config", "hostconfig.toml", env=state) as address:
         script = PAGE.blocks[lines].replace("http://127.0.0.1:8000", address)
         script = re.sub("pegboard (?=call|operator-token)", f"{sys.executable} -m pegboard ", script)
@@ -44,6 +45,11 @@ def test_the_operators_line_is_answered(tmp_path: Path) -> None:
 def test_what_needs_scopes_is_refused_as_the_page_shows(tmp_path: Path) -> None:
     shown = answered(tmp_path, "toml scopes", "sh scopes")
     assert f"\n    {shown}" in PAGE
+
+
+def test_a_caller_sees_what_its_scopes_allow(tmp_path: Path) -> None:
+    shown = answered(tmp_path, "toml two-callers", "sh two-callers")
+    assert {name for name in re.findall(r'"name":"([a-z]+)_', shown)} == {"math"}
 
 
 def test_the_table_of_scopes_has_every_key() -> None:
