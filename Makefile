@@ -87,7 +87,7 @@ build: install  ## wheels and sdists of all distributions, in dist/; twine check
 installs: build  ## install from a local index with pip and uv on each Python found, or on one: make installs ONLY=3.13
 	@$(BIN)/python -m tools.installs --only "$(ONLY)" --uv "$(UV)"
 
-release: install  ## set the version, test, build, commit and tag: make release VERSION=0.2.0; docs/releasing.md
+release: install  ## set the version, test, build, commit and tag: make release VERSION=0.2.0; CONTRIBUTING.md
 	@$(BIN)/python -m tools.release "$(VERSION)" $(CHECKS)
 
 rehearsal: install  ## make release in a clone, with a build in the place of the tests, and install it from a local index

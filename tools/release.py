@@ -1,4 +1,4 @@
-"""Prepares a release: `make release VERSION=0.2.0`. docs/releasing.md describes the steps.
+"""Prepares a release: `make release VERSION=0.2.0`. CONTRIBUTING.md describes the steps.
 
 It sets the version in distributions, pages and `server.json` and the date in the changelog, and runs the targets of
 `CHECKS`: all tests, and installations from a local index. Then it commits and tags. It uploads nothing. The workflow
