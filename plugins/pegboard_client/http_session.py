@@ -10,13 +10,13 @@ from typing import Any
 
 from pegboard.errors import AuthorizationRequiredError, MCPError, TransportError
 from pegboard.wire.codec import encode
-from pegboard_client.client_errors import ConnectionLostError, HttpStatusError, SessionExpiredError
+from pegboard_client.client_errors import ConnectionLostError, HttpStatusError, SessionExpiredError, UnreachableError
 from pegboard_client.http_endpoint import HttpEndpoint, is_stream
 from pegboard_client.http_exchange import HttpReply
 from pegboard_client.http_stream import StreamReading
 from pegboard_client.in_flight import InFlight, Message
 from pegboard_client.incoming import Incoming
-from pegboard_client.reconnecting import MAX_RECONNECT_SECONDS, reconnect_delay
+from pegboard_client.reconnecting import MAX_RECONNECT_SECONDS, MAX_UNREACHED, reconnect_delay
 
 MAX_RESUMPTIONS = 5
 """The maximum number of consecutive resumptions of a stream that receive no event."""
@@ -38,7 +38,8 @@ class SessionHttp:
         missed: called when notifications may have been lost.
 
     Attributes:
-        closed: completed with the reason when the client has closed the session.
+        closed: completed with the reason when the client has closed the session, or its standalone stream has not
+            reached the server several times.
         id: the id of the session; "" without one.
         revision: the revision that the server selected; "" before that.
     """
@@ -198,7 +199,7 @@ class SessionHttp:
 
         If the server requires a login, wait until it accepts a request.
         """
-        reading, failures, is_told = self._reading(), 0, False
+        reading, failures, unreached, is_told = self._reading(), 0, 0, False
         now = asyncio.get_running_loop().time
         while True:
             used, before, began, is_refused = self.id, reading.events, now(), False
@@ -216,8 +217,11 @@ class SessionHttp:
                 if not is_told:
                     logger.warning("%s; its notifications are missing until it accepts a request", error)
                     is_told = True
-            except TransportError:
+            except TransportError as error:
                 failures += 1
+                unreached = unreached + 1 if isinstance(error, UnreachableError) else 0
+                if unreached == MAX_UNREACHED and not self.closed.done():
+                    self.closed.set_result(error.message)
             finally:
                 if not opened.done():
                     opened.set_result(None)

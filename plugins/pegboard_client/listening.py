@@ -8,8 +8,9 @@ from collections.abc import Awaitable, Callable
 from typing import Any, Protocol
 
 from pegboard.errors import AuthorizationRequiredError, MCPError, TransportError
+from pegboard_client.client_errors import UnreachableError
 from pegboard_client.in_flight import InFlight, Message
-from pegboard_client.reconnecting import reconnect_delay
+from pegboard_client.reconnecting import MAX_UNREACHED, reconnect_delay
 
 logger = logging.getLogger("pegboard.client")
 
@@ -33,6 +34,7 @@ class Connected(Protocol):
     async def accepts(self) -> None: ...
     async def in_time(self, waiting: Awaitable[None], what: str) -> None: ...
     def report_changes(self) -> None: ...
+    def lose(self, reason: str) -> None: ...
 
 
 class Listening:
@@ -107,11 +109,11 @@ class Listening:
         return {**wanted, "resourceSubscriptions": sorted(self._connection.uris)} if self._connection.uris else wanted
 
     async def _keep_open(self, wanted: Message, acknowledged: asyncio.Future[None]) -> None:
-        """Keep the request open. Repeat it when its stream is lost.
+        """Keep the request open. Repeat it when its stream is lost. Report a server that cannot be reached.
 
         If the server requires a login, wait until it accepts another request.
         """
-        failures, is_told, now = 0, False, asyncio.get_running_loop().time
+        failures, unreached, is_told, now = 0, 0, False, asyncio.get_running_loop().time
         while True:
             flight = self._connection.open_ended_flight("subscriptions/listen", {"notifications": wanted})
             heard, began = asyncio.get_running_loop().create_future(), now()
@@ -123,6 +125,9 @@ class Listening:
                 if not acknowledged.done():
                     acknowledged.set_exception(error)
                     return
+                unreached = unreached + 1 if isinstance(error, UnreachableError) else 0
+                if unreached == MAX_UNREACHED:
+                    self._connection.lose(error.message)
                 if not is_told and not isinstance(error, TransportError):
                     logger.warning("%s; changes are not received until it accepts a request", error)
                     is_told = True

@@ -6,6 +6,8 @@ import random
 
 MAX_RECONNECT_SECONDS = 30.0
 _FIRST_SECONDS = 0.25
+MAX_UNREACHED = 3
+"""A server over HTTP counts as lost after so many attempts in a row, for one stream, that do not reach it."""
 
 
 def reconnect_delay(failures: int) -> float:

@@ -389,6 +389,11 @@ class ServerConnection:
         await self.in_time(asyncio.shield(self._session.listen()), "the request for its standalone stream")
         return self._session.is_listening
 
+    def lose(self, reason: str) -> None:
+        """Report that the server cannot be reached. Later requests may reach it again."""
+        if not self.channel.closed.done():
+            self.channel.closed.set_result(reason)
+
     def report_changes(self) -> None:
         """Report all lists and all subscribed resources as changed, because notifications may be lost."""
         capabilities = {} if self.server is None else self.server.capabilities

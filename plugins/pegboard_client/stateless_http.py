@@ -27,7 +27,8 @@ class StatelessHttp:
         revision: the revision that each request names.
 
     Attributes:
-        closed: completed with the reason when the client has closed the channel.
+        closed: completed with the reason when the client has closed the channel, or a stream has not reached the server
+            several times.
     """
 
     def __init__(self, endpoint: HttpEndpoint, incoming: Incoming, revision: str) -> None:

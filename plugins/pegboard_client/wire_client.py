@@ -114,7 +114,10 @@ class Client:
         return self._connection.server
 
     async def wait_closed(self) -> str:
-        """Wait until the connection is lost or closed, and return the reason. HTTP has no connection to lose."""
+        """Wait until the connection is lost or closed, and return the reason.
+
+        Over HTTP it is lost when a stream for changes has not reached the server several times in a row.
+        """
         closed = self._connection.channel.closed
         await asyncio.wait((closed,))
         return closed.result()

@@ -58,7 +58,7 @@ Respond = Callable[[Got], "bytes | Awaitable[bytes]"]
 
 
 @asynccontextmanager
-async def scripted_http(respond: Respond) -> AsyncIterator[tuple[str, list[Got]]]:
+async def scripted_http(respond: Respond, port: int | None = 0) -> AsyncIterator[tuple[str, list[Got]]]:
     """Serve HTTP. `respond` returns the bytes of a response; a connection ends after one that is not whole."""
     got: list[Got] = []
     writers: set[asyncio.StreamWriter] = set()
@@ -81,7 +81,7 @@ async def scripted_http(respond: Respond) -> AsyncIterator[tuple[str, list[Got]]
                     break
         writer.close()
 
-    server = await asyncio.start_server(serve, "127.0.0.1", 0)
+    server = await asyncio.start_server(serve, "127.0.0.1", port)
     try:
         yield f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}/mcp", got
     finally:

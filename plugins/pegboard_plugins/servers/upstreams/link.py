@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Iterator
-from contextlib import AbstractAsyncContextManager, contextmanager
+from contextlib import AbstractAsyncContextManager, contextmanager, suppress
 from math import inf
 from time import monotonic
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -81,6 +81,7 @@ class Link:
         logger: the log.
         on_notification: receives notifications that are not changes of lists.
         keep: True to connect again after a loss; False to connect again with the next use.
+        hurries: True if each use after a loss tries to connect at once, as an attempt costs little.
         advice: returns the advice for the operator if the server requires a login; None for no advice.
 
     Attributes:
@@ -98,6 +99,7 @@ class Link:
         on_notification: Callable[[Client, str, dict[str, Any]], None],
         *,
         keep: bool,
+        hurries: bool = False,
         advice: Callable[[], str] | None = None,
     ) -> None:
         self.lists = UpstreamLists()
@@ -108,6 +110,7 @@ class Link:
         self._logger = logger
         self._on_notification = on_notification
         self._keep = keep
+        self._hurries = hurries
         self._advice = advice
         self._failures = 0
         self._task: asyncio.Task[None] | None = None
@@ -119,6 +122,8 @@ class Link:
         self._check: asyncio.Task[None] | None = None
         self._blocked = ""
         self._was_open = False
+        self._has_connected = False
+        self._hurried = asyncio.Event()
         self._settled = asyncio.Event()
         self._started = 0.0
         self._reported = ""
@@ -162,7 +167,7 @@ class Link:
             self._next_attempt = None
 
     async def client(self) -> Client:
-        """Return the connection. Wait for an attempt that is under way.
+        """Return the connection. Wait for an attempt that is under way, or that can be made at once.
 
         Raises:
             NotConnectedError: the attempt failed, or the next attempt is not due.
@@ -174,8 +179,24 @@ class Link:
         if self._attempt.done() and self._client is None:
             error = self._attempt.exception()
             assert isinstance(error, NotConnectedError)
-            raise self._failure(error.reason)
+            if not self._can_hurry:
+                raise self._failure(error.reason)
+            self._hurry()
         return await asyncio.shield(self._attempt)
+
+    @property
+    def _can_hurry(self) -> bool:
+        """True if the server was connected, and could not be reached since."""
+        is_unreached = self._has_connected and isinstance(self._cause, TransportError)
+        return self._hurries and is_unreached and self._next_attempt != inf
+
+    def _hurry(self) -> None:
+        """Make the next attempt at once. It does not lengthen the delay of the one that follows."""
+        self._failures -= 1
+        self._next_attempt = monotonic()
+        self._begin_attempt()
+        self._hurried.set()
+        self.start()
 
     def is_settled(self, seconds: float) -> bool:
         """Return False if lists should wait: a first attempt is possible, or began less than `seconds` ago."""
@@ -192,7 +213,7 @@ class Link:
         """Check in the background whether the server still responds, in the same revision. If not, drop the connection.
 
         Args:
-            client: the connection on which a request timed out, or was refused as a whole.
+            client: the connection on which a request timed out, was refused as a whole, or did not reach the server.
         """
         if client is self._client and (self._check is None or self._check.done()):
             self._check = asyncio.get_running_loop().create_task(self._check_response(client))
@@ -232,6 +253,7 @@ class Link:
             self._cause = None
             try:
                 reason = await self._connect_and_follow()
+                self._cause = TransportError(reason)
             except LoopError as error:
                 self._logger.error("%s is not mounted: %s", self._label, error)
                 self._next_attempt = inf
@@ -266,8 +288,11 @@ class Link:
         if delay < PATIENT_SECONDS and self._was_open:
             await asyncio.sleep(delay)
         else:
+            self._hurried.clear()
             self._fail(reason)
-            await asyncio.sleep(delay)
+            with suppress(TimeoutError):
+                async with asyncio.timeout(delay):
+                    await self._hurried.wait()
             self._begin_attempt()
 
     async def _connect_and_follow(self) -> str:
@@ -304,7 +329,7 @@ class Link:
 
     def _opened(self, client: Client) -> None:
         self._client = client
-        self._was_open = True
+        self._was_open = self._has_connected = True
         assert self._attempt is not None
         if not self._attempt.done():
             self._attempt.set_result(client)
@@ -379,20 +404,30 @@ class Link:
 
     async def _check_response(self, client: Client) -> None:
         method = "server/discover" if client.stateless else "ping"
-        problem = ""
+        problem, failures = await self._problem(client, method), 1
+        while isinstance(problem, TransportError) and self._uses and failures < MAX_LIST_FAILURES:
+            await asyncio.sleep(_delay(failures))  # running calls survive some failures
+            problem, failures = await self._problem(client, method), failures + 1
+        if problem and client is self._client:
+            self._blocked = problem if isinstance(problem, str) else _first_line(problem)
+            self._wake.set()
+
+    async def _problem(self, client: Client, method: str) -> str | TransportError:
+        """Send a request. Return the problem of its response, the error if it did not reach the server, or ""."""
+        from pegboard_client import UnreachableError  # the connection has loaded it
+
         try:
             async with asyncio.timeout(MAX_CHECK_SECONDS):
                 await client.request(method)
         except TimeoutError:
-            problem = f"a request timed out, and {method} had no response in {MAX_CHECK_SECONDS:.0f} seconds"
+            return f"a request timed out, and {method} had no response in {MAX_CHECK_SECONDS:.0f} seconds"
         except MCPError as error:
+            if isinstance(error, UnreachableError):
+                return error
             if _is_refusal(method, error):
-                problem = f"{method} was refused, as by a server of another revision: {_first_line(error)}"
-            else:  # it is a response, or the server cannot be reached now
-                self._logger.debug("%s: %s failed: %s", self._label, method, _first_line(error))
-        if problem and client is self._client:
-            self._blocked = problem
-            self._wake.set()
+                return f"{method} was refused, as by a server of another revision: {_first_line(error)}"
+            self._logger.debug("%s: %s failed: %s", self._label, method, _first_line(error))  # it is a response
+        return ""
 
     def _notified(self, method: str, params: dict[str, Any]) -> None:
         if method in _CHANGES:

@@ -366,9 +366,11 @@ class UpstreamServer:
             of_other.reset(other)
 
     def _is_doubtful(self, error: MCPError, typed: ToolExecutionError | None) -> bool:
-        """Return True if an error may show that a program hangs, or that a URL has a server of another revision now."""
+        """Return True if an error may show that a program hangs, or that a URL has no server or another one now."""
         if self.config.command is not None:
             return typed is not None and typed.kind is ErrorKind.NETWORK_TRANSPORT_RUNTIME_TIMEOUT
+        if typed is not None and typed.kind is ErrorKind.NETWORK_TRANSPORT_RUNTIME_UNREACHABLE:
+            return True
         is_refused = isinstance(error, UpstreamError) or is_refused_status(error)
         return is_refused or (isinstance(error, ProtocolError) and error.code == SERVER_ERROR)
 
@@ -471,6 +473,7 @@ class UpstreamServer:
             self.logger,
             self._pass_on,
             keep=user is None,
+            hurries=self.config.url is not None,
             advice=self.callers.advice if user is not None else self._host_advice,
         )
 

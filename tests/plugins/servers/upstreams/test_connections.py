@@ -12,19 +12,23 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 from unittest.mock import AsyncMock
+from urllib.parse import urlsplit
 
 import pytest
 
 from pegboard.errors import LifespanError
 from pegboard.plugin import ProtocolError
+from pegboard.types import Caller, Failure, RawResult
 from pegboard_client import Client
 from pegboard_plugins.servers.upstreams import link, server_log, upstream_lists
 from pegboard_plugins.servers.upstreams.hops import MAX_HOSTS, VIA
 from pegboard_plugins.servers.upstreams.settings import ServerConfig
 from pegboard_plugins.servers.upstreams.upstream_lists import ALL_KINDS, ListReader, UpstreamLists
-from tests.host.hosting import WAIT, until
+from tests.host.hosting import WAIT, call, failure, listed, until
+from tests.pegboard_client.scripted import DISCOVERED, NOT_OFFERED, Got, scripted_http
 from tests.plugins.servers.upstreams.mounts import ERAS, mounting, names, peer, scripted, served_peer, toml, tools
 from tests.plugins.servers.upstreams.scripted import INITIALIZE
+from tests.plugins.servers.upstreams.test_users import mounting_host
 from tests.support.http import Served, http_config
 from tests.support.oidc import free_port
 from tests.support.wire import PEGBOARD
@@ -205,6 +209,47 @@ async def test_a_killed_http_server_is_used_again_when_it_is_back(revision: str,
         assert (refused.error.kind, refused.error.can_retry) == ("NETWORK_TRANSPORT_RUNTIME_UNREACHABLE", True)
         await stack.enter_async_context(served_peer(tmp_path, port))
         assert (await client.call("one_add", a=1, b=2)).text == "3"
+
+
+@pytest.mark.parametrize("revision", ERAS)
+async def test_a_killed_http_server_is_lost_without_calls(
+    revision: str, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    section = {"url": f"http://127.0.0.1:{(port := free_port())}/mcp", "revision": revision}
+    async with AsyncExitStack() as stack:
+        first = await stack.enter_async_context(served_peer(tmp_path, port))
+        client = await stack.enter_async_context(mounting({"one": section}))
+        first.process.kill()
+        await until(lambda: f"one: the connection is lost: http://127.0.0.1:{port}" in caplog.text)
+        while "It is connecting" in (refused := await client.call("one_add", a=1, b=2)).text:
+            pass
+        assert "The server 'one' is not available. The next attempt to connect is in" in refused.text
+        assert refused.error.detail["extra"]["retry_after_ms"] > 0
+        await stack.enter_async_context(served_peer(tmp_path, port))
+        assert (await client.call("one_add", a=1, b=2)).text == "3"
+
+
+@pytest.mark.parametrize("identity", ["host", "user"])
+async def test_a_call_notices_the_loss_of_a_server_that_announces_no_changes(
+    identity: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    results = {"server/discover": DISCOVERED, **tools("x"), "tools/call": {"content": []}}
+
+    def respond(got: Got) -> bytes:
+        return got.result(results[got.method]) if got.method in results else NOT_OFFERED
+
+    ann = Caller("ann")
+    async with AsyncExitStack() as stack:
+        async with scripted_http(respond) as (url, _):
+            host = await stack.enter_async_context(mounting_host({"url": url, "identity": identity}))
+            assert await listed(host, ann) == ["one_x"]
+        while "is lost" not in caplog.text:
+            assert isinstance(await call(host, "one_x", caller=ann), Failure)
+        error: Any = (await failure(host, "one_x", caller=ann)).error
+        assert "The next attempt to connect is in" in error.message
+        async with scripted_http(respond, urlsplit(url).port) as (_, got):
+            assert isinstance(await call(host, "one_x", caller=ann), RawResult)
+            assert got[-1].method == "tools/call"
 
 
 async def test_an_unknown_tool_of_a_dead_server_names_the_server() -> None:
