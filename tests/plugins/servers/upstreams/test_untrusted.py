@@ -16,6 +16,7 @@ import pytest
 from pegboard import RetryableToolError
 from pegboard.plugin import Bus, ProtocolError, ToolDefinition
 from pegboard.types import ANONYMOUS, Call, Caller, Listing, Tool
+from pegboard_client import UnreachableError
 from pegboard_plugins.servers.upstreams import link, server_log, upstream_lists, upstream_server
 from pegboard_plugins.servers.upstreams.hops import VIA, passed_hosts
 from pegboard_plugins.servers.upstreams.link import Link, NotConnectedError
@@ -221,6 +222,22 @@ def make_link(opened: list[str]) -> Link:
         yield SimpleNamespace()
 
     return Link("one", open_one, SimpleNamespace(), AsyncMock(), LOGGER, lambda *_: None, keep=True)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(("unreached", "is_lost"), [(2, False), (3, True)])
+async def test_running_calls_survive_checks_that_do_not_reach_the_server(
+    unreached: int, is_lost: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(link, "_delay", lambda _: 0)
+    request = AsyncMock(side_effect=[*[UnreachableError("cannot connect")] * unreached, {}])
+    checked = make_link([])
+    client: Any = SimpleNamespace(stateless=True, request=request)
+    checked._client = client
+    with checked.used():
+        checked.check(client)
+        assert checked._check is not None
+        await checked._check
+    assert (checked._blocked == "cannot connect") == is_lost
 
 
 async def test_a_connection_that_the_host_has_closed_stays_closed() -> None:
