@@ -205,7 +205,7 @@ async def test_a_reload_reaches_each_worker_and_its_results_are_printed_once(tmp
         (tmp_path / "tools.py").write_text(TOOLS.replace('"old"', '"new"'))
         async with Load(served):
             printed = await reload(served)
-        assert [printed.count(text) for text in (f"process {served.pid}: ", "tools.py: reloaded", "\n")] == [1, 1, 1]
+        assert [printed.count(text) for text in (f"process {served.pid} (", "tools.py: reloaded", "\n")] == [1, 1, 1]
         await until_each_answers(served, pids)
         assert {await text(served, "demo_version") for _ in range(20)} == {"new"}
         config = (served.cwd / "hostconfig.toml").read_text()
