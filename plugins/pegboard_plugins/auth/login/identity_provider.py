@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Iterable, Mapping
-from contextlib import asynccontextmanager
+from collections.abc import Iterable, Mapping
 from secrets import token_urlsafe
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeGuard
 
@@ -25,14 +24,13 @@ from pegboard_client import (
 )
 from pegboard_plugins.auth.login.login_metadata import CALLBACK
 from pegboard_plugins.auth.login.settings import GITHUB, Person
+from pegboard_plugins.support.issuer_requests import IssuerRequests
 
 if TYPE_CHECKING:
     from pegboard_plugins.auth.login.settings import LoginConfig
 
 OPENID_SCOPES: tuple[str, ...] = ("openid", "email", "profile")
 GITHUB_SCOPES: tuple[str, ...] = ("read:org",)
-MAX_CONCURRENT_LOGINS = 100
-"""The limit of the logins that wait for a response of the provider."""
 MAX_PERSON_NAME_CHARACTERS = 100
 MAX_SUBJECT_CHARACTERS = 255
 """The limit of a subject (OpenID Connect Core, section 2)."""
@@ -76,7 +74,7 @@ class IdentityProvider:
         secret = self._settings.client_secret
         self._client = OAuthClient(self._settings.client_id, None if secret is None else secret.get_secret_value())
         self._metadata: ServerMetadata | None = None
-        self._waiting = 0
+        self._requests = IssuerRequests(self._settings.issuer)
         self._redirect_uri = config.issuer + CALLBACK
 
     async def start(self) -> ProviderLogin:
@@ -88,7 +86,7 @@ class IdentityProvider:
         nonce = token_urlsafe(16)
         wanted = " ".join(self._settings.scopes or self._scopes)
         fields = {"nonce": nonce, **({"scope": wanted} if wanted else {}), **self._settings.parameters}
-        async with self._requests() as requests:
+        async with self._requests.opened() as requests:
             server = await self._server(requests)
         request = authorization_request(server, self._client.client_id, self._redirect_uri, token_urlsafe(24), fields)
         return ProviderLogin(request.url, request.state, request.verifier, nonce)
@@ -107,7 +105,7 @@ class IdentityProvider:
             ServerUnavailableError: the provider fails at present.
             LoginFailedError: the response is of another provider, or the login was refused.
         """
-        async with self._requests() as requests:
+        async with self._requests.opened() as requests:
             try:
                 server = await self._server(requests)
             except LoginFailedError as error:
@@ -191,17 +189,6 @@ class IdentityProvider:
             # some providers support PKCE without naming it; others ignore its parameters
             self._metadata = metadata._replace(challenge_methods=("S256",))
         return self._metadata
-
-    @asynccontextmanager
-    async def _requests(self) -> AsyncIterator[JsonRequests]:
-        if self._waiting >= MAX_CONCURRENT_LOGINS:
-            raise ServerUnavailableError("too many logins wait for the provider")
-        self._waiting += 1
-        try:
-            async with JsonRequests.opened(self._settings.issuer) as requests:
-                yield requests
-        finally:
-            self._waiting -= 1
 
 
 async def _document(requests: JsonRequests, url: str, headers: Mapping[str, str]) -> Mapping[str, Any]:

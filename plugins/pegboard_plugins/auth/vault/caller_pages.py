@@ -9,8 +9,7 @@ from __future__ import annotations
 
 import logging
 import re
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from hmac import compare_digest
 from secrets import token_urlsafe
 from time import monotonic
@@ -22,7 +21,6 @@ from pegboard.types import Request, Response
 from pegboard_client import (
     PAGE_HEADERS,
     AuthorizationRequest,
-    JsonRequests,
     LoginFailedError,
     OAuthClient,
     ServerUnavailableError,
@@ -40,6 +38,7 @@ from pegboard_plugins.auth.vault.login_flows import MAX_LOGIN_SECONDS, LoginFlow
 from pegboard_plugins.auth.vault.own_logins import OwnLogins
 from pegboard_plugins.auth.vault.settings import CallerSettings
 from pegboard_plugins.auth.vault.terms_page import terms_page
+from pegboard_plugins.support.issuer_requests import IssuerRequests
 from pegboard_plugins.support.latest_entries import LatestEntries
 from pegboard_plugins.support.own_page import own_page
 from pegboard_plugins.support.request_cookies import request_cookies
@@ -52,8 +51,6 @@ MAX_FORM_FIELDS = 10
 NOT_PROVED = "This browser has not proved that it belongs to the user of the login. Open its link"
 MAX_BROWSERS = 10_000
 """The limit of browsers that log in at the issuer. The oldest are forgotten first."""
-MAX_CONCURRENT_IDENTITIES = 100
-"""The limit of the browsers that wait for a response of the issuer. Strangers can open the page of the own logins."""
 MAX_PROCESSES = 5
 """The limit of other processes that are asked for the login of a browser."""
 COOKIE = "pegboard-vault-"
@@ -105,7 +102,7 @@ class CallerPages:
         """The browsers that have opened the link of a login, by the state of their request at the issuer."""
         self._visitors: LatestEntries[str, _Browser] = LatestEntries(MAX_BROWSERS)
         """The browsers that have opened the page of the own logins, which strangers can open."""
-        self._waiting = 0
+        self._requests = IssuerRequests(settings.issuer)
         self._pages: Mapping[tuple[str, str], Page] = {
             ("GET", OPEN): self._open,
             ("GET", IDENTIFY): self._identify,
@@ -294,7 +291,7 @@ class CallerPages:
 
     async def _request_identity(self, flow: LoginFlow | None) -> _Browser:
         nonce = token_urlsafe(32)
-        async with self._requests() as requests:
+        async with self._requests.opened() as requests:
             server = await find_server(requests, self._settings.issuer)
         made = authorization_request(
             server,
@@ -316,7 +313,7 @@ class CallerPages:
             "redirect_uri": browser.request.redirect_uri,
             **({"code_verifier": browser.request.verifier} if browser.request.verifier else {}),
         }
-        async with self._requests() as requests:
+        async with self._requests.opened() as requests:
             status, document = await requests.post_form(server.token_endpoint, {**form, **own}, headers)
             if is_outage(status) or document is None:
                 raise ServerUnavailableError(f"{server.token_endpoint} sent no tokens, but status {status}.")
@@ -324,22 +321,6 @@ class CallerPages:
                 raise LoginFailedError(refusal(f"{server.issuer} refuses a token", status, {}))
             token = document.get("id_token")
             return await id_token_claims(requests, server, self._client.client_id, browser.nonce, token)
-
-    @asynccontextmanager
-    async def _requests(self) -> AsyncIterator[JsonRequests]:
-        """Yield an object for requests to the issuer.
-
-        Raises:
-            ServerUnavailableError: too many browsers wait for the issuer.
-        """
-        if self._waiting >= MAX_CONCURRENT_IDENTITIES:
-            raise ServerUnavailableError("too many logins wait for the issuer.")
-        self._waiting += 1
-        try:
-            async with JsonRequests.opened(self._settings.issuer) as requests:
-                yield requests
-        finally:
-            self._waiting -= 1
 
     def _kept(self, flow: LoginFlow | None) -> LatestEntries[str, _Browser]:
         """Return the browsers that wait for the issuer with a login, or without one."""

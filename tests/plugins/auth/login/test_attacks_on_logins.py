@@ -15,7 +15,7 @@ from cryptography.hazmat.primitives.hashes import SHA256
 from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 
 from pegboard.types import Caller, Request, header_fields
-from pegboard_plugins.auth.login import identity_provider
+from pegboard_plugins.support import issuer_requests
 from tests.plugins.auth.login.front import BACK, CHALLENGE, KEY, Front
 from tests.plugins.auth.login.identity_server import IdentityServer
 from tests.support.issuer import OTHER_RSA_KEY
@@ -162,7 +162,7 @@ async def test_logins_that_wait_for_a_slow_provider_are_limited(
     front: Front, provider: IdentityServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Otherwise strangers could use up all requests of the host while the provider is slow."""
-    monkeypatch.setattr(identity_provider, "MAX_CONCURRENT_LOGINS", 1)
+    monkeypatch.setattr(issuer_requests, "MAX_WAITING_BROWSERS", 1)
     provider.open.clear()
     form, cookie = await question(front, await front.client())
     form["answer"] = "allow"

@@ -14,6 +14,7 @@ from pegboard.types import Request, Response, header_fields
 from pegboard_plugins.auth.vault import caller_pages
 from pegboard_plugins.auth.vault.caller_pages import CALLBACK, IDENTIFY, LOGINS, OPEN
 from pegboard_plugins.auth.vault.login_flows import LoginFlows
+from pegboard_plugins.support import issuer_requests
 from tests.plugins.auth.vault.conftest import KEY, logins
 from tests.support.login_issuer import LoginIssuer
 from tests.support.provider_server import ProviderServer
@@ -31,7 +32,7 @@ class Pages(NamedTuple):
 @pytest.fixture
 async def pages(provider: ProviderServer, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Pages]:
     monkeypatch.setattr(caller_pages, "MAX_BROWSERS", 1)
-    monkeypatch.setattr(caller_pages, "MAX_CONCURRENT_IDENTITIES", 1)
+    monkeypatch.setattr(issuer_requests, "MAX_WAITING_BROWSERS", 1)
     async with LoginIssuer() as issuer:
         callers = {"url": "http://127.0.0.1:9", "issuer": issuer.url, "client_id": "vault"}
         flows = logins(provider.settings(), callers=callers)
