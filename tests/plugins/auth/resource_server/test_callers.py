@@ -1,4 +1,4 @@
-"""What belongs to one caller is useless to another, attempts are logged, and tokens stay on their side."""
+"""State of a caller is useless to other callers, attempts are logged, and tokens stay on their side."""
 
 from __future__ import annotations
 

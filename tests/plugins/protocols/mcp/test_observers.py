@@ -1,4 +1,4 @@
-"""What observers and middleware see: sessions, transports, and messages that wait until a client reads them."""
+"""Observers and middleware see sessions, transports, and messages that wait until a client reads them."""
 
 from __future__ import annotations
 

@@ -229,7 +229,7 @@ class SessionStream:
     async def take(self, reader: SessionStreamReader) -> ServerSentEvent | None:
         """Return the next event for a reader. Return None if no message waits or another reader replaced it.
 
-        If the connection of the reader ends meanwhile, the event is stored all the same, for the next reader.
+        If the connection of the reader ends meanwhile, the event is still stored, for the next reader.
         """
         if self.queue.empty:
             return None
