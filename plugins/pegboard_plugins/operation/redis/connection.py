@@ -80,11 +80,12 @@ class Connection:
                         answers = await self._exchange(batch)
                     self.problem = ""
                 except Exception as error:  # noqa: BLE001 - any other one would leave its commands without an answer
-                    self.problem = f"Redis cannot be reached: {str(error) or 'it did not answer in time'}"
+                    reason = str(error) or "it did not answer in time"
+                    self.problem = f"Redis cannot be reached: {reason}"
                     self._away_until = asyncio.get_running_loop().time() + PAUSE_SECONDS
                     batch += self._waiting  # they would wait for longer than the limit
                     self._waiting = []
-                    answers = [error] * len(batch)
+                    answers = [ConnectionError(f"Redis: {reason}")] * len(batch)
                 for (*_, waiting), answer in zip(batch, answers, strict=True):
                     _settle(waiting, answer)
         finally:
@@ -106,7 +107,7 @@ class Connection:
         except ResponseError as error:
             if isinstance(error, ReadOnlyError) or "READONLY" in str(error):  # of a command, or of a script
                 raise  # another server is the primary now, which a new connection may reach
-            return error
+            return ConnectionError(f"Redis: {error}")
 
     async def close(self) -> None:
         await self._held.disconnect()
@@ -117,7 +118,7 @@ def _settle(waiting: asyncio.Future[Any], answer: Any) -> None:
     if waiting.done():
         return
     if isinstance(answer, Exception):
-        waiting.set_exception(ConnectionError(f"Redis: {answer}"))
+        waiting.set_exception(answer)
     else:
         waiting.set_result(answer)
 
