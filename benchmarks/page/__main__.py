@@ -1,4 +1,4 @@
-"""Writes docs/results.md, its pictures and the table of the README: `python -m benchmarks.page [RESULTS]`.
+"""Writes docs/results.md, its pictures, promises.md and the table of the README: `python -m benchmarks.page [RESULTS]`.
 
 Results in another file replace `results.json`. Nothing is written if the rounds of a row differ too much.
 """
@@ -23,13 +23,14 @@ from benchmarks.results import Promise, Results
 
 RESULTS: Final = HERE / "results.json"
 PAGE: Final = ROOT / "docs" / "results.md"
+PROMISES: Final = HERE / "promises.md"
 README: Final = ROOT / "README.md"
 _PLACE: Final = re.compile(r"<!-- ([a-z-]+) -->\n.*?<!-- end -->\n", re.DOTALL)
 
 
 def files(document: Document) -> Iterator[tuple[Path, str]]:
-    """Yield the path and text of the page, of the README and of each picture."""
-    for page in (PAGE, README):
+    """Yield the path and text of each page and of each picture."""
+    for page in (PAGE, PROMISES, README):
         yield page, _PLACE.sub(lambda place: _filled(place[1], document), page.read_text("utf-8"))
     for name, figure in FIGURES.items():
         if figure.is_measured(document.results):
@@ -56,6 +57,8 @@ def _filled(name: str, document: Document) -> str:
         lines = _method(document)
     elif name == "summary":
         lines = summary(document.results)
+    elif name == "kept":
+        lines = [_kept(promises.of(document.results))]
     elif name == "promises":
         lines = _promises(promises.of(document.results))
     elif not (figure := FIGURES[name]).is_measured(document.results):
@@ -65,11 +68,13 @@ def _filled(name: str, document: Document) -> str:
     return "\n".join([f"<!-- {name} -->", *lines, "<!-- end -->\n"])
 
 
+def _kept(checked: Sequence[Promise]) -> str:
+    return f"{sum(promise.kept for promise in checked)} of {len(checked)} promises are kept."
+
+
 def _promises(checked: Sequence[Promise]) -> list[str]:
     """Return the table of promises, those that are broken first."""
-    kept = sum(promise.kept for promise in checked)
-    lines = [f"{kept} of {len(checked)} promises are kept.\n"]
-    lines += ["| promise | measured | quartiles | at most | | best other framework |", "|---|--:|--:|--:|---|---|"]
+    lines = ["| promise | measured | quartiles | at most | | best other framework |", "|---|--:|--:|--:|---|---|"]
     for promise in sorted(checked, key=lambda item: item.kept):
         value, limit = promise.measured, f"{promise.limit:.3g} {promise.unit}"
         first, third = value.quartiles

@@ -53,7 +53,7 @@ PAGES = (
     "docs/*.md",
     "docs/examples/*.md",
     "docs/reference/*.md",
-    "benchmarks/README.md",
+    "benchmarks/*.md",
     "tests/requirements/*.md",
     "toolkits/*/README.md",
     "toolkits/*/tests/*/README.md",
