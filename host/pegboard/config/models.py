@@ -129,7 +129,8 @@ class HostSection(PluginConfig):
         website_url: a page about the server, http or https.
         icons: icons of the server, such as `["https://example.com/icon.png"]`. Each is a URL (https, http or data), or
             a table with `src`, `mime_type`, `sizes` such as `["48x48"]`, and `theme` ("light" or "dark").
-        transports: names of the transports to run. A name in this list or in the next ones enables its plugin.
+        transports: names of the transports to run. This list and the next four lists enable the plugins that they
+            name.
         middleware: names of middleware, outermost first. Other middleware runs inside it.
         error_adapters: names of plugins whose error adapters are tried first, in this order. Adapters with `fallback`
             are tried last.
@@ -138,8 +139,8 @@ class HostSection(PluginConfig):
         token_seconds: the time limit of one token source for one call.
         secret_stores: names of plugins whose secret stores are read first, in this order; those of other plugins
             follow. The list replaces the default. `secrets_keyring` is another built-in store.
-        plugins: names, or `distribution:name`, of plugins to enable, in addition to those with a section or in another
-            list, and those that are on by default.
+        plugins: names, or `distribution:name`, of more plugins to enable. Default plugins, and plugins with a section
+            or in another list, need no entry.
         disabled_plugins: names, globs or `distribution:name` of plugins that are not imported.
         disabled_toolkits: names, globs or `distribution:name` of disabled toolkits.
         disabled_tools: names or globs of disabled tools, in any spelling: "github_delete_*", "Github::DeleteFile",
@@ -160,8 +161,8 @@ class HostSection(PluginConfig):
             over stdio, "hide" does not serve the tool, "fail" prevents the start of the host.
         tool_names: the form of tool names on the wire, `github_list_issues` or `Github_ListIssues`.
         schema_references: "inline" replaces references in the schemas of types by definitions, for clients that do not
-            read `$ref`, unless a schema would more than double; "keep" keeps them. Recursive definitions and schemas by
-            authors always keep them.
+            read `$ref`. Recursive definitions, schemas by authors, and schemas that would more than double keep them.
+            "keep" keeps all.
         page_size: the number of items in one page of a list, 1 to 10,000.
         max_result_bytes: the maximum size of a result of a tool, in bytes of JSON, and of the content of a resource; 0
             for no limit. A larger result becomes an error. The `max_result` of a tool takes precedence.
@@ -175,12 +176,12 @@ class HostSection(PluginConfig):
         log_level: the least severe level that servers log: "debug", "info", "warning" or "error". Other commands log
             nothing below "warning".
         reload: True to reload toolkits and settings when their files change.
-        state: the plugin that keeps the state that processes and machines share, such as "redis": the default of every
-            setting that names a store.
-        state_keys: the keys that encrypt what the host keeps in stores outside of its memory, and what processes tell
-            each other; required by `state`, and the default of keys of other plugins. The first key encrypts, all
-            decrypt. All processes need the same keys. A key has at least 32 random characters, such as the output of
-            `openssl rand -base64 32`.
+        state: the plugin whose store processes and machines share, such as "redis": the default of every setting that
+            names a store.
+        state_keys: the keys that encrypt data in stores outside of the process, and messages between processes. `state`
+            requires them, and they are the default of keys of other plugins. The first key encrypts, all decrypt. All
+            processes need the same keys. A key has at least 32 random characters, such as the output of `openssl rand
+            -base64 32`.
         user: the user id for tools if the caller is not authenticated.
         metadata: metadata for tools that require it, the same for all callers: `user_email = "me@example.com"`.
             Metadata in a request to the worker takes precedence.

@@ -28,7 +28,7 @@ class CommonOptions(TypedDict, total=False):
             `title="Roll some dice"`
         description: replaces the docstring.
             `description="Rolls dice and returns the result of each."`
-        meta: the `_meta` for clients: own keys, or a vendor's.
+        meta: the `_meta` for clients.
             `meta={"com.example/team": "games"}`
         icons: icons that clients may show.
             `icons=[Icon("https://example.com/dice.png", mime_type="image/png")]`
@@ -50,7 +50,7 @@ class ToolOptions(CommonOptions, total=False):
     Attributes:
         annotations: hints about its behaviour, for clients.
             `annotations=ToolAnnotations(read_only=True)`
-        metadata: the services that the tool uses, its effects, and own extras.
+        metadata: the services that the tool uses, its effects, and extras.
             `metadata=ToolMetadata(behavior=Behavior(["read"], read_only=True))`
         version: its own version, if it differs from its toolkit's.
             `version="1.4.0"`
@@ -68,7 +68,7 @@ class ToolOptions(CommonOptions, total=False):
             `inline=True`
         timeout: the time limit of a call in seconds, 0 for none; `[host] tool_timeout` when left out.
             `timeout=30`
-        task: "optional" or "required": it runs as a [task](tasks.md) of clients that have tasks.
+        task: "optional" or "required": clients that support [tasks](tasks.md) run it as a task.
             `task="optional"`
         task_timeout: the time limit of a task in seconds, 0 for none; one hour when left out.
             `task_timeout=600`

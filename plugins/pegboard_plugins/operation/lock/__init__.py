@@ -31,7 +31,7 @@ class LockConfig(PluginConfig):
     """`[plugins.lock]`.
 
     Attributes:
-        locked: serve only definitions in `pegboard.lock`, without which the host does not start.
+        locked: serve only definitions in `pegboard.lock`. The host does not start without this file.
         lazy: import a toolkit at the first call of its items, and answer lists from `pegboard.lock`: true for all
             toolkits, or a list of names or globs.
         import_seconds: the time that a call waits for the import of a toolkit.

@@ -91,7 +91,7 @@ class ServerConfig(PluginConfig):
         start: "eager" to connect at the start, without waiting; with `pegboard stdio`, at the first request for a list.
             "required" to fail the start if the connection fails. "lazy" to connect at the first call or read, or at the
             first request for a list if no definitions are remembered.
-        optional: True if commands that need all tools only report that the server is not available.
+        optional: True if commands that need all tools succeed without the server, and only report that it is missing.
         stateless: True if the server keeps no state between calls. Several processes, with a connection each, then
             mount it without a warning.
     """

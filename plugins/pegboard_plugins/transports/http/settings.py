@@ -58,7 +58,7 @@ class HttpConfig(PluginConfig):
         cors_methods: the methods that pages of `cors_origins` may use.
         cors_headers: the request headers that pages of `cors_origins` may send, in addition to those of MCP.
         trusted_proxies: addresses or networks of proxies whose forwarded headers are believed; "unix" for every client
-            of `socket`. With any, other machines count as able to reach the server.
+            of `socket`. With any, the host assumes that other machines can reach the server.
         loopback_is_operator: treat a request as that of the operator if it arrives at a loopback address, names it as
             its Host, and has no header of a proxy or a web page. Behind a proxy that adds no header, such as nginx with
             `proxy_pass` alone, every client gets the rights of the operator.
