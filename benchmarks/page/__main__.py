@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import re
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Final
 
@@ -57,8 +57,9 @@ def _filled(name: str, document: Document) -> str:
         lines = _method(document)
     elif name == "summary":
         lines = summary(document.results)
-    elif name == "kept":
-        lines = [_kept(promises.of(document.results))]
+    elif name == "broken":
+        checked = promises.of(document.results)
+        lines = [_kept(checked), *_promises(promise for promise in checked if not promise.kept)]
     elif name == "promises":
         lines = _promises(promises.of(document.results))
     elif not (figure := FIGURES[name]).is_measured(document.results):
@@ -69,10 +70,10 @@ def _filled(name: str, document: Document) -> str:
 
 
 def _kept(checked: Sequence[Promise]) -> str:
-    return f"{sum(promise.kept for promise in checked)} of {len(checked)} promises are kept."
+    return f"{sum(promise.kept for promise in checked)} of {len(checked)} promises are kept. These are broken:\n"
 
 
-def _promises(checked: Sequence[Promise]) -> list[str]:
+def _promises(checked: Iterable[Promise]) -> list[str]:
     """Return the table of promises, those that are broken first."""
     lines = ["| promise | measured | quartiles | at most | | best other framework |", "|---|--:|--:|--:|---|---|"]
     for promise in sorted(checked, key=lambda item: item.kept):
