@@ -79,10 +79,6 @@ class Catalogue(Protocol):
         """
 
 
-def _no_secret(name: str) -> None:
-    """Return None. Used if no secret store exists."""
-
-
 async def _no_token(required: "ToolAuthorization", call: "Call | Context[Any]") -> "Authorization":
     """Raise an error, because a plugin outside of a host has no tokens."""
     from pegboard.errors import AuthorizationRequiredError
@@ -100,11 +96,6 @@ class FoundFile(NamedTuple):
 
     path: str | None = None
     unread: str | None = None
-
-
-def _no_file(name: str) -> FoundFile:
-    """Return no file. Used outside of a host."""
-    return FoundFile()
 
 
 class PluginContext(NamedTuple):
@@ -147,12 +138,12 @@ class PluginContext(NamedTuple):
     config: Any
     logger: "logging.Logger"
     catalogue: Catalogue
-    get_secret: Callable[[str], str | None] = _no_secret
+    get_secret: Callable[[str], str | None] = lambda name: None  # outside of a host
     directory: str | None = None
     get_token: "Callable[[ToolAuthorization, Call | Context[Any]], Awaitable[Authorization]]" = _no_token
-    find_file: Callable[[str], FoundFile] = _no_file
+    find_file: Callable[[str], FoundFile] = lambda name: FoundFile()  # as above
     transports: tuple[str, ...] = ()
-    find_store: "Callable[[type[Any]], Store | None]" = lambda contract: None  # outside of a host
+    find_store: "Callable[[type[Any]], Store | None]" = lambda contract: None  # as above
     authenticators: "Callable[[], Sequence[Authenticator]]" = lambda: ()  # as above
     folders: Callable[[str], Sequence[ContentFolder]] = lambda kind: ()  # as above
     worker: tuple[int, int] = (1, 1)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Iterable, Sequence
+from collections.abc import Awaitable, Iterable, Sequence
 from typing import TypeAlias
 
 from pegboard.plugin.routes import Authenticator, RouteHandler
@@ -28,8 +28,6 @@ class PolicyAuthenticators:
     def __init__(self, authenticators: Sequence[Authenticator]) -> None:
         self._authenticators = authenticators
         self._for_others = [authenticator for authenticator in authenticators if not authenticator.only_local]
-        self._known_to_operator = _known_by_first(self._authenticators)
-        self._known_to_others = _known_by_first(self._for_others)
 
     def asked(self, request: Request) -> Sequence[Authenticator]:
         """Return the authenticators that may admit a request."""
@@ -37,8 +35,8 @@ class PolicyAuthenticators:
 
     def known(self, request: Request) -> Caller | None:
         """Return the caller if the first authenticator recognizes the caller without waiting."""
-        known_caller = self._known_to_operator if request.caller.trusted else self._known_to_others
-        return None if known_caller is None else known_caller(request)
+        asked = self.asked(request)
+        return asked[0].known_caller(request) if asked else None
 
     async def ask(self, request: Request) -> tuple[Caller, Authenticator] | Response:
         """Return the caller and the authenticator that recognized the caller, or a refusal."""
@@ -84,20 +82,14 @@ class GuardedHandler:
         answer = self._admit(caller, request, host)
         if type(answer) is Response and answer.status not in _CHALLENGED:
             return answer  # the common case
-        first = self._authenticators.asked(request)[0]
-        if isinstance(answer, Response | EventStream):
-            return self._completed(answer, first)
-        return self._awaited(answer, first)
+        return self._completed(answer, self._authenticators.asked(request)[0])
 
     async def _ask(self, request: Request, host: ProtocolContext) -> Response | EventStream:
         admitted = await self._authenticators.ask(request)
         if isinstance(admitted, Response):
             return admitted
         caller, authenticator = admitted
-        answer = self._admit(caller, request, host)
-        if not isinstance(answer, Response | EventStream):
-            answer = await answer
-        return self._completed(answer, authenticator)
+        return await self._completed(self._admit(caller, request, host), authenticator)
 
     def _admit(self, caller: Caller, request: Request, host: ProtocolContext) -> Answer:
         if request.notes is not None:
@@ -107,20 +99,12 @@ class GuardedHandler:
         admitted = Request(method, path, query, headers, body, caller, peer, notes, channel, forwarded_host)
         return self._handler(admitted, host)
 
-    async def _awaited(
-        self, answer: Awaitable[Response | EventStream], authenticator: Authenticator
-    ) -> Response | EventStream:
-        return self._completed(await answer, authenticator)
-
-    def _completed(self, answer: Response | EventStream, authenticator: Authenticator) -> Response | EventStream:
-        if not isinstance(answer, Response) or answer.status not in _CHALLENGED:
-            return answer
-        return self._authenticators.complete(answer, authenticator)
-
-
-def _known_by_first(authenticators: Sequence[Authenticator]) -> Callable[[Request], Caller | None] | None:
-    """Return `known_caller` of the first authenticator, or None if there is none."""
-    return authenticators[0].known_caller if authenticators else None
+    async def _completed(self, answer: Answer, authenticator: Authenticator) -> Response | EventStream:
+        """Wait for a response, and add the challenges of all authenticators to a refusal."""
+        finished = answer if isinstance(answer, Response | EventStream) else await answer
+        if not isinstance(finished, Response) or finished.status not in _CHALLENGED:
+            return finished
+        return self._authenticators.complete(finished, authenticator)
 
 
 def proof_of(authenticators: Iterable[Authenticator]) -> str:
