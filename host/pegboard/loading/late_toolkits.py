@@ -6,13 +6,10 @@ import logging
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from pegboard.authoring.late_toolkit import LateToolkit
 from pegboard.config import ConfigProblem, HostConfig, validate_section
 from pegboard.config.references import references, resolve, unset_variables
 from pegboard.config.secret_values import MASK, masked
 from pegboard.errors import PluginError
-from pegboard.hookspecs import register_prompts, register_resources, register_tools
-from pegboard.loading.contributions import checked_contributions
 from pegboard.loading.plugins import LoadedPlugin
 from pegboard.loading.source_files import forget_outdated
 from pegboard.messages.error_fields import failure_location, failure_text
@@ -60,27 +57,6 @@ def _has_secrets(config: HostConfig, name: str) -> bool:
     if not section:
         return False
     return any(references(section)) or MASK.encode() in encode(masked(section, ("toolkits", name)))
-
-
-def is_late(target: object) -> bool:
-    """Return True if the object of a loader is a toolkit that is imported later."""
-    return isinstance(target, LateToolkit)
-
-
-def late_contributions(toolkit: LateToolkit) -> dict[str, list[Any]]:
-    """Return the definitions of a toolkit that is imported later, by hook. Pluggy does not call the toolkit.
-
-    Raises:
-        PluginError: one of them is not a definition.
-    """
-    return {
-        hook.__name__: checked_contributions(hook, [method()])
-        for hook, method in (
-            (register_tools, toolkit.register_tools),
-            (register_resources, toolkit.register_resources),
-            (register_prompts, toolkit.register_prompts),
-        )
-    }
 
 
 def settings_problems(config: HostConfig, name: str, schema: Mapping[str, Any] | None) -> list[ConfigProblem]:

@@ -11,13 +11,13 @@ import logging
 import sys
 import time
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from contextlib import AbstractContextManager, nullcontext
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 from pydantic import BaseModel
 
 from pegboard import hookspecs
+from pegboard.authoring.late_toolkit import LateToolkit
 from pegboard.authoring.toolkit_base import ToolkitBase
 from pegboard.config import ConfigProblem, HostConfig, unknown_sections, unmatched_patterns, validate_section
 from pegboard.errors import PluginError
@@ -48,7 +48,6 @@ from pegboard.loading.plugins import (
     contributions_of,
     key_of,
     refuse_fatal,
-    with_loaded,
 )
 from pegboard.loading.slow_loads import SlowLoadMonitor
 from pegboard.messages.error_fields import failure_location, failure_text
@@ -59,7 +58,6 @@ from pegboard.secrets.redaction import Redactor
 from pegboard.wire.codec import encode
 
 if TYPE_CHECKING:
-    from pegboard.authoring.late_toolkit import LateToolkit
     from pegboard.loading.late_toolkits import ToolkitLoaders
 
 logger = logging.getLogger("pegboard.loading.loader")
@@ -137,8 +135,12 @@ class Loader:
     ) -> tuple[list[PluginChoice], list[LoadedPlugin]]:
         """Choose among plugins or among toolkits, and load the chosen ones."""
         choices = choose_plugins(origins, self.config, self.selection)
-        if self.loaded is not None:
-            choices = with_loaded(choices, self.loaded)
+        if self.loaded is not None:  # they run, under their own versions
+            kept = [self.loaded.get(key_of(choice.origin)) for choice in choices]
+            choices = [
+                choice if plugin is None else choice._replace(origin=plugin.origin, on=True)
+                for choice, plugin in zip(choices, kept, strict=True)
+            ]
         for choice in choices:
             if choice.refused:
                 self.report(choice.origin, "find", choice.reason, named=choice.origin.entry_point is None)
@@ -288,7 +290,6 @@ class _Attempt:
         self.loader = loader
         self.origin = origin
         self.remarks: list[str] = []
-        self.is_late = False
         self.stage = "import"
 
     def run(self) -> LoadedPlugin:
@@ -302,9 +303,7 @@ class _Attempt:
         instance = cast("type[Plugin]", target)(config) if inspect.isclass(target) else target
         version = own_version_of(instance)
         self.stage = "hooks"
-        no_hooks: AbstractContextManager[list[str]] = nullcontext([])
-        name = f"{origin.kind}:{origin.name}"
-        with no_hooks if self.is_late else self.loader.hooks.registered(instance, name) as hooks:
+        with self.loader.hooks.registered(instance, f"{origin.kind}:{origin.name}") as hooks:
             self.stage = "contribute"
             log = logging.getLogger(f"pegboard.{origin.kind}s.{origin.name}")
             loaded = LoadedPlugin(
@@ -314,17 +313,13 @@ class _Attempt:
                 version=version,
                 description=own_description(instance),
                 remarks=self.remarks,
-                is_late=self.is_late,
+                is_late=isinstance(instance, LateToolkit),
                 section=self.loader.config.section(SECTION_OF_KIND[origin.kind], origin.name),
             )
             if origin.kind == "toolkit" and (wrong := _PLUGIN_HOOKS.intersection(hooks)):
                 raise PluginError(f"a toolkit cannot implement {min(wrong)!r}: move it to a plugin")
             for hook in hooks:
                 loaded.contributions[hook] += self.loader.hooks.contributions(hook, loaded.context)
-            if self.is_late:
-                from pegboard.loading.late_toolkits import late_contributions
-
-                loaded.contributions.update(late_contributions(cast("LateToolkit", instance)))
         loaded.import_seconds = time.perf_counter() - started
         loaded.loaded_at -= int(loaded.import_seconds * 1e9)
         return loaded
@@ -332,18 +327,13 @@ class _Attempt:
     def target(self) -> Any:
         """Return the object that the entry point names, or the object of a loader."""
         origin = self.origin
-        if self.loader.loaders is not None and origin.given is None:
-            from pegboard.loading.late_toolkits import is_late
-
-            made = self.loader.loaders.load(origin, self.remarks.append)
-            if made is not None:
-                self.is_late = is_late(made)
-                return made
-        return origin.load()
+        loaders = self.loader.loaders if origin.given is None else None
+        made = loaders.load(origin, self.remarks.append) if loaders else None
+        return origin.load() if made is None else made
 
     def configured(self, target: Any) -> Any:
         """Return the validated settings of the plugin, or None if the plugin has no settings."""
-        if self.is_late:
+        if isinstance(target, LateToolkit):
             from pegboard.loading.late_toolkits import settings_problems
 
             if problems := settings_problems(self.loader.config, self.origin.name, target.settings_schema):

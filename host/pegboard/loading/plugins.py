@@ -256,12 +256,3 @@ class LoadReport(NamedTuple):
         on = {choice.origin.name for choice in self.choices if choice.on}
         off = {choice.origin.name for choice in self.choices if not choice.on} - on
         return Absent(frozenset(off), frozenset(on - {plugin.origin.name for plugin in running}))
-
-
-def with_loaded(choices: Iterable[PluginChoice], loaded: Mapping[PluginKey, LoadedPlugin]) -> list[PluginChoice]:
-    """Return choices that enable the loaded plugins, under their own versions."""
-    loaded_choices: list[PluginChoice] = []
-    for choice in choices:
-        plugin = loaded.get(key_of(choice.origin))
-        loaded_choices.append(choice if plugin is None else choice._replace(origin=plugin.origin, on=True))
-    return loaded_choices

@@ -44,16 +44,8 @@ class SlowLoadMonitor:
 
     def _log_when_slow(self) -> None:
         logged = None
-        wait = SLOW_SECONDS
-        while not self._over.acquire(timeout=wait):
-            wait = SLOW_SECONDS
+        while not self._over.acquire(timeout=SLOW_SECONDS / 10):
             loading = self._loading
-            if loading is None or loading is logged:
-                continue
-            name, since = loading
-            left = since + SLOW_SECONDS - monotonic()
-            if left > 0:
-                wait = left
-            else:
-                logger.warning("%s is still loading after %s s", name, SLOW_SECONDS)
+            if loading and loading is not logged and monotonic() - loading[1] >= SLOW_SECONDS:
+                logger.warning("%s is still loading after %s s", loading[0], SLOW_SECONDS)
                 logged = loading
