@@ -111,15 +111,9 @@ def variable_layer(
 
 def addition_layer(environ: Mapping[str, str], names: EnvironmentNames) -> Layer:
     """Return the layer of values that variables add to lists."""
-    tree: dict[str, dict[str, list[str]]] = {}
-    variables: dict[KeyPath, str] = {}
-    for name, dotted_key in names.lists.items():
-        if items := comma_separated(environ.get(name, "")):
-            path = undotted(dotted_key)
-            section, key = map(str, path)
-            tree.setdefault(section, {})[key] = items
-            variables[path] = name
-    return Layer("environment", tree, variables=variables, adds=True)
+    reader = _Reader({})
+    reader.read_lists(environ, names.lists)
+    return Layer("environment", reader.tree, variables=reader.variables, adds=True)
 
 
 class _Reader:
@@ -149,7 +143,10 @@ class _Reader:
         for name, key in names.secrets.items():
             if environ.get(name):
                 self.put(name, undotted(key), {"env": name}, "")
-        for name, key in names.choices.items():
+        self.read_lists(environ, names.choices)
+
+    def read_lists(self, environ: Mapping[str, str], names: Mapping[str, str]) -> None:
+        for name, key in names.items():
             if items := comma_separated(environ.get(name, "")):
                 self.put(name, undotted(key), items, environ[name])
 

@@ -82,7 +82,7 @@ class _Explainer:
         if first["type"] == "extra_forbidden":
             self.unknown += 1
             is_compared = self.unknown <= MAX_CORRECTED_NAMES
-            close = nearest(str(way[-1]), _keys(_types(self.model, way[:-1]))) if is_compared else None
+            close = nearest(str(way[-1]), dict(_fields(_types(self.model, way[:-1])))) if is_compared else None
             return self.sources.problem("unknown key", path, close)
         if first["type"] == "missing":
             return self.sources.problem(WORDS["setting_missing"], path)
@@ -96,7 +96,8 @@ class _Explainer:
         message = f"expected {' or '.join(expected)}, found {_found(value, secret=self.is_secret(way))}"
         if expected == ["a string"] and isinstance(value, int | float):
             message += "; put it in quotes"
-        if expected == ["a table"] and (required := _required_keys(_types(self.model, way))):
+        required = [key for key, field in _fields(_types(self.model, way)) if field.is_required()]
+        if expected == ["a table"] and required:
             message += f"; write {{ {', '.join(f'{key} = ...' for key in required)} }}"
         return self.sources.problem(message, path, _nearest_choice(details, value))
 
@@ -133,21 +134,18 @@ def _way(detail: ErrorDetails, data: Any) -> KeyPath:
 
 
 def _is_echo(details: Iterable[ErrorDetails]) -> bool:
-    """Return True if the error of a table or list is only a consequence of errors in its items."""
+    """Return True if the error of a table or list is only a consequence of errors in its items.
+
+    It may be that the value does not match another branch of a union, or that pydantic did not count invalid items.
+    """
     return all(
-        isinstance(detail["input"], dict | list) and (_is_other_branch(detail) or _is_short(detail))
+        isinstance(detail["input"], dict | list)
+        and (
+            _WRONG_KIND.fullmatch(detail["type"])
+            or (detail["type"] == "too_short" and len(detail["input"]) >= detail["ctx"]["min_length"])
+        )
         for detail in details
     )
-
-
-def _is_other_branch(detail: ErrorDetails) -> bool:
-    """Return True if an error only states that the value does not match another branch of a union."""
-    return _WRONG_KIND.fullmatch(detail["type"]) is not None
-
-
-def _is_short(detail: ErrorDetails) -> bool:
-    """Return True if pydantic calls a list too short only because invalid items were not counted."""
-    return detail["type"] == "too_short" and len(detail["input"]) >= detail["ctx"]["min_length"]
 
 
 def _leaves(value: Any, way: KeyPath = ()) -> Iterator[tuple[KeyPath, Any]]:
@@ -182,16 +180,11 @@ def _nearest_choice(details: Iterable[ErrorDetails], value: Any) -> str | None:
     return nearest(value, choices) if isinstance(value, str) else None
 
 
-def _is_model(annotation: Any) -> bool:
-    return isinstance(annotation, type) and issubclass(annotation, BaseModel)
-
-
 def _types(annotation: Any, way: KeyPath) -> list[Any]:
     """Return all types that the value at a path may have. The keys of a container have the types of its items."""
     here = list(_flat(annotation))
     for part in way:
-        models = [model for model in here if _is_model(model)]
-        fields = [field for model in models for name, field in _fields(model) if name == part]
+        fields = [field for name, field in _fields(here) if name == part]
         if fields:  # otherwise the part is a key of a mapping or an index
             here = [inner for field in fields for inner in _flat(field.annotation)]
     return here
@@ -205,18 +198,13 @@ def _flat(annotation: Any) -> Iterator[Any]:
         yield from _flat(argument)
 
 
-def _keys(types: Iterable[Any]) -> list[str]:
-    return [name for model in types if _is_model(model) for name, _ in _fields(model)]
-
-
-def _required_keys(types: Iterable[Any]) -> list[str]:
-    return [name for model in types if _is_model(model) for name, field in _fields(model) if field.is_required()]
-
-
-def _fields(model: type[BaseModel]) -> Iterator[tuple[str, FieldInfo]]:
-    for name, field in model.model_fields.items():
-        alias = field.validation_alias if isinstance(field.validation_alias, str) else field.alias
-        yield alias or name, field
+def _fields(types: Iterable[Any]) -> Iterator[tuple[str, FieldInfo]]:
+    """Yield the keys of the models among types, each with its field."""
+    for model in types:
+        if isinstance(model, type) and issubclass(model, BaseModel):
+            for name, field in model.model_fields.items():
+                alias = field.validation_alias if isinstance(field.validation_alias, str) else field.alias
+                yield alias or name, field
 
 
 # --- The current configuration for `config show`: every value with its source. Secrets are masked.

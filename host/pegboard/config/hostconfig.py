@@ -101,10 +101,8 @@ class HostConfig:
         working = _working_directory() if directory is None else directory
         builder = _Builder(defaults)
         file = None
-        chosen: tuple[files.Candidate, files.FileContent | ConfigProblem] | None
-        chosen = (files.Candidate(content.path), content) if content else None
-        chosen = chosen or select_file(path, environ, working, on_untrusted)
-        if chosen:
+        given = (files.Candidate(content.path), content) if content else None
+        if chosen := given or select_file(path, environ, working, on_untrusted):
             candidate, read = chosen
             file = candidate.path
             builder.take(read if isinstance(read, ConfigProblem) else files.parse_file(read, working))

@@ -133,12 +133,8 @@ def _without_cut_values(text: str) -> str:
 def _known() -> Iterator[Forms]:
     for redactor in tuple(_living):
         yield from redactor.forms()
-    yield from map(forms_of, {*_of_failed.get(), *_of_running_call()})
-
-
-def _of_running_call() -> Iterable[str]:
     context = current_context()
-    return () if context is None else _values(context._call)
+    yield from map(forms_of, {*_of_failed.get(), *(_values(context._call) if context else ())})
 
 
 def remember(call: Call) -> None:
