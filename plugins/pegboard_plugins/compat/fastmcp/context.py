@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
+from functools import partialmethod
 from typing import TYPE_CHECKING, Any, Generic, Literal, NamedTuple
 
 from pydantic_core import to_jsonable_python
@@ -168,21 +169,14 @@ class Context(Generic[SessionT, LifespanT, RequestT]):
                 values.remove(level)
         await self.pegboard.log.log(level, values[0])
 
-    async def debug(self, message: Any, *_: Any, **__: Any) -> None:
-        """Send a log message of the level "debug"."""
-        await self.pegboard.log.debug(message)
+    async def _send_log(self, level: Any, message: Any, *_: Any, **__: Any) -> None:
+        await self.pegboard.log.log(level, message)
 
-    async def info(self, message: Any, *_: Any, **__: Any) -> None:
-        """Send a log message of the level "info"."""
-        await self.pegboard.log.info(message)
-
-    async def warning(self, message: Any, *_: Any, **__: Any) -> None:
-        """Send a log message of the level "warning"."""
-        await self.pegboard.log.warning(message)
-
-    async def error(self, message: Any, *_: Any, **__: Any) -> None:
-        """Send a log message of the level "error"."""
-        await self.pegboard.log.error(message)
+    debug = partialmethod(_send_log, "debug")
+    info = partialmethod(_send_log, "info")
+    warning = partialmethod(_send_log, "warning")
+    error = partialmethod(_send_log, "error")
+    """Send a log message of a level: `await ctx.info("text")`."""
 
     async def notify_tools_changed(self) -> None:
         """Notify clients that the list of tools has changed."""

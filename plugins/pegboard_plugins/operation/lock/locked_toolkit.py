@@ -69,13 +69,8 @@ def _own_version(owner: LockedOwner) -> str | None:
     return None if version == owner.version else version
 
 
-async def _imported_first(arguments: dict[str, Any], context: Context) -> MCPError:
+async def _imported_first(called: Any, context: Context) -> MCPError:
     """Repeat a call that began with a definition of the lock, while the import of the toolkit ended."""
-    raise RepeatCallError("The host has imported the toolkit: repeat the call.")
-
-
-async def _read_first(uri: str, context: Context) -> MCPError:
-    """Repeat a read or another call of a URI, like `_imported_first`."""
     raise RepeatCallError("The host has imported the toolkit: repeat the call.")
 
 
@@ -90,7 +85,7 @@ def _tools(owner: LockedOwner) -> Iterator[ToolDefinition]:
 
 def _resources(owner: LockedOwner) -> Iterator[ResourceDefinition]:
     for uri, locked in owner.resources.items():
-        yield ResourceDefinition(uri, _read_first, tags=_tags(locked), raw=locked.definition)
+        yield ResourceDefinition(uri, _imported_first, tags=_tags(locked), raw=locked.definition)
 
 
 def _prompts(owner: LockedOwner) -> Iterator[PromptDefinition]:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Iterable
-from threading import Event, Thread
-from typing import TypeVar
+from concurrent.futures import Future
+from threading import Thread
+from typing import Any, TypeVar
 
 from pydantic import Field
 
@@ -59,7 +60,8 @@ class KeyringStore(WritableSecretStore):
         if self._gave_up:
             return None
         try:
-            return _within(self._timeout, lambda: _password(self._service, name))
+            password: str | None = _within(self._timeout, lambda: _keyring().get_password(self._service, name))
+            return password
         except ImportError:
             self._give_up("the library is not installed; install it with: pip install keyring")
         except TimeoutError:
@@ -77,7 +79,7 @@ class KeyringStore(WritableSecretStore):
         Raises:
             ValueError: the keyring cannot be used, or cannot hold this name or value.
         """
-        self._change(lambda: _set_password(self._service, name, value))
+        self._change(lambda: _keyring().set_password(self._service, name, value))
         return f"the service {self._service} of the keyring"
 
     def unset(self, name: str) -> bool:
@@ -88,7 +90,7 @@ class KeyringStore(WritableSecretStore):
         """
         if self.get(name) is None:
             return False
-        self._change(lambda: _delete_password(self._service, name))
+        self._change(lambda: _keyring().delete_password(self._service, name))
         return True
 
     def _change(self, change: Callable[[], None]) -> None:
@@ -106,22 +108,11 @@ class KeyringStore(WritableSecretStore):
         logger.warning("the keyring cannot be used, so no secret comes from it: %s", reason)
 
 
-def _password(service: str, name: str) -> str | None:
+def _keyring() -> Any:
+    """Return the library, which is imported in the thread that uses it."""
     import keyring
 
-    return keyring.get_password(service, name)
-
-
-def _set_password(service: str, name: str, value: str) -> None:
-    import keyring
-
-    keyring.set_password(service, name, value)
-
-
-def _delete_password(service: str, name: str) -> None:
-    import keyring
-
-    keyring.delete_password(service, name)
+    return keyring
 
 
 def _within(seconds: float, ask: Callable[[], T]) -> T:
@@ -131,21 +122,13 @@ def _within(seconds: float, ask: Callable[[], T]) -> T:
         TimeoutError: the function took too long.
         Exception: the exception that the function raised.
     """
-    results: list[T] = []
-    raised: list[BaseException] = []
-    done = Event()
+    answer: Future[T] = Future()
 
     def run() -> None:
         try:
-            results.append(ask())
+            answer.set_result(ask())
         except BaseException as error:  # noqa: BLE001 - raised again in the calling thread
-            raised.append(error)
-        finally:
-            done.set()
+            answer.set_exception(error)
 
     Thread(target=run, name="pegboard-keyring", daemon=True).start()
-    if not done.wait(seconds):
-        raise TimeoutError
-    if raised:
-        raise raised[0]
-    return results[0]
+    return answer.result(seconds)
