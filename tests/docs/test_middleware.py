@@ -7,7 +7,7 @@ import tomllib
 from typing import Any
 
 from pegboard import Host, TextContent, Toolkit, ToolResult, UpstreamRateLimitError
-from pegboard.loading.contributions import MIDDLEWARE_METHODS
+from pegboard.loading.hook_manager import MIDDLEWARE_METHODS
 from pegboard.types import ANONYMOUS, LOCAL, Call, Caller, Listing
 from pegboard_plugins.operation.cache import CacheConfig
 from pegboard_plugins.operation.rate_limit import RateLimitConfig

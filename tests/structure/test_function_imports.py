@@ -39,7 +39,7 @@ pegboard.calls.completion pegboard.calls.content_results pegboard.calls.dependen
 pegboard.catalogue.catalogue_draft pegboard.catalogue.content_compiler pegboard.catalogue.item_checks
 pegboard.catalogue.raw_definitions pegboard.catalogue.similar_tools
 pegboard.catalogue.tool_metadata pegboard.catalogue.tool_settings
-pegboard.config.explain pegboard.config.file_schema pegboard.config.lines pegboard.config.secret_values
+pegboard.config.explain pegboard.config.file_schema pegboard.config.lines
 pegboard.content.function_results pegboard.content.rules
 pegboard.context.host_calls pegboard.context.interaction pegboard.context.log
 pegboard.context.request_headers pegboard.context.rounds pegboard.context.session_data

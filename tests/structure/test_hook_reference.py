@@ -10,7 +10,7 @@ from typing import Any
 
 from pegboard import hookspecs, plugin, types
 from pegboard.cli.serving.access_settings import ABILITIES
-from pegboard.loading.contributions import contribution_types
+from pegboard.loading.hook_manager import contribution_types
 from tests.structure.sources import ROOT
 
 SPECS: dict[str, Callable[..., Any]] = {

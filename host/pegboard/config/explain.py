@@ -18,8 +18,15 @@ from pydantic_core import ErrorDetails
 from pegboard.config.environment import literal
 from pegboard.config.hostconfig import HostConfig
 from pegboard.config.problems import ABSENT, ConfigProblem, KeyPath, dotted, step
-from pegboard.config.references import MIN_SECRET_CHARACTERS, SecretRef, references
-from pegboard.config.secret_values import MASK, is_secret, mask_user_info, masked
+from pegboard.config.references import (
+    MASK,
+    MIN_SECRET_CHARACTERS,
+    SecretRef,
+    is_secret,
+    mask_user_info,
+    masked,
+    references,
+)
 from pegboard.config.sources import Source, Sources
 from pegboard.messages.error_words import AUTHORS_TYPES, WORDS, words
 from pegboard.names import MAX_CORRECTED_NAMES, nearest

@@ -16,7 +16,7 @@ from pegboard.config import environment, files
 from pegboard.config.environment import EnvironmentNames
 from pegboard.config.models import HostSection
 from pegboard.config.problems import ConfigProblem, KeyPath, dotted, in_order, undotted
-from pegboard.config.references import refer, resolve, unset_variables
+from pegboard.config.references import refer, resolve, secrets_in_section, unset_variables
 from pegboard.config.sources import Layer, Source, Sources
 from pegboard.config.trust import OnUntrusted, find_upward, refuse_untrusted, select_file, settings_of
 from pegboard.config.validation import validate
@@ -195,10 +195,6 @@ class HostConfig:
     def secret_values(self) -> Iterator[str]:
         """Yield the secret values in the sections of plugins and toolkits, and the keys of the state."""
         yield from (key.get_secret_value() for key in self.host.state_keys)
-        if not any(self.plugins.values()) and not any(self.toolkits.values()) and not self.host.tools:
-            return
-        from pegboard.config.secret_values import secrets_in_section
-
         for kind, sections in (("plugins", self.plugins), ("toolkits", self.toolkits)):
             yield from secrets_in_section(sections, (kind,))
         yield from secrets_in_section(self.host.tools, ("host", "tools"))

@@ -27,8 +27,8 @@ MAX_LINES = 500
 def find_lines(text: str) -> dict[KeyPath, int]:
     """Return the line, from 1, of every table, key and list element of a valid TOML document.
 
-    Each statement is parsed again after each of its lines. What is new then begins on this line. A table without a
-    header has the line of the first header or dotted key that implies it.
+    Each statement is parsed again after each of its lines, and new values begin on this line. A table without a header
+    has the line of the first header or dotted key that implies it.
     """
     lines: dict[KeyPath, int] = {}
     counts: dict[KeyPath, int] = {}  # how many tables each array of tables has so far

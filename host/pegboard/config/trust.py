@@ -12,6 +12,7 @@ from typing import Any, NamedTuple, TypeAlias
 
 from pegboard.config import files
 from pegboard.config.problems import ConfigProblem, dotted, leaves
+from pegboard.config.references import masked
 from pegboard.config.state import StateFiles
 from pegboard.errors import ConfigError
 
@@ -131,8 +132,6 @@ def pin_of(path: Path, environ: Mapping[str, str]) -> Pin | None:
 
 def settings_of(tree: Mapping[str, Any]) -> dict[str, Any]:
     """Return the settings of a file by dotted key, JSON-ready, with secrets masked."""
-    from pegboard.config.secret_values import masked
-
     return {dotted(path): masked(value, path) for path, value in leaves(tree)}
 
 

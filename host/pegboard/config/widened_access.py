@@ -10,7 +10,7 @@ from pydantic import BaseModel, PlainSerializer
 from pegboard.config.hostconfig import HostConfig
 from pegboard.config.models import HostSection, WidensAccess, marked_fields
 from pegboard.config.problems import KeyPath, dotted
-from pegboard.config.references import SecretRef, references
+from pegboard.config.references import SecretRef, masked, references
 
 Models: TypeAlias = Mapping[str, Mapping[str, type[BaseModel] | None]]
 """The models of sections: `{"plugins": {name: model}, "toolkits": {name: model}}`. None means no settings."""
@@ -53,8 +53,6 @@ def unread_settings(config: HostConfig, name: str) -> Iterator[AccessSetting]:
     path, section = ("toolkits", name), config.section("toolkits", name)
     if not section:
         return
-    from pegboard.config.secret_values import masked
-
     for key, value in section.items():
         source = config.sources.around((*path, key))
         if source.by_operator and not isinstance(value, SecretRef):
@@ -73,8 +71,6 @@ def _marked(
         source = config.sources.around((*path, key))
         value = section[key]
         if source.by_operator and not _is_default(value, field.default) and not _harmless(mark, value):
-            from pegboard.config.secret_values import masked
-
             shown = masked(_as_shown(field.metadata, value), (*path, key))
             yield AccessSetting(dotted((*path, key)), shown, mark.access, str(source))
 

@@ -7,8 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from pegboard.config import ConfigProblem, HostConfig, validate_section
-from pegboard.config.references import references, resolve, unset_variables
-from pegboard.config.secret_values import MASK, masked
+from pegboard.config.references import MASK, masked, references, resolve, unset_variables
 from pegboard.errors import PluginError
 from pegboard.loading.plugins import LoadedPlugin
 from pegboard.loading.source_files import forget_outdated

@@ -21,7 +21,7 @@ from functools import lru_cache
 from typing import Any, TypeAlias
 from weakref import WeakSet
 
-from pegboard.config.references import MIN_SECRET_CHARACTERS
+from pegboard.config.references import MASK, MIN_SECRET_CHARACTERS
 from pegboard.context import current_context
 from pegboard.errors import FatalToolError, MCPError, ServerError, ToolkitError
 from pegboard.types.calls import Call
@@ -106,8 +106,6 @@ def redacted(text: str, *more: Redactor) -> str:
             matches.update(pattern.findall(text))
     if not matches:
         return text
-    from pegboard.config.secret_values import MASK
-
     for form in sorted(matches, key=len, reverse=True):
         text = text.replace(form, MASK)
     return text

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from pegboard.config import HostConfig, SecretRef
-from pegboard.config.secret_values import secrets_in_section
+from pegboard.config.references import secrets_in_section
 
 
 def test_values_of_secret_keys_references_and_passwords_in_urls_are_secret(tmp_path: Path) -> None:

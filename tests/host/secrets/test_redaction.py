@@ -17,8 +17,7 @@ from multidict import CIMultiDict
 from pydantic import TypeAdapter, ValidationError
 
 from pegboard import Authorization, Context, PluginConfig, RetryableToolError, Toolkit
-from pegboard.config.references import MIN_SECRET_CHARACTERS
-from pegboard.config.secret_values import MASK
+from pegboard.config.references import MASK, MIN_SECRET_CHARACTERS
 from pegboard.errors import FatalToolError, NotFoundError, ServerError, UpstreamError
 from pegboard.plugin import PluginError, ProtocolError, redact_logs, redacted
 from pegboard.secrets.redaction import Redactor, redacted_error

@@ -26,7 +26,7 @@ FURTHER = {"gc", "ctypes", "_ctypes", "encodings", "pydantic", "shlex", "urllib"
 """Packages of which the command loads a few cheap modules beyond its foundation."""
 ABSENT = {
     "aiohttp", "aiohttp.web", "click", "difflib", "dotenv", "html", "http", "jwt", "multiprocessing", "unittest", "xml",
-    "pegboard.config.explain", "pegboard.config.secret_values",
+    "pegboard.config.explain",
     "pegboard_plugins.transports.http.server",
 }  # fmt: skip
 
@@ -63,8 +63,7 @@ async def test_serving_over_stdio_loads_only_used_modules() -> None:
     assert wire.exit_code == 0
     served = imports(wire.stderr)
     assert foreign(served) <= FURTHER
-    # the configuration has a setting that widens access, which the start reports
-    assert served & ABSENT == {"pegboard.config.secret_values"}
+    assert served & ABSENT == set()
     assert commands(served) == {"access_settings", "log_setup", "new_toolkits", "process", "serve"}
     assert {"pegboard.loading.loader", "pegboard.calls.execute", "pegboard.runtime.supervisor"} <= served
     assert plugins(served) == {*defaults()["plugins"], *defaults()["host"]["secret_stores"], "stdio"}
