@@ -10,9 +10,8 @@ import pytest
 
 from pegboard import Host, Toolkit
 from pegboard_plugins.operation.opentelemetry import OpenTelemetryConfig
-from pegboard_plugins.operation.prometheus import metrics_endpoint
+from pegboard_plugins.operation.prometheus import PrometheusConfig, metrics_endpoint
 from pegboard_plugins.operation.prometheus.metrics_endpoint import MetricsEndpoint
-from pegboard_plugins.operation.prometheus.settings import PrometheusConfig
 from tests.docs.pages import Page
 
 PAGE = Page("docs/telemetry.md")

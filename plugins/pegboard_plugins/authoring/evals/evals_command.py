@@ -5,16 +5,19 @@ from __future__ import annotations
 import asyncio
 import json
 import re
+import sys
 from argparse import ArgumentTypeError, Namespace
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
+from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 from typing import Any, TypeAlias, cast
 
 from pegboard.errors import MCPError
 from pegboard.plugin import CommandContext
 from pegboard.terminal import UsageError, print_json, print_lines, print_table, say
-from pegboard_evals import EvalError, EvalSuite, MCPToolDefinition, shown_tool
+from pegboard_evals import EvalCase, EvalError, EvalSuite, MCPToolDefinition, SuiteFunction, shown_tool
 from pegboard_plugins.authoring.evals.answers import Answer, Job, Key, ask_models, read_answers
 from pegboard_plugins.authoring.evals.capture import captured_suite
 from pegboard_plugins.authoring.evals.comparison import ComparisonOutput, compared, comparison_table, suggestions
@@ -30,9 +33,9 @@ from pegboard_plugins.authoring.evals.report import (
     table,
     track_table,
 )
-from pegboard_plugins.authoring.evals.suite_files import load_suites
 from pegboard_plugins.servers.other_servers.other_server import use_server
 from pegboard_plugins.servers.other_servers.server_items import lists_of
+from pegboard_plugins.support.suite_files import suite_files
 
 Offered = Mapping[str, Mapping[str, Sequence[MCPToolDefinition]]]
 """The tools that the model gets, by suite and track."""
@@ -207,3 +210,71 @@ output_argument = partial(
 rule_argument = partial(checked_argument, "last|mean|majority", "a rule: write last, mean or majority")
 score_argument = partial(checked_argument, r"0|1(\.0+)?|0?\.\d+", "a score from 0 to 1")
 seed_argument = partial(checked_argument, r"constant|random|\d+", "a seed: write constant, random or a number")
+
+
+# --- Suites in Python files, and messages in text files.
+
+SYSTEM_MESSAGE = "You are a helpful assistant. Use the tools to answer."
+"""The system message for messages of a text file."""
+
+
+def load_suites(paths: Sequence[Path]) -> list[EvalSuite]:
+    """Return the suites of files, and of the files `eval_*.py` in folders. Each line of a .txt file is a case.
+
+    Further suites and cases with the same name get a number.
+
+    Raises:
+        MCPError: a file does not exist, fails or has no suite.
+    """
+    suites = [suite for path in paths for file in _files(path) for suite in _suites_in(file)]
+    if not suites:
+        raise MCPError("there are no suites: name a file or a folder with files eval_*.py")
+    _number(suites)
+    for suite in suites:
+        _number(suite.cases)
+    return suites
+
+
+def _number(items: Sequence[EvalSuite] | Sequence[EvalCase]) -> None:
+    """Add a number to each name that an earlier item has."""
+    names: Counter[str] = Counter()
+    for item in items:
+        names[item.name] += 1
+        if names[item.name] > 1:
+            item.name = f"{item.name} ({names[item.name]})"
+
+
+def _files(path: Path) -> Iterator[Path]:
+    if path.is_file():
+        yield path
+    elif path.is_dir():
+        yield from suite_files(path)
+    else:
+        raise MCPError(f"there is no file {path}: correct the path")
+
+
+def _suites_in(file: Path) -> list[EvalSuite]:
+    if file.suffix == ".txt":
+        suite = EvalSuite(file.stem, SYSTEM_MESSAGE)
+        for number, line in enumerate(filter(str.strip, file.read_text("utf-8").splitlines()), 1):
+            suite.add_case(f"{file.stem} {number}", line.strip())
+        return [suite]
+    spec = spec_from_file_location(file.stem, file)
+    if spec is None or spec.loader is None:
+        raise MCPError(f"{file} is no Python file: name a file that ends with .py, or messages in a .txt file")
+    module = module_from_spec(spec)
+    folder = file.resolve().parent
+    before = [*sys.path]
+    sys.path[:] = [str(folder), *before, str(folder.parent)]  # a suite may import its neighbours, also as `evals.name`
+    try:
+        spec.loader.exec_module(module)
+        functions = [value for value in vars(module).values() if isinstance(value, SuiteFunction)]
+        suites = [asyncio.run(function.suite()) for function in functions]
+    except (Exception, SystemExit) as error:
+        advice = "; import from pegboard_evals instead" if "arcade_evals" in str(error) else ""
+        raise MCPError(f"{file} failed: {type(error).__name__}: {error}{advice}") from error
+    finally:
+        sys.path[:] = before
+    if not suites:
+        raise MCPError(f"{file} has no suite: decorate a function that returns one with @tool_eval()")
+    return suites

@@ -14,6 +14,7 @@ from importlib.resources import files
 from keyword import kwlist
 from pathlib import Path
 from string import Template
+from typing import NamedTuple
 
 import importlib_metadata
 from typing_extensions import TypedDict
@@ -21,8 +22,7 @@ from typing_extensions import TypedDict
 from pegboard import MCPError
 from pegboard.plugin import CommandContext
 from pegboard.terminal import UsageError, nearest, print_json, print_lines
-from pegboard_plugins.authoring.new.kinds import DEFAULT_KIND, PLUGINS, SERVER, SORTS, TOOLKIT, ProjectKind
-from pegboard_plugins.authoring.new.project_names import ProjectNames, project_names
+from pegboard_plugins.authoring.new.kinds import DEFAULT_KIND, PLUGINS, PREFIXES, SERVER, SORTS, TOOLKIT, ProjectKind
 
 _OWNER = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9-]{0,37}[A-Za-z0-9])?")
 
@@ -322,3 +322,58 @@ def _server_json(values: Mapping[str, str]) -> str:
         "packages": [package],
     }
     return json.dumps(description, indent=2) + "\n"
+
+
+# --- The names of a new project, made from the name that the user types.
+
+MAX_PROJECT_NAME_CHARACTERS = 50
+
+_NAME = re.compile(r"[a-z][a-z0-9]*(?:[-_][a-z0-9]+)*")
+
+
+class ProjectNames(NamedTuple):
+    """The names of a project.
+
+    Attributes:
+        dashed: the name that the user typed, without a prefix: `weather-map`.
+        distribution: the name for installers, and of the folder: `toolkit-weather-map`.
+        package: the name for imports: `toolkit_weather_map`.
+        entry: the name of the plugin or toolkit: `weather_map`.
+        pascal: the beginning of the names of classes: `WeatherMap`.
+        title: the name for people: `Weather map`.
+    """
+
+    dashed: str
+    distribution: str
+    package: str
+    entry: str
+    pascal: str
+    title: str
+
+
+def project_names(sort: str, typed: str) -> ProjectNames:
+    """Return the names of a toolkit, plugin or server. The name may begin with the prefix of the distribution.
+
+    Raises:
+        ValueError: the name is invalid.
+    """
+    prefix = PREFIXES[sort]
+    name = typed.replace("_", "-").removeprefix(prefix)
+    if not _NAME.fullmatch(name) or len(name) > MAX_PROJECT_NAME_CHARACTERS:
+        raise ValueError(f"{typed!r} is not a valid name: {_hint(typed)}")
+    entry = name.replace("-", "_")
+    distribution = f"{prefix}{name}"
+    return ProjectNames(
+        dashed=name,
+        distribution=distribution,
+        package=distribution.replace("-", "_"),
+        entry=entry,
+        pascal="".join(word.capitalize() for word in name.split("-")),
+        title=name.replace("-", " ").capitalize(),
+    )
+
+
+def _hint(typed: str) -> str:
+    rule = f"use up to {MAX_PROJECT_NAME_CHARACTERS} lower-case letters (a-z) and digits, with - between words"
+    close = re.sub(r"[^a-z0-9]+", "-", typed.lower()).lstrip("-0123456789")[:MAX_PROJECT_NAME_CHARACTERS].rstrip("-")
+    return f"{rule}, such as {close or 'weather'}"

@@ -28,8 +28,7 @@ from pegboard_plugins.compat.arcade.modules import defined_in
 from pegboard_plugins.compat.arcade.names import checked_name, full_version, pascal_case
 from pegboard_plugins.compat.arcade.resource_server import ResourceServerAuth
 from pegboard_plugins.compat.arcade.resources import ResourceDeclaration, file_handler, resource_definition
-from pegboard_plugins.compat.arcade.running import PromptsAPI, ResourcesAPI, ToolsAPI
-from pegboard_plugins.compat.arcade.types import Prompt, PromptArgument
+from pegboard_plugins.compat.arcade.types import MCPTool, Prompt, PromptArgument, Resource
 from pegboard_plugins.compat.changing_toolkit import ChangingToolkit
 from pegboard_plugins.compat.fastmcp.prompts import prompt_result
 from pegboard_plugins.compat.missing import check_options
@@ -314,3 +313,93 @@ def _parameter(parameter: str, argument: PromptArgument) -> inspect.Parameter:
     annotation = Annotated[kind, argument.name, argument.description or ""]
     default = inspect.Parameter.empty if argument.required else None
     return inspect.Parameter(parameter, inspect.Parameter.KEYWORD_ONLY, annotation=annotation, default=default)
+
+
+# --- Changes of an app's tools, prompts and resources while the server runs.
+
+
+class AppView:
+    """A part of an app.
+
+    Args:
+        app: the app.
+    """
+
+    def __init__(self, app: MCPApp) -> None:
+        self._app = app
+
+
+class ToolsAPI(AppView):
+    """The tools of an app."""
+
+    async def add(self, tool: Callable[..., Any]) -> None:
+        """Add a function or a result of `@tool`, or replace the tool of the same name."""
+        self._app.add_tool(tool)
+
+    update = add
+
+    async def remove(self, name: str) -> None:
+        """Remove a tool by its name on the wire.
+
+        Raises:
+            NotFoundError: the app has no such tool.
+        """
+        self._app.take("tools", name)
+
+    async def list(self) -> list[MCPTool]:
+        """Return the names and descriptions of the tools."""
+        return [
+            MCPTool(name=tool.name or "", title=tool.title, description=tool.description or tool.function.__doc__)
+            for tool in self._app._tools
+        ]
+
+
+class PromptsAPI(AppView):
+    """The prompts of an app."""
+
+    async def add(self, prompt: Prompt, handler: Callable[..., Any] | None = None) -> None:
+        """Add a prompt, or replace the prompt of the same name."""
+        self._app.add_prompt(prompt, handler)
+
+    async def remove(self, name: str) -> Prompt:
+        """Remove a prompt and return it.
+
+        Raises:
+            NotFoundError: the app has no such prompt.
+        """
+        self._app.take("prompts", name)
+        return self._app.known_prompts.pop(name)
+
+    async def list(self) -> list[Prompt]:
+        """Return the prompts."""
+        return list(self._app.known_prompts.values())
+
+
+class ResourcesAPI(AppView):
+    """The resources of an app."""
+
+    async def add(self, resource: Resource, handler: Callable[..., Any] | None = None) -> None:
+        """Add a resource, or replace the resource of the same URI."""
+        options = {name: getattr(resource, name) for name in ("name", "title", "description", "mime_type")}
+        self._app.add_resource(resource.uri, handler=handler, annotations=resource.annotations, **options)
+
+    async def remove(self, uri: str) -> None:
+        """Remove a resource.
+
+        Raises:
+            NotFoundError: the app has no such resource.
+        """
+        self._app.take("resources", uri)
+
+    async def list(self) -> list[Resource]:
+        """Return the resources."""
+        return [
+            Resource(
+                uri=resource.uri,
+                name=resource.name or resource.uri,
+                title=resource.title,
+                description=resource.description,
+                mime_type=resource.mime_type,
+            )
+            for resource in self._app._resources
+        ]

@@ -13,10 +13,10 @@ from pydantic import ConfigDict, PydanticSchemaGenerationError, TypeAdapter, cre
 from pydantic.errors import PydanticInvalidForJsonSchema
 from typing_extensions import TypedDict
 
-from pegboard import Annotations
+from pegboard import Annotations, Completion, Context
 from pegboard import ToolResult as HostToolResult
 from pegboard.plugin import PromptDefinition, ResourceDefinition, ToolDefinition
-from pegboard_plugins.compat.adapting import adapter, target_of
+from pegboard_plugins.compat.adapting import adapter, called, signed, target_of
 from pegboard_plugins.compat.fastmcp.apps import resource_ui, tool_ui
 from pegboard_plugins.compat.fastmcp.dependencies import Filled
 from pegboard_plugins.compat.fastmcp.media import MEDIA_TYPES
@@ -31,7 +31,13 @@ from pegboard_plugins.compat.fastmcp.options import (
 from pegboard_plugins.compat.fastmcp.prompts import prompt_result
 from pegboard_plugins.compat.fastmcp.resolvers import with_resolvers
 from pegboard_plugins.compat.fastmcp.results import ToolResult, as_block, is_mcp_type, tool_result
-from pegboard_plugins.compat.fastmcp.types import plain
+from pegboard_plugins.compat.fastmcp.types import (
+    CompletionArgument,
+    CompletionContext,
+    PromptReference,
+    ResourceTemplateReference,
+    plain,
+)
 from pegboard_plugins.compat.missing import check_options
 from pegboard_plugins.compat.typed_dicts import plain_type
 
@@ -255,3 +261,45 @@ def _model_of(cls: Any) -> Any:
         name: (kind, getattr(cls, name, ...)) for name, kind in fields.items() if not name.startswith("_")
     }
     return create_model(cls.__name__, __config__=ConfigDict(from_attributes=True), **members)
+
+
+# --- One completion handler for all arguments, as one function for each argument.
+
+_VARIABLE = re.compile(r"\{[+#./;?&]?([\w,*]+)\}")
+
+
+def completions_of(
+    item: ResourceDefinition | PromptDefinition, handler: Callable[..., Any] | None
+) -> Mapping[str, Callable[..., Any]]:
+    """Return a completion function for each argument of a prompt, or for each variable of a template.
+
+    Args:
+        item: the prompt or template.
+        handler: `async (reference, argument, context) -> Completion | None`; None for no completion.
+    """
+    if handler is None:
+        return {}
+    if isinstance(item, PromptDefinition):
+        parameters = inspect.signature(item.function).parameters
+        names = [name for name, parameter in parameters.items() if parameter.annotation is not Context]
+        reference: object = PromptReference(name=item.name or "")
+    else:
+        names = [name for group in _VARIABLE.findall(item.uri) for name in group.split(",")]
+        reference = ResourceTemplateReference(uri=item.uri)
+    return {name: _function(handler, reference, name, [other for other in names if other != name]) for name in names}
+
+
+def _function(handler: Callable[..., Any], reference: object, name: str, others: list[str]) -> Callable[..., Any]:
+    async def complete(_typed: str, **chosen: str | None) -> Completion:
+        arguments = {other: value for other, value in chosen.items() if value is not None}
+        context = CompletionContext(arguments=arguments) if arguments else None
+        result = await called(handler, reference, CompletionArgument(name=name, value=_typed), context)
+        if result is None:
+            return Completion(())
+        values = getattr(result, "values", result)
+        return Completion(values, getattr(result, "total", None), bool(getattr(result, "has_more", False)))
+
+    text = str | None
+    first = inspect.Parameter("_typed", inspect.Parameter.POSITIONAL_OR_KEYWORD, annotation=str)
+    rest = [inspect.Parameter(other, inspect.Parameter.KEYWORD_ONLY, annotation=text, default=None) for other in others]
+    return signed(complete, inspect.Signature([first, *rest]))

@@ -1,4 +1,4 @@
-"""The differences between two locks, for people and programs."""
+"""The differences between two locks, for people and programs, and between two definitions."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from difflib import unified_diff
 from typing import Any, Literal, NamedTuple
 
 from pegboard.terminal import dotted
+from pegboard_plugins.operation.lock.canonical import canonical_json
 from pegboard_plugins.operation.lock.visible_text import visible
 from pegboard_plugins.support.catalogue_lock import LOCKED_KINDS, CatalogueLock, LockedDefinition, LockedOwner
 
@@ -121,3 +122,34 @@ def _values(path: tuple[str | int, ...], value: Any) -> Iterator[str]:
 def _diff(old: list[str], new: list[str]) -> tuple[str, ...]:
     _, _, *changed = list(unified_diff(old, new, n=0, lineterm="")) or ("", "")  # without the names of files
     return tuple(visible(line) for line in changed if not line.startswith("@@"))
+
+
+# --- The difference between two definitions in one line.
+
+_CHARACTERS_BEFORE = 20
+_CHARACTERS_AFTER = 40
+
+
+def definition_difference(old: Mapping[str, Any], new: Mapping[str, Any]) -> str | None:
+    """Return the members that differ, and an excerpt of the first member. Return None if none differs.
+
+    Raises:
+        TypeError: JSON cannot express a definition.
+    """
+    members = [name for name in sorted({*old, *new}) if _text(old, name) != _text(new, name)]
+    if not members:
+        return None
+    before, after = _text(old, members[0]), _text(new, members[0])
+    pairs = enumerate(zip(before, after, strict=False))
+    start = next((place for place, (left, right) in pairs if left != right), min(len(before), len(after)))
+    others = f"; also {', '.join(members[1:])}" if len(members) > 1 else ""
+    return visible(f"{members[0]} was {_excerpt(before, start)}, is {_excerpt(after, start)}{others}")
+
+
+def _text(definition: Mapping[str, Any], name: str) -> str:
+    return canonical_json(definition[name]).decode() if name in definition else "missing"
+
+
+def _excerpt(text: str, start: int) -> str:
+    begin, end = max(0, start - _CHARACTERS_BEFORE), start + _CHARACTERS_AFTER
+    return f"{'...' if begin else ''}{text[begin:end]}{'...' if end < len(text) else ''}"

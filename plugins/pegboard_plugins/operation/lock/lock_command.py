@@ -16,7 +16,7 @@ from typing_extensions import TypedDict  # pydantic reads those of `typing` only
 
 from pegboard import Host
 from pegboard.errors import ConfigError
-from pegboard.plugin import CheckedDefinition, CommandContext, Finding
+from pegboard.plugin import CheckedDefinition, CommandContext, Finding, text_problems
 from pegboard.terminal import agreed, diverted, is_interactive, print_json, print_lines, say
 from pegboard.types import ItemKind
 from pegboard_plugins.operation.lock.canonical import digest_of
@@ -29,7 +29,6 @@ from pegboard_plugins.operation.lock.lock_text import (
     write_lock,
     wrong_digests,
 )
-from pegboard_plugins.operation.lock.refused_definitions import with_hidden_text
 from pegboard_plugins.support.catalogue_lock import (
     LOCKED_KINDS,
     CatalogueLock,
@@ -157,7 +156,7 @@ def _refused(command: CommandContext) -> CatalogueLock:
     try:
         with diverted():
             host = command.new_host(without=[("plugin", "lock")], hidden_text=True)
-            return with_hidden_text(asyncio.run(_current(host, command))[0])
+            return _with_hidden_text(asyncio.run(_current(host, command))[0])
     finally:
         logging.disable(logging.NOTSET)
 
@@ -277,3 +276,21 @@ def _schema(settings: Any) -> Mapping[str, Any] | None:
         return settings.model_json_schema() if isinstance(settings, BaseModel) else None
     except PydanticInvalidForJsonSchema:
         return None
+
+
+# --- Definitions with invisible characters. A host refuses them, and `pegboard lock` shows them.
+
+
+def _with_hidden_text(lock: CatalogueLock) -> CatalogueLock:
+    """Return a lock with only the definitions that have invisible characters."""
+    owners = {
+        name: LockedOwner(
+            tools=_hidden(owner.tools), resources=_hidden(owner.resources), prompts=_hidden(owner.prompts)
+        )
+        for name, owner in lock.owners.items()
+    }
+    return CatalogueLock({name: owner for name, owner in owners.items() if any(map(owner.items, LOCKED_KINDS))})
+
+
+def _hidden(items: Mapping[str, LockedDefinition]) -> Mapping[str, LockedDefinition]:
+    return {name: locked for name, locked in items.items() if any(text_problems(locked.definition))}

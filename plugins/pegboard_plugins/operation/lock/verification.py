@@ -28,7 +28,7 @@ def unlocked_reason(lock: CatalogueLock, checked: CheckedDefinition) -> str | No
     definition = definition_object(checked.item)
     if not _is_same(definition, locked.definition):
         from pegboard_plugins.operation.lock.canonical import digest_of
-        from pegboard_plugins.operation.lock.definition_difference import definition_difference
+        from pegboard_plugins.operation.lock.differences import definition_difference
         from pegboard_plugins.support.lock_files import RESTORE
 
         if digest_of(locked.definition) != locked.digest:

@@ -11,9 +11,8 @@ from opentelemetry.metrics import CallbackOptions, Meter, Observation
 
 from pegboard.plugin import Gauge, Middleware, Observer, SessionInfo
 from pegboard.types import Call, CallNext, Inventory, Outcome
-from pegboard_plugins.operation.opentelemetry.call_spans import CallSpans
+from pegboard_plugins.operation.opentelemetry.call_spans import CallSpans, MountedSpans
 from pegboard_plugins.operation.opentelemetry.duration_counts import DurationCounts, Key
-from pegboard_plugins.operation.opentelemetry.mounted_spans import MountedSpans
 from pegboard_plugins.operation.opentelemetry.sdk_providers import SdkProviders
 from pegboard_plugins.operation.opentelemetry.semantic_attributes import (
     Attributes,

@@ -11,8 +11,7 @@ from pathlib import Path
 import pytest
 
 from pegboard_plugins.authoring.new.kinds import PLUGINS
-from pegboard_plugins.authoring.new.new_command import project_files
-from pegboard_plugins.authoring.new.project_names import project_names
+from pegboard_plugins.authoring.new.new_command import project_files, project_names
 from tests.support.command_line import Command
 
 

@@ -14,10 +14,9 @@ from pegboard.plugin import PromptDefinition, ResourceDefinition, Route, ToolDef
 from pegboard.types import ItemKind
 from pegboard_plugins.compat.adapting import Decorated
 from pegboard_plugins.compat.changing_toolkit import ChangingToolkit, ItemDefinition
-from pegboard_plugins.compat.fastmcp.completions import completions_of
 from pegboard_plugins.compat.fastmcp.context import Context, get_context
 from pegboard_plugins.compat.fastmcp.exceptions import ToolError
-from pegboard_plugins.compat.fastmcp.item_definitions import prompt_of, resource_of, tool_of
+from pegboard_plugins.compat.fastmcp.item_definitions import completions_of, prompt_of, resource_of, tool_of
 from pegboard_plugins.compat.fastmcp.options import ELSEWHERE, WITHOUT_EFFECT
 from pegboard_plugins.compat.fastmcp.prompts import Prompt
 from pegboard_plugins.compat.fastmcp.routes import custom_routes
