@@ -63,39 +63,6 @@ class StatusOutput(TypedDict):
     next: str
 
 
-class ListedTool(TypedDict):
-    """A tool of `pegboard list`. `needs` has the secrets and tokens that the host does not have."""
-
-    name: str
-    toolkit: str
-    description: str
-    tags: list[str]
-    needs: list[str]
-
-
-class ShowOutput(ListedTool):
-    """The output of `pegboard show`."""
-
-    title: str | None
-    version: str | None
-    deprecated: str | None
-    annotations: dict[str, Any]
-    meta: dict[str, Any]
-    input_schema: dict[str, Any]
-    output_schema: dict[str, Any] | None
-    requires_secrets: list[str]
-    requires_metadata: list[str]
-    scopes: list[str]
-
-
-class CallOutput(TypedDict, total=False):
-    """The output of `pegboard call` for a tool of this host. Only results with `content` have `is_error`."""
-
-    result: Any
-    content: list[dict[str, Any]]
-    is_error: bool
-
-
 class ReceivedSecret(TypedDict):
     """A secret that a plugin or toolkit receives."""
 
@@ -241,9 +208,6 @@ class VersionOutput(TypedDict):
 
 
 OF_HOST: dict[str, Any] = {
-    "list": list[ListedTool],
-    "show": ShowOutput,
-    "call": CallOutput,
     "operator-token": TokenOutput,
     "reload": list[ReloadedHost],
     "plugins": list[ListedPlugin],

@@ -64,6 +64,7 @@ def test_every_module_can_be_imported(tmp_path: Path) -> None:
     assert not [line for line in out.splitlines() if line.split()[0].startswith("pegboard.")]
 
 
+@pytest.mark.needs("tool_commands")
 def test_a_tool_is_called(sites: dict[str, Path], tmp_path: Path) -> None:
     with run(tmp_path, "call", "fixture_echo", "text=ü日", env={"PYTHONPATH": str(sites["fixture"])}) as process:
         out, err = process.communicate(timeout=WAIT)
@@ -71,6 +72,7 @@ def test_a_tool_is_called(sites: dict[str, Path], tmp_path: Path) -> None:
     assert "toolkit-files requires Linux, macOS or another Unix" in err
 
 
+@pytest.mark.needs("tool_commands")
 def test_a_tool_of_another_program_is_called(tmp_path: Path) -> None:
     (tmp_path / "near.py").write_text(
         'from pegboard import tool\n\n\n@tool\ndef low() -> str:\n    """Whisper."""\n    return "psst"\n'

@@ -20,7 +20,7 @@ pegboard.cli.serving.toolkit_server pegboard.loading.discovery
 pegboard.loading.loader
 pegboard.loading.process_changes pegboard.loading.source_files pegboard.runtime.asgi_application
 pegboard.terminal.fitted_lines pegboard.terminal.printing
-pegboard.terminal.schema_words pegboard.terminal.standard_streams
+pegboard.terminal.standard_streams
 import_module(module)
 """
 """Modules for one command, one transport, or the way in which a command ends."""

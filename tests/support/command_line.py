@@ -95,6 +95,11 @@ class Command:
         )
 
 
+def rows(text: str) -> list[list[str]]:
+    """Return the cells of a printed table."""
+    return [[cell.strip() for cell in line.split("  ") if cell.strip()] for line in text.splitlines()]
+
+
 def make_command(place: Path, *, demo: bool) -> Command:
     """Return the command in a fresh folder, with the toolkit `demo` or without a toolkit."""
     folder, site = place / "folder", place / "site"

@@ -20,7 +20,7 @@ from pegboard.catalogue.pages import (
 )
 from pegboard.errors import NotFoundError
 from pegboard.middleware.chain import LIST_HOOKS, LinkMethod, MiddlewareLink
-from pegboard.middleware.gate import Gate, listed_name
+from pegboard.middleware.gate import listed_name
 from pegboard.middleware.time_limit import MiddlewareFault, MiddlewareTime
 from pegboard.plugin.routes import DEFAULT_POLICY
 from pegboard.types.callers import Supplied
@@ -224,12 +224,6 @@ class Lists:
                 and not (is_limited and needs_of(bound))
             }
         return {name: bound.item for name, bound in self._items_of(kind).items() if _is_of(kind, bound.item)}
-
-
-def needed_scopes(assembly: Assembly, bound: ServedItem) -> frozenset[str]:
-    """Return the scopes that a tool requires of its caller, including scopes that gates require."""
-    gates = [link.middleware for link in assembly.middleware if isinstance(link.middleware, Gate)]
-    return scopes_of(bound).union(*(gate.asks("tools", bound.tool.name) for gate in gates))
 
 
 def operator_only_tools(assembly: Assembly) -> list[str]:

@@ -41,6 +41,7 @@ from pegboard.secrets.redaction import Redactor
 from pegboard.terminal.printing import diverted, print_text, say
 
 if TYPE_CHECKING:
+    from pegboard.calls.served_item import ServedItem
     from pegboard.host import Host
     from pegboard.plugin.base import PluginContext
     from pegboard.plugin.origin import Origin, PluginKind
@@ -121,15 +122,20 @@ class RunningCommand(CommandContext):
 
         return [secret for plugin in host.report.plugins for secret in requested_secrets(host, plugin.origin)]
 
-    def missing_items(self, host: Host) -> Mapping[str, Finding]:
+    def find_tool(self, host: Host, name: str) -> ServedItem:
+        from pegboard.cli.inspection.tool_lookup import find_tool
+
+        return find_tool(host, name)
+
+    def missing_items(self, host: Host, name: str | None = None) -> Mapping[str, Finding]:
         from pegboard.cli.inspection.tool_lookup import let_plugins_add_tools
 
-        return let_plugins_add_tools(host, waits=not vars(self.options).get("no_wait")).missing
+        return let_plugins_add_tools(host, name=name, waits=not vars(self.options).get("no_wait"))
 
-    async def list_items(self, host: Host) -> Mapping[str, Finding]:
+    async def list_items(self, host: Host, name: str | None = None) -> Mapping[str, Finding]:
         from pegboard.cli.inspection.tool_lookup import list_items
 
-        return await list_items(host, waits=not vars(self.options).get("no_wait"))
+        return await list_items(host, name, waits=not vars(self.options).get("no_wait"))
 
     def connect_servers(self) -> None:
         try:

@@ -12,7 +12,6 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from pegboard.cli import FAILED, OK
 from pegboard.cli.command_config import ask_for_trust, load_config, log_warnings
 from pegboard.cli.output.log_setup import set_up_logging
 from pegboard.cli.parsing.declared_commands import key_of_folders, names_packages
@@ -135,11 +134,6 @@ def defaults_for(toolkits: Mapping[str, ToolkitBase]) -> Mapping[str, Any]:
     values = {key: getattr(kit, key) for key in keys}
     host = {key: value for key, value in values.items() if value is not None}
     return {**defaults(), "host": {**defaults().get("host", {}), **host}}
-
-
-def code_of_inspection(host: Host) -> int:
-    """Return the exit code of a command that shows what a host serves: `FAILED` if a problem prevents its start."""
-    return FAILED if any(problem.fatal for problem in host.problems) else OK
 
 
 def loaded_host(options: Namespace, transports: Sequence[str] | None = None) -> Host:

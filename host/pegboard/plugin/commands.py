@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeVar
 if TYPE_CHECKING:
     from argparse import Namespace
 
+    from pegboard.calls.served_item import ServedItem
     from pegboard.config import HostConfig
     from pegboard.host import Host
     from pegboard.plugin.base import PluginContext
@@ -134,10 +135,22 @@ class CommandContext:
         """
         raise _not_run()
 
-    def missing_items(self, host: "Host") -> "Mapping[str, Finding]":
+    def find_tool(self, host: "Host", name: str) -> "ServedItem":
+        """Return the tool of a loaded host with a name in any spelling. Its `tool` is the `Tool` as clients see it.
+
+        Raises:
+            NotFoundError: the name matches no tool or several; the message says why, or names a similar tool.
+        """
+        raise _not_run()
+
+    def missing_items(self, host: "Host", name: str | None = None) -> "Mapping[str, Finding]":
         """Let the plugins of a loaded host add the items that come while it runs, such as those of mounted servers.
 
         Wait for them, unless `--no-wait` is set.
+
+        Args:
+            host: the host.
+            name: the tool that the command needs; None for all.
 
         Returns:
             The reasons why items are missing, by their owners, such as "plugin:NAME/SERVER". A warning is of an owner
@@ -145,8 +158,8 @@ class CommandContext:
         """
         raise _not_run()
 
-    async def list_items(self, host: "Host") -> "Mapping[str, Finding]":
-        """List all items of a running host. Otherwise like `missing_items`."""
+    async def list_items(self, host: "Host", name: str | None = None) -> "Mapping[str, Finding]":
+        """List all items of a running host, or until it has a tool. Otherwise like `missing_items`."""
         raise _not_run()
 
     def connect_servers(self) -> None:

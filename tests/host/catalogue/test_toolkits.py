@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from pegboard import Host
 from pegboard.cli.inspection.tool_lookup import find_tool
 from pegboard.plugin import ToolDefinition
 from pegboard.types import ToolkitInfo
@@ -20,9 +21,13 @@ def forecast() -> str:
     return "rain"
 
 
-def assembled(toolkit: ToolkitInfo, name: str | None = None, config: Any = None, **fields: Any) -> Any:
+def hosting(toolkit: ToolkitInfo, name: str | None = None, config: Any = None, **fields: Any) -> Host:
     definition = ToolDefinition(forecast, name=name, toolkit=toolkit, **fields)
-    return make_host(plugins={"proxy": plugin_of(tools=[definition])}, **(config or {})).load()
+    return make_host(plugins={"proxy": plugin_of(tools=[definition])}, **(config or {}))
+
+
+def assembled(*arguments: Any, **options: Any) -> Any:
+    return hosting(*arguments, **options).load()
 
 
 @pytest.mark.parametrize(
@@ -34,8 +39,9 @@ def assembled(toolkit: ToolkitInfo, name: str | None = None, config: Any = None,
     ],
 )
 def test_a_tool_has_the_name_of_its_toolkit(toolkit: ToolkitInfo, name: str | None, listed: str, worker: str) -> None:
-    assembly = assembled(toolkit, name)
-    tool = find_tool(assembly, worker).tool
+    host = hosting(toolkit, name)
+    assembly = host.load()
+    tool = find_tool(host, worker).tool
     assert (list(assembly.tools), tool.owner, tool.version) == ([listed], "weather", "3.1.0")
     described = tool_definition(tool)
     assert described["fully_qualified_name"] == worker

@@ -17,14 +17,15 @@ from tests.support.command_line import Command
 COMMANDS = ("stdio", "serve", "list", "show", "call", "new", "plugins", "why", "config", "config check", "config show")
 
 
+@pytest.mark.needs("tool_commands")
 def test_options_may_come_before_between_and_after_arguments() -> None:
     options = parse(["--only", "a", "call", "TOOL", "x=1", "--no-wait", "y:=2", "--only", "b", "--json", "-v"])
-    assert (options.run, options.tool) == ("pegboard.cli.commands.call:run_call", "TOOL")
+    assert (options.run, options.tool) == ("pegboard_plugins.authoring.tool_commands.call_command:run_call", "TOOL")
     assert options.arguments == ["x=1", "y:=2"]
     assert (options.json, options.only, options.verbose) == (True, ["a", "b"], 1)
 
 
-@pytest.mark.needs("configure", "cost")
+@pytest.mark.needs("configure", "cost", "tool_commands")
 @pytest.mark.parametrize(
     ("line", "message", "command"),
     [
@@ -51,6 +52,7 @@ def test_a_wrong_line_is_refused_with_a_hint(
     assert caught.value.program == f"pegboard {command}".rstrip()
 
 
+@pytest.mark.needs("tool_commands")
 def test_a_removed_working_directory_is_reported(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -91,6 +93,7 @@ def test_help_has_examples_that_parse(
             parse(words[1:])
 
 
+@pytest.mark.needs("tool_commands")
 @pytest.mark.parametrize("line", ["call demo_big", "--help"])
 def test_a_closed_pipe_causes_no_complaint(line: str, pegboard: Command) -> None:
     reading, writing = os.pipe()
@@ -101,6 +104,7 @@ def test_a_closed_pipe_causes_no_complaint(line: str, pegboard: Command) -> None
     assert not [words for words in ("Traceback", "Exception ignored", "BrokenPipe") if words in done.err]
 
 
+@pytest.mark.needs("tool_commands")
 def test_output_fits_its_encoding(pegboard: Command) -> None:
     env, encoding = {"PYTHONIOENCODING": "cp932"}, "cp932"
     evil = pegboard.run(pegboard.arguments("call", "demo_evil"), env=env, encoding=encoding)

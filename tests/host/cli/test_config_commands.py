@@ -60,6 +60,7 @@ def test_all_problems_are_told_at_once(pegboard: Command) -> None:
     assert any(problem["fatal"] and "host.nmae" in problem["message"] for problem in as_json.data["problems"])
 
 
+@pytest.mark.needs("tool_commands")
 def test_variables_without_effect_are_warnings(pegboard: Command) -> None:
     env = {"MCP_SERVER_NAM": "x", "MCP_DEBUG": "1", "MCP_TIMEOUT": "1"}
     done = pegboard("config", "check", env=env)
@@ -152,6 +153,7 @@ def test_the_schema_has_the_sections_of_installed_plugins(pegboard: Command) -> 
         assert not check.is_valid(tomli.loads(text))
 
 
+@pytest.mark.needs("tool_commands")
 def test_each_setting_is_shown_with_its_source(pegboard: Command) -> None:
     pegboard.configure('name = "mine"\n', '[toolkits.demo]\nword = "moin"')
     done = pegboard("config", "show", env={"PEGBOARD__HOST__PAGE_SIZE": "7"})

@@ -12,7 +12,7 @@ from tests.support.output_schema import problems
 NO_FIELDS = {"file": None, "line": None, "column": None, "key": None, "place": None, "suggestion": None}
 
 
-@pytest.mark.needs("configure", "edit_config", "secret")
+@pytest.mark.needs("configure", "edit_config", "secret", "tool_commands")
 @pytest.mark.parametrize(
     ("line", "text", "env", "code", "kind", "problem"),
     [
@@ -53,6 +53,7 @@ def test_a_failure_has_one_form(
     assert detail == {**NO_FIELDS, **file, **problem}
 
 
+@pytest.mark.needs("tool_commands")
 def test_a_failed_call_has_the_form_of_every_failure(pegboard: Command) -> None:
     done, crashed = pegboard("call", "demo_again", "--json"), pegboard("call", "demo_crash", "--json")
     assert problems("failure", done.data) == problems("failure", crashed.data) == []

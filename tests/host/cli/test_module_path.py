@@ -14,6 +14,7 @@ from tests.support.wire import PEGBOARD
 KIT = "import pegboard\nkit = pegboard.Toolkit('local')\n@kit.tool\ndef here() -> str:\n    'Answer.'\n    return 'x'\n"
 
 
+@pytest.mark.needs("tool_commands")
 @pytest.mark.parametrize(
     "start", [[str(PEGBOARD)], [sys.executable, "-m", "pegboard"], [sys.executable, "-P", "-m", "pegboard"]]
 )

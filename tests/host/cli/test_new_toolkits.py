@@ -41,6 +41,7 @@ def started(pegboard: Command) -> Command:
     return pegboard
 
 
+@pytest.mark.needs("tool_commands")
 def test_a_new_toolkit_is_reported_once_when_it_first_runs(started: Command) -> None:
     before = kept(started).read_bytes()
     for line in ("list", "call demo_echo text=x", "stdio --only demo"):

@@ -103,6 +103,7 @@ def test_a_wrong_declaration_is_told_and_the_help_works(
     assert (desk("--help").code, desk("spoiled", "--help").code, desk("desk", "wipe").code) == (0, helped, 0)
 
 
+@pytest.mark.needs("tool_commands")
 def test_a_function_in_place_of_a_command_runs_only_if_its_plugin_is_enabled(desk: Command) -> None:
     assert desk("list", "--wiped", "sponge").out.startswith("wiped with a sponge")
     for line in (("--safe", "list"), ("list", "--safe")):

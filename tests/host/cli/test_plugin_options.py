@@ -52,6 +52,7 @@ def test_options_of_a_named_plugin_set_its_keys(config: Path, capsys: pytest.Cap
     assert "size ([plugins.acme] size)" in shown
 
 
+@pytest.mark.needs("tool_commands")
 def test_an_option_with_a_name_that_is_taken_does_not_take_the_place_of_a_command(config: Path) -> None:
     config.write_text("[plugins.acme]\n")
     options = parse(["--config", str(config), "list", "--no-wait", "-f"])

@@ -25,6 +25,7 @@ def test_the_bar_fits_its_line(params: dict[str, Any], text: str) -> None:
     assert bar_text(params, 60) == text
 
 
+@pytest.mark.needs("tool_commands")
 def test_a_terminal_shows_a_bar_that_other_output_replaces(pegboard: Command) -> None:
     done = pegboard("call", "demo_count", terminal=(1, 2), env={"TERM": "xterm"})
     bars = (
@@ -35,6 +36,7 @@ def test_a_terminal_shows_a_bar_that_other_output_replaces(pegboard: Command) ->
     assert (done.code, done.err) == (0, "".join(f"{bar}\x1b[K" for bar in bars) + "\x1b[Kcounted\n")
 
 
+@pytest.mark.needs("tool_commands")
 @pytest.mark.parametrize(("options", "terminal", "term"), [(("-v",), (), "xterm"), ((), (2,), "dumb")])
 def test_progress_is_lines_without_a_capable_terminal(
     options: tuple[str, ...], terminal: tuple[int, ...], term: str, pegboard: Command
@@ -45,5 +47,6 @@ def test_progress_is_lines_without_a_capable_terminal(
     assert [line for line in done.err.splitlines() if line.startswith("pegboard: ")] == steps
 
 
+@pytest.mark.needs("tool_commands")
 def test_progress_is_silent_in_a_pipe(pegboard: Command) -> None:
     assert pegboard("call", "demo_count").err == ""

@@ -118,6 +118,7 @@ def test_tokens_of_other_providers_are_not_given(weather: Command, names: str, s
     assert f"may receive these tokens: {providers} (" in weather("why", "weather", env=env).out
 
 
+@pytest.mark.needs("tool_commands")
 def test_tools_that_lack_the_same_right_are_reported_once(pegboard: Command) -> None:
     pegboard.install("weather", STARS)
     pegboard.configure(sections="[host.toolkits.weather]\nproviders = []", off=["demo"])
@@ -135,6 +136,7 @@ def test_the_report_of_a_missing_token_names_three_tools(bare: Command) -> None:
     assert hint == "pegboard: `pegboard secret list` shows the secrets that are missing"
 
 
+@pytest.mark.needs("tool_commands")
 def test_a_toolkit_that_requests_a_token_itself_gets_no_others(pegboard: Command) -> None:
     pegboard.install("weather", ASKS.replace("context.get_secret(name)", TOKEN), target="Asks")
     for names, refused in (('["github"]', False), ("[]", True)):
@@ -144,6 +146,7 @@ def test_a_toolkit_that_requests_a_token_itself_gets_no_others(pegboard: Command
         assert ("providers does not grant it" in done.out + done.err) is refused
 
 
+@pytest.mark.needs("tool_commands")
 def test_a_plugin_that_reads_secrets_itself_gets_no_others(pegboard: Command) -> None:
     pegboard.install("weather", ASKS, target="Asks")
     grant(pegboard, '["WEATHER_KEY"]')
@@ -153,6 +156,7 @@ def test_a_plugin_that_reads_secrets_itself_gets_no_others(pegboard: Command) ->
         assert (value in done.out, message in done.err) == (True, name == "BANK_PIN")
 
 
+@pytest.mark.needs("tool_commands")
 def test_a_missing_secret_is_reported_once_by_commands_and_always_by_servers(bare: Command) -> None:
     bare.install("weather", WEATHER)
     env = {"PEGBOARD_STATE_DIR": str(bare.folder / "state")}

@@ -77,6 +77,7 @@ async def test_a_server_listens_as_the_options_say(pegboard: Command) -> None:
         assert "INFO" in served.stderr or "info" in served.stderr
 
 
+@pytest.mark.needs("tool_commands")
 @pytest.mark.parametrize(
     ("level", "options", "logged"),
     [

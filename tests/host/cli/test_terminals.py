@@ -35,7 +35,7 @@ def test_long_lines_are_broken_at_words_and_outside_of_commands(line: str, pegbo
     assert sorted(done.err.split()) == sorted((in_pipe.out + in_pipe.err).split())
 
 
-@pytest.mark.needs("doctor", "cost")
+@pytest.mark.needs("doctor", "cost", "tool_commands")
 @pytest.mark.parametrize(
     "line", ["", "doctor", "list", "call demo_add a:=1", "operator-token", "config trust hostconfig.toml"]
 )

@@ -9,8 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.host.cli.test_listing import rows
-from tests.support.command_line import Command
+from tests.support.command_line import Command, rows
 from tests.support.http import Served
 from tests.support.http_mcp import Session, call
 from tests.support.wire import Wire
@@ -71,6 +70,7 @@ async def test_a_file_is_served_over_http(bare: Command, demo: Path, *, runs_its
     assert "demo 3.2.1 serves 1 tool (demo)" in served.stderr
 
 
+@pytest.mark.needs("tool_commands")
 def test_commands_work_on_a_file(bare: Command, demo: Path) -> None:
     assert rows(bare("list", "--file", str(demo)).out) == [["demo_add", "Add two numbers."]]
     assert bare("call", "demo_add", "a:=4", "--file", "demo.py").out == "5\n"
@@ -81,6 +81,7 @@ def test_commands_work_on_a_file(bare: Command, demo: Path) -> None:
     assert bare("call", "demo_add", "a:=1", "--file", "json.py", "--json").data == {"result": 2}, "a module's name"
 
 
+@pytest.mark.needs("tool_commands")
 async def test_a_folder_or_a_package_is_served_alone(pegboard: Command) -> None:
     pegboard.write("raise SystemExit('this file was run')\n", "setup.py")
     pegboard.write(ALONE.replace('"demo",', '"mine",'), "mine.py")
@@ -98,6 +99,7 @@ async def test_a_folder_or_a_package_is_served_alone(pegboard: Command) -> None:
     assert "demo_add" in await names("--tool-package", "demo_kit")
 
 
+@pytest.mark.needs("tool_commands")
 def test_installed_toolkits_are_off_beside_a_file_unless_named(pegboard: Command) -> None:
     pegboard.write(ALONE.replace('"demo",', '"mine",'), "mine.py")
 

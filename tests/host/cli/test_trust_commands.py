@@ -32,6 +32,7 @@ def opened(pegboard: Command) -> Opened:
     return Opened(pegboard.folder, pegboard.site)
 
 
+@pytest.mark.needs("tool_commands")
 def test_an_untrusted_file_stops_commands_but_not_help_and_stdio(opened: Opened) -> None:
     opened.write(HIDES)
     for line in ("serve", "list --json", "config show --safe", "token"):

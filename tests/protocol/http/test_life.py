@@ -335,6 +335,7 @@ async def test_the_end_does_not_wait_for_a_tls_client_that_has_its_response(cert
         listener.close()
 
 
+@pytest.mark.needs("tool_commands")
 @pytest.mark.parametrize(
     ("name", "is_trusted", "verdict"),
     [

@@ -10,7 +10,7 @@ import importlib_metadata
 
 from pegboard.catalogue.pages import needs_of
 from pegboard.cli import OK
-from pegboard.cli.commands.listing import needing, plugin_detail
+from pegboard.cli.commands.plugins_command import needing, plugin_detail
 from pegboard.cli.inspection.secret_report import secrets_as_json
 from pegboard.cli.inspection.tool_lookup import find_tool, find_unserved, let_plugins_add_tools, plugins_adding_later
 from pegboard.errors import NotFoundError
@@ -32,10 +32,8 @@ def run_why(command: CommandContext) -> int:
         stories = list(_absent_stories(host, options.name))
     if not stories:
         added: list[str] = []
-        later = let_plugins_add_tools(host, lambda: added.extend(_added_stories(command)), waits=not options.no_wait)
-        if later.plugins:
-            stories = [*_tool_stories(host, options.name)] or added
-            stories = stories or [*_missing_stories(options.name, later.missing)]
+        missing = let_plugins_add_tools(host, lambda: added.extend(_added_stories(command)), waits=not options.no_wait)
+        stories = [*_tool_stories(host, options.name)] or added or [*_missing_stories(options.name, missing)]
     if not stories:
         raise _unknown(host, options.name)
     if options.json:
@@ -95,7 +93,7 @@ def _installed_from(choice: PluginChoice) -> str:
 
 def _tool_stories(host: Host, name: str) -> Iterator[str]:
     try:
-        bound = find_tool(host.assembly, name)
+        bound = find_tool(host, name)
         tool, mark = bound.tool, needing(needs_of(bound))
         plugin = bound.origin.name
         toolkit = "" if tool.owner == plugin else f"the toolkit {tool.owner} of "

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Mapping, Sequence
-from typing import NamedTuple
+from collections.abc import Callable, Mapping
 
 from pegboard.calls.served_item import ServedItem, Unserved
 from pegboard.catalogue.assembly import Assembly
@@ -18,21 +17,18 @@ from pegboard.terminal.printing import diverted, say
 from pegboard.types.calls import Call
 
 
-def find_tool(assembly: Assembly, name: str, later: Sequence[str] = ()) -> ServedItem:
+def find_tool(host: Host, name: str) -> ServedItem:
     """Return the tool with a name.
 
     Args:
-        assembly: the catalogue.
+        host: a loaded host.
         name: the name.
-        later: the plugins that add tools while the host runs.
 
     Raises:
         NotFoundError: the name matches no tool or several; the message lists similar names.
     """
-    if exact := assembly.tools.get(name):
-        return exact
-    wanted = normalise(name)
-    names = [wire for wire, tool in assembly.tools.items() if wanted in tool.forms]
+    assembly = host.assembly
+    names = _matching(assembly, name)
     if len(names) > 1:
         raise NotFoundError(f"{name!r} is ambiguous: {', '.join(names)}")
     if names:
@@ -44,9 +40,17 @@ def find_tool(assembly: Assembly, name: str, later: Sequence[str] = ()) -> Serve
     if any(same_name(wire, name) for wire in assembly.contested["tools"]):
         raise NotFoundError(f"the tool {name} is not served: several tools have this name")
     hint = _hint(assembly, name)
-    if later:
+    if later := plugins_adding_later(host):
         hint += f"; tools of {', '.join(later)} are added while the host runs"
     raise NotFoundError(f"there is no tool {name!r}{hint}", data={"suggestion": nearest(name, assembly.tools)})
+
+
+def _matching(assembly: Assembly, name: str) -> list[str]:
+    """Return the tool with exactly this name, or else all that have it in another spelling."""
+    if name in assembly.tools:
+        return [name]
+    wanted = normalise(name)
+    return [wire for wire, tool in assembly.tools.items() if wanted in tool.forms]
 
 
 def _hint(assembly: Assembly, name: str) -> str:
@@ -66,28 +70,10 @@ def plugins_adding_later(host: Host) -> list[str]:
     return [plugin.origin.name for plugin in host.report.plugins if "tools" in getattr(plugin.instance, "offers", ())]
 
 
-class LaterTools(NamedTuple):
-    """The tools that plugins add while the host runs.
-
-    Attributes:
-        plugins: the names of these plugins.
-        missing: the reason for each toolkit whose tools are not available, such as a mounted server.
-    """
-
-    plugins: Sequence[str]
-    missing: Mapping[str, Finding]
-
-    def say_missing(self) -> bool:
-        """Print why tools are missing. Return True if one of them is not optional."""
-        for finding in self.missing.values():
-            say(f"{finding.level}: {finding.message}")
-        return any(finding.level == "error" for finding in self.missing.values())
-
-
 def let_plugins_add_tools(
-    host: Host, inspect: Callable[[], None] | None = None, *, name: str | None = None, waits: bool
-) -> LaterTools:
-    """Start a loaded host without transports and stop it, so that plugins add their tools. Print a failed start.
+    host: Host, inspect: Callable[[], None] = lambda: None, *, name: str | None = None, waits: bool
+) -> Mapping[str, Finding]:
+    """Start a loaded host without transports and stop it, so that plugins add their tools. Return what is missing.
 
     Without such plugins, the host is not started.
 
@@ -98,28 +84,26 @@ def let_plugins_add_tools(
         waits: False to wait only as long as clients do.
     """
     later = plugins_adding_later(host)
-    missing: Mapping[str, Finding] = {}
-    if later and not any(problem.fatal for problem in host.problems):
-        try:
-            with diverted():
-                missing = asyncio.run(_list_started(host, inspect, name, waits=waits))
-        except MCPError as error:
-            missing = {plugin: Finding("error", f"the host cannot start: {error}") for plugin in later}
-    return LaterTools(later, missing)
+    if not later or any(problem.fatal for problem in host.problems):
+        return {}
+    try:
+        with diverted():
+            return asyncio.run(_list_started(host, inspect, name, waits=waits))
+    except MCPError as error:
+        return {plugin: Finding("error", f"the host cannot start: {error}") for plugin in later}
 
 
 async def _list_started(
-    host: Host, inspect: Callable[[], None] | None, name: str | None, *, waits: bool
+    host: Host, inspect: Callable[[], None], name: str | None, *, waits: bool
 ) -> Mapping[str, Finding]:
     async with host:
         missing = await list_items(host, name, waits=waits)
-        if inspect is not None:
-            inspect()
+        inspect()
         return missing
 
 
-async def list_items(host: Host, name: str | None = None, *, waits: bool) -> dict[str, Finding]:
-    """List all items of a running host, after plugins have added theirs.
+async def list_items(host: Host, name: str | None, *, waits: bool) -> Mapping[str, Finding]:
+    """Wait for the items that plugins of a running host add, and list all, unless the host has the needed tool.
 
     Args:
         host: the host.
@@ -129,32 +113,21 @@ async def list_items(host: Host, name: str | None = None, *, waits: bool) -> dic
     Returns:
         The reasons why items are missing, by their owners, such as "plugin:NAME/TOOLKIT".
     """
-    missing = await missing_items(host, name, waits=waits)
-    for method in LIST_HOOKS:
+    plugins = [(loaded.origin.name, loaded.instance) for loaded in host.report.plugins]
+    waiting = {owner: plugin for owner, plugin in plugins if isinstance(plugin, Plugin)}
+    found = await asyncio.gather(*(plugin.missing_items(name, say if waits else None) for plugin in waiting.values()))
+    missing = {
+        f"plugin:{owner}/{toolkit}": finding
+        for owner, findings in zip(waiting, found, strict=True)
+        for toolkit, finding in findings.items()
+    }
+    for method in LIST_HOOKS if name is None or not _matching(host.assembly, name) else ():
         await host.dispatch(Call(method))  # middleware may complete the catalogue before the first list
     for plugin in host.report.plugins if name is None else ():
         for toolkit in plugin.unavailable():
             unexplained = Finding("error", f"the items of {toolkit} are not available now")
             missing.setdefault(f"plugin:{plugin.origin.name}/{toolkit}", unexplained)
     return missing
-
-
-async def missing_items(host: Host, name: str | None, *, waits: bool) -> dict[str, Finding]:
-    """Wait for the items that plugins of a running host add. Return the reasons why items are missing, by owners.
-
-    Args:
-        host: the host.
-        name: the tool that the command needs; None for all.
-        waits: False to wait only as long as clients do.
-    """
-    plugins = [(loaded.origin.name, loaded.instance) for loaded in host.report.plugins]
-    waiting = {owner: plugin for owner, plugin in plugins if isinstance(plugin, Plugin)}
-    found = await asyncio.gather(*(plugin.missing_items(name, say if waits else None) for plugin in waiting.values()))
-    return {
-        f"plugin:{owner}/{toolkit}": finding
-        for owner, findings in zip(waiting, found, strict=True)
-        for toolkit, finding in findings.items()
-    }
 
 
 def find_unserved(assembly: Assembly, name: str) -> list[Unserved]:

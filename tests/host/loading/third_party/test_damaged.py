@@ -93,6 +93,7 @@ def install_twice(folder: Path, first: str, second: str) -> str:
     return f"{folder / 'front'}:{folder / 'behind'}"
 
 
+@pytest.mark.needs("tool_commands")
 def test_a_hidden_distribution_is_reported(tmp_path: Path) -> None:
     site = install_twice(tmp_path, "2", "1")
     done = run(tmp_path, "plugins", "--json", site=site)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import subprocess
 
+import pytest
+
 from pegboard.loading.discovery import defaults
 from tests.host.loading.third_party.installed import NO_IMPOSTOR, imported_by, imports, samples, stdio
 from tests.support.environments import executable
@@ -71,6 +73,7 @@ async def test_serving_over_stdio_loads_only_used_modules() -> None:
     assert strangers == {"toolkit_greeter"}
 
 
+@pytest.mark.needs("tool_commands")
 def test_listing_and_calling_load_only_used_modules() -> None:
     listed = imported_by(samples(), "list", config=CONFIG)
     assert foreign(listed) <= FURTHER

@@ -35,6 +35,7 @@ async def test_tools_resources_and_prompts_have_the_settings_and_the_state_of_th
         assert (wire.exit_code, complaints(wire.stderr)) == (0, [])
 
 
+@pytest.mark.needs("tool_commands")
 def test_installing_adds_tools_and_uninstalling_removes_them(tmp_path: Path) -> None:
     wheels = built_wheels(SAMPLES / GREETER)
     environment = make_environment(tmp_path / "env", "pegboard", wheels=wheels)

@@ -102,6 +102,7 @@ async def test_one_damaged_token_does_not_hide_the_others(tmp_path: Path, provid
         assert "pegboard logout other" in out.splitlines()[1]
 
 
+@pytest.mark.needs("tool_commands")
 @pytest.mark.parametrize("is_json", [False, True])
 async def test_calls_without_a_token_name_the_command(tmp_path: Path, is_json: bool, provider: ProviderServer) -> None:
     """The link of a call would end with its process."""

@@ -127,6 +127,7 @@ def test_a_glob_or_a_variable_is_named_if_it_prevents_the_change(pegboard: Comma
     assert done.err == "pegboard: the environment variable PEGBOARD__HOST__NAME takes precedence\n"
 
 
+@pytest.mark.needs("tool_commands")
 def test_a_trusted_file_stays_trusted_and_another_is_not_changed(pegboard: Command) -> None:
     env = {"PEGBOARD_CONFIG": None, "PEGBOARD_STATE_DIR": str(pegboard.folder / "state")}
     refused = pegboard("disable", "demo", env=env)

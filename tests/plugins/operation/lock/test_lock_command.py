@@ -278,6 +278,7 @@ def test_why_names_a_lock_that_cannot_be_read(pegboard: Command) -> None:
 PAGE = Page("docs/lock.md")
 
 
+@pytest.mark.needs("tool_commands")
 def test_the_mounted_server_loses_the_tool_that_it_changes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", str(PEGBOARD.parent), prepend=os.pathsep)
     PAGE.write(tmp_path)

@@ -50,6 +50,7 @@ async def output(folder: Path, *arguments: str) -> Any:
     return json.loads(out)
 
 
+@pytest.mark.needs("tool_commands")
 async def test_the_operator_and_clients_see_the_same_tasks(tmp_path: Path) -> None:
     make_site(tmp_path, {"jobs": jobs_kit})
     async with server(tmp_path) as (url, client):

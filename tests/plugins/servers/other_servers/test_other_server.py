@@ -27,6 +27,8 @@ from tests.support.login_server import LoginServer
 from tests.support.serving import serving
 from tests.support.wire import PEGBOARD, client_environment
 
+pytestmark = pytest.mark.needs("tool_commands")
+
 KIT = '''
 from pydantic import BaseModel
 from pegboard import Context, ImageContent, Toolkit

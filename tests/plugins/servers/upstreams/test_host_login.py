@@ -41,6 +41,7 @@ def configure(folder: Path, server: LoginServer, more: str = "", *, sections: st
     (folder / "hostconfig.toml").write_text(text, "utf-8")
 
 
+@pytest.mark.needs("tool_commands")
 async def test_an_operator_logs_in_and_calls(tmp_path: Path, server: LoginServer, person: Person) -> None:
     server.tokens = [(200, {"access_token": "token-1", "refresh_token": "refresh-canary", "expires_in": 3600})]
     configure(tmp_path, server)
@@ -371,6 +372,7 @@ async def test_a_call_that_began_before_the_login_carries_its_token_only_for_the
     assert server.carried == ["", *again]
 
 
+@pytest.mark.needs("tool_commands")
 async def test_a_login_at_a_foreign_authorization_server(tmp_path: Path, person: Person) -> None:
     async with guarded_peer(tmp_path) as (provider, peer):
         (tmp_path / "hostconfig.toml").write_text(f"{BARE}{VAULT}{toml('far', {'url': peer.url})}")

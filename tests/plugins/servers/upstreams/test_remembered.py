@@ -253,7 +253,7 @@ async def test_a_connection_in_use_is_not_idle() -> None:
 COMMANDS = ["list", "show one_env", "show One.Env", "cost", "lock", "doctor --json", "call one_env", "upstreams"]
 
 
-@pytest.mark.needs("lock", "cost", "doctor")
+@pytest.mark.needs("cost", "doctor", "lock", "tool_commands")
 @pytest.mark.parametrize("line", COMMANDS)
 async def test_a_command_waits_for_a_server_and_names_it(line: str, tmp_path: Path) -> None:
     server = Gated(tmp_path, tools("env"))
@@ -281,6 +281,7 @@ async def test_a_command_fails_without_a_server_that_it_needs(line: str, end: st
     assert "one_env" not in done.out or line.startswith(("call", "lock"))
 
 
+@pytest.mark.needs("tool_commands")
 async def test_a_command_waits_for_a_limited_time(tmp_path: Path) -> None:
     server = Gated(tmp_path, tools("env"))
     server.close()
@@ -299,7 +300,7 @@ async def test_the_time_of_the_last_connection_is_remembered(tmp_path: Path, mon
     assert json.loads(server.memory.read_text())["connected"] > first
 
 
-@pytest.mark.needs("lock", "cost", "doctor")
+@pytest.mark.needs("cost", "doctor", "lock", "tool_commands")
 async def test_an_optional_server_is_only_reported(tmp_path: Path) -> None:
     server = Gated(tmp_path, {"initialize": "exit"}, optional=True)
     for line in (["list"], ["cost"], ["lock"], ["lock", "--check"], ["doctor"], ["upstreams"]):
@@ -307,6 +308,7 @@ async def test_an_optional_server_is_only_reported(tmp_path: Path) -> None:
         assert (done.code, "ended with code 3" in done.err + done.out) == (0, True), line
 
 
+@pytest.mark.needs("tool_commands")
 async def test_a_command_that_does_not_wait_uses_remembered_definitions(tmp_path: Path) -> None:
     server = Gated(tmp_path, tools("env"))
     assert (await server.run("list", "--no-wait")).code == 0

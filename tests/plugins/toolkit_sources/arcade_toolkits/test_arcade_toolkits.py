@@ -275,6 +275,7 @@ def pegboard(site: Path, *arguments: str, config: str = "") -> subprocess.Comple
     )  # fmt: skip
 
 
+@pytest.mark.needs("tool_commands")
 @pytest.mark.parametrize("command", ["list", "doctor"])
 def test_without_the_section_commands_name_the_installed_toolkits(site: Path, command: str) -> None:
     lines = '`names = ["arcade-ledger", "arcade-sums", "arcade-tides"]`'
@@ -285,10 +286,12 @@ def test_without_the_section_commands_name_the_installed_toolkits(site: Path, co
     assert "not served" not in served.stdout + served.stderr
 
 
+@pytest.mark.needs("tool_commands")
 def test_the_section_needs_names(site: Path) -> None:
     assert "plugins.arcade.names: is required and missing" in pegboard(site, "list", config="[plugins.arcade]\n").stderr
 
 
+@pytest.mark.needs("tool_commands")
 def test_the_lock_lists_them_without_an_import(site: Path) -> None:
     section = '[plugins.arcade]\nnames = ["*"]\n'
     assert pegboard(site, "lock", config=section).returncode == 0
@@ -301,6 +304,7 @@ def test_the_lock_lists_them_without_an_import(site: Path) -> None:
     assert "imported" in pegboard(site, "call", "tides_tide_height", "port=kiel", config=lazy).stderr
 
 
+@pytest.mark.needs("tool_commands")
 def test_the_lock_keeps_the_numbers_of_a_toolkit(site: Path) -> None:
     section = '[plugins.arcade]\nnames = ["sums"]\n'
     pegboard(site, "lock", config=section)

@@ -1,37 +1,16 @@
-"""`pegboard list`, `show`, `plugins` and `why`."""
+"""`pegboard list` and `show`."""
 
 from __future__ import annotations
 
-import re
 from pathlib import Path
 
 import pytest
 
-from tests.support.command_line import Command
+from tests.support.command_line import Command, rows
 from tests.support.demo_kit import EVIL
 
 BROKEN = "raise OSError('no such disk')\n"
-WRONG_TOOL = '''
-from pegboard import Toolkit
-kit = Toolkit("odd")
-
-@kit.tool
-def good() -> str:
-    """Work."""
-    return "good"
-
-@kit.tool
-def bad(a) -> str:
-    """Lack a type."""
-    return a
-'''
-PLUGIN = "from pegboard.plugin import Plugin\nclass ThePlugin(Plugin): pass\n"
 CONTROL_CHARACTERS = set("\x1b\x07\u202e\u200b\U000e0041\x9b")
-
-
-def rows(text: str) -> list[list[str]]:
-    """Return the cells of a printed table."""
-    return [[cell.strip() for cell in line.split("  ") if cell.strip()] for line in text.splitlines()]
 
 
 def test_tools_are_listed_with_their_first_line(pegboard: Command) -> None:
@@ -126,49 +105,6 @@ def test_models_are_shown_by_their_names_and_defaults_as_callers_write_them(pegb
 )
 def test_a_tool_that_cannot_be_shown(name: str, message: str, pegboard: Command) -> None:
     assert pegboard("show", name) == (1, "", f"pegboard: {message}\n")
-
-
-def test_plugins_are_listed_with_their_state_and_the_reason(pegboard: Command) -> None:
-    pegboard.install("acme", PLUGIN, group="pegboard.plugins", target="ThePlugin")
-    pegboard.install("broken", BROKEN)
-    pegboard.install("resting", WRONG_TOOL)
-    pegboard.configure(off=["resting"])
-    done = pegboard("plugins")
-    by_name = {row[0]: row[1:] for row in rows(done.out)}
-    assert by_name["demo"] == ["toolkit", "on", "demo-kit 4.5.6", "installed; secrets: DEMO_KEY"]
-    assert by_name["broken"] == ["toolkit", "failed", "dist-broken 1.2.3", "installed"]
-    assert by_name["resting"][:3] == ["toolkit", "off", "dist-resting 1.2.3"]
-    assert "disabled by 'resting' in [host] disabled_toolkits (hostconfig.toml:2)" in by_name["resting"][3]
-    assert (by_name["acme"][:2], "no section [plugins.acme]" in by_name["acme"][3]) == (["plugin", "off"], True)
-    assert (done.code, "no such disk" in done.err) == (0, True)
-    details = {row["name"]: row for row in pegboard("plugins", "--json").data}
-    assert (details["demo"]["state"], "demo_echo" in details["demo"]["tools"]) == ("on", True)
-    assert details["demo"]["import_ms"] > 0
-    (problem,) = details["broken"]["problems"]
-    assert (problem["stage"], problem["level"]) == ("import", "error")
-    assert re.fullmatch(r"OSError: no such disk \(/\S+/broken\.py:1\)", problem["message"])
-    safe = {row["name"]: row["state"] for row in pegboard("plugins", "--safe", "--json").data}
-    assert (safe["demo"], safe["mcp"]) == ("off", "on")
-
-
-@pytest.mark.parametrize(
-    ("name", "host", "story"),
-    [
-        ("Demo", "", r"toolkit demo: on; installed.*\n  from demo-kit 4\.5\.6, demo_kit:kit\n  tools: .*demo_echo"),
-        ("broken", "", r"toolkit broken: failed; installed[^$]*problem, import: OSError: no such disk \(/\S+:1\)\n"),
-        ("acme", "", r"plugin acme: on; named by \[plugins\.acme\] \(hostconfig\.toml:4\)"),
-        ("scopes", "", r"middleware scopes, \d of \d, outermost first: (check|on_)"),
-        ("Demo.Write", "", "tool demo_write: not served; switched off by the settings of demo; it comes from demo\n"),
-        ("demo_echo", 'disabled_tools = ["Demo::E*"]', "tool demo_echo: not served; disabled by .*disabled_tools"),
-    ],
-)
-def test_why_tells_the_reason(name: str, host: str, story: str, pegboard: Command) -> None:
-    pegboard.install("broken", BROKEN)
-    pegboard.install("odd", WRONG_TOOL)
-    pegboard.install("acme", PLUGIN, group="pegboard.plugins", target="ThePlugin")
-    pegboard.configure(host, "[plugins.acme]\n[plugins.scopes]")
-    done = pegboard("why", name)
-    assert (done.code, bool(re.search(story, done.out))) == (0, True), done.out
 
 
 @pytest.mark.parametrize("line", ["list", "call demo_echo text=x", "why demo"])

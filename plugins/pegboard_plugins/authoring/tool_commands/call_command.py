@@ -12,36 +12,36 @@ from base64 import b64encode
 from collections.abc import Iterable
 from typing import Any
 
-from pegboard.calls.served_item import ServedItem
-from pegboard.cli import FAILED, INTERRUPTED, OK
-from pegboard.cli.commands.call_failures import CallLog, config_options, print_failure
-from pegboard.cli.host_setup import host_from_options
-from pegboard.cli.inspection.tool_lookup import find_tool, missing_items, plugins_adding_later
-from pegboard.content.function_results import as_tool_result
-from pegboard.context.requirements import missing_secrets
-from pegboard.errors import NotFoundError, ServerError
-from pegboard.host import Host
-from pegboard.plugin.commands import CommandContext
-from pegboard.terminal.call_arguments import parse_arguments
-from pegboard.terminal.printing import (
-    clear_progress,
-    diverted,
-    is_interactive,
-    print_result,
-    print_result_json,
-)
-from pegboard.terminal.progress_bar import show_progress
-from pegboard.terminal.questions import Terminal
-from pegboard.types.callers import Client
-from pegboard.types.calls import Call, Failure, MethodResult, Outcome, RawResult, ToolResult
-from pegboard.types.content import (
+from typing_extensions import TypedDict  # pydantic reads those of `typing` only from Python 3.12
+
+from pegboard import (
     AudioContent,
     Content,
     EmbeddedResource,
+    Host,
     ImageContent,
+    NotFoundError,
     ResourceLink,
     TextContent,
+    ToolResult,
 )
+from pegboard.errors import ServerError
+from pegboard.plugin import CommandContext, as_tool_result
+from pegboard.terminal import (
+    Terminal,
+    clear_progress,
+    diverted,
+    is_interactive,
+    parse_arguments,
+    print_result,
+    print_result_json,
+    show_progress,
+)
+from pegboard.types import Call, Client, Failure, MethodResult, Outcome, RawResult
+from pegboard_plugins.authoring.tool_commands.call_failures import CallLog, config_options, print_failure
+
+INTERRUPTED = 130
+"""The exit code of a command that Ctrl-C has ended."""
 
 _TYPES = {
     TextContent: "text",
@@ -53,17 +53,25 @@ _TYPES = {
 _NAMES = {"mime_type": "mimeType", "last_modified": "lastModified", "meta": "_meta"}
 
 
+class CallOutput(TypedDict, total=False):
+    """The output of `pegboard call` for a tool of this host. Only results with `content` have `is_error`."""
+
+    result: Any
+    content: list[dict[str, Any]]
+    is_error: bool
+
+
 def run_call(command: CommandContext) -> int:
     """Call one tool and print its result."""
     options = command.options
     arguments = parse_arguments(options.arguments)
-    host = host_from_options(options, ())
+    host = command.new_host()
     log = None if options.verbose or options.json else CallLog()
-    show_progress = options.verbose or (sys.stderr is not None and sys.stderr.isatty())
+    shows = options.verbose or (sys.stderr is not None and sys.stderr.isatty())
     outcome: Outcome | None = None
     try:
         with diverted():
-            outcome = asyncio.run(_call(host, options, arguments, show_progress=show_progress))
+            outcome = asyncio.run(_call(command, host, arguments, shows=shows))
     except KeyboardInterrupt:
         if host.busy_threads:
             # a function that runs in a thread would keep the process alive
@@ -77,20 +85,20 @@ def run_call(command: CommandContext) -> int:
         clear_progress()
         records = [] if log is None else log.release(is_told=isinstance(outcome, Failure))
     if isinstance(outcome, Failure):
-        tool = _served(host, options)
+        tool = _served(command, host)
         print_failure(outcome, options, records, _missing_secrets(host, options, tool), _object_forms(arguments, tool))
-        return FAILED
+        return 1
     return _print(outcome, options)
 
 
-def _served(host: Host, options: Namespace) -> ServedItem | None:
+def _served(command: CommandContext, host: Host) -> Any:
     try:
-        return find_tool(host.assembly, options.tool)
+        return command.find_tool(host, command.options.tool)
     except NotFoundError:
         return None
 
 
-def _object_forms(arguments: Iterable[str], served: ServedItem | None) -> list[str]:
+def _object_forms(arguments: Iterable[str], served: Any) -> list[str]:
     """Return how to write arguments such as `order.amount` of a tool that has a parameter `order`."""
     parameters = served.tool.input_schema.get("properties", {}) if served else {}
     members: dict[str, dict[str, None]] = {}
@@ -101,37 +109,33 @@ def _object_forms(arguments: Iterable[str], served: ServedItem | None) -> list[s
     return [f"{name}:='{{{', '.join(pairs)}}}'" for name, pairs in members.items()]
 
 
-def _missing_secrets(host: Host, options: Namespace, served: ServedItem | None) -> dict[str, str]:
+def _missing_secrets(host: Host, options: Namespace, served: Any) -> dict[str, str]:
     """Return the secrets that a tool requires and no store has, each with advice to set it."""
-    required = served.requirements if served else None
-    names = [] if required is None else missing_secrets(required, None)
-    return {name: host.assembly.secrets.advice(name, name, config_options(options)) for name in names}
+    secrets, names = host.assembly.secrets, served.missing if served else ()
+    return {name: secrets.advice(name, name, config_options(options)) for name in names}
 
 
-async def _call(host: Host, options: Namespace, arguments: dict[str, Any], *, show_progress: bool) -> Outcome:
-    name = options.tool
+async def _call(command: CommandContext, host: Host, arguments: dict[str, Any], *, shows: bool) -> Outcome:
+    name = command.options.tool
     async with host:
         gc.enable()
         client, ask = Client("pegboard call", host.identity.version), None
         if is_interactive():
             client, ask = client._replace(capabilities=Terminal.capabilities), Terminal()
-        notify = _notify if show_progress else None
+        notify = _notify if shows else None
 
         async def call(name: str) -> Outcome:
             params = {"name": name, "arguments": arguments}
             return await host.dispatch(Call("tools/call", params, client=client, notify=notify, ask=ask))
 
-        later = plugins_adding_later(host)
-        served = host.assembly.tools.get(name)
-        if later and (served is None or served.origin.name in later):
-            await missing_items(host, name, waits=not options.no_wait)
+        await command.list_items(host, name)
         try:
-            tool = find_tool(host.assembly, name).tool
+            tool = command.find_tool(host, name).tool
         except NotFoundError:
-            if later and not _is_unknown(outcome := await call(name), host, name):
-                return outcome
-            await host.dispatch(Call("tools/list"))  # middleware may complete the catalogue before the first list
-            tool = find_tool(host.assembly, name, later).tool
+            # a plugin may run tools that it does not list
+            if _is_unknown(outcome := await call(name), host, name):
+                raise
+            return outcome
         return await call(tool.name)
 
 
@@ -150,7 +154,7 @@ def _notify(method: str, params: dict[str, Any]) -> None:
 def _print(outcome: Outcome, options: Namespace) -> int:
     if isinstance(outcome, MethodResult):  # middleware of a plugin returned it
         print_result_json({"result": outcome.value} if options.json else outcome.value)
-        return OK
+        return 0
     if isinstance(outcome, RawResult):
         outcome = as_tool_result(outcome)
     assert isinstance(outcome, ToolResult)
@@ -162,7 +166,7 @@ def _print(outcome: Outcome, options: Namespace) -> int:
         print_result(outcome.value)
     elif outcome.value is not None:
         print_result_json(outcome.value)
-    return FAILED if outcome.is_error else OK
+    return 1 if outcome.is_error else 0
 
 
 def _print_content(outcome: ToolResult, *, as_json: bool) -> None:

@@ -8,22 +8,22 @@ from argparse import Namespace
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from pegboard.cli import FAILED
-from pegboard.context import current_context
-from pegboard.context.interaction import CANNOT_BE_ASKED
-from pegboard.errors import (
+from pegboard import (
     AuthorizationRequiredError,
     FatalToolError,
-    InteractionError,
     MCPError,
     ToolInputError,
     ToolkitError,
+    current_context,
 )
-from pegboard.errors.tracebacks import traceback_text
-from pegboard.loading.plugins import NEEDS_SETTING, LoadProblem
-from pegboard.terminal.failures import failure_fields
-from pegboard.terminal.printing import is_interactive, print_json, say
-from pegboard.types.calls import Failure
+from pegboard.errors import InteractionError
+from pegboard.terminal import failure_fields, is_interactive, print_json, say
+from pegboard.types import Failure
+
+_OF_SECRETS = "secrets"
+"""The stage of problems with secrets and tokens that are not set (`LoadProblem`)."""
+_CANNOT_BE_ASKED = "this client cannot be asked"
+"""In the message of a tool that has a question, if no one can answer it."""
 
 logger = logging.getLogger("pegboard")
 
@@ -40,9 +40,9 @@ class CallLog(logging.Filter):
         logger.addFilter(self)
 
     def filter(self, record: logging.LogRecord) -> bool:
-        problem = record.args[0] if isinstance(record.args, tuple) and record.args else None
-        if isinstance(problem, LoadProblem):
-            if problem.stage != NEEDS_SETTING:
+        problem: Any = record.args[0] if isinstance(record.args, tuple) and record.args else None
+        if (stage := getattr(problem, "stage", None)) is not None:
+            if stage != _OF_SECRETS:
                 say(f"{problem.level}: {problem}")
             return False
         if getattr(record, "call", None) is None and current_context() is None:
@@ -87,7 +87,8 @@ def print_failure(
     if options.json:
         _print_fields(error, outcome.error_id)
         return
-    traces = "".join(traceback_text(record.exc_info[1]) for record in records if record.exc_info and record.exc_info[1])
+    formatter = logging.getLogger().handlers[0].formatter or logging.Formatter()
+    traces = "\n".join(formatter.formatException(record.exc_info) for record in records if record.exc_info)
     lines = [error.message or type(error).__name__]
     if isinstance(error, ToolInputError):
         lines += [f"write the members as JSON: {form}" for form in forms]
@@ -105,7 +106,7 @@ def _print_fields(error: MCPError, error_id: str | None) -> None:
     if isinstance(error, ToolkitError):
         detail = error.to_payload()
         del detail["message"], detail["developer_message"], detail["stacktrace"]
-    print_json(failure_fields(error.message, FAILED, detail.pop("kind", "FAILED"), **detail, error_id=error_id))
+    print_json(failure_fields(error.message, 1, detail.pop("kind", "FAILED"), **detail, error_id=error_id))
 
 
 def _advice(error: MCPError, options: Namespace, config: Iterable[str]) -> Iterator[str]:
@@ -116,7 +117,7 @@ def _advice(error: MCPError, options: Namespace, config: Iterable[str]) -> Itera
         only = ["--only", ",".join(options.only)] if options.only else []
         again = shlex.join(["pegboard", "show", *config, *only, *files, options.tool])
         yield f"`{again}` lists the parameters; write other types as key:=json"
-    if isinstance(error, InteractionError) and error.message == CANNOT_BE_ASKED and not is_interactive():
+    if isinstance(error, InteractionError) and _CANNOT_BE_ASKED in error.message and not is_interactive():
         yield "call tools that ask questions at a terminal or from an MCP client"
 
 

@@ -1,0 +1,1 @@
+"""`pegboard list`, `show` and `call`: the tools of the host."""
