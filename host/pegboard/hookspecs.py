@@ -7,6 +7,9 @@ separately, in the order of names. A plugin whose hook raises is left out as a w
 An implementation names only the parameters that it needs.
 """
 
+# The host calls the implementations of plugins, so hooks have no body.
+# mypy: disable-error-code="empty-body"
+
 from __future__ import annotations
 
 from collections.abc import Iterable
@@ -44,7 +47,6 @@ def register_tools(context: PluginContext) -> Iterable[ToolDefinition | ToolFunc
     A tool of a `Toolkit` is named `<toolkit>_<tool>`. Other tools keep their names. An invalid definition disables only
     that tool. If two tools have one name, neither is served, and both owners are reported.
     """
-    raise NotImplementedError
 
 
 @hookspec
@@ -53,13 +55,11 @@ def register_resources(context: PluginContext) -> Iterable[ResourceDefinition]:
 
     If two have the same URI or template, neither is served. [Content](content.md#resources) has the order of templates.
     """
-    raise NotImplementedError
 
 
 @hookspec
 def register_prompts(context: PluginContext) -> Iterable[PromptDefinition]:
     """Return prompts. A prompt's arguments are the parameters of its function. Names follow the rules for tools."""
-    raise NotImplementedError
 
 
 @hookspec
@@ -68,7 +68,6 @@ def register_folders(context: PluginContext) -> Iterable[ContentFolder]:
 
     A plugin that serves a kind of files asks for its folders with `PluginContext.folders`.
     """
-    raise NotImplementedError
 
 
 @hookspec
@@ -78,7 +77,6 @@ def register_definition_checks(context: PluginContext) -> Iterable[DefinitionChe
     An item that a check rejects is not served. `pegboard why` and the log show the reason. Changes that middleware
     makes to lists are not checked.
     """
-    raise NotImplementedError
 
 
 @hookspec
@@ -88,7 +86,6 @@ def register_auth_providers(context: PluginContext) -> Iterable[AuthProvider]:
     A tool names a provider with a subclass of `ToolAuthorization` whose `provider` is the description. A tool that
     requires a provider without a description is not served. If two descriptions have one id, neither is used.
     """
-    raise NotImplementedError
 
 
 @hookspec
@@ -97,7 +94,6 @@ def register_error_adapters(context: PluginContext) -> Iterable[ErrorAdapter]:
 
     Exceptions that no adapter knows are masked. [Error adapters](error-adapters.md) has the order.
     """
-    raise NotImplementedError
 
 
 @hookspec
@@ -106,19 +102,16 @@ def register_middleware(context: PluginContext) -> Iterable[Middleware | Middlew
 
     [Middleware](middleware.md) has the order and the methods.
     """
-    raise NotImplementedError
 
 
 @hookspec
 def register_transports(context: PluginContext) -> Iterable[Transport]:
     """Return transports. A transport runs if `[host] transports` lists its name, or if a command names it."""
-    raise NotImplementedError
 
 
 @hookspec
 def register_protocols(context: PluginContext) -> Iterable[StreamProtocol]:
     """Return the protocol for message streams. A transport requires exactly one."""
-    raise NotImplementedError
 
 
 @hookspec
@@ -128,7 +121,6 @@ def register_methods(context: PluginContext) -> Iterable[Extension | Method | No
     [Protocol extensions](extensions.md) has the rules. If two methods have the same name, neither is served, nor are
     their extensions, and both owners are reported.
     """
-    raise NotImplementedError
 
 
 @hookspec
@@ -137,7 +129,6 @@ def register_routes(context: PluginContext) -> Iterable[Route]:
 
     If two have one method and path, neither is served, and both owners are reported.
     """
-    raise NotImplementedError
 
 
 @hookspec
@@ -147,7 +138,6 @@ def register_token_sources(context: PluginContext) -> Iterable[TokenSource]:
     At each call, the first source that has the token provides it; [authorization](authorization.md#token-sources) has
     the order. Without a token the call fails with an `AuthorizationRequiredError`: the first that a source raised.
     """
-    raise NotImplementedError
 
 
 @hookspec
@@ -158,7 +148,6 @@ def register_authenticators(context: PluginContext) -> Iterable[Authenticator]:
     first that knows the caller admits the request. A route whose policy has no authenticator is not served, except for
     the policies "public" and "mcp". An authenticator that raises admits no caller.
     """
-    raise NotImplementedError
 
 
 @hookspec
@@ -168,7 +157,6 @@ def register_secret_stores(context: PluginContext) -> Iterable[SecretStore]:
     The host asks the plugins in `[host] secret_stores` first, then the others in the order of names. A store that
     raises is reported and skipped.
     """
-    raise NotImplementedError
 
 
 @hookspec
@@ -179,7 +167,6 @@ def register_stores(context: PluginContext) -> Iterable[Store]:
     `[plugins.mcp] session_store = "redis_sessions"`. If two stores have one contract and one name, neither can be
     selected.
     """
-    raise NotImplementedError
 
 
 @hookspec
@@ -188,7 +175,6 @@ def register_telemetry(context: PluginContext) -> Iterable[Observer | Gauge]:
 
     If two gauges have the same name, observers receive neither of them. Middleware observes calls.
     """
-    raise NotImplementedError
 
 
 @hookspec
@@ -198,7 +184,6 @@ def register_toolkits(context: PluginContext) -> Iterable[FoundToolkit]:
     A found toolkit replaces an installed toolkit with the same name and distribution. The host imports toolkits after
     all plugins. A toolkit cannot implement this hook.
     """
-    raise NotImplementedError
 
 
 @hookspec
@@ -208,7 +193,6 @@ def register_toolkit_loaders(context: PluginContext) -> Iterable[ToolkitLoader]:
     For each toolkit the host calls the loaders, in the order of the names of their plugins, until one returns an
     object. Without one, the host imports the toolkit. A toolkit cannot implement this hook.
     """
-    raise NotImplementedError
 
 
 @hookspec
@@ -218,4 +202,3 @@ def lifespan(context: PluginContext) -> Lifespan:
     Its value is the `context.state` of the plugin's tools. A plugin whose lifespan fails at the start is left out. Each
     lifespan runs in its own task, so it can contain a task group.
     """
-    raise NotImplementedError
