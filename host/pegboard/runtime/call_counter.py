@@ -5,9 +5,11 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections import Counter
+from collections.abc import Callable
+from typing import Any
 
 from pegboard.calls.failures import name_of
-from pegboard.runtime.watchdog import Variable, Watchdog
+from pegboard.runtime.watchdog import Watchdog
 from pegboard.types.calls import Call
 
 logger = logging.getLogger("pegboard")
@@ -23,23 +25,23 @@ class CallCounter:
 
     Args:
         blocked_loop_seconds: the time in seconds after which code that blocks the loop is logged; 0 for never.
-        call: the call, a variable of the function that handles all calls.
+        dispatch: the function that handles all calls. Its variable `call` is the call.
 
     Attributes:
         count: the number of calls in flight.
         grace_end: the time on the event loop's clock at which the last `drain` gives up; 0 before it.
     """
 
-    def __init__(self, blocked_loop_seconds: float, call: Variable) -> None:
+    def __init__(self, blocked_loop_seconds: float, dispatch: Callable[..., Any]) -> None:
         self.count = 0
         self._epoch = 0
-        self._earlier: dict[int, int] = {}
+        self._in_epoch: Counter[int] = Counter()
         self._waiting: dict[int, asyncio.Event] = {}
         self._drained: asyncio.Event | None = None
         self._stopping = asyncio.Event()
         self._cut: Counter[str] = Counter()
         self.grace_end = 0.0
-        self.watchdog = Watchdog(blocked_loop_seconds, lambda: self.count > 0, call)
+        self.watchdog = Watchdog(blocked_loop_seconds, lambda: self.count > 0, dispatch)
 
     def open(self) -> None:
         """Begin anew at the start of the host."""
@@ -51,33 +53,29 @@ class CallCounter:
         if not self.count:
             self.watchdog.wake()
         self.count += 1
+        self._in_epoch[self._epoch] += 1
         return self._epoch
 
     def end(self, epoch: int) -> None:
         """Decrement the count when a call ends that began in an epoch."""
         self.count -= 1
+        self._in_epoch[epoch] -= 1
         if epoch != self._epoch:
-            self._end_earlier(epoch)
+            self._notify()
         if not self.count and self._drained is not None:
             self._drained.set()
             self._drained = None
 
     def begin_epoch(self) -> asyncio.Event:
         """Begin a new epoch. Return an event that is set when all calls of earlier epochs have ended."""
-        self._earlier[self._epoch] = self.count - sum(self._earlier.values())
         ended = self._waiting[self._epoch] = asyncio.Event()
         self._epoch += 1
         self._notify()
         return ended
 
-    def _end_earlier(self, epoch: int) -> None:
-        self._earlier[epoch] -= 1
-        if not self._earlier[epoch]:
-            self._notify()
-
     def _notify(self) -> None:
-        self._earlier = {epoch: count for epoch, count in self._earlier.items() if count}
-        oldest = min(self._earlier, default=self._epoch)
+        self._in_epoch = +self._in_epoch  # without the epochs of no call
+        oldest = min(self._in_epoch, default=self._epoch)
         for epoch in [epoch for epoch in self._waiting if epoch < oldest]:
             self._waiting.pop(epoch).set()
 

@@ -11,7 +11,6 @@ from pegboard.errors import ProtocolError, RepeatCallError
 from pegboard.middleware.gate import require_served
 from pegboard.plugin.methods import Contributions
 from pegboard.runtime.call_counter import CallCounter
-from pegboard.runtime.watchdog import variable_of
 from pegboard.types.calls import Call, CallNext, Failure, MethodResult, Outcome
 from pegboard.wire.meta_keys import METHOD_NOT_FOUND
 
@@ -28,7 +27,7 @@ class Dispatcher:
     """
 
     def __init__(self, blocked_loop_seconds: float) -> None:
-        self.calls = CallCounter(blocked_loop_seconds, _CALL)
+        self.calls = CallCounter(blocked_loop_seconds, Dispatcher.dispatch)
         self.methods: Mapping[str, CallNext] = {}
         self._contributed = Contributions()
         self._lists: Lists | None = None
@@ -64,6 +63,3 @@ class Dispatcher:
             return as_failure(call, error)
         finally:
             self.calls.end(epoch)
-
-
-_CALL = variable_of(Dispatcher.dispatch, "call")

@@ -12,8 +12,8 @@ from collections.abc import Callable, Iterator
 from contextvars import Context
 from threading import Lock, Thread, get_ident
 from time import monotonic
-from types import CodeType, FrameType
-from typing import Any, NamedTuple
+from types import FrameType
+from typing import Any
 
 from pegboard.calls.exception_mapping import adapted_by_first
 from pegboard.calls.execute import run_function
@@ -34,44 +34,6 @@ _IDLE = ("asyncio", "selectors", "uvloop")
 """Modules in which an idle event loop waits. A late beat there has another cause, such as a suspended machine."""
 
 
-class Variable(NamedTuple):
-    """A local variable of running functions, which the watchdog reads from their stack frames.
-
-    Attributes:
-        code: the code of the function.
-        name: the name of the variable.
-    """
-
-    code: CodeType
-    name: str
-
-    def is_in(self, frame: FrameType) -> bool:
-        """Return True if a frame belongs to the function and the variable is set."""
-        return frame.f_code is self.code and self.name in frame.f_locals
-
-    def read(self, frame: FrameType) -> Any:
-        """Return the value in a frame of the function."""
-        return frame.f_locals[self.name]
-
-
-def variable_of(function: Callable[..., Any], name: str) -> Variable:
-    """Return a local variable of a function.
-
-    Raises:
-        NameError: the function has no such variable.
-    """
-    code = function.__code__
-    if name not in code.co_varnames + code.co_cellvars:
-        raise NameError(f"{code.co_qualname} has no variable {name!r}, which the watchdog reads")
-    return Variable(code, name)
-
-
-_TOOL = variable_of(run_function, "bound")
-_ADAPTER = variable_of(adapted_by_first, "adapter")
-_LINK = variable_of(LinkMethod.run, "self")
-_CALL_NEXT = RunningLink.call_next.__code__
-
-
 class Watchdog:
     """Watches the event loop of one host.
 
@@ -80,14 +42,14 @@ class Watchdog:
     Args:
         seconds: the time in seconds that the loop may be blocked; 0 to disable the watchdog.
         is_busy: a function that returns True while calls are in flight.
-        call: the call, a variable of the function that handles all calls.
+        dispatch: the function that handles all calls. Its variable `call` is the call.
     """
 
-    def __init__(self, seconds: float, is_busy: Callable[[], bool], call: Variable) -> None:
+    def __init__(self, seconds: float, is_busy: Callable[[], bool], dispatch: Callable[..., Any]) -> None:
         self._seconds = seconds
         self._interval = seconds / _BEATS
         self._is_busy = is_busy
-        self._call = call
+        self._dispatch = dispatch
         self._beat: asyncio.TimerHandle | None = None
         self._lock = Lock()
         self._alarm = Lock()  # always held, so that acquiring it with a timeout sleeps
@@ -160,15 +122,15 @@ class Watchdog:
         """Return the tool, error adapter, middleware or call to which a stack belongs, or None for other code."""
         passed_on = False
         while frame is not None:
-            if _TOOL.is_in(frame):
-                return str(_TOOL.read(frame).name)
-            if _ADAPTER.is_in(frame):
-                return f"the error adapter {_ADAPTER.read(frame).slug}"
-            passed_on = passed_on or frame.f_code is _CALL_NEXT
-            if _LINK.is_in(frame) and not passed_on:
-                return str(_LINK.read(frame).blame)
-            if self._call.is_in(frame):
-                call: Call = self._call.read(frame)
+            if (tool := _variable(frame, run_function, "bound")) is not None:
+                return str(tool.name)
+            if (adapter := _variable(frame, adapted_by_first, "adapter")) is not None:
+                return f"the error adapter {adapter.slug}"
+            passed_on = passed_on or frame.f_code is RunningLink.call_next.__code__
+            if not passed_on and (link := _variable(frame, LinkMethod.run, "self")) is not None:
+                return str(link.blame)
+            call: Call | None = _variable(frame, self._dispatch, "call")
+            if call is not None:
                 name = str(call.params.get("name") or call.params.get("uri") or "")[:_MAX_NAME_CHARACTERS]
                 return f"code around {call.method} {name!r}".removesuffix(" ''")
             frame = frame.f_back
@@ -180,6 +142,11 @@ class Watchdog:
         variables: Any = getattr(task, "get_context", dict)()
         context = variables.get(_current)
         return None if context is None else f"a task of {context.name}"
+
+
+def _variable(frame: FrameType, function: Callable[..., Any], name: str) -> Any:
+    """Return a variable of a function in its stack frame. Return None in other frames, and if it is not set."""
+    return frame.f_locals.get(name) if frame.f_code is function.__code__ else None
 
 
 def _places(frame: FrameType | None) -> Iterator[str]:

@@ -16,7 +16,6 @@ import pytest
 import pegboard
 from pegboard import Host, Toolkit
 from pegboard.plugin import ErrorAdapter
-from pegboard.runtime.watchdog import variable_of
 from pegboard.types import Call, CallNext, Outcome
 from tests.host.hosting import WAIT, failure, kit_of, make_host, passing, plugin_of, until, value
 
@@ -122,12 +121,6 @@ async def test_middleware_that_blocks_is_named_and_its_call_is_not_yet(named: Na
     async with make_host(Toolkit("x"), plugins=plugins, blocked_loop_seconds=0.02) as host:
         await host.dispatch(Call("tools/list"))
     assert named.said[0].startswith("the middleware 'b' of plugin 'b' (block) has blocked the event loop for ")
-
-
-def test_a_variable_that_the_watchdog_reads_must_exist() -> None:
-    assert variable_of(line_of, "place").name == "place"
-    with pytest.raises(NameError, match="line_of has no variable 'renamed'"):
-        variable_of(line_of, "renamed")
 
 
 async def test_a_loop_that_waits_after_the_machine_slept_is_not_blocked(named: Named) -> None:
