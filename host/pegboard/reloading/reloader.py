@@ -69,6 +69,8 @@ class Reloader(AbstractAsyncContextManager["Reloader"]):
         self._calls = calls
         self._lock = asyncio.Lock()
         self._leaving: set[asyncio.Task[None]] = set()
+        self._results: list[ReloadResult] = []
+        self._retired: Entered = []
         entered.append(("reloads", self))
 
     async def reload(self, config: HostConfig, names: Collection[str]) -> Sequence[ReloadResult]:
@@ -76,16 +78,14 @@ class Reloader(AbstractAsyncContextManager["Reloader"]):
         if config is not self.served.config:
             self._redactor.learn(config.secret_values)
         async with self._lock:
-            change = _Reload(self.served, self._selection, self._registry, self._redactor, self._entered)
-            try:
-                await change.run(config, names)
-            finally:
-                self.served = change.served
-        if change.retired:
-            task = asyncio.create_task(self._leave(self._calls.begin_epoch(), change.retired))
+            self._results, self._retired = [], []
+            await self._apply(config, names)
+            results, retired = self._results, self._retired
+        if retired:
+            task = asyncio.create_task(self._leave(self._calls.begin_epoch(), retired))
             self._leaving.add(task)
             task.add_done_callback(self._leaving.discard)
-        return change.results
+        return [result._replace(reason=redacted(result.reason, self._redactor)) for result in results]
 
     async def _leave(self, calls: asyncio.Event, lifespans: Entered) -> None:
         """Leave the lifespans of old versions after the calls that may use them."""
@@ -99,28 +99,9 @@ class Reloader(AbstractAsyncContextManager["Reloader"]):
         for task in self._leaving:
             task.cancel()
 
+    # --- one reload
 
-class _Reload:
-    """One reload of a started host.
-
-    Attributes:
-        served: the host after the reload.
-        results: the result for each distribution or file that has changed.
-        retired: the lifespans of old versions.
-    """
-
-    def __init__(
-        self, before: Served, selection: Selection, registry: Registry, redactor: Redactor, entered: Entered
-    ) -> None:
-        self.served = before
-        self._selection = selection
-        self._registry = registry
-        self._redactor = redactor
-        self._entered = entered
-        self.results: list[ReloadResult] = []
-        self.retired: Entered = []
-
-    async def run(self, config: HostConfig, names: Collection[str]) -> None:
+    async def _apply(self, config: HostConfig, names: Collection[str]) -> None:
         """Reload what has changed, and the plugins with these names.
 
         Raises:
@@ -134,7 +115,7 @@ class _Reload:
             try:
                 await _in_thread(partial(reloading.load, names), reloading.interrupt)
             except ConfigError as error:
-                self.results.append(_kept("; ".join(redacted(str(error), self._redactor).splitlines())))
+                self._results.append(_kept("; ".join(str(error).splitlines())))
                 return
             applied = [unit for unit in reloading.units if unit.result is not None and unit.result.is_applied]
             self._registry.join([plugin for unit in applied for plugin in unit.fresh])
@@ -149,10 +130,9 @@ class _Reload:
         finally:
             self._registry.join(())
         if self.served is not before:
-            self.results += [ReloadResult(key, "reloaded") for key in host_keys]
-        self.results += [ReloadResult(name, "restart needed") for name in restart]
-        self.results += [unit.result for unit in reloading.units if unit.result is not None]
-        self.results = [result._replace(reason=redacted(result.reason, self._redactor)) for result in self.results]
+            self._results += [ReloadResult(key, "reloaded") for key in host_keys]
+        self._results += [ReloadResult(name, "restart needed") for name in restart]
+        self._results += [unit.result for unit in reloading.units if unit.result is not None]
 
     async def _start(self, unit: Unit) -> None:
         """Enter the lifespans of new plugins. If a lifespan fails, keep the old version."""
@@ -172,11 +152,11 @@ class _Reload:
             reason = str(error) if isinstance(error, MCPError) else describe_error(error)
             await self._undo(applied, reason)
             if not applied:
-                self.results.append(_kept(reason))
+                self._results.append(_kept(reason))
             return
         now = {id(plugin) for plugin in self._registry.plugins}
         old = [plugin for unit in applied for plugin in unit.old if id(plugin) not in now]
-        self.retired = lifespans_of(old, self._entered)
+        self._retired = lifespans_of(old, self._entered)
 
     def _assemble(self, reloading: Reloading) -> None:
         served = reloading.served()
