@@ -36,9 +36,9 @@ for package in map(import_module, PACKAGES):
 """
 LOUD = """
 import logging, os
-import pegboard.cli.output.log_setup
-handler = pegboard.cli.output.log_setup.LogHandler()
-pegboard.cli.output.log_setup.WAIT_SECONDS = 0.1
+import pegboard.cli.log_setup
+handler = pegboard.cli.log_setup.LogHandler()
+pegboard.cli.log_setup.WAIT_SECONDS = 0.1
 logging.getLogger().addHandler(handler)
 for number in range(30):
     logging.warning("record %d %s", number, "x" * 10_000)

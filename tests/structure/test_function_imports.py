@@ -14,7 +14,7 @@ DISPATCH = """
 pegboard.cli.command_failures pegboard.cli.command_runs pegboard.cli.commands.status
 pegboard.cli.commands.config_file
 pegboard.cli.commands.trust_commands pegboard.cli.host_setup pegboard.cli.inspection.host_checks
-pegboard.cli.inspection.secret_report pegboard.cli.inspection.tool_lookup pegboard.cli.output.log_setup
+pegboard.cli.inspection.secret_report pegboard.cli.inspection.tool_lookup pegboard.cli.log_setup
 pegboard.cli.parsing.parser pegboard.cli.reloads.reload_requests pegboard.cli.reloads.running_hosts
 pegboard.cli.serving.toolkit_server pegboard.loading.discovery
 pegboard.loading.loader

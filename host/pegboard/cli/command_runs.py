@@ -218,7 +218,7 @@ def command_context(command: DeclaredCommand, options: Namespace) -> CommandCont
 
 def _context_with_settings(origin: Origin, options: Namespace, *, serving: bool = False) -> CommandContext:
     """Return the context of a command that needs the settings of its plugin."""
-    from pegboard.cli.output.log_setup import set_up_logging
+    from pegboard.cli.log_setup import set_up_logging
     from pegboard.loading.loader import settings_of
 
     config = load_config(options)

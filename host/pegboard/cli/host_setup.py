@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pegboard.cli.command_config import ask_for_trust, load_config, log_warnings
-from pegboard.cli.output.log_setup import set_up_logging
+from pegboard.cli.log_setup import set_up_logging
 from pegboard.cli.parsing.declared_commands import key_of_folders, names_packages
 from pegboard.config import HostConfig
 from pegboard.config.state import StateFiles

@@ -10,7 +10,7 @@ import sys
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from pegboard.cli.output.log_setup import change_level, change_log, check_log
+from pegboard.cli.log_setup import change_log, check_log
 from pegboard.cli.reloads.running_hosts import RunningHost
 from pegboard.config import HostConfig
 from pegboard.errors import ConfigError, MCPError
@@ -100,8 +100,7 @@ class ReloadRequests:
             before, config = self._host.config, await asyncio.to_thread(self._read_config)
             check_log(before, config)
             results = await self._host.reload(config=config)
-            change_level(before, self._host.config)
-            change_log(self._host.config, results)
+            change_log(before, self._host.config, results)
             return results
         except ConfigError as error:
             return [ReloadResult("the configuration", "kept", "; ".join(str(error).splitlines()))]

@@ -15,7 +15,7 @@ from pegboard.authoring.toolkit_base import ToolkitBase
 from pegboard.cli import exit_code_of
 from pegboard.cli.command_config import log_warnings
 from pegboard.cli.host_setup import defaults_for, skip_untrusted
-from pegboard.cli.output.log_setup import set_up_logging
+from pegboard.cli.log_setup import set_up_logging
 from pegboard.cli.serving.serve import serve, serve_stdio
 from pegboard.config import HostConfig, Layer
 from pegboard.config.trust import refuse_untrusted

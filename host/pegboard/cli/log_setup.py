@@ -62,13 +62,6 @@ def set_up_logging(config: HostConfig, verbose: int, *, serving: bool, safe: boo
         _log_what_python_prints()
 
 
-def change_level(before: HostConfig, now: HostConfig) -> None:
-    """Apply a changed `[host] log_level` in a server, unless `-v` has set another level."""
-    root = logging.getLogger()
-    if logging.getLevelName(root.level) == _level(before, serving=True):
-        root.setLevel(_level(now, serving=True))
-
-
 def check_log(before: HostConfig, now: HostConfig) -> None:
     """Check the changed section of the log before a reload.
 
@@ -79,16 +72,20 @@ def check_log(before: HostConfig, now: HostConfig) -> None:
         _open_handler(now).close()
 
 
-def change_log(config: HostConfig, results: Iterable[ReloadResult]) -> None:
-    """Apply the section of the log after a reload that has changed it, unless the server ignores the section."""
-    plugin, _ = _settings(config)
-    old = _current_handler()
+def change_log(before: HostConfig, now: HostConfig, results: Iterable[ReloadResult]) -> None:
+    """Apply a changed `[host] log_level` after a reload, unless `-v` has set another level.
+
+    Apply the section of the log if the reload has changed it, unless the server ignores the section.
+    """
+    root, old = logging.getLogger(), _current_handler()
+    if logging.getLevelName(root.level) == _level(before, serving=True):
+        root.setLevel(_level(now, serving=True))
+    plugin, _ = _settings(now)
     if old is None or f"plugin {plugin}" not in [result.name for result in results if result.is_applied]:
         return
     logging.getLogger(ACCESS).setLevel(logging.NOTSET)
-    handler = _handler_by_section(config)
+    handler = _handler_by_section(now)
     redact_logs([handler])
-    root = logging.getLogger()
     root.handlers = [handler if other is old else other for other in root.handlers]  # no record is lost in between
     old.close()
 

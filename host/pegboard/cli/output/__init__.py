@@ -1,1 +1,0 @@
-"""The output of commands: the log, records for `--json`, and the content of results."""
