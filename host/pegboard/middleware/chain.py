@@ -11,9 +11,9 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple, NoReturn, TypeAlias
 
 from pegboard.calls.failures import is_cancelled
-from pegboard.errors import MCPError
+from pegboard.errors import MCPError, ToolTimeoutError
 from pegboard.messages.error_fields import describe_error
-from pegboard.middleware.time_limit import MiddlewareFault, MiddlewareTime, RunningLink, took_too_long
+from pegboard.middleware.time_limit import MiddlewareFault, MiddlewareTime, RunningLink
 from pegboard.plugin.middleware import Middleware, MiddlewareFunction
 from pegboard.types.calls import (
     Call,
@@ -216,7 +216,7 @@ class LinkMethod:
             raise
         except BaseException as error:
             if link in time.cuts and time.settle(link):
-                raise took_too_long() from error
+                raise ToolTimeoutError("It took too long and was given up.") from error
             _pass_on(link, error)
         finally:
             time.running.pop(link, None)  # the host may have stopped

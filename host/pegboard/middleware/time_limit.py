@@ -9,7 +9,6 @@ from contextvars import Context as Variables
 from typing import TYPE_CHECKING, Any
 
 from pegboard.calls.deadlines import MAX_CLEANUP_SECONDS
-from pegboard.errors import ToolTimeoutError
 from pegboard.types.calls import Call, CallNext, Failure, Outcome, RawResult, ToolResult
 
 if TYPE_CHECKING:
@@ -157,8 +156,3 @@ class MiddlewareTime:
             name = str(call.params.get("name") or call.params.get("uri") or "")[:200]
             logger.warning("%s took longer than %g s for %s %r and was cancelled", link.blame, limit, call.method, name)
         task.cancel()
-
-
-def took_too_long() -> ToolTimeoutError:
-    """Return the error for a call whose middleware took too long."""
-    return ToolTimeoutError("It took too long and was given up.")

@@ -9,6 +9,7 @@ import asyncio
 import os
 import sys
 from collections.abc import Mapping
+from contextlib import suppress
 from typing import Any, ClassVar
 
 from pegboard.context.elicitation import choices, form_problem
@@ -136,14 +137,10 @@ def _value(field: Mapping[str, Any], text: str) -> Any:
         return [titles.get(part, part) for part in parts if part]
     if kind == "string":
         return titles.get(text, text)
-    try:
-        return int(text)
-    except ValueError:
-        pass
-    try:
-        return float(text)
-    except ValueError:
-        return text
+    for convert in (int, float):
+        with suppress(ValueError):
+            return convert(text)
+    return text
 
 
 async def _confirmed(question: str) -> bool:

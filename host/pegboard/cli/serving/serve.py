@@ -308,24 +308,16 @@ def _reload_requests(
 
 async def _start(host: Host, stopping: asyncio.Future[int]) -> bool:
     """Start the host. Return False if a signal ended the start; lifespans that were entered are then closed."""
-    starting = asyncio.current_task()
-    assert starting is not None
-    has_ended = False
-
-    def give_up(_: asyncio.Future[int]) -> None:
-        if not has_ended:
-            starting.cancel()
-
-    stopping.add_done_callback(give_up)
+    starting = asyncio.create_task(host.start())
+    await asyncio.wait((starting, stopping), return_when=asyncio.FIRST_COMPLETED)
+    if stopping.done():
+        starting.cancel()
     try:
-        await host.start()
+        await starting
     except asyncio.CancelledError:
         if not stopping.done():
             raise
-        starting.uncancel()
         return False
-    finally:
-        has_ended = True
     return True
 
 
