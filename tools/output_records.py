@@ -217,4 +217,7 @@ OF_HOST: dict[str, Any] = {
     "config trust": TrustOutput,
     "config untrust": UntrustOutput,
 }
-"""The type of each command of the host by its name. The facts of features name the types of their commands."""
+"""The type of each command of the host by its name, and that of `why`, which prints the same plugins.
+
+The facts of other features name the types of their commands.
+"""

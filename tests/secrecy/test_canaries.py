@@ -161,7 +161,7 @@ async def test_no_canary_is_shown_over_http_and_by_the_worker(place: Place, expo
         assert SECRET not in text
 
 
-@pytest.mark.needs("tool_commands")
+@pytest.mark.needs("tool_commands", "why")
 def test_no_canary_is_shown_by_a_command(place: Place) -> None:
     commands = [
         "call leaky_purpose", "call leaky_accident --json", "call leaky_logged", "list --json", "plugins",

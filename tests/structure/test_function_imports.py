@@ -12,7 +12,7 @@ from tests.structure.sources import modules
 
 DISPATCH = """
 pegboard.cli.command_failures pegboard.cli.command_runs pegboard.cli.commands.status
-pegboard.cli.commands.config_file
+pegboard.cli.commands.config_file pegboard.cli.commands.plugins_command
 pegboard.cli.commands.trust_commands pegboard.cli.host_setup pegboard.cli.inspection.host_checks
 pegboard.cli.inspection.secret_report pegboard.cli.inspection.tool_lookup pegboard.cli.log_setup
 pegboard.cli.parsing.parser pegboard.cli.reloads.reload_requests pegboard.cli.reloads.running_hosts

@@ -7,7 +7,7 @@ import os
 from argparse import Namespace
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import nullcontext, suppress
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from pegboard.cli.command_config import load_config, log_warnings
 from pegboard.cli.parsing.argument_reading import function_named
@@ -122,6 +122,11 @@ class RunningCommand(CommandContext):
 
         return [secret for plugin in host.report.plugins for secret in requested_secrets(host, plugin.origin)]
 
+    def plugin_details(self, host: Host) -> Sequence[Mapping[str, Any]]:
+        from pegboard.cli.commands.plugins_command import plugin_detail
+
+        return [plugin_detail(host, choice) for choice in host.report.choices]
+
     def find_tool(self, host: Host, name: str) -> ServedItem:
         from pegboard.cli.inspection.tool_lookup import find_tool
 
@@ -130,7 +135,7 @@ class RunningCommand(CommandContext):
     def missing_items(self, host: Host, name: str | None = None) -> Mapping[str, Finding]:
         from pegboard.cli.inspection.tool_lookup import let_plugins_add_tools
 
-        return let_plugins_add_tools(host, name=name, waits=not vars(self.options).get("no_wait"))
+        return let_plugins_add_tools(host, name, waits=not vars(self.options).get("no_wait"))
 
     async def list_items(self, host: Host, name: str | None = None) -> Mapping[str, Finding]:
         from pegboard.cli.inspection.tool_lookup import list_items

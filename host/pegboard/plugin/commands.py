@@ -135,6 +135,13 @@ class CommandContext:
         """
         raise _not_run()
 
+    def plugin_details(self, host: "Host") -> "Sequence[Mapping[str, Any]]":
+        """Return the plugins and toolkits of a loaded host as `pegboard plugins --json` prints them.
+
+        Their running hosts (`outdated`) are left out.
+        """
+        raise _not_run()
+
     def find_tool(self, host: "Host", name: str) -> "ServedItem":
         """Return the tool of a loaded host with a name in any spelling. Its `tool` is the `Tool` as clients see it.
 

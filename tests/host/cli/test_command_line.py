@@ -75,7 +75,7 @@ def test_version_and_usage_load_no_host(argument: str, code: int, bare: Command)
     assert (done.code, done.out) == (code, f"{first}[]\n")
 
 
-@pytest.mark.needs("demo", "dev")
+@pytest.mark.needs("demo", "dev", "tool_commands", "why")
 def test_help_has_examples_that_parse(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -12,7 +12,7 @@ from tests.support.output_schema import problems
 NO_FIELDS = {"file": None, "line": None, "column": None, "key": None, "place": None, "suggestion": None}
 
 
-@pytest.mark.needs("configure", "edit_config", "secret", "tool_commands")
+@pytest.mark.needs("configure", "edit_config", "secret", "tool_commands", "why")
 @pytest.mark.parametrize(
     ("line", "text", "env", "code", "kind", "problem"),
     [

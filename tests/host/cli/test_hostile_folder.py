@@ -73,7 +73,7 @@ def seen(*places: Path) -> dict[Path, tuple[int, int]]:
     return {path: (path.lstat().st_size, path.lstat().st_mtime_ns) for path in paths}
 
 
-@pytest.mark.needs("tool_commands")
+@pytest.mark.needs("tool_commands", "why")
 @pytest.mark.parametrize(
     ("start", "commands"),
     [(MODULE, COMMANDS), ([str(PEGBOARD)], FEW), ([sys.executable, "-P", *MODULE[1:]], FEW)],

@@ -58,6 +58,7 @@ def grant(command: Command, names: str) -> None:
     command.configure(sections=f"[host.toolkits.weather]\nsecrets = {names}", off=["demo"])
 
 
+@pytest.mark.needs("why")
 def test_the_secrets_of_a_toolkit_are_shown(weather: Command) -> None:
     rows = weather("plugins", "--json", env={"WEATHER_KEY": "12345"}).data
     (row,) = [row for row in rows if row["name"] == "weather"]
@@ -91,6 +92,7 @@ def test_a_tool_that_requires_more_than_is_granted_is_not_served(
     assert {tool["name"].removeprefix("weather_") for tool in listed if tool["toolkit"] == "weather"} == tools
 
 
+@pytest.mark.needs("why")
 def test_the_problem_names_the_secret_and_the_setting(weather: Command) -> None:
     grant(weather, '["WEATHER_*"]')
     setting = "[host.toolkits.weather] secrets (hostconfig.toml:5)"
@@ -103,6 +105,7 @@ def test_the_problem_names_the_secret_and_the_setting(weather: Command) -> None:
     assert weather("stdio", "--strict", env=SECRETS).code == 3
 
 
+@pytest.mark.needs("why")
 @pytest.mark.parametrize(("names", "served"), [('["git*"]', True), ('["slack"]', False), ("[]", False)])
 def test_tokens_of_other_providers_are_not_given(weather: Command, names: str, served: bool) -> None:
     weather.configure(sections=f"[host.toolkits.weather]\nproviders = {names}", off=["demo"])

@@ -70,7 +70,7 @@ async def test_a_file_is_served_over_http(bare: Command, demo: Path, *, runs_its
     assert "demo 3.2.1 serves 1 tool (demo)" in served.stderr
 
 
-@pytest.mark.needs("tool_commands")
+@pytest.mark.needs("tool_commands", "why")
 def test_commands_work_on_a_file(bare: Command, demo: Path) -> None:
     assert rows(bare("list", "--file", str(demo)).out) == [["demo_add", "Add two numbers."]]
     assert bare("call", "demo_add", "a:=4", "--file", "demo.py").out == "5\n"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from pegboard.cli import OK
@@ -41,11 +41,6 @@ def run_plugins(command: CommandContext) -> int:
     return OK
 
 
-def needing(needs: Collection[str]) -> str:
-    """Return the mark of tools that need secrets and tokens that the host does not have, or ""."""
-    return f"needs {', '.join(needs)}" if needs else ""
-
-
 def _processes(outdated: Sequence[tuple[int, OutdatedPlugin]], origin: Origin) -> list[int]:
     """Return the running hosts that have another version of a plugin."""
     return [pid for pid, plugin in outdated if (plugin.now or plugin.origin) == origin]
@@ -56,7 +51,8 @@ def _with_source(detail: dict[str, Any]) -> dict[str, Any]:
     secrets = ", ".join(secret["name"] + ("" if secret["set"] else " (not set)") for secret in detail["secrets"])
     tokens = ", ".join(token["provider"] for token in detail["tokens"])
     requirements = [f"{noun}: {names}" for noun, names in (("secrets", secrets), ("tokens", tokens)) if names]
-    reasons = [detail["reason"], *detail["remarks"], *requirements, *filter(None, [needing(detail["needs"])])]
+    needs = [f"needs {', '.join(detail['needs'])}"] if detail["needs"] else []
+    reasons = [detail["reason"], *detail["remarks"], *requirements, *needs]
     return detail | {"source": source, "reason": "; ".join(reasons)}
 
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 
-from pegboard.calls.served_item import ServedItem, Unserved
+from pegboard.calls.served_item import ServedItem
 from pegboard.catalogue.assembly import Assembly
 from pegboard.errors import MCPError, NotFoundError
 from pegboard.host import Host
@@ -33,8 +33,9 @@ def find_tool(host: Host, name: str) -> ServedItem:
         raise NotFoundError(f"{name!r} is ambiguous: {', '.join(names)}")
     if names:
         return assembly.tools[names[0]]
-    if unserved := [item for item in find_unserved(assembly, name) if item.kind == "tools"]:
-        raise NotFoundError(f"the tool {unserved[0].name} is not served: {unserved[0].reason}")
+    for item in assembly.unserved:
+        if item.kind == "tools" and same_name(item.name, name):
+            raise NotFoundError(f"the tool {item.name} is not served: {item.reason}")
     if reason := next((reason for wire, reason in assembly.refused.items() if same_name(wire, name)), None):
         raise NotFoundError(f"the tool {name} is not served: {reason}")
     if any(same_name(wire, name) for wire in assembly.contested["tools"]):
@@ -70,16 +71,13 @@ def plugins_adding_later(host: Host) -> list[str]:
     return [plugin.origin.name for plugin in host.report.plugins if "tools" in getattr(plugin.instance, "offers", ())]
 
 
-def let_plugins_add_tools(
-    host: Host, inspect: Callable[[], None] = lambda: None, *, name: str | None = None, waits: bool
-) -> Mapping[str, Finding]:
+def let_plugins_add_tools(host: Host, name: str | None, *, waits: bool) -> Mapping[str, Finding]:
     """Start a loaded host without transports and stop it, so that plugins add their tools. Return what is missing.
 
     Without such plugins, the host is not started.
 
     Args:
         host: the host.
-        inspect: a function that is called while the host runs, after the plugins have added their tools.
         name: the tool that the command needs; None for all.
         waits: False to wait only as long as clients do.
     """
@@ -88,18 +86,14 @@ def let_plugins_add_tools(
         return {}
     try:
         with diverted():
-            return asyncio.run(_list_started(host, inspect, name, waits=waits))
+            return asyncio.run(_list_started(host, name, waits=waits))
     except MCPError as error:
         return {plugin: Finding("error", f"the host cannot start: {error}") for plugin in later}
 
 
-async def _list_started(
-    host: Host, inspect: Callable[[], None], name: str | None, *, waits: bool
-) -> Mapping[str, Finding]:
+async def _list_started(host: Host, name: str | None, *, waits: bool) -> Mapping[str, Finding]:
     async with host:
-        missing = await list_items(host, name, waits=waits)
-        inspect()
-        return missing
+        return await list_items(host, name, waits=waits)
 
 
 async def list_items(host: Host, name: str | None, *, waits: bool) -> Mapping[str, Finding]:
@@ -128,8 +122,3 @@ async def list_items(host: Host, name: str | None, *, waits: bool) -> Mapping[st
             unexplained = Finding("error", f"the items of {toolkit} are not available now")
             missing.setdefault(f"plugin:{plugin.origin.name}/{toolkit}", unexplained)
     return missing
-
-
-def find_unserved(assembly: Assembly, name: str) -> list[Unserved]:
-    """Return the unserved tools, resources and prompts with a name."""
-    return [item for item in assembly.unserved if same_name(item.name, name)]

@@ -114,6 +114,7 @@ def test_a_checkout_behind_its_own_editable_installation_is_not_reported(tmp_pat
     assert (states(done)["acme", "acme-kit"], "acme" in done.err) == ("on", False)
 
 
+@pytest.mark.needs("why")
 def test_the_rest_of_an_interrupted_uninstallation_is_ignored(tmp_path: Path) -> None:
     info = make_distribution(tmp_path / "site", "acme-kit", "1", ACME, {"acme_kit.py": KIT})
     rest = make_distribution(tmp_path / "site", "acme-kit", "0", ACME, {})

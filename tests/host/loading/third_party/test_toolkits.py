@@ -53,6 +53,7 @@ def test_installing_adds_tools_and_uninstalling_removes_them(tmp_path: Path) -> 
     assert tools() == []
 
 
+@pytest.mark.needs("why")
 @pytest.mark.parametrize(
     ("command", "config", "marks"),
     [

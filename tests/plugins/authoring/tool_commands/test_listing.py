@@ -40,7 +40,7 @@ def test_a_description_cannot_control_the_terminal(pegboard: Command) -> None:
     assert "é 日本\u3000語" in done.out
 
 
-@pytest.mark.needs("doctor")
+@pytest.mark.needs("doctor", "why")
 def test_tools_that_need_what_is_not_set_are_marked(pegboard: Command) -> None:
     env = {"DEMO_KEY": None}
     listed = {row[0]: row[1] for row in rows(pegboard("list", env=env).out)}
@@ -107,6 +107,7 @@ def test_a_tool_that_cannot_be_shown(name: str, message: str, pegboard: Command)
     assert pegboard("show", name) == (1, "", f"pegboard: {message}\n")
 
 
+@pytest.mark.needs("why")
 @pytest.mark.parametrize("line", ["list", "call demo_echo text=x", "why demo"])
 def test_commands_work_although_a_plugin_is_broken(line: str, pegboard: Command) -> None:
     pegboard.install("broken", BROKEN)

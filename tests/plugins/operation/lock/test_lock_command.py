@@ -79,6 +79,7 @@ def test_a_change_is_shown_and_served_once_it_is_accepted(shop: Command) -> None
     assert listed(shop, "--locked") == ["shop_find", "shop_pay"]
 
 
+@pytest.mark.needs("why")
 def test_an_unreliable_lock_is_refused_and_not_offered_for_acceptance(shop: Command) -> None:
     assert shop("lock", "--only", "shop").code == 3
     file = shop.folder / "pegboard.lock"
@@ -117,6 +118,7 @@ def test_programs_read_the_differences(shop: Command) -> None:
     assert shop("lock", "--check", "--json").data["differences"] == []
 
 
+@pytest.mark.needs("why")
 def test_commands_explain_what_the_lock_withholds(shop: Command) -> None:
     shop.install("shop", CHANGED)
     assert listed(shop) == ["shop_find", "shop_pay"]
@@ -196,6 +198,7 @@ def test_a_server_that_is_unavailable_at_its_first_lock_is_named(bare: Command) 
     assert (checked.code, checked.out) == (1, "? plugin:upstreams/notes: unavailable\n")
 
 
+@pytest.mark.needs("why")
 def test_a_check_passes_after_an_update_if_a_server_has_lost_its_items(bare: Command) -> None:
     section = scripted(bare.folder, tools("a"))
     bare.configure(sections=f"[plugins.upstreams.servers]\nnotes = {inline(section)}")
@@ -269,6 +272,7 @@ def test_a_lock_that_others_can_change_is_reported_once_and_not_fixed(section: s
     assert file.stat().st_mode & 0o777 == 0o666
 
 
+@pytest.mark.needs("why")
 def test_why_names_a_lock_that_cannot_be_read(pegboard: Command) -> None:
     pegboard.configure(sections='[plugins.upstreams.servers.far]\ncommand = "/none/server"')
     file = pegboard.write("{", "pegboard.lock")

@@ -120,7 +120,7 @@ def test_a_password_in_an_environment_is_not_shown() -> None:
     assert "canary" not in repr(ServerConfig.model_validate({"command": "a", "env": {"X": "canary"}}))
 
 
-@pytest.mark.needs("doctor", "tool_commands")
+@pytest.mark.needs("doctor", "tool_commands", "why")
 async def test_the_command_shows_each_server(tmp_path: Path) -> None:
     hidden = tool("hidden", description="hid\u200bden")
     server = scripted(tmp_path, {"tools/list": {"tools": [tool("search"), tool("files.read"), hidden]}})

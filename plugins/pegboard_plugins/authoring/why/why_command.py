@@ -1,0 +1,161 @@
+"""`pegboard why NAME`: the reason why a plugin, toolkit or tool is served or not."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import importlib_metadata
+
+from pegboard import Host, MCPError, NotFoundError
+from pegboard.plugin import CommandContext, Finding
+from pegboard.terminal import diverted, nearest, print_json, print_text, same_name
+
+
+def run_why(command: CommandContext) -> int:
+    """Print the state, and the reason for it, of each plugin, toolkit, tool and secret with the given name."""
+    host, name = command.host, command.options.name
+    details = command.plugin_details(host)
+    chosen = [detail for detail in details if same_name(detail["name"], name)]
+    stories = [*(_plugin_story(host, detail) for detail in chosen), *_tool_stories(command, name)]
+    stories += _secret_stories(details, name)
+    stories = stories or [*_absent_stories(host, details, name)] or [*_later_stories(command, name)]
+    if not stories:
+        raise _unknown(host, name)
+    if command.options.json:
+        print_json({"name": name, "plugins": chosen, "story": stories})
+    else:
+        print_text("\n".join(stories))
+    return 0
+
+
+def _plugin_story(host: Host, detail: Mapping[str, Any]) -> str:
+    source = f"{detail['distribution']} {detail['version']}".strip() or "the program itself"
+    lines = [f"{detail['kind']} {detail['name']}: {detail['state']}; {detail['reason']}"]
+    lines.append(f"  from {source}, {detail['target']}{_installed_from(host, detail)}")
+    if detail["tools"]:
+        lines.append(f"  tools: {', '.join(detail['tools'])}")
+    of = len(host.assembly.middleware)
+    lines += [
+        f"  middleware {link['name']}, {link['place']} of {of}, outermost first: {', '.join(link['wraps'])}"
+        for link in detail["middleware"]
+    ]
+    lines += [f"  secret {_secret_line(secret)}" for secret in detail["secrets"]]
+    lines += [f"  token of {token['provider']}: {', '.join(token['tools'])}" for token in detail["tokens"]]
+    for key, kind, noun in (("may_receive", "secrets", "secrets"), ("may_receive_tokens", "providers", "tokens")):
+        if detail[key] is not None:
+            place = host.config.source(("host", "toolkits", detail["name"], kind))
+            names = ", ".join(detail[key]) or "none"
+            lines.append(f"  may receive these {noun}: {names} ([host.toolkits.{detail['name']}] {kind}, {place})")
+    lines += [f"  problem, {problem['stage']}: {problem['message']}" for problem in detail["problems"]]
+    return "\n".join(lines)
+
+
+def _secret_line(secret: Mapping[str, Any]) -> str:
+    tools = f": {', '.join(secret['tools'])}" if secret["tools"] else ""
+    return f"{secret['name']}, {'set' if secret['set'] else 'not set'}, {secret['given']}{tools}"
+
+
+def _secret_stories(details: Sequence[Mapping[str, Any]], name: str) -> Iterator[str]:
+    """Yield the plugins and toolkits that receive a secret."""
+    for detail in details:
+        for secret in detail["secrets"]:
+            if secret["name"].casefold() == name.casefold():
+                yield f"{detail['kind']} {detail['name']} receives the secret {_secret_line(secret)}"
+
+
+def _installed_from(host: Host, detail: Mapping[str, Any]) -> str:
+    """Return the URL of a distribution that does not come from a package index (PEP 610)."""
+    installed = [choice.origin for choice in host.report.choices if choice.origin.entry_point is not None]
+    names = ("kind", "name", "distribution", "version")
+    if not any(all(getattr(origin, name) == detail[name] for name in names) for origin in installed):
+        return ""
+    try:
+        origin: Any = importlib_metadata.distribution(detail["distribution"]).origin
+        return f", installed from {origin.url}" if origin is not None else ""
+    except (ValueError, OSError, AttributeError):
+        return ", the record of its source (direct_url.json) cannot be read"
+
+
+def _tool_stories(command: CommandContext, name: str) -> Iterator[str]:
+    assembly = command.host.assembly
+    try:
+        bound = command.find_tool(command.host, name)
+    except NotFoundError:
+        pass
+    else:
+        tool, plugin = bound.tool, bound.origin.name
+        needs = bound.requirements.needs if bound.requirements else ()
+        toolkit = "" if tool.owner == plugin else f"the toolkit {tool.owner} of "
+        mark = f"; it needs {', '.join(needs)}" if needs else ""
+        yield f"tool {tool.name}: served; it comes from {toolkit}{plugin}{mark}"
+    unserved = [item for item in assembly.unserved if same_name(item.name, name)]
+    for item in unserved:
+        yield f"{item.kind[:-1]} {item.name}: not served; {item.reason}; it comes from {item.owner}"
+    for problem in assembly.problems:
+        if problem.message not in map(str, unserved) and any(
+            _names(quoted, name, problem.origin) for quoted in re.findall(r"'([^']*)'", problem.message)
+        ):
+            yield f"problem: {problem}"
+
+
+def _names(quoted: str, name: str, origin: object) -> bool:
+    """Return True if a name in a problem is the requested one, with or without its toolkit's name."""
+    return same_name(quoted, name) or same_name(f"{getattr(origin, 'name', '')}.{quoted}", name)
+
+
+def _absent_stories(host: Host, details: Sequence[Mapping[str, Any]], name: str) -> Iterator[str]:
+    """Yield the toolkits that did not load and may have a tool of that name."""
+    for detail in details:
+        if detail["kind"] == "toolkit" and detail["state"] != "on" and _may_have(detail["name"], name):
+            yield f"its tools are unknown because it did not load:\n{_plugin_story(host, detail)}"
+
+
+def _later_stories(command: CommandContext, name: str) -> Sequence[str]:
+    """Let plugins add their tools, and return what the running host and features know about a name then."""
+    later = _adding_later(command.host)
+    if not later or any(problem.fatal for problem in command.host.problems):
+        return ()
+    try:
+        with diverted():
+            return asyncio.run(_started_stories(command, name))
+    except MCPError as error:
+        problem = Finding("error", f"the host cannot start: {error}")
+        return [*_missing_stories(name, dict.fromkeys(later, problem))]
+
+
+async def _started_stories(command: CommandContext, name: str) -> list[str]:
+    async with command.host as host:
+        missing = await command.list_items(host)
+        if stories := [*_tool_stories(command, name)]:
+            return stories
+        known = [finding.message for check in command.checks(host, "why") for finding in check.run()]
+        return known or [*_missing_stories(name, missing)]
+
+
+def _missing_stories(name: str, missing: Mapping[str, Finding]) -> Iterator[str]:
+    """Yield the missing toolkits that may have a tool of that name."""
+    for owner, finding in missing.items():
+        if _may_have(owner.rpartition("/")[2], name):
+            yield f"its tools are unknown because {finding.message}"
+
+
+def _may_have(toolkit: str, name: str) -> bool:
+    """Return True if a name may be that of a tool of a toolkit."""
+    return any(same_name(name[: end.start()], toolkit) for end in re.finditer(r"[\s._:-]", name.strip()))
+
+
+def _adding_later(host: Host) -> list[str]:
+    """Return the plugins that add tools while the host runs."""
+    return [plugin.origin.name for plugin in host.report.plugins if "tools" in getattr(plugin.instance, "offers", ())]
+
+
+def _unknown(host: Host, name: str) -> NotFoundError:
+    names = [choice.origin.name for choice in host.report.choices] + list(host.assembly.tools)
+    close = nearest(name, names)
+    hint = f"; did you mean {close!r}?" if close else "; --file FILE adds the tools of a file"
+    later = ", ".join(_adding_later(host))
+    added = f"; tools of {later} are added while the host runs" if later else ""
+    return NotFoundError(f"{name!r} is not installed{hint}{added}", data={"suggestion": close})

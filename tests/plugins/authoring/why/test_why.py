@@ -1,0 +1,46 @@
+"""`pegboard why`."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from tests.support.command_line import Command
+
+BROKEN = "raise OSError('no such disk')\n"
+WRONG_TOOL = '''
+from pegboard import Toolkit
+kit = Toolkit("odd")
+
+@kit.tool
+def good() -> str:
+    """Work."""
+    return "good"
+
+@kit.tool
+def bad(a) -> str:
+    """Lack a type."""
+    return a
+'''
+PLUGIN = "from pegboard.plugin import Plugin\nclass ThePlugin(Plugin): pass\n"
+
+
+@pytest.mark.parametrize(
+    ("name", "host", "story"),
+    [
+        ("Demo", "", r"toolkit demo: on; installed.*\n  from demo-kit 4\.5\.6, demo_kit:kit\n  tools: .*demo_echo"),
+        ("broken", "", r"toolkit broken: failed; installed[^$]*problem, import: OSError: no such disk \(/\S+:1\)\n"),
+        ("acme", "", r"plugin acme: on; named by \[plugins\.acme\] \(hostconfig\.toml:4\)"),
+        ("scopes", "", r"middleware scopes, \d of \d, outermost first: (check|on_)"),
+        ("Demo.Write", "", "tool demo_write: not served; switched off by the settings of demo; it comes from demo\n"),
+        ("demo_echo", 'disabled_tools = ["Demo::E*"]', "tool demo_echo: not served; disabled by .*disabled_tools"),
+    ],
+)
+def test_why_tells_the_reason(name: str, host: str, story: str, pegboard: Command) -> None:
+    pegboard.install("broken", BROKEN)
+    pegboard.install("odd", WRONG_TOOL)
+    pegboard.install("acme", PLUGIN, group="pegboard.plugins", target="ThePlugin")
+    pegboard.configure(host, "[plugins.acme]\n[plugins.scopes]")
+    done = pegboard("why", name)
+    assert (done.code, bool(re.search(story, done.out))) == (0, True), done.out
