@@ -17,6 +17,7 @@ def desk(pegboard: Command) -> Command:
     return pegboard
 
 
+@pytest.mark.needs("tool_commands")
 def test_commands_of_a_group_get_what_they_need(desk: Command) -> None:
     wiped = desk.run(desk.arguments("desk", "wipe", "--fast"))
     assert (wiped.code, wiped.out) == (0, "wiped fast with a towel\nsettings: None, host imported: False\n")
@@ -27,6 +28,7 @@ def test_commands_of_a_group_get_what_they_need(desk: Command) -> None:
     assert "demo_echo" in desk("list").out, "a plugin cannot replace a command of pegboard"
 
 
+@pytest.mark.needs("tool_commands")
 def test_the_help_knows_the_commands(desk: Command) -> None:
     general = desk("--help")
     assert "desk look at the desk" in " ".join(general.out.split())

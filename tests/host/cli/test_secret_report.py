@@ -75,6 +75,7 @@ def test_the_secrets_of_a_toolkit_are_shown(weather: Command) -> None:
     assert weather("why", "weather_key", env=SECRETS).out == f"toolkit weather receives the secret {line}\n"
 
 
+@pytest.mark.needs("tool_commands")
 @pytest.mark.parametrize(
     ("names", "token", "tools"),
     [

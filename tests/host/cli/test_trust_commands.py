@@ -55,6 +55,7 @@ def test_a_program_that_serves_itself_requires_trust(opened: Opened) -> None:
     assert (done.code, "is not trusted" in done.err) == (3, True)
 
 
+@pytest.mark.needs("tool_commands")
 def test_trust_is_of_one_content_in_one_place_until_it_is_withdrawn(opened: Opened, tmp_path: Path) -> None:
     file = opened.write(HIDES)
     assert opened("config", "trust", "--json").data["file"] == str(file)
@@ -76,6 +77,7 @@ def test_trust_is_of_one_content_in_one_place_until_it_is_withdrawn(opened: Open
     assert opened("list").code == 3
 
 
+@pytest.mark.needs("tool_commands")
 def test_a_named_file_and_the_users_own_need_no_trust(opened: Opened, tmp_path: Path) -> None:
     file = opened.write(HIDES)
     assert opened("list", "--config", "hostconfig.toml").code == 0
@@ -96,6 +98,7 @@ def through_link(path: Path) -> None:
     path.symlink_to(target / "target.toml")
 
 
+@pytest.mark.needs("tool_commands")
 @pytest.mark.parametrize(
     ("change", "message"),
     [
@@ -143,6 +146,7 @@ def test_links_without_a_file_pipes_and_invalid_files_are_rejected(opened: Opene
         assert "not a regular file" in opened(*line.split()).err
 
 
+@pytest.mark.needs("tool_commands")
 @pytest.mark.parametrize("variables", [{"HOME": "."}, {"HOME": "", "XDG_CONFIG_HOME": "."}], ids=str)
 def test_a_relative_home_is_not_the_users_own_folder(variables: dict[str, str], opened: Opened) -> None:
     (opened.folder / "hostconfig.toml").unlink()
@@ -195,6 +199,7 @@ def test_names_of_keys_and_folders_cannot_forge_a_line(opened: Opened) -> None:
     assert 'tokens."github\\u000aFORGED"' in inside("config", "trust").out
 
 
+@pytest.mark.needs("tool_commands")
 def test_a_terminal_is_asked_once_and_after_an_edit_shows_the_changed_settings(opened: Opened) -> None:
     opened.write('[host]\ntitle = "old"\nuser = "ada"\n[plugins.http]\nhost = "0.0.0.0"\n')
     refused = opened("list", typed="n\n", terminal=(0, 2))
@@ -264,6 +269,7 @@ def use() -> str:
 """
 
 
+@pytest.mark.needs("tool_commands")
 def test_the_env_file_of_a_folder_is_read_once_the_folder_is_trusted(opened: Opened) -> None:
     opened.install("needy", NEEDY)
     (opened.folder / "hostconfig.toml").unlink()
@@ -294,7 +300,7 @@ def test_a_folder_that_is_too_wide_or_open_to_others_is_not_trusted(folder: str,
     assert (done.code, problem in done.err) == (3, True), done
 
 
-@pytest.mark.needs("secret")
+@pytest.mark.needs("secret", "tool_commands")
 def test_a_secret_is_set_beside_the_users_own_settings_without_a_configuration_file(opened: Opened) -> None:
     opened.install("needy", NEEDY)
     (opened.folder / "hostconfig.toml").unlink()
