@@ -7,14 +7,14 @@ from pegboard.exports import exports
 
 _HOMES = {
     ".aiohttp_exchange": "AiohttpExchange",
-    ".addresses": "ClientLimits Endpoint Program Stream",
+    ".addresses": "ClientLimits Endpoint MessageStream Program Stream",
     ".asked": "Asked QuestionHandler",
     ".http_auth": "HttpAuth LoginRequiredError",
     ".child_process": "ChildProcess start_process",
     ".client_errors": "ServerTimeoutError UnreachableError",
+    ".handshake": "ServerDescription",
     ".http_exchange": "HttpExchange HttpReply",
     ".reconnecting": "reconnect_delay",
-    ".server_stream": "MessageStream",
     ".oauth.authorization_code": """
         AuthorizationRequest authorization_request received_code scope_fields with_offline_access
     """,
@@ -33,7 +33,6 @@ _HOMES = {
     ".oauth.server_metadata": "ServerMetadata find_server",
     ".oauth.signature_keys": "SignatureKeys",
     ".oauth.token_endpoint": "is_access_token renewal_time",
-    ".server_description": "ServerDescription",
     ".task_calls": "TaskCancelledError WatchTask",
     ".wire_client": "Client",
 }

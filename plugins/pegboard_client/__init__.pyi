@@ -2,6 +2,7 @@
 from pegboard_client.addresses import (
     ClientLimits,
     Endpoint,
+    MessageStream,
     Program,
     Stream,
 )
@@ -19,6 +20,9 @@ from pegboard_client.child_process import (
 from pegboard_client.client_errors import (
     ServerTimeoutError,
     UnreachableError,
+)
+from pegboard_client.handshake import (
+    ServerDescription,
 )
 from pegboard_client.http_auth import (
     HttpAuth,
@@ -89,12 +93,6 @@ from pegboard_client.oauth.token_endpoint import (
 )
 from pegboard_client.reconnecting import (
     reconnect_delay,
-)
-from pegboard_client.server_description import (
-    ServerDescription,
-)
-from pegboard_client.server_stream import (
-    MessageStream,
 )
 from pegboard_client.task_calls import (
     TaskCancelledError,

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 from pegboard.types.callers import EMPTY
 from pegboard_client.http_auth import HttpAuth
 from pegboard_client.http_exchange import HttpExchange
-from pegboard_client.server_stream import MessageStream
 
 MAX_MESSAGE_BYTES = 32 * 1024 * 1024
 """The default limit of one message."""
@@ -102,6 +101,26 @@ class Program(NamedTuple):
     def label(self) -> str:
         """The name of the server in messages: the program. Arguments may contain secrets."""
         return self.command
+
+
+class MessageStream(Protocol):
+    """A connection to one server, such as the pipes of a process or a socket. It frames the messages."""
+
+    def send(self, message: bytes) -> None:
+        """Queue one JSON-RPC message without framing. Never block. If the stream is closed, drop the message."""
+
+    async def drain(self) -> None:
+        """Wait until the queue has room for more messages."""
+
+    def messages(self) -> AsyncIterator[bytes]:
+        """Yield the messages of the server until they end.
+
+        Raises:
+            TransportError: the server broke the framing or exceeded a limit.
+        """
+
+    async def close(self) -> None:
+        """Close the stream and release its resources."""
 
 
 class Stream(NamedTuple):

@@ -55,7 +55,8 @@ class AiohttpExchange:
             headers=_HEADERS,
             auto_decompress=False,  # a small body could expand to any size
         )
-        self._proxy_of = _no_proxy if public_only else cache(_environment_proxy)
+        # a proxy could reach addresses that are not public
+        self._proxy_of = (lambda url: None) if public_only else cache(_environment_proxy)
         self._target_url = ""
         self._target: DirectTarget | None = None
 
@@ -97,11 +98,6 @@ def _public_socket(address: aiohttp.AddrInfoType) -> socket.socket:
     if not is_public(str(address[4][0])):
         raise PermissionError(errno.EACCES, "the address is not public")
     return _lasting_socket(address)
-
-
-def _no_proxy(url: str) -> str | None:
-    """Return None: a proxy could reach addresses that are not public."""
-    return None
 
 
 def _environment_proxy(url: str) -> str | None:

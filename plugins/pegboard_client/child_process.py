@@ -10,6 +10,7 @@ import subprocess
 from asyncio.subprocess import Process, SubprocessStreamProtocol
 from collections.abc import AsyncIterator, Callable
 from contextlib import suppress
+from functools import partial
 
 from pegboard.errors import TransportError
 from pegboard.messages.texts import escape_invisible
@@ -59,7 +60,7 @@ class ChildProcess:
         self._message_bytes = message_bytes
         self._stdin = process.stdin
         self._stdout = process.stdout
-        self._take_line = command.stderr or _logger_of(command.label)
+        self._take_line = command.stderr or partial(logger.info, "%s: %s", command.label)
         self._last_words = ""
         self._exiting = asyncio.create_task(process.wait())
         self._draining = asyncio.create_task(_drain(process.stderr, self._take_stderr))
@@ -104,7 +105,7 @@ class ChildProcess:
         """End the process: close its input, wait, send SIGTERM to its group, wait, send SIGKILL."""
         self._stdin.close()
         # a process that waits for room in its output cannot exit
-        discarding = asyncio.get_running_loop().create_task(_drain(self._stdout, _ignore))
+        discarding = asyncio.get_running_loop().create_task(_drain(self._stdout, lambda line: None))
         try:
             if not await self._exits():
                 self._group.terminate()
@@ -177,13 +178,6 @@ async def start_process(command: Program, message_bytes: int = MAX_MESSAGE_BYTES
     return ChildProcess(command, process, group, message_bytes)
 
 
-def _logger_of(label: str) -> Callable[[str], None]:
-    def log(line: str) -> None:
-        logger.info("%s: %s", label, line)
-
-    return log
-
-
 async def _drain(stderr: asyncio.StreamReader, take: Callable[[str], None]) -> None:
     """Pass each line of standard error on. A long line arrives in parts."""
     rest = b""
@@ -195,10 +189,6 @@ async def _drain(stderr: asyncio.StreamReader, take: Callable[[str], None]) -> N
             _pass_line(line, take)
     if rest:
         _pass_line(rest, take)
-
-
-def _ignore(line: str) -> None:
-    """Drop a line of standard error."""
 
 
 def _pass_line(line: bytes, take: Callable[[str], None]) -> None:

@@ -1,17 +1,18 @@
-"""A request that waits for its response."""
+"""A request that waits for its response, and the time limits of the requests of one connection."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from contextvars import Context
+from math import inf
 from typing import Any, TypeAlias
 
 from pegboard.errors import ProtocolError
 from pegboard.wire.codec import encode
 from pegboard_client.asked import QuestionHandler
 from pegboard_client.client_errors import ConnectionLostError
-from pegboard_client.time_limits import TimeLimits
 
 Message: TypeAlias = dict[str, Any]
 TakeProgress: TypeAlias = Callable[[Message], None]
@@ -132,3 +133,43 @@ def result_in(response: Message, method: str, server: str) -> Message:
     if isinstance(error, dict) and type(error.get("code")) is int and isinstance(error.get("message"), str):
         raise ProtocolError(error["code"], error["message"], error.get("data"))
     raise ConnectionLostError(f"{server} sent an invalid response to {method}: it has neither a result nor an error")
+
+
+class TimeLimits:
+    """The timer of one connection. It wakes at the earliest end of a request, or earlier.
+
+    Args:
+        in_flight: the requests that wait for a response.
+    """
+
+    def __init__(self, in_flight: Mapping[int, InFlight]) -> None:
+        self._in_flight = in_flight
+        self._wakes = inf
+        self._timer: asyncio.TimerHandle | None = None
+
+    def watch(self, due: float) -> None:
+        """Wake at a time on the clock of the event loop, unless the timer wakes earlier."""
+        if due >= self._wakes:
+            return
+        self.close()
+        self._wakes = due
+        # without the variables of the request, which would stay in memory
+        self._timer = asyncio.get_running_loop().call_at(due, self._expire, context=Context())
+
+    def close(self) -> None:
+        """Stop the timer."""
+        self._wakes = inf
+        if self._timer is not None:
+            self._timer.cancel()
+
+    def _expire(self) -> None:
+        """End the requests that are due, and wake again for the next request."""
+        self._wakes = inf
+        now = asyncio.get_running_loop().time()
+        later = inf
+        for flight in self._in_flight.values():
+            if flight.due <= now:
+                flight.expire()
+            else:
+                later = min(later, flight.due)
+        self.watch(later)

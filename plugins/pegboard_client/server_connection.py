@@ -19,23 +19,23 @@ from pegboard_client.handshake import (
     PROBE_SECONDS,
     SESSIONS,
     STATELESS,
+    ServerDescription,
     SessionServerError,
     check_discovered,
+    description_in,
     refusal_of_discover,
     selected_revision,
     stateless_meta,
 )
-from pegboard_client.in_flight import InFlight, Message, Notified, TakeProgress, result_in
+from pegboard_client.in_flight import InFlight, Message, Notified, TakeProgress, TimeLimits, result_in
 from pegboard_client.incoming import Incoming
 from pegboard_client.listening import LIST_CHANGES
-from pegboard_client.server_description import ServerDescription, description_in
-from pegboard_client.time_limits import TimeLimits
 
 if TYPE_CHECKING:
+    from pegboard_client.addresses import MessageStream
     from pegboard_client.http_endpoint import HttpEndpoint
     from pegboard_client.http_exchange import HttpExchange
     from pegboard_client.http_session import SessionHttp
-    from pegboard_client.server_stream import MessageStream
 
 
 class RequestOptions(TypedDict, total=False):

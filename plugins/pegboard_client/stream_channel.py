@@ -8,12 +8,11 @@ from typing import Any
 
 from pegboard.errors import TransportError
 from pegboard.wire.codec import encode
-from pegboard_client.addresses import ClientLimits
+from pegboard_client.addresses import ClientLimits, MessageStream
 from pegboard_client.client_errors import UnreachableError
 from pegboard_client.in_flight import InFlight, Message
 from pegboard_client.incoming import Incoming
 from pegboard_client.json_reading import read_json, unreadable_response
-from pegboard_client.server_stream import MessageStream
 
 logger = logging.getLogger("pegboard.client")
 

@@ -12,12 +12,11 @@ from pegboard.errors import TransportError
 from pegboard.types.callers import EMPTY
 from pegboard_client.addresses import NORMAL_LIMITS, ClientLimits, Endpoint, Program, Stream
 from pegboard_client.asked import ANSWERED_BY_ASK, Asked, QuestionHandler
-from pegboard_client.handshake import SESSIONS, STATELESS
+from pegboard_client.handshake import SESSIONS, STATELESS, ServerDescription
 from pegboard_client.in_flight import Message
 from pegboard_client.incoming import Incoming, OnNotification
 from pegboard_client.listening import Listening
 from pegboard_client.server_connection import RequestOptions, ServerConnection
-from pegboard_client.server_description import ServerDescription
 from pegboard_client.task_calls import WatchTask, finished, with_tasks
 
 
