@@ -72,11 +72,9 @@ from pegboard_testing.contracts.store_contracts import (
     EventStoreContract,
     SessionStoreContract,
 )
-from pegboard_testing.contracts.stream_clients import (
+from pegboard_testing.contracts.transport_contract import (
     FarEnd,
     Lines,
-)
-from pegboard_testing.contracts.transport_contract import (
     TransportContract,
 )
 from pegboard_testing.effects import (

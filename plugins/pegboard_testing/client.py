@@ -14,8 +14,7 @@ from pegboard_client.asked import Asked
 from pegboard_client.in_flight import Message
 from pegboard_testing.client_results import CallResult, PromptGiven, ReadResult
 from pegboard_testing.in_memory_host import Observed
-from pegboard_testing.memory_stream import Traffic
-from pegboard_testing.protocol_client import ProtocolClient
+from pegboard_testing.protocol_client import ProtocolClient, Traffic
 from pegboard_testing.replay import Replay
 from pegboard_testing.snapshots import Definitions
 

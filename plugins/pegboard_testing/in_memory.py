@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Collection, Mapping, Sequence
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import Any, NoReturn
 
 from pegboard.host import Host
 from pegboard.types.callers import Authorization, Caller
@@ -14,9 +14,7 @@ from pegboard_testing.answers import ALL_CAPABILITIES, Answering, answers_from
 from pegboard_testing.client import TestClient
 from pegboard_testing.in_memory_host import ConnectOptions, Kit, Observed, Overrides, check_overrides, in_memory_host
 from pegboard_testing.protocol_client import ProtocolClient
-
-if TYPE_CHECKING:
-    from pegboard_testing.sync_client import PlainClient
+from pegboard_testing.sync_client import PlainClient, new_runner
 
 
 class connect:  # noqa: N801 - it is used like a function
@@ -125,8 +123,6 @@ class connect:  # noqa: N801 - it is used like a function
         await self._living
 
     def __enter__(self) -> PlainClient:
-        from pegboard_testing.sync_client import PlainClient, new_runner
-
         runner = new_runner()
         try:
             client = runner.run(self.__aenter__())

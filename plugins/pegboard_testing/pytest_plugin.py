@@ -89,11 +89,20 @@ def _path(request: pytest.FixtureRequest, name: str | None) -> Path:
 
 
 def _definitions(subject: Any) -> Definitions:
-    from pegboard_testing.client import TestClient
-    from pegboard_testing.sync_client import PlainClient, kit_definitions
+    from concurrent.futures import ThreadPoolExecutor
+
+    from pegboard_testing import PlainClient, TestClient, connect
 
     if isinstance(subject, TestClient):
         raise TypeError("write pegboard_snapshot(await client.definitions())")
     if isinstance(subject, Mapping):
         return subject
-    return subject.definitions() if isinstance(subject, PlainClient) else kit_definitions(subject)
+    if isinstance(subject, PlainClient):
+        return subject.definitions()
+
+    def look() -> Definitions:
+        with connect(subject) as client:
+            return client.definitions()
+
+    with ThreadPoolExecutor(1) as threads:  # the loop of the test may run in this thread
+        return threads.submit(look).result()

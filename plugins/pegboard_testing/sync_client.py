@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Coroutine, Mapping
-from concurrent.futures import ThreadPoolExecutor
 from typing import Any, TypeVar
 
 from pegboard.types.callers import EMPTY
@@ -12,7 +11,6 @@ from pegboard.types.calls import Completion
 from pegboard_client.in_flight import Message
 from pegboard_testing.client import ClientRecords, TestClient
 from pegboard_testing.client_results import CallResult, PromptGiven, ReadResult
-from pegboard_testing.in_memory_host import Kit
 from pegboard_testing.snapshots import Definitions
 
 T = TypeVar("T")
@@ -29,18 +27,6 @@ def new_runner() -> asyncio.Runner:
     except RuntimeError:
         return asyncio.Runner(loop_factory=asyncio.new_event_loop)
     raise RuntimeError("an event loop is running: write `async with connect(...)`")
-
-
-def kit_definitions(kit: Kit) -> Definitions:
-    """Return the definitions of a kit that needs no settings. In a running loop, use another thread."""
-    from pegboard_testing.in_memory import connect
-
-    def look() -> Definitions:
-        with connect(kit) as client:
-            return client.definitions()
-
-    with ThreadPoolExecutor(1) as threads:
-        return threads.submit(look).result()
 
 
 class PlainClient(ClientRecords):

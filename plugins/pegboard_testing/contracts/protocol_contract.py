@@ -15,7 +15,7 @@ from pegboard.types.callers import ANONYMOUS, LOCAL, Caller
 from pegboard.types.catalogue import Tool
 from pegboard_testing.contracts.contract import Contract, rule
 from pegboard_testing.in_memory_host import ConnectOptions, Observed, in_memory_host
-from pegboard_testing.memory_stream import MemoryConnection
+from pegboard_testing.protocol_client import MemoryConnection
 
 ANSWER, FAIL, WAIT = "contract_answer", "contract_fail", "contract_wait"
 """The tools of the host. None of them has arguments."""
