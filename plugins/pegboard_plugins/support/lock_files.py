@@ -7,7 +7,7 @@ import os
 import stat
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from pydantic_core import from_json
 
@@ -22,7 +22,6 @@ from pegboard_plugins.support.catalogue_lock import (
     LockedOwner,
     LockFileError,
 )
-from pegboard_plugins.support.json_types import Each, wrong_type
 
 LOCK_FILE_NAME = "pegboard.lock"
 MAX_LOCK_BYTES = 64 * 1024 * 1024
@@ -88,6 +87,49 @@ def _data(path: Path) -> bytes:
 def _without_waiting(path: str, flags: int) -> int:
     """Open a file without waiting for the writer of a pipe."""
     return os.open(path, flags | getattr(os, "O_NONBLOCK", 0))
+
+
+# --- The types of values in JSON that other programs may have changed.
+
+
+_WORDS: Mapping[type, str] = {str: "a string", list: "a list of strings", dict: "an object"}
+
+
+class Each(NamedTuple):
+    """The type of an object whose members all have one type, whatever their names."""
+
+    type: Any
+
+
+class WrongType(NamedTuple):
+    """A value of a wrong type.
+
+    Attributes:
+        path: the names of the members that lead to it.
+        problem: the type that it must have, as a clause such as "must be a string".
+    """
+
+    path: tuple[str, ...]
+    problem: str
+
+
+def wrong_type(value: Any, expected: Any) -> WrongType | None:
+    """Return the first value of a wrong type, or None.
+
+    Args:
+        value: the value.
+        expected: its type: `str`, `list` for a list of strings, `dict` for any object, `Each`, or the types of the
+            members of an object, all of which may be missing.
+    """
+    kind: Any = expected if isinstance(expected, type) else dict
+    if type(value) is not kind or (kind is list and not all(type(item) is str for item in value)):
+        return WrongType((), f"must be {_WORDS[kind]}")
+    if isinstance(expected, Each):
+        expected = dict.fromkeys(value, expected.type)
+    for name, member in expected.items() if isinstance(expected, Mapping) else ():
+        if name in value and (wrong := wrong_type(value[name], member)) is not None:
+            return WrongType((name, *wrong.path), wrong.problem)
+    return None
 
 
 # --- Reading of the text of a lock file.

@@ -22,7 +22,6 @@ from pegboard.terminal import (
     show_progress,
 )
 from pegboard_plugins.authoring.dev.served_file import FileVersion, ServedFile
-from pegboard_plugins.servers.other_servers.other_server_output import print_lists, print_shown
 from pegboard_plugins.servers.other_servers.server_items import (
     Item,
     are_unsuitable,
@@ -31,6 +30,8 @@ from pegboard_plugins.servers.other_servers.server_items import (
     has_failed,
     parameters_hint,
     print_called,
+    print_lists,
+    print_shown,
 )
 
 PROMPT_COMMANDS: Mapping[str, tuple[str, str]] = {

@@ -29,8 +29,8 @@ from pegboard_plugins.operation.lock.canonical import digest_of
 from pegboard_plugins.operation.lock.definition_objects import HOST_MEMBERS, host_options
 from pegboard_plugins.operation.lock.verification import unlocked_reason
 from pegboard_plugins.support.catalogue_lock import CatalogueLock, LockedDefinition, LockedOwner
-from pegboard_plugins.support.json_types import wrong_type
 from pegboard_plugins.support.jsonrpc import INVALID_PARAMS
+from pegboard_plugins.support.lock_files import wrong_type
 
 logger = logging.getLogger("pegboard.plugins.lock")
 

@@ -24,7 +24,6 @@ from pegboard.terminal import (
     show_progress,
 )
 from pegboard_client import Asked, Client, Endpoint, LoginRequiredError, OAuth, Program, QuestionHandler
-from pegboard_plugins.servers.other_servers.other_server_output import print_lists, print_shown
 from pegboard_plugins.servers.other_servers.server_items import (
     Item,
     are_unsuitable,
@@ -34,6 +33,8 @@ from pegboard_plugins.servers.other_servers.server_items import (
     lists_of,
     parameters_hint,
     print_called,
+    print_lists,
+    print_shown,
 )
 from pegboard_plugins.servers.other_servers.server_options import check_server_options
 from pegboard_plugins.support.jsonrpc import INVALID_PARAMS, METHOD_NOT_FOUND

@@ -17,8 +17,7 @@ import pytest
 from pegboard.plugin import CommandContext
 from pegboard_client.addresses import MAX_REQUEST_SECONDS
 from pegboard_plugins.servers.other_servers import other_server
-from pegboard_plugins.servers.other_servers.other_server_output import print_shown
-from pegboard_plugins.servers.other_servers.server_items import call_named
+from pegboard_plugins.servers.other_servers.server_items import call_named, print_shown
 from tests.pegboard_client.scripted import Got, scripted_http, session, whole
 from tests.support.command_line import Command
 from tests.support.forks import Done
