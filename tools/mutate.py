@@ -80,7 +80,7 @@ TARGETS: dict[str, tuple[str, list[str]]] = {
             f"plugins/pegboard_plugins/protocols/worker/{name}.py",
             [f"plugins/protocols/worker/test_{tests}" for tests in ("captures", "handlers", "changes")],
         )
-        for name in ("call_responses", "contents", "handlers", "request_bodies", "tool_definitions")
+        for name in ("call_responses", "handlers", "request_bodies", "tool_definitions")
     },
     "fair_limit": ("plugins/pegboard_plugins/support/fair_limit.py", ["plugins/support/test_fair_limit"]),
     "auth_token": ("plugins/pegboard_plugins/auth/auth_token/__init__.py", ["plugins/auth/auth_token/test_auth_token"]),

@@ -8,14 +8,12 @@ from datetime import UTC, datetime
 from hashlib import sha256
 from secrets import token_hex
 from time import time
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from pegboard.plugin import Record, RecordStore, encode
 from pegboard.types import Call, Caller, Client, EmbeddedOutcome, RawResult, Round
 from pegboard_plugins.protocols.mcp.jsonrpc_messages import EMPTY
-
-if TYPE_CHECKING:
-    from pegboard_plugins.protocols.mcp.sealing import Sealer
+from pegboard_plugins.protocols.mcp.sealing import Sealer
 
 KIND = "tasks"
 STATE_VERSION = "v1."

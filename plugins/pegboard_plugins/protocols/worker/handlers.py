@@ -9,8 +9,7 @@ from typing import Any, NamedTuple
 from pegboard import NotFoundError, ResourceResult
 from pegboard.plugin import ProtocolContext, encode, redacted
 from pegboard.types import Call, Change, Client, Failure, Listing, Outcome, Request, Response, Supplied, Tool
-from pegboard_plugins.protocols.worker.call_responses import CallResponses
-from pegboard_plugins.protocols.worker.contents import listed_resource, resource_contents
+from pegboard_plugins.protocols.worker.call_responses import call_response, listed_resource, resource_contents
 from pegboard_plugins.protocols.worker.jwt_authenticator import ENGINE
 from pegboard_plugins.protocols.worker.request_bodies import (
     InvalidBodyError,
@@ -47,7 +46,6 @@ class WorkerHandlers:
 
     def __init__(self, config: WorkerConfig) -> None:
         self._config = config
-        self._responses = CallResponses(config)
         self._index: ToolIndex | None = None
         self._changes = 0
         self._watching = False
@@ -72,22 +70,13 @@ class WorkerHandlers:
             return await self._unknown(body, request, host)
         supplied = body.context.supplied(lenient=not self._config.check_requirements)
         log = CallLog(tool)
-        call = Call(
-            "tools/call",
-            {"name": tool.name, "arguments": body.inputs or {}},
-            caller=request.caller,
-            client=_CLIENT,
-            request_id=body.execution_id,
-            notify=log.receive,
-            headers=request.headers,
-            supplied=supplied,
-            peer=request.peer,
-            transport="http",
-        )
+        call = _call("tools/call", {"name": tool.name, "arguments": body.inputs or {}}, request)
         started = time.perf_counter()
-        outcome = await host.dispatch(call)
+        outcome = await host.dispatch(
+            call._replace(request_id=body.execution_id, notify=log.receive, supplied=supplied)
+        )
         duration = (time.perf_counter() - started) * 1000
-        return _json(self._responses.response(tool, outcome, body.execution_id, duration, log.entries))
+        return _json(call_response(self._config, tool, outcome, body.execution_id, duration, log.entries or None))
 
     async def list_resources(self, request: Request, host: ProtocolContext) -> Response:
         """Handle `POST /worker/resources/list`: return one page of resources."""
@@ -227,12 +216,12 @@ class CallLog:
     """The log of one call.
 
     Attributes:
-        entries: the messages in order, or None if there are none.
+        entries: the messages in order.
     """
 
     def __init__(self, tool: Tool) -> None:
         self._name = tool.name
-        self._entries: list[dict[str, Any]] = []
+        self.entries: list[dict[str, Any]] = []
         notice, self._repeated = deprecation(tool)
         if notice is not None:
             self._add(notice, "warning", "deprecation")
@@ -244,13 +233,8 @@ class CallLog:
         elif method == "notifications/progress" and params.get("message"):
             self._add(params["message"], "info")
 
-    @property
-    def entries(self) -> list[dict[str, Any]] | None:
-        """The messages in order, or None if there are none."""
-        return self._entries or None
-
     def _add(self, message: str, level: str, subtype: str | None = None) -> None:
-        self._entries.append({"message": redacted(message), "level": level, "subtype": subtype})
+        self.entries.append({"message": redacted(message), "level": level, "subtype": subtype})
 
 
 def _text(data: Any) -> str:

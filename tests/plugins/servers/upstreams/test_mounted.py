@@ -14,7 +14,7 @@ from pegboard import Context, Toolkit
 from pegboard.plugin import Bus, ProtocolError, TransportError
 from pegboard.types import Caller
 from pegboard_client import Asked
-from pegboard_plugins.protocols.worker.call_responses import CallResponses
+from pegboard_plugins.protocols.worker.call_responses import call_response
 from pegboard_plugins.protocols.worker.settings import WorkerConfig
 from pegboard_plugins.protocols.worker.tool_definitions import tool_definition
 from pegboard_plugins.servers.upstreams import resource_updates
@@ -204,9 +204,9 @@ async def test_a_mounted_tool_is_called_over_the_worker_protocol() -> None:
         tool = client.host.assembly.tools["far_text"].tool
         described = tool_definition(tool)
         assert (described["fully_qualified_name"], described["toolkit"]["name"]) == ("Far.Text", "Far")
-        responses = CallResponses(WorkerConfig(auth_disabled=True))
+        config = WorkerConfig(auth_disabled=True)
         outcomes = [await call(client.host, f"far_{name}") for name in ("text", "failed")]
-        succeeded, failed = (responses.response(tool, outcome, None, 1, None)["output"] for outcome in outcomes)
+        succeeded, failed = (call_response(config, tool, outcome, None, 1, None)["output"] for outcome in outcomes)
         assert succeeded["value"] == "said"
         assert "tired" in failed["error"]["message"]
 

@@ -5,12 +5,9 @@ from __future__ import annotations
 import time
 from collections import Counter, OrderedDict
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING
 
 from pegboard.plugin import EventStore, SessionStore
-
-if TYPE_CHECKING:
-    from pegboard_plugins.protocols.mcp.settings import McpConfig
+from pegboard_plugins.protocols.mcp.settings import McpConfig
 
 _Session = tuple[str, Mapping[str, bytes], float]
 """The owner of a session, its fields, and the time of its last use."""
@@ -111,13 +108,6 @@ class _Events:
         self.size = 0
         self.used = 0.0
 
-    def drop_oldest(self) -> int:
-        """Drop the oldest message and return its size in bytes."""
-        _, message = self.messages.pop(0)
-        freed = len(message) + _MESSAGE_OVERHEAD_BYTES
-        self.size -= freed
-        return freed
-
 
 _MESSAGE_OVERHEAD_BYTES = 100
 """The approximate memory of a message besides its data."""
@@ -188,9 +178,8 @@ class MemoryEventStore(EventStore):
 
     def _shrink(self, key: StreamKey) -> None:
         events = self._kept[key]
-        freed = events.drop_oldest()
-        self._size -= freed
-        self._sizes[key[0]] -= freed
+        _, message = events.messages.pop(0)
+        self._grow(key[0], events, -len(message) - _MESSAGE_OVERHEAD_BYTES)
         if not events.messages:
             self._drop(key)
 

@@ -6,16 +6,13 @@ Such a session does not change. It ends at a fixed time, and any process with th
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
 
 from pegboard.plugin import ProtocolError, SessionStore, encode
 from pegboard_plugins.protocols.mcp.http.http_sessions import HttpSessions
 from pegboard_plugins.protocols.mcp.http.session_record import RECORD, SessionRecord, members_of
 from pegboard_plugins.protocols.mcp.sealing import STATE_VERSION, Sealer
+from pegboard_plugins.protocols.mcp.settings import McpConfig
 from pegboard_plugins.support.jsonrpc import INVALID_PARAMS
-
-if TYPE_CHECKING:
-    from pegboard_plugins.protocols.mcp.settings import McpConfig
 
 MAX_ID_BYTES = 4096
 """The longest id. Clients send it with each request, and proxies limit the size of header fields."""
