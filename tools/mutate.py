@@ -94,7 +94,6 @@ TARGETS: dict[str, tuple[str, list[str]]] = {
             "conversions": "settings introspection",
             "documents": "settings keys introspection",
             "introspection": "introspection",
-            "introspection_queue": "introspection",
             "jwt_verifier": "token_authenticator keys jwt_verifier",
             "keys": "token_authenticator keys jwt_verifier",
             "settings": "settings introspection",

@@ -5,8 +5,13 @@ from __future__ import annotations
 import pytest
 
 from pegboard.config import HostSection
-from pegboard_plugins.auth.resource_server.introspection import MAX_CONCURRENT, MAX_CONCURRENT_PER_PEER
-from pegboard_plugins.auth.resource_server.introspection_queue import MAX_ASKED, MAX_ASKED_PER_PEER, REFUSED_SECONDS
+from pegboard_plugins.auth.resource_server.introspection import (
+    MAX_ASKED,
+    MAX_ASKED_PER_PEER,
+    MAX_CONCURRENT,
+    MAX_CONCURRENT_PER_PEER,
+    REFUSED_SECONDS,
+)
 from pegboard_plugins.auth.resource_server.settings import ResourceServerConfig
 from pegboard_plugins.support.refusal_log import MAX_LINES
 from pegboard_plugins.support.secret_strength import SECRET_BYTES

@@ -9,19 +9,16 @@ from hashlib import sha256
 from hmac import compare_digest
 from secrets import token_urlsafe
 from time import time
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from urllib.parse import parse_qsl
 
 from pegboard.plugin import ProtocolContext, encode
 from pegboard.types import Caller, Request, Response
 from pegboard_plugins.auth.login.grant_store import GrantStore, LoginGrant
 from pegboard_plugins.auth.login.login_clients import LoginClients, client_label
-from pegboard_plugins.auth.login.login_signing import ACCESS_KIND, CODE_KIND, REFRESH_KIND
+from pegboard_plugins.auth.login.login_signing import ACCESS_KIND, CODE_KIND, REFRESH_KIND, LoginSigner
+from pegboard_plugins.auth.login.settings import LoginConfig
 from pegboard_plugins.support.refusal_log import RefusalLog
-
-if TYPE_CHECKING:
-    from pegboard_plugins.auth.login.login_signing import LoginSigner
-    from pegboard_plugins.auth.login.settings import LoginConfig
 
 MAX_FORM_FIELDS = 20
 _NO_STORE = {"Cache-Control": "no-store"}

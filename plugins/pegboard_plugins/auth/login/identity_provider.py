@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from secrets import token_urlsafe
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeGuard
+from typing import Any, NamedTuple, TypeGuard
 
 from pegboard_client import (
     AuthorizationRequest,
@@ -23,11 +23,8 @@ from pegboard_client import (
     received_code,
 )
 from pegboard_plugins.auth.login.login_metadata import CALLBACK
-from pegboard_plugins.auth.login.settings import GITHUB, Person
+from pegboard_plugins.auth.login.settings import GITHUB, LoginConfig, Person
 from pegboard_plugins.support.issuer_requests import IssuerRequests
-
-if TYPE_CHECKING:
-    from pegboard_plugins.auth.login.settings import LoginConfig
 
 OPENID_SCOPES: tuple[str, ...] = ("openid", "email", "profile")
 GITHUB_SCOPES: tuple[str, ...] = ("read:org",)

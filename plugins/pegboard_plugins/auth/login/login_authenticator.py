@@ -5,38 +5,22 @@ from __future__ import annotations
 import logging
 from time import time
 from types import MappingProxyType
-from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import urlsplit
 
 from pegboard.plugin import Authenticator
 from pegboard.types import Caller, Request, Response
+from pegboard_plugins.auth.login.grant_store import GrantStore
 from pegboard_plugins.auth.login.login_metadata import resource_metadata_url
-from pegboard_plugins.auth.login.login_signing import ACCESS_KIND, LoginStateError
+from pegboard_plugins.auth.login.login_signing import ACCESS_KIND, LoginSigner, LoginStateError
+from pegboard_plugins.auth.login.settings import LoginConfig
 from pegboard_plugins.support.bearer import BearerScheme
 from pegboard_plugins.support.latest_entries import LatestEntries
-
-if TYPE_CHECKING:
-    from pegboard_plugins.auth.login.grant_store import GrantStore
-    from pegboard_plugins.auth.login.login_signing import LoginSigner
-    from pegboard_plugins.auth.login.settings import LoginConfig
 
 logger = logging.getLogger("pegboard.plugins.login")
 
 MAX_KNOWN_CALLERS = 10_000
 """The limit of the tokens that are remembered."""
 _UNAVAILABLE = Response(503, b"Logins cannot be checked at the moment.\n", "text/plain", {"Retry-After": "5"})
-
-
-class KnownCaller(NamedTuple):
-    """The caller of a token.
-
-    Attributes:
-        caller: the caller.
-        until: the time until which the token is not checked again, in seconds since 1970.
-    """
-
-    caller: Caller
-    until: float
 
 
 class LoginAuthenticator(Authenticator):
@@ -59,7 +43,8 @@ class LoginAuthenticator(Authenticator):
         self._config = config
         self._signer = signer
         self._grants = grants
-        self._known: LatestEntries[bytes, KnownCaller] = LatestEntries(MAX_KNOWN_CALLERS)
+        # each with the time until which its token is not checked again, in seconds since 1970
+        self._known: LatestEntries[bytes, tuple[Caller, float]] = LatestEntries(MAX_KNOWN_CALLERS)
         scope = {"scope": " ".join(config.challenge_scopes)} if config.challenge_scopes else {}
         self._scheme = BearerScheme({"resource_metadata": resource_metadata_url(config), **scope})
 
@@ -73,9 +58,9 @@ class LoginAuthenticator(Authenticator):
         if isinstance(token, Response):
             return token
         digest = self._scheme.digest(token)
-        entry = self._known.get(digest)
-        if entry is not None and entry.until > time():
-            return entry.caller
+        known, until = self._known.get(digest, (None, 0.0))
+        if known is not None and until > time():
+            return known
         self._known.pop(digest, None)
         try:
             caller = await self._caller(token)
@@ -84,14 +69,16 @@ class LoginAuthenticator(Authenticator):
         if caller is None:
             return self._scheme.invalid("The token is invalid or has expired.")
         until = min(caller.expires_at or 0.0, time() + self._config.checked_seconds)
-        self._known.keep(digest, KnownCaller(caller=caller, until=until))
+        self._known.keep(digest, (caller, until))
         return caller
 
     def known_caller(self, request: Request) -> Caller | None:
         """Return the caller of a token that was checked recently."""
         token = self._scheme.token(request)
-        entry = None if isinstance(token, Response) else self._known.get(self._scheme.digest(token))
-        return entry.caller if entry is not None and entry.until > time() else None
+        if isinstance(token, Response):
+            return None
+        known, until = self._known.get(self._scheme.digest(token), (None, 0.0))
+        return known if until > time() else None
 
     async def admits(self, caller: Caller) -> bool:
         """Return False if the login of a caller has ended, or the settings no longer allow the person or the scopes."""

@@ -9,19 +9,16 @@ import asyncio
 from collections.abc import Mapping
 from hashlib import sha256
 from time import time
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 from urllib.parse import SplitResult, urlsplit
 
 from pegboard.plugin import ProtocolContext, decode, encode
 from pegboard.types import Request, Response
 from pegboard_client import AiohttpExchange, HttpExchange, JsonRequests, LoginFailedError, names_this_machine
-from pegboard_plugins.auth.login.login_signing import CLIENT_KIND
+from pegboard_plugins.auth.login.login_signing import CLIENT_KIND, LoginSigner
+from pegboard_plugins.auth.login.settings import LoginConfig
 from pegboard_plugins.support.fair_limit import FairLimit, peer_network
 from pegboard_plugins.support.latest_entries import LatestEntries
-
-if TYPE_CHECKING:
-    from pegboard_plugins.auth.login.login_signing import LoginSigner
-    from pegboard_plugins.auth.login.settings import LoginConfig
 
 MAX_REDIRECT_URIS = 10
 MAX_REDIRECT_URI_CHARACTERS = 500

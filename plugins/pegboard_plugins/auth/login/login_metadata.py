@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from urllib.parse import urlsplit
 
-if TYPE_CHECKING:
-    from pegboard_plugins.auth.login.settings import LoginConfig
+from pegboard_plugins.auth.login.settings import LoginConfig
 
 RESOURCE_PATH = "/.well-known/oauth-protected-resource"
 SERVER_PATH = "/.well-known/oauth-authorization-server"

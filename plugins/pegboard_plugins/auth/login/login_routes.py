@@ -7,13 +7,12 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from hmac import compare_digest
 from html import escape
 from secrets import token_urlsafe
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, TypeAlias
 
 from pegboard.plugin import ProtocolContext, Route, encode
 from pegboard.types import Request, Response
 from pegboard_client import PAGE_HEADERS, LoginFailedError, ServerUnavailableError, browser_page
-from pegboard_plugins.auth.login.authorization_pages import AuthorizationPages
-from pegboard_plugins.auth.login.consent_page import error_page
+from pegboard_plugins.auth.login.authorization_pages import AuthorizationPages, error_page
 from pegboard_plugins.auth.login.grant_store import GrantStore, LoginGrant
 from pegboard_plugins.auth.login.grant_tokens import GrantRefusedError, GrantTokens, form_fields
 from pegboard_plugins.auth.login.identity_provider import IdentityProvider, ProviderLogin
@@ -33,13 +32,10 @@ from pegboard_plugins.auth.login.login_metadata import (
     resource_metadata_path,
     server_metadata,
 )
-from pegboard_plugins.auth.login.login_signing import PROGRAMS_KIND, LoginStateError
+from pegboard_plugins.auth.login.login_signing import PROGRAMS_KIND, LoginSigner, LoginStateError
+from pegboard_plugins.auth.login.settings import LoginConfig
 from pegboard_plugins.support.own_page import own_page
 from pegboard_plugins.support.request_cookies import request_cookies
-
-if TYPE_CHECKING:
-    from pegboard_plugins.auth.login.login_signing import LoginSigner
-    from pegboard_plugins.auth.login.settings import LoginConfig
 
 logger = logging.getLogger("pegboard.plugins.login")
 

@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from functools import cached_property
 from secrets import token_hex
 from time import time
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import jwt
 from cryptography.hazmat.primitives.hashes import SHA256
@@ -19,10 +19,8 @@ from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 
 from pegboard import ToolRuntimeError
 from pegboard.plugin import StateFiles
+from pegboard_plugins.auth.login.settings import LoginConfig
 from pegboard_plugins.support.secret_strength import SECRET_BYTES, is_weak_secret
-
-if TYPE_CHECKING:
-    from pegboard_plugins.auth.login.settings import LoginConfig
 
 ACCESS_KIND = "at+jwt"
 REFRESH_KIND = "login-refresh+jwt"

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from pegboard.types import Caller
 from pegboard_plugins.auth.resource_server.conversions import canonical_url, with_implied
+from pegboard_plugins.auth.resource_server.settings import ResourceServerConfig
 from pegboard_plugins.support.bearer import is_scope
-
-if TYPE_CHECKING:
-    from pegboard_plugins.auth.resource_server.settings import ResourceServerConfig
 
 MAX_TIMESTAMP_SECONDS = 1e12
 """The latest time that a token may contain, in seconds since 1970."""

@@ -9,13 +9,11 @@ import asyncio
 import json
 from collections.abc import Mapping
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from urllib.parse import urlsplit
 
 from pegboard_plugins.auth.resource_server.conversions import is_on_this_machine, url_problem
-
-if TYPE_CHECKING:
-    from pegboard_plugins.auth.resource_server.settings import AuthorizationServer
+from pegboard_plugins.auth.resource_server.settings import AuthorizationServer
 
 NOTHING: Mapping[str, str] = MappingProxyType({})
 MAX_DOCUMENT_BYTES = 256 * 1024

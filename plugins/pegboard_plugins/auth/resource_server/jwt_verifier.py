@@ -7,7 +7,7 @@ from base64 import b64decode
 from collections.abc import Iterable, Mapping
 from functools import partial
 from time import time
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from pegboard_plugins.auth.resource_server.claims import (
     MAX_TIMESTAMP_SECONDS,
@@ -20,9 +20,7 @@ from pegboard_plugins.auth.resource_server.claims import (
 from pegboard_plugins.auth.resource_server.conversions import canonical_url
 from pegboard_plugins.auth.resource_server.documents import fetch_keys
 from pegboard_plugins.auth.resource_server.keys import KeySet
-
-if TYPE_CHECKING:
-    from pegboard_plugins.auth.resource_server.settings import AuthorizationServer, ResourceServerConfig
+from pegboard_plugins.auth.resource_server.settings import AuthorizationServer, ResourceServerConfig
 
 
 def unverified(token: str) -> tuple[Mapping[str, Any], Mapping[str, Any]] | None:

@@ -11,11 +11,10 @@ from typing import TYPE_CHECKING, Any
 from pegboard_client import SignatureKeys
 from pegboard_plugins.auth.resource_server.claims import CheckUnavailableError
 from pegboard_plugins.auth.resource_server.documents import FetchError
+from pegboard_plugins.auth.resource_server.settings import ResourceServerConfig
 
 if TYPE_CHECKING:
     from jwt import PyJWK
-
-    from pegboard_plugins.auth.resource_server.settings import ResourceServerConfig
 
 logger = logging.getLogger("pegboard.plugins.resource_server")
 

@@ -8,21 +8,17 @@ from __future__ import annotations
 import logging
 from collections.abc import Sequence
 from time import time
-from typing import TYPE_CHECKING
 
 from pegboard.plugin import Authenticator
 from pegboard.types import Caller, Request, Response
 from pegboard_plugins.auth.resource_server.claims import CheckUnavailableError, InvalidTokenError, VerifiedToken
 from pegboard_plugins.auth.resource_server.conversions import host_of
-from pegboard_plugins.auth.resource_server.introspection import Introspector
-from pegboard_plugins.auth.resource_server.introspection_queue import IntrospectionQueue, PresentedToken
+from pegboard_plugins.auth.resource_server.introspection import IntrospectionQueue, Introspector, PresentedToken
 from pegboard_plugins.auth.resource_server.jwt_verifier import JwtVerifier, unverified
+from pegboard_plugins.auth.resource_server.settings import ResourceServerConfig
 from pegboard_plugins.support.bearer import BearerScheme, is_bearer_token
 from pegboard_plugins.support.latest_entries import LatestEntries
 from pegboard_plugins.support.refusal_log import RefusalLog
-
-if TYPE_CHECKING:
-    from pegboard_plugins.auth.resource_server.settings import ResourceServerConfig
 
 
 class ResourceServerAuthenticator(Authenticator):

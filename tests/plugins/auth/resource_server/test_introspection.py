@@ -15,8 +15,7 @@ import pytest_asyncio
 from aiohttp import web
 from pydantic import ValidationError
 
-from pegboard_plugins.auth.resource_server.introspection import MAX_CONCURRENT_PER_PEER
-from pegboard_plugins.auth.resource_server.introspection_queue import MAX_ASKED_PER_PEER
+from pegboard_plugins.auth.resource_server.introspection import MAX_ASKED_PER_PEER, MAX_CONCURRENT_PER_PEER
 from tests.plugins.auth.resource_server.conftest import METADATA, Door, make_config
 from tests.support.issuer import OTHER_RSA_KEY, RESOURCE, Issuer
 

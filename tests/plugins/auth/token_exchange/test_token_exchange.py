@@ -16,9 +16,8 @@ from pegboard.types import Call, Caller, Supplied, TokenRequest, ToolAuthorizati
 from pegboard_client import LoginFailedError
 from pegboard_plugins.auth.auth_providers import OAuth2
 from pegboard_plugins.auth.token_exchange import exchanged_tokens
-from pegboard_plugins.auth.token_exchange.exchanged_tokens import ExchangedTokens
+from pegboard_plugins.auth.token_exchange.exchanged_tokens import ExchangedTokens, TokenGrants
 from pegboard_plugins.auth.token_exchange.settings import ExchangeSettings
-from pegboard_plugins.auth.token_exchange.token_grants import TokenGrants
 from pegboard_testing import TokenSourceContract
 from tests.plugins.auth.resource_server.conftest import serve
 from tests.plugins.auth.token_exchange import exchanging_kit
