@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from pegboard import AuthorizationRequiredError, MCPError
 from pegboard.plugin import ProtocolError, TransportError
+from pegboard_client import ServerTimeoutError, UnreachableError, reconnect_delay
 from pegboard_plugins.servers.upstreams.hops import LoopError
 from pegboard_plugins.servers.upstreams.upstream_lists import ALL_KINDS, ListReader, RawKind, UpstreamLists
 from pegboard_plugins.support.jsonrpc import INVALID_PARAMS, INVALID_REQUEST, METHOD_NOT_FOUND
@@ -87,6 +88,7 @@ class Link:
     Attributes:
         lists: the lists as last read.
         reader: see above.
+        connected: the open connection, or None.
     """
 
     def __init__(
@@ -103,6 +105,7 @@ class Link:
         advice: Callable[[], str] | None = None,
     ) -> None:
         self.lists = UpstreamLists()
+        self.connected: Client | None = None
         self._label = label
         self._open = open
         self.reader = reader
@@ -115,7 +118,6 @@ class Link:
         self._failures = 0
         self._task: asyncio.Task[None] | None = None
         self._attempt: asyncio.Future[Client] | None = None
-        self._client: Client | None = None
         self._next_attempt: float | None = None
         self._changed: set[RawKind] = set()
         self._wake = asyncio.Event()
@@ -133,11 +135,6 @@ class Link:
         self._is_retired = False
 
     @property
-    def connected(self) -> Client | None:
-        """The connection, or None."""
-        return self._client
-
-    @property
     def is_running(self) -> bool:
         """True while a connection is open, or is being opened."""
         return self._task is not None and not self._task.done()
@@ -145,14 +142,14 @@ class Link:
     @property
     def failure(self) -> NotConnectedError | None:
         """The reason why no connection is open; None if one is open."""
-        if self._client is not None:
+        if self.connected is not None:
             return None
         error = self._attempt.exception() if self._attempt is not None and self._attempt.done() else None
         return self._failure(str(error) if error else self._reported or "it has not connected yet")
 
     def start(self) -> None:
         """Connect in the background, unless a connection is open or the next attempt is not due."""
-        if self._task is not None and not self._task.done():
+        if self.is_running:
             return
         if self._next_attempt is not None and monotonic() < self._next_attempt:
             return
@@ -172,11 +169,11 @@ class Link:
         Raises:
             NotConnectedError: the attempt failed, or the next attempt is not due.
         """
-        if self._client is not None:
-            return self._client
+        if self.connected is not None:
+            return self.connected
         self.start()
         assert self._attempt is not None
-        if self._attempt.done() and self._client is None:
+        if self._attempt.done() and self.connected is None:
             error = self._attempt.exception()
             assert isinstance(error, NotConnectedError)
             if not self._can_hurry:
@@ -200,7 +197,7 @@ class Link:
 
     def is_settled(self, seconds: float) -> bool:
         """Return False if lists should wait: a first attempt is possible, or began less than `seconds` ago."""
-        if self._task is None or self._task.done():
+        if not self.is_running:
             return self._next_attempt is not None and monotonic() < self._next_attempt
         return self._settled.is_set() or monotonic() >= self._started + seconds
 
@@ -215,7 +212,7 @@ class Link:
         Args:
             client: the connection on which a request timed out, was refused as a whole, or did not reach the server.
         """
-        if client is self._client and (self._check is None or self._check.done()):
+        if client is self.connected and (self._check is None or self._check.done()):
             self._check = asyncio.get_running_loop().create_task(self._check_response(client))
 
     @contextmanager
@@ -269,7 +266,7 @@ class Link:
                 reason = type(error).__name__
             if self._was_open and monotonic() - began >= STABLE_SECONDS:
                 self._failures = 0
-            delay = _delay(self._failures)
+            delay = reconnect_delay(self._failures)
             self._failures += 1
             self._next_attempt = monotonic() + delay
             what = "the connection is lost" if self._was_open else "cannot connect"
@@ -308,7 +305,7 @@ class Link:
                 self._settled.set()
                 return await self._follow(client, announces)
             finally:
-                self._client = None
+                self.connected = None
                 self._begin_attempt()
 
     async def _first_lists(self, client: Client) -> UpstreamLists:
@@ -328,7 +325,7 @@ class Link:
             return False
 
     def _opened(self, client: Client) -> None:
-        self._client = client
+        self.connected = client
         self._was_open = self._has_connected = True
         assert self._attempt is not None
         if not self._attempt.done():
@@ -359,7 +356,7 @@ class Link:
         try:
             while not closed.done():
                 fresh = None if announces else self.reader.fresh_seconds
-                await self._wait_for_change(_delay(failures) if failures else fresh)
+                await self._wait_for_change(reconnect_delay(failures) if failures else fresh)
                 if self._blocked:
                     return self._blocked
                 if self._changed:
@@ -376,8 +373,6 @@ class Link:
         Raises:
             MCPError: the lists could not be read, and not the times before.
         """
-        from pegboard_client import ServerTimeoutError  # the connection has loaded it
-
         kinds, self._changed = self._changed, set()
         try:
             before, self.lists = self.lists, await self.reader.read(client, kinds, self.lists)
@@ -406,16 +401,14 @@ class Link:
         method = "server/discover" if client.stateless else "ping"
         problem, failures = await self._problem(client, method), 1
         while isinstance(problem, TransportError) and self._uses and failures < MAX_LIST_FAILURES:
-            await asyncio.sleep(_delay(failures))  # running calls survive some failures
+            await asyncio.sleep(reconnect_delay(failures))  # running calls survive some failures
             problem, failures = await self._problem(client, method), failures + 1
-        if problem and client is self._client:
+        if problem and client is self.connected:
             self._blocked = problem if isinstance(problem, str) else _first_line(problem)
             self._wake.set()
 
     async def _problem(self, client: Client, method: str) -> str | TransportError:
         """Send a request. Return the problem of its response, the error if it did not reach the server, or ""."""
-        from pegboard_client import UnreachableError  # the connection has loaded it
-
         try:
             async with asyncio.timeout(MAX_CHECK_SECONDS):
                 await client.request(method)
@@ -433,8 +426,8 @@ class Link:
         if method in _CHANGES:
             self._changed |= _CHANGES[method]
             self._wake.set()
-        elif self._client is not None:
-            self._on_notification(self._client, method, params)
+        elif self.connected is not None:
+            self._on_notification(self.connected, method, params)
 
     # --- attempts
 
@@ -443,7 +436,7 @@ class Link:
             self._attempt = asyncio.get_running_loop().create_future()
 
     def _fail(self, reason: str) -> None:
-        self._client = None
+        self.connected = None
         self._settled.set()
         self._begin_attempt()
         assert self._attempt is not None
@@ -472,12 +465,6 @@ def _is_refusal(method: str, error: MCPError) -> bool:
     if isinstance(error, ProtocolError):
         return error.code in REFUSALS[method]
     return is_refused_status(error)
-
-
-def _delay(failures: int) -> float:
-    from pegboard_client import reconnect_delay  # an attempt has loaded it
-
-    return reconnect_delay(failures)
 
 
 def _first_line(error: BaseException) -> str:

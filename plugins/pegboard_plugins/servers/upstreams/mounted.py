@@ -5,22 +5,21 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from hashlib import sha256
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any
 
 from pegboard import Completion, Context, ToolDefinitionError
 from pegboard.plugin import Bus, PromptDefinition, ProtocolError, ResourceDefinition, ToolDefinition
 from pegboard.types import RawResult, ToolkitInfo
 from pegboard_plugins.servers.upstreams.resource_updates import ResourceUpdates
+from pegboard_plugins.servers.upstreams.served_items import MountedDefinition
 from pegboard_plugins.servers.upstreams.server_log import RateLimit
 from pegboard_plugins.servers.upstreams.upstream_calls import UpstreamCalls, UpstreamRequest
+from pegboard_plugins.servers.upstreams.upstream_lists import RawKind
 from pegboard_plugins.support.jsonrpc import METHOD_NOT_FOUND
 
 if TYPE_CHECKING:
     from pegboard_client import Client
-    from pegboard_plugins.servers.upstreams.upstream_lists import RawKind
     from pegboard_plugins.servers.upstreams.upstream_server import UpstreamServer
-
-Definition: TypeAlias = ToolDefinition | ResourceDefinition | PromptDefinition
 
 MAX_NAME_CHARACTERS = 64
 """The maximum length of a name on the wire."""
@@ -62,9 +61,8 @@ class Mounted:
         self._updates = ResourceUpdates(server)
         self._to_clients = RateLimit()
         self._toolkit = ToolkitInfo(server.name, prefix=False)
-        server.on_notification = self._receive
 
-    def definition(self, kind: RawKind, raw: Mapping[str, Any], place: int | None = None) -> Definition:
+    def definition(self, kind: RawKind, raw: Mapping[str, Any], place: int | None = None) -> MountedDefinition:
         """Return the definition of an item of the server.
 
         Args:
@@ -75,7 +73,7 @@ class Mounted:
         Raises:
             ToolDefinitionError: the item cannot be served.
         """
-        definition: Definition
+        definition: MountedDefinition
         if kind == "tools":
             definition = self._tool(raw)
         elif kind == "prompts":
@@ -163,7 +161,7 @@ class Mounted:
 
     # --- notifications
 
-    def _receive(self, client: Client, method: str, params: dict[str, Any]) -> None:
+    def receive(self, client: Client, method: str, params: dict[str, Any]) -> None:
         """Handle an update of a resource or a log message of the server."""
         if method == "notifications/resources/updated":
             self._updates.updated(params.get("uri"))

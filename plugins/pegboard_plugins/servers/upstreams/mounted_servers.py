@@ -7,7 +7,6 @@ import re
 import secrets
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
-from functools import partial
 from typing import Any
 
 from pegboard.plugin import (
@@ -52,7 +51,6 @@ class MountedServers:
     def __init__(self, config: UpstreamsConfig, context: PluginContext) -> None:
         self._config = config
         self._context = context
-        self._admits_others = partial(admits_others, context)
         self._host_id = secrets.token_hex(8)
         self._serving = asyncio.Event()
         self.servers: Sequence[UpstreamServer] = [
@@ -73,11 +71,12 @@ class MountedServers:
     @property
     def gauge(self) -> Gauge:
         """The gauge of open connections. A server with a connection for each user counts as connected."""
-
-        def read() -> dict[str, float]:
-            return {server.name: server.is_connected for server in self.servers}
-
-        return Gauge("upstreams_connected", "1 if the mounted server is connected, else 0.", read, "server")
+        return Gauge(
+            "upstreams_connected",
+            "1 if the mounted server is connected, else 0.",
+            lambda: {server.name: server.is_connected for server in self.servers},
+            "server",
+        )
 
     async def _start(self) -> None:
         for server in self.servers:
@@ -158,7 +157,7 @@ class MountedServers:
                 )
             if login is not None:
                 await login.begin()
-            if server.config.shows_login and not server.callers.are_possible and self._admits_others():
+            if server.config.shows_login and not server.callers.are_possible and admits_others(self._context):
                 raise PluginError(f"callers must log in at the server {server.name!r}: {CALLERS_ADVICE}")
 
     @asynccontextmanager

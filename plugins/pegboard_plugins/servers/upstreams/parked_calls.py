@@ -16,7 +16,7 @@ from pegboard import Context, MCPError, RetryableToolError
 from pegboard.plugin import Bus, ProtocolError
 from pegboard.types import Caller
 from pegboard_client import Asked
-from pegboard_plugins.servers.upstreams.request_errors import error_members, error_of
+from pegboard_plugins.servers.upstreams.upstream_errors import error_members, error_of
 from pegboard_plugins.servers.upstreams.user_links import UserKey, user_of
 from pegboard_plugins.support.bus_requests import BusRequests, number_in
 from pegboard_plugins.support.jsonrpc import INTERNAL_ERROR

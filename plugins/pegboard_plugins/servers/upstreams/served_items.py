@@ -278,21 +278,18 @@ class ServedItems:
             self._logger.warning("%s: %s %.100r is not served: %s", self._server, what, key.own, problem)
 
     def _remove(self, keys: Iterable[ItemKey]) -> None:
-        names: dict[ItemKind, list[str]] = {}
-        removed = []
+        removed: dict[ItemKind, list[ItemKey]] = {}
         for key in keys:
             self._refused.pop(key, None)
             if key in self._served:
-                removed.append(key)
-        for key in removed:
-            names.setdefault(LISTED_AS[key.kind], []).append(self._served[key].shown)
-        for kind, shown in names.items():
+                removed.setdefault(LISTED_AS[key.kind], []).append(key)
+        for kind, of_kind in removed.items():
             try:
-                self._catalogue.remove(kind, *shown)
+                self._catalogue.remove(kind, *(self._served[key].shown for key in of_kind))
             except ToolDefinitionError as error:
                 self._logger.error("%s: %s cannot be removed: %s", self._server, kind, error)
-        for key in removed:
-            self._register(key, None)
+            for key in of_kind:
+                self._register(key, None)
 
 
 def _with_values(raw: RawItem) -> RawItem:

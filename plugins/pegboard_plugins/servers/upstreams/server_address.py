@@ -9,12 +9,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pegboard.plugin import TransportError
+from pegboard_client import Endpoint, HttpAuth, Program
 from pegboard_plugins.servers.upstreams.hops import mounted_by
 from pegboard_plugins.servers.upstreams.server_log import ServerLog
 from pegboard_plugins.servers.upstreams.settings import ServerConfig
 
 if TYPE_CHECKING:
-    from pegboard_client import Endpoint, HttpAuth, Program
     from pegboard_plugins.servers.upstreams.user_links import UserLink
 
 
@@ -53,8 +53,6 @@ def server_address(
         TransportError: the command is not on PATH.
         LoopError: this process is the server itself.
     """
-    from pegboard_client import Endpoint, Program
-
     if config.url is not None:
         return Endpoint(config.url, headers=config.fixed_headers, auth=auth)
     assert config.command is not None

@@ -6,11 +6,12 @@ import asyncio
 import logging
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from pegboard import AuthorizationRequiredError, MCPError
 from pegboard.plugin import CommandContext, PluginContext, encode
 from pegboard.terminal import say
+from pegboard_client import Client
 from pegboard_plugins.servers.upstreams.hops import LoopError
 from pegboard_plugins.servers.upstreams.host_login import (
     CALLERS_ADVICE,
@@ -20,13 +21,12 @@ from pegboard_plugins.servers.upstreams.host_login import (
     oauth,
 )
 from pegboard_plugins.servers.upstreams.mounted import wire_form
+from pegboard_plugins.servers.upstreams.mounted_servers import MountedServers, wait_for_all
 from pegboard_plugins.servers.upstreams.server_address import server_address
 from pegboard_plugins.servers.upstreams.server_log import ServerLog
 from pegboard_plugins.servers.upstreams.settings import UpstreamsConfig
 from pegboard_plugins.servers.upstreams.upstream_lists import ALL_KINDS, ListReader, UpstreamLists
-
-if TYPE_CHECKING:
-    from pegboard_plugins.servers.upstreams.upstream_server import UpstreamServer
+from pegboard_plugins.servers.upstreams.upstream_server import UpstreamServer
 
 
 def run_upstreams(command: CommandContext) -> int:
@@ -39,8 +39,6 @@ def run_upstreams(command: CommandContext) -> int:
 
 
 async def _states(config: UpstreamsConfig, context: PluginContext) -> list[dict[str, Any]]:
-    from pegboard_plugins.servers.upstreams.mounted_servers import MountedServers, wait_for_all
-
     quiet = context.logger.getChild("status")
     quiet.setLevel(logging.CRITICAL)  # the output has the reasons
     mounted = MountedServers(config, context._replace(logger=quiet))
@@ -85,8 +83,6 @@ async def _connected_state(server: UpstreamServer, context: PluginContext, secon
         can_log_in = not config.callers_log_in or server.callers.are_possible
         missing = {} if can_log_in else {"reason": f"if it requires a login: {CALLERS_ADVICE}"}
         return {**about, "state": "each user has a connection", **missing}
-    from pegboard_client import Client
-
     try:
         folder = Path(context.directory or Path.cwd())
         async with (

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
-from collections.abc import Awaitable, Callable, Mapping
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Awaitable, Callable, Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from functools import partial
 from itertools import count
 from math import inf
+from time import monotonic
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, TypeGuard
 from weakref import WeakKeyDictionary
 
 from pegboard import ClientError, Context, UpstreamError
 from pegboard.plugin import Bus, ProtocolError, text_problems
-from pegboard_client import Asked, QuestionHandler
-from pegboard_plugins.servers.upstreams.abandoned_calls import AbandonedCalls
+from pegboard_client import Asked, QuestionHandler, ServerTimeoutError
 from pegboard_plugins.servers.upstreams.parked_calls import Parked, ParkedCall, ParkedCalls
 from pegboard_plugins.servers.upstreams.questions import (
     MAX_QUESTIONS,
@@ -22,9 +23,9 @@ from pegboard_plugins.servers.upstreams.questions import (
     asks_in_rounds,
     declares,
 )
-from pegboard_plugins.servers.upstreams.request_errors import request_error
+from pegboard_plugins.servers.upstreams.upstream_errors import request_error
 from pegboard_plugins.servers.upstreams.user_links import UserKey, user_of
-from pegboard_plugins.support.jsonrpc import INTERNAL_ERROR, INVALID_PARAMS
+from pegboard_plugins.support.jsonrpc import INTERNAL_ERROR, INVALID_PARAMS, INVALID_REQUEST
 
 if TYPE_CHECKING:
     from pegboard_client import Client
@@ -40,6 +41,8 @@ _HOST_PREFIX = "pegboard/"
 """The prefix of the members of `_meta` that only this host writes."""
 MAX_PROGRESS_CHARACTERS = 1000
 """The maximum length of a server's progress message."""
+MAX_ABANDONED_SECONDS = 300.0
+"""How long a server may ask for a call that has ended, as far as the host expects it."""
 
 
 class UpstreamRequest(NamedTuple):
@@ -311,3 +314,34 @@ def _is_number(value: Any) -> TypeGuard[int | float]:
 async def _always(key: str, step: Callable[[], Awaitable[Any]]) -> Any:
     """Run a step of a call that is never repeated."""
     return await step()
+
+
+class AbandonedCalls:
+    """The calls of one server that ended without its response, by connection and user.
+
+    The server may still ask for them. A program names no call in its questions. The only running call that can ask may
+    be that of another user.
+    """
+
+    def __init__(self) -> None:
+        self._ends: WeakKeyDictionary[Client, dict[UserKey, float]] = WeakKeyDictionary()
+
+    @contextmanager
+    def noted(self, client: Client, user: UserKey) -> Iterator[None]:
+        """Note a call of a user that is cancelled, or has no response in time."""
+        try:
+            yield
+        except (asyncio.CancelledError, ServerTimeoutError):
+            self._ends.setdefault(client, {})[user] = monotonic() + MAX_ABANDONED_SECONDS
+            raise
+
+    def guarded(self, client: Client, user: UserKey, ask: QuestionHandler) -> QuestionHandler:
+        """Return a function that refuses questions which may belong to an abandoned call of another user."""
+
+        async def asked(question: Asked) -> Mapping[str, Any]:
+            now, ends = monotonic(), self._ends.get(client, {})
+            if any(other != user and end > now for other, end in ends.items()):
+                raise ProtocolError(INVALID_REQUEST, "the question may belong to a cancelled call of another user")
+            return await ask(question)
+
+        return asked

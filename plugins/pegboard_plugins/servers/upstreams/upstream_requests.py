@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TypeAlias
 
 from pegboard import NotFoundError
 from pegboard.errors import RepeatCallError
@@ -24,9 +24,7 @@ from pegboard.types import (
 )
 from pegboard_plugins.servers.upstreams.caller_logins import login_name
 from pegboard_plugins.servers.upstreams.hops import VIA, passed_hosts, refuse_loop
-
-if TYPE_CHECKING:
-    from pegboard_plugins.servers.upstreams.upstream_server import UpstreamServer
+from pegboard_plugins.servers.upstreams.upstream_server import UpstreamServer
 
 LISTING_METHODS = frozenset(("tools/list", "resources/list", "resources/templates/list", "prompts/list"))
 ListedItem: TypeAlias = Tool | Resource | ResourceTemplate | Prompt

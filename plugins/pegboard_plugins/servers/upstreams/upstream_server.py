@@ -22,7 +22,7 @@ from pegboard import (
 from pegboard.plugin import PluginContext, ProtocolError, decode
 from pegboard.types import LOCAL, AuthProvider, Call, Caller, ItemKind, ToolAuthorization
 from pegboard.types import Client as CallingClient
-from pegboard_plugins.servers.upstreams.accepted_lists import accepted_lists
+from pegboard_plugins.servers.upstreams.caller_login import CallerLogin
 from pegboard_plugins.servers.upstreams.caller_logins import CallerLogins
 from pegboard_plugins.servers.upstreams.hops import LOOP, VIA, next_hop
 from pegboard_plugins.servers.upstreams.host_login import ONE_CLIENT, OTHER_ADVICE, HostLogin, of_other
@@ -30,8 +30,7 @@ from pegboard_plugins.servers.upstreams.idle_time import IdleTime
 from pegboard_plugins.servers.upstreams.link import Link, NotConnectedError, NotificationListener, is_refused_status
 from pegboard_plugins.servers.upstreams.mounted import Mounted
 from pegboard_plugins.servers.upstreams.questions import QuestionRules
-from pegboard_plugins.servers.upstreams.recalled_lists import RecalledLists
-from pegboard_plugins.servers.upstreams.remembered_lists import RememberedLists
+from pegboard_plugins.servers.upstreams.recalled_lists import RecalledLists, RememberedLists, accepted_lists
 from pegboard_plugins.servers.upstreams.served_items import ACCEPTED, FindOwner, ServedItems
 from pegboard_plugins.servers.upstreams.server_address import UserToken, server_address
 from pegboard_plugins.servers.upstreams.server_log import ServerLog
@@ -42,7 +41,6 @@ from pegboard_plugins.servers.upstreams.user_links import ConnectionKey, UserLin
 
 if TYPE_CHECKING:
     from pegboard_client import Client, Endpoint, HttpAuth, Program
-    from pegboard_plugins.servers.upstreams.caller_login import CallerLogin
     from pegboard_plugins.servers.upstreams.in_process_server import InProcessServer
 
 Sent = TypeVar("Sent")
@@ -87,7 +85,6 @@ class UpstreamServer:
         callers: the logins of callers.
         items: its items in the catalogue.
         memory: its remembered lists.
-        on_notification: receives the notifications of its connections, except those of changed lists and of progress.
     """
 
     def __init__(
@@ -107,7 +104,6 @@ class UpstreamServer:
         self.rules = QuestionRules(name, config)
         self._authorization = UpstreamAuthorization(id=config.auth, scopes=config.auth_scopes) if config.auth else None
         self.login = HostLogin(name, config, context) if config.logs_in else None
-        self.on_notification: Callable[[Client, str, dict[str, Any]], None] | None = None
         self._mounted = Mounted(self, context.bus)
         self.items = ServedItems(name, context.catalogue, self._mounted.definition, context.logger, owner_of)
         self.callers = CallerLogins(name, config, settings.wait_seconds, self.rules, self.items)
@@ -471,7 +467,7 @@ class UpstreamServer:
             self._make_reader(label),
             partial(self._publish, holder),
             self.logger,
-            self._pass_on,
+            self._mounted.receive,
             keep=user is None,
             hurries=self.config.url is not None,
             advice=self.callers.advice if user is not None else self._host_advice,
@@ -492,10 +488,6 @@ class UpstreamServer:
             if self.items.lists_any(ACCEPTED):
                 await self.items.forget(ACCEPTED)
             self.memory.confirm(None if self._link.reader.failed else lists)
-
-    def _pass_on(self, client: Client, method: str, params: dict[str, Any]) -> None:
-        if self.on_notification is not None:
-            self.on_notification(client, method, params)
 
     def _open(
         self, holder: Hashable, user: UserLink | None, on_notification: NotificationListener

@@ -7,14 +7,12 @@ from collections import OrderedDict
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
 from time import monotonic
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from pegboard import Context, RetryableToolError
 from pegboard.types import Caller
+from pegboard_plugins.servers.upstreams.caller_login import CallerLogin
 from pegboard_plugins.servers.upstreams.link import Link
-
-if TYPE_CHECKING:
-    from pegboard_plugins.servers.upstreams.caller_login import CallerLogin
 
 
 class UserKey(NamedTuple):

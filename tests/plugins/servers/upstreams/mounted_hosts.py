@@ -29,7 +29,7 @@ class OneServer:
         self.log = ServerLog(self.name, self.logger)
         self.rules = QuestionRules(self.name, config)
         self.login = None
-        self.on_notification: Callable[[Client, str, dict[str, Any]], None] | None = None
+        self.mounted: Mounted | None = None
         self.client: Client
 
     async def use(
@@ -46,8 +46,8 @@ class OneServer:
         return {"tests/via": "here"}
 
     def receive(self, method: str, params: dict[str, Any]) -> None:
-        if self.on_notification is not None:
-            self.on_notification(self.client, method, params)
+        if self.mounted is not None:
+            self.mounted.receive(self.client, method, params)
 
 
 @asynccontextmanager
@@ -91,7 +91,7 @@ def mounting_host(revision: str, *kits: Toolkit, url: str = "", **config: Any) -
             }
             connection = Client(Endpoint(url), **options) if url else far_client(far, **options)
             async with far, connection as server.client:
-                mounted = Mounted(cast(Any, server), context.bus)
+                mounted = server.mounted = Mounted(cast(Any, server), context.bus)
                 offered = server.client.server.capabilities
                 for kind in (kind for kind in sorted(ALL_KINDS) if kind.replace("templates", "resources") in offered):
                     for raw in await getattr(server.client, kind)():

@@ -135,7 +135,7 @@ async def test_log_messages_reach_the_client_of_the_call(revision: str, far: str
         client.meta.update(level if revision == MODERN[-1] else {})
         server = plugin.instances[0].server
         for invalid in ({"level": [1]}, {"level": "info", "data": "x" * 2**17}, {}):
-            server.on_notification(server.client, "notifications/message", invalid)
+            server.receive("notifications/message", invalid)
         await client.call("far_chat")
         assert [(log.level, log.data, log.logger) for log in client.logs] == [("warning", "careful", "far_chat")]
 

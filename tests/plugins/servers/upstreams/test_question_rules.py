@@ -11,8 +11,8 @@ from pegboard import ClientCapabilityError, Context, Host, Toolkit, UpstreamErro
 from pegboard.plugin import ProtocolError
 from pegboard.types import Question
 from pegboard_plugins.servers.upstreams.questions import QuestionRules
-from pegboard_plugins.servers.upstreams.request_errors import request_error
 from pegboard_plugins.servers.upstreams.settings import ServerConfig
+from pegboard_plugins.servers.upstreams.upstream_errors import request_error
 from pegboard_testing import connect
 from tests.plugins.servers.upstreams.mounted_hosts import mounting_host
 from tests.plugins.servers.upstreams.mounts import ERAS, mounting

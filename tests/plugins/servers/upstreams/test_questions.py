@@ -28,7 +28,7 @@ from pegboard.types import LOCAL, Call, Caller
 from pegboard.types import Client as CallingClient
 from pegboard_client import Asked, Client, Program
 from pegboard_plugins.servers.upstreams import parked_calls
-from pegboard_plugins.servers.upstreams.request_errors import error_members, error_of
+from pegboard_plugins.servers.upstreams.upstream_errors import error_members, error_of
 from pegboard_testing import connect, decline
 from tests.host.hosting import WAIT, until
 from tests.plugins.servers.upstreams.mounted_hosts import mounting_host

@@ -13,11 +13,10 @@ from typing import Any
 
 import pytest
 
-from pegboard_plugins.servers.upstreams import link, remembered_lists
+from pegboard_plugins.servers.upstreams import link, recalled_lists
 from pegboard_plugins.servers.upstreams.idle_time import IdleTime
 from pegboard_plugins.servers.upstreams.mounted import wire_form
-from pegboard_plugins.servers.upstreams.recalled_lists import RecalledLists
-from pegboard_plugins.servers.upstreams.remembered_lists import RememberedLists
+from pegboard_plugins.servers.upstreams.recalled_lists import RecalledLists, RememberedLists
 from tests.host.hosting import until
 from tests.plugins.servers.upstreams.gates import Gated
 from tests.plugins.servers.upstreams.mounts import ERAS, mounting, names, peer, tool, tools
@@ -296,7 +295,7 @@ async def test_the_time_of_the_last_connection_is_remembered(tmp_path: Path, mon
     async with mounting({"one": server.section}):
         await until(lambda: any(name.endswith(".json") for name in os.listdir(server.state)))
         first = json.loads(server.memory.read_text())["connected"]
-        monkeypatch.setattr(remembered_lists, "RENEWED_SECONDS", 0)
+        monkeypatch.setattr(recalled_lists, "RENEWED_SECONDS", 0)
     assert json.loads(server.memory.read_text())["connected"] > first
 
 

@@ -21,10 +21,10 @@ from pegboard_plugins.servers.upstreams import link, server_log, upstream_lists,
 from pegboard_plugins.servers.upstreams.hops import VIA, passed_hosts
 from pegboard_plugins.servers.upstreams.link import Link, NotConnectedError
 from pegboard_plugins.servers.upstreams.mounted import Mounted
-from pegboard_plugins.servers.upstreams.request_errors import MAX_ERROR_DATA_BYTES, request_error
 from pegboard_plugins.servers.upstreams.resource_updates import ResourceUpdates
 from pegboard_plugins.servers.upstreams.server_log import ServerLog
 from pegboard_plugins.servers.upstreams.upstream_calls import _report
+from pegboard_plugins.servers.upstreams.upstream_errors import MAX_ERROR_DATA_BYTES, request_error
 from pegboard_plugins.servers.upstreams.upstream_requests import UpstreamRequests
 from pegboard_plugins.servers.upstreams.user_links import ConnectionKey, UserKey, UserLinks
 from tests.host.hosting import never, plugin_of, until
@@ -228,11 +228,11 @@ def make_link(opened: list[str]) -> Link:
 async def test_running_calls_survive_checks_that_do_not_reach_the_server(
     unreached: int, is_lost: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(link, "_delay", lambda _: 0)
+    monkeypatch.setattr(link, "reconnect_delay", lambda _: 0)
     request = AsyncMock(side_effect=[*[UnreachableError("cannot connect")] * unreached, {}])
     checked = make_link([])
     client: Any = SimpleNamespace(stateless=True, request=request)
-    checked._client = client
+    checked.connected = client
     with checked.used():
         checked.check(client)
         assert checked._check is not None
