@@ -10,19 +10,6 @@ from pegboard.types.callers import EMPTY
 from pegboard_client.http_auth import HttpAuth
 from pegboard_client.http_exchange import HttpExchange
 
-MAX_MESSAGE_BYTES = 32 * 1024 * 1024
-"""The default limit of one message."""
-MAX_LIST_PAGES = 1_000
-"""The default limit of the pages of one list."""
-MAX_LIST_ITEMS = 20_000
-"""The default limit of the items of one list."""
-MAX_OPEN_QUESTIONS = 16
-"""The default limit of the questions that wait for an answer at the same time."""
-MAX_QUESTION_ROUNDS = 32
-"""The default limit of the rounds of questions of one request."""
-MAX_REQUEST_SECONDS = 3_600.0
-"""The default limit of one round of a request, including its progress and its questions."""
-
 
 class ClientLimits(NamedTuple):
     """Limits for a server. The client does not trust servers.
@@ -36,12 +23,12 @@ class ClientLimits(NamedTuple):
         request_seconds: how long one round of a request may take, including progress and questions.
     """
 
-    message_bytes: int = MAX_MESSAGE_BYTES
-    list_pages: int = MAX_LIST_PAGES
-    list_items: int = MAX_LIST_ITEMS
-    questions: int = MAX_OPEN_QUESTIONS
-    rounds: int = MAX_QUESTION_ROUNDS
-    request_seconds: float = MAX_REQUEST_SECONDS
+    message_bytes: int = 32 * 1024 * 1024
+    list_pages: int = 1_000
+    list_items: int = 20_000
+    questions: int = 16
+    rounds: int = 32
+    request_seconds: float = 3_600.0
 
 
 NORMAL_LIMITS = ClientLimits()

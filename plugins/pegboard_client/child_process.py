@@ -14,7 +14,7 @@ from functools import partial
 
 from pegboard.errors import TransportError
 from pegboard.messages.texts import escape_invisible
-from pegboard_client.addresses import MAX_MESSAGE_BYTES, Program
+from pegboard_client.addresses import NORMAL_LIMITS, Program
 
 logger = logging.getLogger("pegboard.client")
 
@@ -142,7 +142,7 @@ class _Streams(SubprocessStreamProtocol):
         asyncio.get_running_loop().call_later(MAX_LAST_WORDS_SECONDS, self._own.close)
 
 
-async def start_process(command: Program, message_bytes: int = MAX_MESSAGE_BYTES) -> ChildProcess:
+async def start_process(command: Program, message_bytes: int = NORMAL_LIMITS.message_bytes) -> ChildProcess:
     """Start a server.
 
     Args:

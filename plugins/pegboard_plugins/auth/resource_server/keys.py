@@ -50,7 +50,7 @@ class KeySet:
 
     def usable(self) -> bool:
         """Return True if the keys are young enough. Keys that are due for a refresh are fetched in the background."""
-        age = self._age()
+        age = None if self._fetched_at is None else self._clock() - self._fetched_at
         if age is None or age > self._config.max_age_seconds:
             return False
         if age > self._config.refresh_seconds:
@@ -94,9 +94,6 @@ class KeySet:
         if self._failing and self.generation == generation:
             raise CheckUnavailableError(self._config.refresh_interval_seconds)
         return self._keys.find(kid, algorithm)
-
-    def _age(self) -> float | None:
-        return None if self._fetched_at is None else self._clock() - self._fetched_at
 
     async def _refresh(self) -> None:
         """Fetch the keys, at most once per interval. Concurrent callers wait for the same attempt."""

@@ -15,7 +15,7 @@ from unittest.mock import AsyncMock
 import pytest
 
 from pegboard.plugin import CommandContext
-from pegboard_client.addresses import MAX_REQUEST_SECONDS
+from pegboard_client import ClientLimits
 from pegboard_plugins.servers.other_servers import other_server
 from pegboard_plugins.servers.other_servers.server_items import call_named, print_shown
 from tests.pegboard_client.scripted import Got, scripted_http, session, whole
@@ -217,7 +217,7 @@ def test_an_unknown_name_is_an_error_with_the_nearest(bare: Command, own: list[s
 async def test_a_call_may_take_longer_than_other_requests() -> None:
     client = AsyncMock()
     await call_named(client, ("tools", {"name": "dig"}), "dig", {}, None)
-    client.call.assert_awaited_once_with("dig", {}, progress=None, timeout=MAX_REQUEST_SECONDS)
+    client.call.assert_awaited_once_with("dig", {}, progress=None, timeout=ClientLimits().request_seconds)
 
 
 # --- failures
