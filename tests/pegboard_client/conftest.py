@@ -12,7 +12,7 @@ import pytest_asyncio
 
 from pegboard import Host
 from pegboard.types import LOCAL
-from pegboard_client import Client, Endpoint, Stream
+from pegboard_client import Client, Endpoint, Stream, http_session, listening
 from tests.pegboard_client.pairs import StreamPair
 from tests.support import asks_kit, content_kit, fixture_kit, growing_plugin, mirrored_kit
 from tests.support.http import Served, http_config
@@ -46,6 +46,20 @@ async def host() -> AsyncIterator[Host]:
     config = {"host": {"autoload": False, "transports": []}}
     async with Host(config, plugins={"growing": growing_plugin.GrowingPlugin}, toolkits=kits) as host:
         yield host
+
+
+@pytest.fixture
+def reconnects(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """Open lost streams again at once. Return the number of failures before each time."""
+    failures: list[int] = []
+
+    def no_delay(number: int) -> float:
+        failures.append(number)
+        return 0
+
+    for module in (http_session, listening):
+        monkeypatch.setattr(module, "reconnect_delay", no_delay)
+    return failures
 
 
 @pytest.fixture(params=SERVERS, ids="-".join)

@@ -49,6 +49,19 @@ def event(message: Any, event_id: str = "", retry: int | None = None) -> bytes:
     return "\n".join([*lines, f"data: {json.dumps(message) if message else ''}", "", ""]).encode()
 
 
+async def silence() -> bytes:
+    """Answer nothing."""
+    await asyncio.Event().wait()
+    raise AssertionError
+
+
+def acknowledged(got: Got) -> bytes:
+    """Answer a request for changes with the start of a stream."""
+    meta = {"io.modelcontextprotocol/subscriptionId": got.message["id"]}
+    params = {"notifications": got.message["params"]["notifications"], "_meta": meta}
+    return STREAM + event({"method": "notifications/subscriptions/acknowledged", "params": params})
+
+
 STREAM = b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nConnection: close\r\n\r\n"
 ACCEPTED = whole(202, b"")
 NOT_FOUND = whole(404, b"no such session")

@@ -42,6 +42,7 @@ from tests.pegboard_client.scripted import (
     scripted_http,
     scripted_stream,
     session,
+    silence,
     whole,
 )
 
@@ -133,8 +134,7 @@ async def test_requests_do_not_wait_for_a_renewal_beyond_their_time() -> None:
         nonlocal opened
         if got.method == "initialize":
             opened += 1
-            first = got.result(INITIALIZED, "Mcp-Session-Id: s1")
-            return first if opened == 1 else asyncio.Event().wait()  # type: ignore[return-value]
+            return got.result(INITIALIZED, "Mcp-Session-Id: s1") if opened == 1 else silence()
         return NOT_FOUND if got.method == "tools/call" else ACCEPTED
 
     async with connected(respond, revision=REVISION) as (client, _), asyncio.timeout(WAIT):
@@ -144,16 +144,7 @@ async def test_requests_do_not_wait_for_a_renewal_beyond_their_time() -> None:
 
 
 @pytest.mark.parametrize("status", [409, 429, 503])
-async def test_a_standalone_stream_that_is_refused_for_now_is_opened_later(
-    status: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    failures: list[int] = []
-
-    def no_delay(number: int) -> float:
-        failures.append(number)
-        return 0
-
-    monkeypatch.setattr(http_session, "reconnect_delay", no_delay)
+async def test_a_standalone_stream_that_is_refused_for_now_is_opened_later(status: int, reconnects: list[int]) -> None:
     refusals = [STREAM, whole(status, b""), whole(status, b"")]
 
     def respond(got: Got) -> bytes:
@@ -162,15 +153,13 @@ async def test_a_standalone_stream_that_is_refused_for_now_is_opened_later(
     async with connected(session(respond), revision=REVISION) as (client, got):
         await client.listen()
         await until(lambda: sum(request.verb == "GET" for request in got) == 4)
-    assert failures == [1, 2, 3]  # also a stream that ends at once is a failure
+    assert reconnects == [1, 2, 3]  # also a stream that ends at once is a failure
 
 
+@pytest.mark.usefixtures("reconnects")
 @pytest.mark.parametrize("resumed", [False, True])
-async def test_the_standalone_stream_is_opened_again_in_a_new_session(
-    resumed: bool, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_the_standalone_stream_is_opened_again_in_a_new_session(resumed: bool) -> None:
     """Many servers respond with status 400 to a stream of a session that they do not know, as after a restart."""
-    monkeypatch.setattr(http_session, "reconnect_delay", lambda _: 0)
     opened: list[str] = []
 
     def respond(got: Got) -> bytes | Awaitable[bytes]:
@@ -183,7 +172,7 @@ async def test_the_standalone_stream_is_opened_again_in_a_new_session(
         if streams == ["s1"]:
             return STREAM + event(None, "e1" if resumed else "", retry=1)
         unknown = whole(400, b"Invalid or missing session ID")
-        return unknown if streams[-1] == "s1" else asyncio.Event().wait()  # type: ignore[return-value]
+        return unknown if streams[-1] == "s1" else silence()
 
     streams: list[str] = []
     async with connected(respond, revision=REVISION) as (client, _):

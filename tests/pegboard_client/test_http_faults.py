@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 import pytest
 
 from pegboard.plugin import ProtocolError, TransportError
-from pegboard_client import Client, ClientLimits, Endpoint, LoginRequiredError, http_session, listening
+from pegboard_client import Client, ClientLimits, Endpoint, LoginRequiredError
 from pegboard_client.aiohttp_exchange import AiohttpExchange
 from pegboard_client.http_session import SessionHttp
 from tests.host.hosting import WAIT, until
@@ -25,6 +25,7 @@ from tests.pegboard_client.scripted import (
     Got,
     Respond,
     Tokens,
+    acknowledged,
     as_json,
     assert_refused,
     connected,
@@ -238,20 +239,11 @@ async def test_questions_on_the_standalone_stream_belong_to_the_only_request_wit
     assert {response["id"]: response["result"] for response in responses} == {"p": {}, "q": {"action": "decline"}}
 
 
-async def test_a_lost_subscription_is_repeated_and_changes_may_have_been_missed(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setattr(listening, "reconnect_delay", lambda _: 0)
+@pytest.mark.usefixtures("reconnects")
+async def test_a_lost_subscription_is_repeated_and_changes_may_have_been_missed() -> None:
     changes: list[str] = []
-
-    def respond(got: Got) -> bytes:
-        wanted = got.message["params"]["notifications"]
-        meta = {"io.modelcontextprotocol/subscriptionId": got.message["id"]}
-        params = {"notifications": wanted, "_meta": meta}
-        return STREAM + event({"method": "notifications/subscriptions/acknowledged", "params": params})
-
     options = {"on_notification": lambda method, params: changes.append(params.get("uri", method))}
-    async with connected(stateless(respond), **options) as (client, got):
+    async with connected(stateless(acknowledged), **options) as (client, got):
         await client.listen()
         await client.subscribe("x://a")
         await until(lambda: "x://a" in changes)
@@ -261,37 +253,28 @@ async def test_a_lost_subscription_is_repeated_and_changes_may_have_been_missed(
     assert got[-1].message["params"]["notifications"] == {**wanted, "resourceSubscriptions": ["x://a"]}
 
 
-async def test_a_subscription_that_is_refused_later_is_requested_again(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_subscription_that_is_refused_later_is_requested_again(reconnects: list[int]) -> None:
     """A server that stops, or is started again, may respond with an error to the next request."""
-    delays: list[int] = []
-
-    def no_delay(failures: int) -> float:
-        delays.append(failures)
-        return 0
-
-    monkeypatch.setattr(listening, "reconnect_delay", no_delay)
     changes: list[str] = []
 
     def respond(got: Got) -> bytes:
-        if len(delays) in (1, 2):
+        if len(reconnects) in (1, 2):
             error = {"code": -32603, "message": "the server is stopping"}
             return as_json({"jsonrpc": "2.0", "id": got.message["id"], "error": error}, status=503)
-        meta = {"io.modelcontextprotocol/subscriptionId": got.message["id"]}
-        return STREAM + event({"method": "notifications/subscriptions/acknowledged", "params": {"_meta": meta}})
+        return acknowledged(got)
 
     options = {"on_notification": lambda method, _: changes.append(method)}
     async with connected(stateless(respond), **options) as (client, _):
         await client.listen()
         await until(lambda: "notifications/tools/list_changed" in changes)
-    assert delays[:3] == [1, 2, 3]  # a stream that ends at once is a failure too
+    assert reconnects[:3] == [1, 2, 3]  # a stream that ends at once is a failure too
 
 
+@pytest.mark.usefixtures("reconnects")
 @pytest.mark.parametrize("era", [session, stateless])
 async def test_a_lost_stream_that_requires_a_login_is_opened_again_after_an_accepted_request(
-    era: Any, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+    era: Any, caplog: pytest.LogCaptureFixture
 ) -> None:
-    monkeypatch.setattr(listening, "reconnect_delay", lambda _: 0)
-    monkeypatch.setattr(http_session, "reconnect_delay", lambda _: 0)
     methods: list[str] = []
     opened, tokens = 0, Tokens()
 
@@ -304,9 +287,7 @@ async def test_a_lost_stream_that_requires_a_login_is_opened_again_after_an_acce
             return whole(401, b"")
         if opened > 4:
             return NOT_OFFERED
-        meta = {"io.modelcontextprotocol/subscriptionId": got.message["id"]} if got.message else {}
-        params = {"notifications": {"toolsListChanged": True}, "_meta": meta}
-        return STREAM + event({"method": "notifications/subscriptions/acknowledged", "params": params})
+        return STREAM if got.verb == "GET" else acknowledged(got)
 
     options: dict[str, Any] = {"on_notification": lambda method, _: methods.append(method)}
     revision = REVISION if era is session else "2026-07-28"
