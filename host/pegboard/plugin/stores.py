@@ -64,8 +64,8 @@ class LoginPage(ABC):
     terms: LoginTerms | None = None
 
     @abstractmethod
-    async def start(self, state: str, earlier: str) -> str:
-        """Return the redirect URI. Responses with another `state` are refused."""
+    async def start(self, state: str, earlier: str, issuer: str) -> str:
+        """Return the redirect URI. Responses with another `state`, or at another address, are refused."""
 
     @abstractmethod
     async def show(self, url: str) -> None:
@@ -92,7 +92,8 @@ class LoginStore(ABC):
     Attributes:
         admits_callers: True if callers from the network can log in.
         asks_person: True if a person from the network must agree to each use of these logins.
-        client_metadata_url: the client id metadata document of this host; "" for none.
+        client_metadata_url: the client id metadata document of this host, as `pegboard_client.OAuth` accepts it; "" for
+            none.
     """
 
     admits_callers: bool = False

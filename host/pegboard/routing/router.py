@@ -43,7 +43,7 @@ def begin_response(
     """
     if operator is not None:
         request = operator.recognize(request)
-    methods = routes.get(request.path)
+    methods = routes.get(request.path) or routes.get(f"{request.path.rpartition('/')[0]}/*")
     if methods is None:
         return _nothing_here(routes, request)
     route = methods.get("GET" if request.method == "HEAD" else request.method) or methods.get("*")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
+from hashlib import sha256
 from inspect import isawaitable
 from secrets import token_urlsafe
 from time import time
@@ -25,6 +26,7 @@ from pegboard_client.oauth.token_endpoint import FORGOTTEN_CLIENT, TokenRefusedE
 
 MAX_LOGIN_SECONDS = 600.0
 """The limit of the time that a person has for a login."""
+SEGMENT_CHARACTERS = 16
 
 
 class OAuth(TokenAuth):
@@ -37,6 +39,7 @@ class OAuth(TokenAuth):
             async. None for no login: the object then only uses and renews tokens of the store.
         client: a client that is registered at the authorization server.
         client_metadata_url: the https URL of a client id metadata document, for authorization servers that read it.
+            `{issuer}` in it stands for the last segment of the redirect URI for one authorization server.
         client_name: the name for a dynamic registration.
         scopes: scopes to request instead of those that the server suggests. Missing scopes are added on demand.
         store: keeps logins between starts; None for memory only.
@@ -91,9 +94,9 @@ class OAuth(TokenAuth):
     ) -> Login:
         server, scopes = grant.server, with_offline_access(grant.scopes, grant.server)
         async with self._person:  # one login at a time
-            state = token_urlsafe(32)
+            state, used = token_urlsafe(32), earlier.client.redirect_uri if earlier else ""
             try:
-                redirect_uri = await self._redirect.start(state, earlier.client.redirect_uri if earlier else "")
+                redirect_uri = await self._redirect.start(state, used, self._own_segment(server))
             except OSError as error:
                 raise LoginFailedError(str(error)) from error
             try:
@@ -134,7 +137,7 @@ class OAuth(TokenAuth):
 
     async def _known(self, server: ServerMetadata, redirect_uri: str, earlier: Login | None) -> OAuthClient | None:
         """Return an earlier dynamic registration, if the authorization server may still know it."""
-        if self._client is not None or (self._client_metadata_url and server.reads_client_metadata):
+        if self._client is not None or self._document(server):
             return None
         if self._registrations is None:
             known = None if earlier is None else earlier.client
@@ -149,8 +152,8 @@ class OAuth(TokenAuth):
         """Return the client for an authorization server, in the order of the specification."""
         if self._client is not None:
             return at_server(self._client, server)
-        if self._client_metadata_url and server.reads_client_metadata:
-            return at_server(OAuthClient(self._client_metadata_url), server)
+        if document := self._document(server):
+            return at_server(OAuthClient(document), server)
         if server.registration_endpoint:
             client = await register(requests, server, self._client_name, redirect_uri)
             await self._keep_registration(server, redirect_uri, client)
@@ -159,10 +162,24 @@ class OAuth(TokenAuth):
             f"{server.issuer} registers no clients itself: register one there, and pass its client id."
         )
 
+    def _document(self, server: ServerMetadata) -> str:
+        """Return the URL of the client id metadata document for an authorization server; "" if it reads none."""
+        return self._client_metadata_url.replace("{issuer}", _segment(server)) if server.reads_client_metadata else ""
+
+    def _own_segment(self, server: ServerMetadata) -> str:
+        """Return the last segment of the redirect URI for one authorization server; "" if the redirect URI is fixed."""
+        document = self._document(server)
+        is_fixed = self._client is not None or (document and document == self._client_metadata_url)
+        return "" if is_fixed else _segment(server)
+
     async def _keep_registration(self, server: ServerMetadata, redirect_uri: str, client: OAuthClient | None) -> None:
         if self._registrations is not None:
             saved = None if client is None else client._asdict()
             await self._registrations.save(_registration(server, redirect_uri), saved)
+
+
+def _segment(server: ServerMetadata) -> str:
+    return sha256(server.issuer.encode()).hexdigest()[:SEGMENT_CHARACTERS]
 
 
 def _registration(server: ServerMetadata, redirect_uri: str) -> str:

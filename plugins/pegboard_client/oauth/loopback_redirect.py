@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from hmac import compare_digest
 from http import HTTPStatus
 from typing import Protocol
-from urllib.parse import parse_qsl, urlsplit
+from urllib.parse import SplitResult, parse_qsl, urlsplit
 
 from pegboard.types.http import Response
 from pegboard_client.http_auth import origin
@@ -25,12 +25,15 @@ MAX_REDIRECT_PARAMETERS = 32
 class RedirectReceiver(Protocol):
     """Receives the authorization response. `OAuth` uses one receiver for one login at a time."""
 
-    async def start(self, state: str, earlier: str) -> str:
+    async def start(self, state: str, earlier: str, issuer: str) -> str:
         """Start to receive, and return the redirect URI.
 
         Args:
             state: the parameter `state` of the response. Other responses are ignored.
             earlier: the redirect URI of an earlier login, to use again if possible; "" if there is none.
+            issuer: the last segment of a redirect URI for one authorization server only. Responses at another address
+                are ignored, because they may come from another server (RFC 9700, section 4.4). "" if the redirect URI
+                of the client is fixed.
 
         Raises:
             OSError: responses cannot be received. The message is for the person.
@@ -65,7 +68,7 @@ class LoopbackRedirect:
         self._state = ""
         self._received: asyncio.Future[Mapping[str, str]] | None = None
 
-    async def start(self, state: str, earlier: str) -> str:
+    async def start(self, state: str, earlier: str, issuer: str) -> str:
         """Listen. Without a fixed redirect URI, use the port of an earlier login if it is free."""
         self._received = asyncio.get_running_loop().create_future()
         self._state = state
@@ -77,7 +80,7 @@ class LoopbackRedirect:
                 )
             except OSError:
                 continue
-            self._path = parts.path or ("/" if self._fixed else "/callback")
+            self._path = (parts.path or "/") if self._fixed else "/callback" + (issuer and f"/{issuer}")
             port: int = self._server.sockets[0].getsockname()[1]
             self._origin = origin(self._fixed) if self._fixed else f"http://127.0.0.1:{port}"
             return self._fixed or self._origin + self._path
@@ -88,7 +91,7 @@ class LoopbackRedirect:
 
         Return False if it is not the response of this login.
         """
-        return self._accept(urlsplit(url).query)
+        return self._accept(urlsplit(url))
 
     async def receive(self) -> Mapping[str, str]:
         """Wait for the browser."""
@@ -120,18 +123,18 @@ class LoopbackRedirect:
         target = urlsplit(rest.partition(" ")[0])
         if method != "GET" or target.path != self._path:
             return HTTPStatus.NOT_FOUND, "There is no such page"
-        if not self._accept(target.query):
+        if not self._accept(target):
             return HTTPStatus.BAD_REQUEST, "This page belongs to no login that waits"
         return HTTPStatus.OK, "The login continues in the program that started it. You can close this page"
 
-    def _accept(self, query: str) -> bool:
+    def _accept(self, target: SplitResult) -> bool:
         try:
-            pairs = parse_qsl(query, keep_blank_values=True, max_num_fields=MAX_REDIRECT_PARAMETERS)
+            pairs = parse_qsl(target.query, keep_blank_values=True, max_num_fields=MAX_REDIRECT_PARAMETERS)
         except ValueError:
             return False
         fields = dict(pairs)
         is_ours = compare_digest(fields.get("state", "").encode(), self._state.encode())
-        if not is_ours or len(fields) != len(pairs) or self._received is None:
+        if not is_ours or target.path != self._path or len(fields) != len(pairs) or self._received is None:
             return False
         if not self._received.done():
             self._received.set_result(fields)

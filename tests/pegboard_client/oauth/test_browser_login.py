@@ -225,7 +225,7 @@ async def test_only_the_response_with_the_state_ends_the_login(server: LoginServ
 async def test_a_response_at_another_address_is_refused(fields: dict[str, str]) -> None:
     """A name that an attacker's DNS server binds to this machine, and pages of other programs here."""
     receiver = LoopbackRedirect()
-    target = await receiver.start("s", "")
+    target = await receiver.start("s", "", "")
     async with aiohttp.ClientSession() as session:
         async with session.get(f"{target}?state=s&code=evil", headers=fields) as answer:
             assert answer.status == 403
@@ -235,10 +235,32 @@ async def test_a_response_at_another_address_is_refused(fields: dict[str, str]) 
     await receiver.close()
 
 
+@pytest.mark.parametrize("path", ["/callback", "/callback/other"])
+async def test_a_response_at_the_address_of_another_issuer_is_refused(path: str) -> None:
+    receiver = LoopbackRedirect()
+    own = await receiver.start("s", "", "own")
+    wrong = f"{own.removesuffix('/callback/own')}{path}?state=s&code=other"
+    async with aiohttp.ClientSession() as session, session.get(wrong) as answer:
+        assert (answer.status, receiver.paste(wrong)) == (404, False)
+    assert receiver.paste(f"{own}?state=s&code=own")
+    await receiver.close()
+
+
+async def test_each_issuer_has_its_own_redirect_uri(server: LoginServer) -> None:
+    metadata = "https://desk.example/{issuer}"
+    async with LoginServer() as other:
+        for each in (server, other, other):
+            each.metadata["client_id_metadata_document_supported"] = len(other.pages) == 1
+            await logged_in(OAuth(Browser(), client_metadata_url=metadata), each)
+    ends = [page["redirect_uri"].partition("/callback/")[2] for page in (*server.pages, *other.pages)]
+    assert (len(set(ends)), ends[1]) == (2, ends[2])
+    assert other.pages[1]["client_id"] == f"https://desk.example/{ends[2]}"
+
+
 class Elsewhere:
     """A receiver that returns the response to another login."""
 
-    async def start(self, state: str, earlier: str) -> str:
+    async def start(self, state: str, earlier: str, issuer: str) -> str:
         return "https://desk.example/back"
 
     async def receive(self) -> dict[str, str]:
@@ -258,7 +280,7 @@ async def test_the_response_to_another_login_is_refused(server: LoginServer) -> 
 
 async def test_a_fixed_redirect_uri_is_used(server: LoginServer) -> None:
     first = LoopbackRedirect()
-    taken = await first.start("", "")
+    taken = await first.start("", "", "")
     with pytest.raises(LoginRequiredError, match="another program uses it"):
         await logged_in(OAuth(Browser(), redirect=LoopbackRedirect(taken)), server)
     await first.close()

@@ -46,7 +46,7 @@ from pegboard_plugins.support.request_cookies import request_cookies
 logger = logging.getLogger("pegboard.plugins.vault")
 
 OPEN, IDENTIFY, CALLBACK = "/vault/login", "/vault/identity", "/vault/callback"
-AGREE, DOCUMENT, LOGINS = "/vault/consent", "/vault/client.json", "/vault/logins"
+AGREE, DOCUMENTS, LOGINS = "/vault/consent", "/vault/client", "/vault/logins"
 MAX_FORM_FIELDS = 10
 NOT_PROVED = "This browser has not proved that it belongs to the user of the login. Open its link"
 MAX_BROWSERS = 10_000
@@ -108,7 +108,8 @@ class CallerPages:
             ("GET", IDENTIFY): self._identify,
             ("POST", AGREE): self._agree,
             ("GET", CALLBACK): self._receive,
-            ("GET", DOCUMENT): self._describe,
+            ("GET", f"{CALLBACK}/*"): self._receive,
+            ("GET", f"{DOCUMENTS}/*"): self._describe,
             ("GET", LOGINS): self._open_logins,
             ("POST", LOGINS): self._end_login,
         }
@@ -142,20 +143,21 @@ class CallerPages:
 
     async def own(self, request: Request) -> Response | None:
         """Return the page of a login that this process began; None for any other."""
-        return await self._pages[request.method, request.path](request)
+        paths = request.path, f"{request.path.rpartition('/')[0]}/*"
+        return await next(page for path in paths if (page := self._pages.get((request.method, path))))(request)
 
     @property
     def client_metadata_url(self) -> str:
-        """The URL of the client id metadata document; "" without https, which such documents require."""
-        return self._url + DOCUMENT if self._is_secure else ""
+        """The URL of the client id metadata documents; "" without https, which such documents require."""
+        return f"{self._url}{DOCUMENTS}/{{issuer}}" if self._is_secure else ""
 
     async def _describe(self, request: Request) -> Response:
-        """Return the client id metadata document of this host."""
+        """Return the client id metadata document of this host for one authorization server."""
         document = {
-            "client_id": self._url + DOCUMENT,
+            "client_id": self._url + request.path,
             "client_name": "pegboard",
             "client_uri": self._url,
-            "redirect_uris": [self._url + CALLBACK],
+            "redirect_uris": [self._url + CALLBACK + request.path.removeprefix(DOCUMENTS)],
             "grant_types": ["authorization_code", "refresh_token"],
             "response_types": ["code"],
             "token_endpoint_auth_method": "none",
@@ -275,7 +277,7 @@ class CallerPages:
         flow = self._with_state(request.query.get("state", ""))
         if flow is None:
             return None
-        if flow.must_agree or flow.response.done():
+        if flow.must_agree or flow.response.done() or request.path != CALLBACK + flow.segment:
             return message_page(*WAITS_NOT)
         if not self._is_identified(request, flow):
             return message_page(403, NOT_PROVED)

@@ -63,6 +63,7 @@ class LoginFlow(LoginPage):
         redirect_uri: the redirect URI.
         page: the page of the provider; "" if there is none.
         state: the value that the response must repeat; "" if there is no response.
+        segment: the segment after the path of `redirect_uri` at which the response must arrive, with its slash.
         is_shown: True if the page leads on.
         has_agreed: True if the person has agreed to the terms.
         response: the parameters of the authorization response, or the fields of the page.
@@ -85,6 +86,7 @@ class LoginFlow(LoginPage):
         self.redirect_uri = ""
         self.page = ""
         self.state = ""
+        self.segment = ""
         self.is_shown = False
         self.has_agreed = False
         self.shown = asyncio.Event()
@@ -98,12 +100,13 @@ class LoginFlow(LoginPage):
         """True if the person must agree to the terms first."""
         return self.terms is not None and not self.has_agreed
 
-    async def start(self, state: str, earlier: str) -> str:
+    async def start(self, state: str, earlier: str, issuer: str) -> str:
         """Return the redirect URI. After a first response, expect a second one."""
         if self.response.done():
             self.response = asyncio.get_running_loop().create_future()
         self.state = state
-        return self.redirect_uri
+        self.segment = issuer and f"/{issuer}"
+        return self.redirect_uri + self.segment
 
     async def show(self, url: str) -> None:
         """Let the link lead to a page of the provider. A second page follows the response to the first."""

@@ -55,7 +55,8 @@ class LoopbackPages:
     async def _listening(self) -> web.AppRunner:
         application = web.Application(middlewares=[self._refuse_foreign])
         application.router.add_get("/login/{id}", self._open)
-        application.router.add_get(self._redirect.path, self._receive)
+        for path in (self._redirect.path, self._redirect.path + "/{issuer}"):
+            application.router.add_get(path, self._receive)
         runner = web.AppRunner(
             application, access_log=None, shutdown_timeout=MAX_CLOSE_SECONDS, max_line_size=MAX_REQUEST_HEAD_BYTES
         )
@@ -106,7 +107,7 @@ class LoopbackPages:
     async def _receive(self, request: web.Request) -> web.Response:
         fields = dict(request.query)
         login, secret = self._with_state(fields.get("state", ""))
-        if login is None:
+        if login is None or request.path != self._redirect.path + login.segment:
             return _page(400, "This page belongs to no login that waits")
         if not compare_digest(request.cookies.get(_cookie(login), "").encode(), secret.encode()):
             return _page(403, "This login was started in another browser. Open its link in this browser")

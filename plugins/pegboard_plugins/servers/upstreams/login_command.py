@@ -139,9 +139,9 @@ class PastedRedirect(LoopbackRedirect):
 
     _reader: Thread | None = None
 
-    async def start(self, state: str, earlier: str) -> str:
+    async def start(self, state: str, earlier: str, issuer: str) -> str:
         """Listen, and read standard input."""
-        redirect_uri = await super().start(state, earlier)
+        redirect_uri = await super().start(state, earlier, issuer)
         if self._reader is None:
             self._reader = Thread(target=self._read, args=(asyncio.get_running_loop(),), daemon=True)
             self._reader.start()

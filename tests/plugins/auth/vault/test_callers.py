@@ -157,17 +157,17 @@ async def test_another_claim_names_the_subject(tmp_path: Path, provider: Provide
 
 async def test_a_host_with_https_serves_a_client_metadata_document(tmp_path: Path, provider: ProviderServer) -> None:
     async with running(tmp_path, provider, url="https://tools.example.com") as network:
-        answer = await network.served.request("GET", "/vault/client.json", [("Host", "tools.example.com")])
+        answer = await network.served.request("GET", "/vault/client/one", [("Host", "tools.example.com")])
         document = json.loads(answer.body)
         assert answer.status == 200
         assert answer.get("Content-Type") == "application/json"
-        assert document["client_id"] == "https://tools.example.com/vault/client.json"
-        assert document["redirect_uris"] == ["https://tools.example.com/vault/callback"]
+        assert document["client_id"] == "https://tools.example.com/vault/client/one"
+        assert document["redirect_uris"] == ["https://tools.example.com/vault/callback/one"]
 
 
 @pytest.mark.parametrize(
     ("url", "document"),
-    [("https://tools.example.com", "https://tools.example.com/vault/client.json"), ("http://127.0.0.1:9", "")],
+    [("https://tools.example.com", "https://tools.example.com/vault/client/{issuer}"), ("http://127.0.0.1:9", "")],
 )
 def test_only_logins_of_callers_use_the_metadata_document(url: str, document: str) -> None:
     settings = {"url": url, "issuer": "https://i.example", "client_id": "vault"}

@@ -152,6 +152,20 @@ async def test_a_login_without_consent_has_no_end(server: LoginServer, network: 
     assert server.forms == []
 
 
+async def test_the_response_of_another_issuer_is_refused(server: LoginServer, network: Network) -> None:
+    """An issuer may send the browser to another issuer, whose response comes to the address of that one."""
+    link = await network.link("ann")
+    network.issuer.user = "ann"
+    callback = f"{link.partition('/vault/')[0]}/vault/callback"
+    async with Person() as person:
+        own = await person.open(link, until=callback)
+        for wrong in (callback, f"{callback}/other"):
+            await person.open(f"{wrong}?{own.partition('?')[2]}")
+            assert (person.shown[0], server.forms) == (400, [])
+        await person.open(own)
+        assert person.shown[0] == 200, person.shown
+
+
 class SlowServer(LoginServer):
     """Answers MCP requests only while `free` is set. `waiting` is set when the first one waits."""
 
@@ -189,7 +203,7 @@ async def test_callers_share_a_registration_and_no_login(server: LoginServer, ne
     server.valid = {f"token-{number}" for number in range(1, 5)}
     assert [(await network.log_in(user)).shown[0] for user in ("ann", "bob")] == [200, 200]
     assert [document["application_type"] for document in server.registered] == ["native"]
-    assert server.registered[0]["redirect_uris"] == [f"http://127.0.0.1:{network.served.port}/vault/callback"]
+    assert server.registered[0]["redirect_uris"] == [server.pages[0]["redirect_uri"]]
     server.tokens = [(401, {"error": "invalid_client"})]
     assert (await network.log_in("eve")).shown[0] == 200
     assert (len(server.registered), len(server.pages)) == (2, 4)

@@ -33,7 +33,7 @@ async def test_oidc_provider_reads_the_client_metadata_document_of_the_host(tmp_
     ):
         person = await network.log_in("ann", who)
         assert person.shown[0] == 200, person.shown
-        document = f"https://localhost:{port}/vault/client.json"
+        document = f"https://localhost:{port}/vault/client/"
         assert any(f"client_id={quote(document, safe='')}" in url for url in person.visited)
         assert (await network.ask("ann", who))["structuredContent"]["subject"] == "ann"
 
