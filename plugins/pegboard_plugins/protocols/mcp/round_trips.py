@@ -85,6 +85,6 @@ class RoundTrips:
 
 
 def _bound_to(method: str, params: Mapping[str, Any], caller: Caller) -> list[Any]:
-    """Return the parts of a request that its retry must repeat: caller, method, name and arguments."""
-    whose = [caller.issuer, caller.subject]
+    """Return the parts of a request that its retry must repeat: caller, program, method, name and arguments."""
+    whose = [caller.issuer, caller.subject, caller.client_id]
     return [whose, method, params.get("name"), params.get("uri"), params.get("arguments") or {}]

@@ -30,13 +30,17 @@ ABLE: Any = {"elicitation": {"form": {}}}
 
 
 class Two:
-    """A server with two issuers. One issues tokens for `ann` and `ben`, the other for another `ann`, the `namesake`."""
+    """A server with two issuers. One issues tokens for `ann` and `ben`, the other for another `ann`, the `namesake`.
+
+    The token `program` is for another program of `ann`.
+    """
 
     def __init__(self, served: Served, first: Issuer, second: Issuer) -> None:
         self.served = served
         self.issuers = first, second
         namesake = second.token(key=OTHER_RSA_KEY, scope="other")
         tokens = {"ann": first.token(), "ben": first.token(sub="ben", scope="other"), "namesake": namesake}
+        tokens["program"] = first.token(client_id="other")
         self.bearers = {name: f"Bearer {token}" for name, token in tokens.items()}
 
     def field(self, name: str) -> tuple[str, str]:
@@ -95,8 +99,8 @@ async def test_a_session_of_another_caller_is_unknown_and_the_attempt_is_logged(
         assert hidden not in two.served.stderr
 
 
-@STRANGERS
-@pytest.mark.requirement("ROUND-08")
+@pytest.mark.parametrize("stranger", ["ben", "namesake", "program"])
+@pytest.mark.requirement("ROUND-08", "ASK-09")
 async def test_state_of_a_call_belongs_to_its_caller(two: Two, stranger: str) -> None:
     request = call("door_name")
     request["params"]["_meta"] = {**modern_meta(), "io.modelcontextprotocol/clientCapabilities": ABLE}
