@@ -21,6 +21,7 @@ from pegboard_plugins.transports.http import workers
 from pegboard_plugins.transports.http.settings import HttpConfig
 from pegboard_plugins.transports.http.workers import supervisor
 from pegboard_plugins.transports.http.workers.listening import open_sockets
+from tests.host.hosting import until
 from tests.protocol.http.test_service import MANAGER
 from tests.support.forks import forks
 from tests.support.http import Line, Served, http_config
@@ -73,9 +74,14 @@ MAX_CONNECTIONS = 300
 
 
 def with_workers(
-    folder: Path, http: str = "port = 0", more: str = SEALED, command: Sequence[str | Path] = (), before: str = ""
+    folder: Path,
+    http: str = "port = 0",
+    more: str = SEALED,
+    command: Sequence[str | Path] = (),
+    before: str = "",
+    tools: str = TOOLS,
 ) -> Served:
-    (folder / "tools.py").write_text(TOOLS)
+    (folder / "tools.py").write_text(tools)
     start = ("-c", f"{before}; from pegboard.cli import main; sys.exit(main())") if before else ("-m", "pegboard")
     command = command or (sys.executable, *start, "serve", str(folder / "tools.py"), "--workers", "2")
     return Served(folder, http_config(http, more=more), command=command)
@@ -217,6 +223,25 @@ async def test_a_reload_reaches_each_worker_and_its_results_are_printed_once(tmp
         new = pids_of(served.pid) - pids
         assert len(new) == 2
         await until_each_answers(served, new)
+
+
+async def test_a_worker_that_dies_while_its_replacement_starts_is_replaced_once(tmp_path: Path) -> None:
+    gate = tmp_path / "gate"
+    slow = TOOLS + f"\nif Path({str(gate)!r}).exists():\n    Path({str(gate)!r}).read_text()\n"
+    async with with_workers(tmp_path, tools=slow) as served:
+        config = (served.cwd / "hostconfig.toml").read_text()
+        (served.cwd / "hostconfig.toml").write_text(config.replace("port = 0", "port = 0\nidle_seconds = 70"))
+        killed = min(pids_of(served.pid))
+        os.mkfifo(gate)
+        reloading = asyncio.create_task(reload(served))
+        pipe = await asyncio.to_thread(gate.open, "w")  # when the replacement starts
+        gate.unlink()
+        os.kill(killed, signal.SIGKILL)
+        await served.wait_for_stderr(rf"\(process {killed}\) has ended")
+        pipe.close()
+        assert "reloaded" in await reloading
+        await until(lambda: len(pids_of(served.pid)) == 2)
+        await until_each_answers(served, pids_of(served.pid))
 
 
 async def test_sigterm_lets_running_calls_end(tmp_path: Path) -> None:

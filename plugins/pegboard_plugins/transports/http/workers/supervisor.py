@@ -144,8 +144,9 @@ class Supervisor:
         while not self._stopping.is_set():
             process = self._serving[number]
             await process.ended.wait()
-            if self._serving[number] is process:  # else a reload has replaced it
+            if self._serving[number] is process:
                 await asyncio.sleep(self._delay_after(process))
+            if self._serving[number] is process:  # else a reload has replaced it
                 self._serving[number] = self._start(number)
 
     def _delay_after(self, process: WorkerProcess) -> float:
@@ -188,8 +189,8 @@ class Supervisor:
         if not await replacement.is_ready(RELOAD_SECONDS):
             replacement.send(signal.SIGKILL)
             return [*results, ReloadResult(f"worker {number}", "kept", "its replacement does not start: see its log")]
+        self._serving[number].send(signal.SIGTERM)  # another process if the first has ended meanwhile
         self._serving[number] = replacement
-        process.send(signal.SIGTERM)
         return [*map(_after_replacement, results)]
 
 
