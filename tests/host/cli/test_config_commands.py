@@ -93,6 +93,7 @@ OPEN = "[plugins.http]\nport = 0\nhost = '0.0.0.0'\n"
         ("", f"{WORKERS}[plugins.mcp]\nsessions = 'sealed'", "2 workers need common keys"),
         ("transports = ['http', 'stdio']", WORKERS, "[plugins.http] workers = 2: stdio serves one client"),
         ("", "[plugins.audit]\nfile = 'none/audit.jsonl'", "the audit file or its key cannot be used"),
+        ("", "[plugins.logging]\nfile = 'none/x.log'", "none/x.log cannot be written: No such file or directory"),
     ],
 )
 def test_ok_means_that_serve_would_open(host: str, sections: str, message: str | None, pegboard: Command) -> None:

@@ -6,13 +6,17 @@ Arguments and results are never logged.
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from pathlib import Path
 from time import perf_counter
 from typing import Annotated, Literal
 
+from pydantic import ValidationInfo, field_validator
+
 from pegboard import MCPError, PluginConfig, ToolkitError
-from pegboard.plugin import Middleware, Plugin, WidensAccess, hookimpl
+from pegboard.plugin import CommandContext, Finding, Middleware, Plugin, WidensAccess, hookimpl
 from pegboard.types import Call, CallNext, Failure, Outcome
+from pegboard_plugins.support.line_file import check_line_file
 
 _MAX_NAME_CHARACTERS = 200
 """The maximum logged length of a name from a client."""
@@ -36,6 +40,11 @@ class LoggingConfig(PluginConfig):
     file: Annotated[str | None, WidensAccess("appends to this file")] = None
     access: bool = False
     requests: bool = True
+
+    @field_validator("file")
+    @classmethod
+    def _resolve_file(cls, file: str | None, info: ValidationInfo) -> str | None:
+        return str(cls.folder_of(info) / Path(file).expanduser()) if file else None
 
 
 class LoggingPlugin(Plugin):
@@ -66,6 +75,16 @@ class Logging(Middleware):
             raise
         finally:
             _log(call, ended, (perf_counter() - started) * 1000)
+
+
+def check_log_file(command: CommandContext) -> Iterator[Finding]:
+    """Report a file that cannot be opened. It is not created."""
+    file: str | None = command.settings.file
+    try:
+        if file is not None:
+            check_line_file(Path(file))
+    except OSError as error:
+        yield Finding("error", f"{file} cannot be written: {error.strerror}", "choose another file")
 
 
 def _log(call: Call, ended: str, milliseconds: float) -> None:
