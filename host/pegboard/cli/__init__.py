@@ -31,8 +31,16 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Run one command and return its exit code. docs/command-line.md lists the exit codes."""
     leave_out_working_directory()
     words = sys.argv[1:] if argv is None else argv
-    # messages must not reach the stdout of a server that a client reads
-    return exit_code_of(partial(_run_command, argv), as_json="--json" in words and "stdio" not in words)
+    return exit_code_of(partial(_run_command, argv), as_json="--json" in words and not _is_for_client(words))
+
+
+def _is_for_client(words: Sequence[str]) -> bool:
+    """Return True if a client may read stdout. Messages must not reach it."""
+    if "stdio" not in words:
+        return False
+    from pegboard.cli.parsing.parser import may_serve_stdio
+
+    return may_serve_stdio(words)
 
 
 def exit_code_of(run: Callable[[], int], *, as_json: bool = False) -> int:

@@ -35,6 +35,7 @@ NO_FIELDS = {"file": None, "line": None, "column": None, "key": None, "place": N
         ("config set host.nmae x", "[host]\n", {}, 3, "CANNOT_START",
          {"line": 2, "key": "host.nmae", "suggestion": "name"}),
         ("secret unset DEMO_KEY", "", {}, 1, "FAILED", {}),
+        ("show stdio", "", {}, 1, "FAILED", {}),
     ],
 )  # fmt: skip
 def test_a_failure_has_one_form(
@@ -51,6 +52,12 @@ def test_a_failure_has_one_form(
     assert detail.pop("message") in error["message"]
     file = {"file": "hostconfig.toml"} if text else {}
     assert detail == {**NO_FIELDS, **file, **problem}
+
+
+@pytest.mark.parametrize("line", ["stdio --config", "--file x stdio --config none.toml", "serve --transport stdio x"])
+def test_the_failure_of_a_server_leaves_stdout_to_its_client(line: str, pegboard: Command) -> None:
+    done = pegboard(*line.split(), "--json")
+    assert (done.out, bool(done.err)) == ("", True)
 
 
 @pytest.mark.needs("tool_commands")

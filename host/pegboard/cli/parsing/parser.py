@@ -80,6 +80,15 @@ def parse(argv: Sequence[str] | None = None) -> argparse.Namespace:
     return _known(parser, parsed, unknown)
 
 
+def may_serve_stdio(words: Sequence[str]) -> bool:
+    """Return True if a command line, which may be invalid, may start a server whose client reads stdout."""
+    try:
+        _, rest = _shared_options().parse_known_args(words)
+    except UsageError:
+        return True
+    return rest[:1] in (["stdio"], ["serve"])
+
+
 def _parse_command(
     command: DeclaredCommand, rest: Sequence[str], options: argparse.Namespace, naming: argparse.Namespace | None
 ) -> tuple[_Parser, argparse.Namespace, list[str]]:
