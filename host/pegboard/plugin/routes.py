@@ -77,7 +77,7 @@ class Route(NamedTuple):
 
     Attributes:
         method: the HTTP method. "*" means all methods for which the path has no other route.
-        path: the exact path, such as "/mcp". After "/*", any last segment without a route of its own.
+        path: the exact path, such as "/mcp". `*` as its last segment stands for any that has no other route.
         handler: responds to the requests, with the host as protocols see it. The host cancels it if the client
             disconnects before the response begins. Each request runs in its own task if the handler is an async
             function. Another function may run outside any task. It returns the response, or an awaitable that the task
