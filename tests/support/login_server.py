@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import sys
 from base64 import b64decode
 from collections.abc import AsyncIterator, Mapping
 from typing import Any
@@ -13,6 +14,7 @@ import pytest
 from aiohttp import web
 
 from tests.support.loopback_server import LoopbackServer, challenge_of, redirected
+from tests.support.peer import WAIT
 
 
 class LoginServer(LoopbackServer):
@@ -143,6 +145,25 @@ class Browser:
     def query(self) -> dict[str, str]:
         """The parameters of the last page."""
         return dict(parse_qsl(urlsplit(self.opened[-1]).query))
+
+
+async def pasted(*command: str) -> tuple[str, str]:
+    """Run a command whose person pastes another address, and then that of the last page. Return what it prints."""
+    pipe = asyncio.subprocess.PIPE
+    process = await asyncio.create_subprocess_exec(
+        sys.executable, "-m", "pegboard", *command, stdin=pipe, stdout=pipe, stderr=pipe
+    )
+    assert process.stdin is not None
+    assert process.stderr is not None
+    async with asyncio.timeout(WAIT):
+        while b"open this page" not in (line := await process.stderr.readline()):
+            assert line
+        async with aiohttp.ClientSession() as browser:
+            page = await browser.get(line.split()[-1].decode(), allow_redirects=False)
+        process.stdin.write(b"http://127.0.0.1/callback?code=other&state=other\n")
+        process.stdin.write(page.headers["Location"].encode() + b"\n")
+        out, errors = await process.communicate()
+    return out.decode(), errors.decode()
 
 
 @pytest.fixture

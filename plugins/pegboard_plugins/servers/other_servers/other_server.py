@@ -38,6 +38,7 @@ from pegboard_plugins.servers.other_servers.server_items import (
 )
 from pegboard_plugins.servers.other_servers.server_options import check_server_options
 from pegboard_plugins.support.jsonrpc import INVALID_PARAMS, METHOD_NOT_FOUND
+from pegboard_plugins.support.pasted_redirect import PASTE_HINT, PastedRedirect
 
 _QUIET_SECONDS = 5.0
 """How long a server may take to respond before a person at a terminal is told."""
@@ -193,8 +194,16 @@ def _address(options: Namespace, url: str, headers: Mapping[str, str], heard: de
         return Program(options.stdio[0], options.stdio[1:], stderr=hear)
     if any(name.lower() == "authorization" for name in headers):
         return Endpoint(url, headers)
-    auth = OAuth(_open_page if options.login else None, client_name="pegboard", store=LoginStore(os.environ))
+    store, redirect = LoginStore(os.environ), PastedRedirect() if options.no_browser else None
+    open_page = _show_page if options.no_browser else _open_page
+    auth = OAuth(open_page if options.login else None, client_name="pegboard", store=store, redirect=redirect)
     return Endpoint(url, headers, auth)
+
+
+def _show_page(url: str) -> None:
+    """Show the page on which a person logs in, perhaps on another machine."""
+    say(f"open this page to log in: {url}")
+    say(PASTE_HINT)
 
 
 async def _open_page(url: str) -> None:

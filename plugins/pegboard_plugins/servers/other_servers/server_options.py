@@ -17,6 +17,7 @@ def check_server_options(options: argparse.Namespace) -> None:
     of_url = {"--header": options.header, "--login": options.login}
     of_task = {f"--{name}": vars(options).get(name) for name in ("task", "resume")}  # options of `call` only
     unused = [] if options.url else [f"{name} has no effect without --url" for name, value in of_url.items() if value]
+    unused += ["--no-browser has no effect without --login"] if options.no_browser and not options.login else []
     if options.stdio:
         unused += [f"{name} has no effect with --stdio" for name, value in of_task.items() if value]
     if options.url and options.stdio:

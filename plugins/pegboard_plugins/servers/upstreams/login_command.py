@@ -3,25 +3,20 @@
 from __future__ import annotations
 
 import asyncio
-import os
-import sys
 from collections.abc import Mapping
-from contextlib import suppress
-from threading import Thread
 from typing import TYPE_CHECKING, Any
 
 from pegboard import MCPError
 from pegboard.plugin import CommandContext, LoginStore, Store, encode
 from pegboard.terminal import UsageError, is_interactive, say
-from pegboard_client import Client, Endpoint, LoginRequiredError, LoopbackRedirect, UnregisteredError, canonical
+from pegboard_client import Client, Endpoint, LoginRequiredError, UnregisteredError, canonical
 from pegboard_plugins.servers.upstreams.caller_login import end_login
 from pegboard_plugins.servers.upstreams.host_login import HostLogin, caller_logins, login_problem, oauth
 from pegboard_plugins.servers.upstreams.settings import ServerConfig
+from pegboard_plugins.support.pasted_redirect import PASTE_HINT, PastedRedirect
 
 if TYPE_CHECKING:
     from pegboard_client import OAuth
-
-MAX_PASTED_BYTES = 16 * 1024
 
 
 def run_server_login(command: CommandContext) -> int:
@@ -84,7 +79,7 @@ async def _log_in(command: CommandContext, config: ServerConfig) -> dict[str, An
 
     async def open_page(url: str) -> None:
         say(f"open this page to log in at {name}: {url}")
-        say("if its browser runs on another machine, paste the address of the last page here")
+        say(PASTE_HINT)
         if is_interactive() and not options.no_browser:
             import webbrowser
 
@@ -132,30 +127,3 @@ class NewLogin:
         await self._auth.log_in(url, headers)
         self.is_made = True
         return True
-
-
-class PastedRedirect(LoopbackRedirect):
-    """A receiver that also accepts the address of the last page on standard input."""
-
-    _reader: Thread | None = None
-
-    async def start(self, state: str, earlier: str, issuer: str) -> str:
-        """Listen, and read standard input."""
-        redirect_uri = await super().start(state, earlier, issuer)
-        if self._reader is None:
-            self._reader = Thread(target=self._read, args=(asyncio.get_running_loop(),), daemon=True)
-            self._reader.start()
-        return redirect_uri
-
-    def _read(self, loop: asyncio.AbstractEventLoop) -> None:
-        """Read lines until the end of the process. An unbuffered read holds no lock while it waits."""
-        rest = b""
-        with suppress(OSError, ValueError, RuntimeError):  # no standard input, or the loop has ended
-            while len(rest) < MAX_PASTED_BYTES and (data := os.read(sys.stdin.fileno(), MAX_PASTED_BYTES)):
-                *lines, rest = (rest + data).split(b"\n")
-                for line in lines:
-                    loop.call_soon_threadsafe(self._take, line.decode(errors="replace").strip())
-
-    def _take(self, line: str) -> None:
-        if line and not self.paste(line):
-            say("this is not the address of the last page of this login: copy the whole address")

@@ -22,7 +22,7 @@ from tests.pegboard_client.scripted import Got, scripted_http, session, whole
 from tests.support.command_line import Command
 from tests.support.forks import Done
 from tests.support.http import OPEN_MCP, http_config
-from tests.support.login_server import LoginServer
+from tests.support.login_server import LoginServer, pasted
 from tests.support.serving import serving
 from tests.support.wire import PEGBOARD, client_environment
 
@@ -318,6 +318,14 @@ async def test_headers_are_sent(bare: Command) -> None:
 # --- login
 
 
+async def test_a_browser_on_another_machine_ends_a_login(bare: Command, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PEGBOARD_STATE_DIR", str(bare.folder))
+    async with LoginServer() as login:
+        out, errors = await pasted("list", "--url", login.url, "--login", "--no-browser")
+    assert out == "cup\n\nprompts:\ntoast\n", errors
+    assert "this is not the address of the last page" in errors
+
+
 async def test_a_login_is_saved_for_the_next_command(bare: Command) -> None:
     browser = bare.write("import sys, urllib.request\nurllib.request.urlopen(sys.argv[1]).read()\n", "browser.py")
     async with LoginServer() as login:
@@ -335,6 +343,7 @@ async def test_a_login_is_saved_for_the_next_command(bare: Command) -> None:
         assert (done.code, done.out) == (0, "cup\n\nprompts:\ntoast\n")
         assert f"pegboard: open this page to log in: {login.issuer}/authorize?" in done.err
         assert (await run()).out == done.out
+        assert (await run("--no-browser")).err.startswith("pegboard: --no-browser has no effect without --login")
     assert len(login.pages) == 1
     (saved,) = bare.folder.glob(".local/state/pegboard/login-*.json")
     assert saved.stat().st_mode & 0o777 == 0o600

@@ -6,13 +6,11 @@ import asyncio
 import json
 import os
 import re
-import sys
 from collections.abc import Mapping
 from contextlib import AbstractAsyncContextManager, nullcontext
 from pathlib import Path
 from typing import Any
 
-import aiohttp
 import pytest
 from aiohttp import web
 
@@ -28,7 +26,7 @@ from tests.plugins.auth.vault.test_commands import pegboard
 from tests.plugins.servers.upstreams.mounts import guarded_peer, names, scripted, toml, tools
 from tests.support.http import Served, http_config
 from tests.support.http_mcp import call, message, modern, post
-from tests.support.login_server import Browser, LoginServer
+from tests.support.login_server import Browser, LoginServer, pasted
 from tests.support.person import Person
 from tests.support.wire import PEGBOARD
 
@@ -259,22 +257,9 @@ class MemoryLogins(LoginStore):
 async def test_a_person_pastes_the_address_of_the_last_page(tmp_path: Path, server: LoginServer) -> None:
     configure(tmp_path, server)
     arguments = ["login", "--server", "cups", "--no-browser", "--config", str(tmp_path / "hostconfig.toml")]
-    pipe = asyncio.subprocess.PIPE
-    process = await asyncio.create_subprocess_exec(
-        sys.executable, "-m", "pegboard", *arguments, stdin=pipe, stdout=pipe, stderr=pipe
-    )
-    assert process.stdin is not None
-    assert process.stderr is not None
-    async with asyncio.timeout(WAIT):
-        while b"open this page" not in (line := await process.stderr.readline()):
-            assert line
-        async with aiohttp.ClientSession() as browser:
-            page = await browser.get(line.split()[-1].decode(), allow_redirects=False)
-        process.stdin.write(b"http://127.0.0.1/callback?code=other&state=other\n")
-        process.stdin.write(page.headers["Location"].encode() + b"\n")
-        out, errors = await process.communicate()
-    assert out.decode() == f"You are logged in at cups, by {server.issuer}.\n", errors
-    assert b"this is not the address of the last page" in errors
+    out, errors = await pasted(*arguments)
+    assert out == f"You are logged in at cups, by {server.issuer}.\n", errors
+    assert "this is not the address of the last page" in errors
 
 
 ALICE = '[plugins.auth_token.callers.alice]\ntoken = "alice-token-0123456789-0123456789-abc"\n'
