@@ -59,6 +59,7 @@ class KeptTokens(TokenRecords):
 
     async def _renew(self, key: TokenKey) -> VaultToken | None:
         name = f"vault-{sha256(encode(list(key))).hexdigest()[:32]}"
+        await self._clients[key.provider].find_addresses()  # the lock is for the time of one request
         while True:
             async with self.lock(name) as is_ours:
                 token = await self.load(key)

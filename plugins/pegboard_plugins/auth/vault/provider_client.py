@@ -185,6 +185,15 @@ class ProviderClient:
 
     # --- tokens
 
+    async def find_addresses(self) -> None:
+        """Read the metadata of the provider, unless they are known. Later requests do not wait for them.
+
+        Raises:
+            LoginFailedError: the provider cannot be reached.
+        """
+        async with self._requests() as requests:
+            await self._server(requests)
+
     async def refresh(self, token: VaultToken) -> VaultToken:
         """Return the token that replaces an expired token.
 

@@ -14,7 +14,7 @@ from pegboard_plugins.auth.vault.vault_store import VaultCipher, VaultError
 
 LOCKS = "vault-locks"
 LOCK_SECONDS = 60.0
-"""How long a lock lasts whose process has ended. A renewal takes less."""
+"""How long a lock lasts whose process has ended. A renewal takes less: it is one request of at most 30 seconds."""
 
 OpenStore: TypeAlias = Callable[[Callable[[], Awaitable[None]]], Awaitable[RecordStore]]
 

@@ -7,6 +7,7 @@ import json
 import os
 import signal
 import sys
+from contextlib import AbstractAsyncContextManager
 from pathlib import Path
 
 import pytest
@@ -15,7 +16,8 @@ from pegboard_client import LoginFailedError
 from pegboard_plugins.auth.vault.login_flows import LoginFlows
 from pegboard_plugins.auth.vault.vault_store import VaultCipher, VaultError, VaultToken
 from tests.host.hosting import WAIT
-from tests.plugins.auth.vault.conftest import KEY, fresh_token
+from tests.plugins.auth.vault.conftest import KEY, fresh_token, logins
+from tests.support.login_server import LoginServer
 from tests.support.provider_server import ProviderServer
 
 EXPIRED = VaultToken("access-0-canary", "refresh-0-canary", 0.0, ("read",), "octocat")
@@ -66,6 +68,24 @@ async def test_concurrent_calls_share_one_renewal(flows: LoginFlows, provider: P
     tokens = await asyncio.gather(*(fresh_token(flows, "read") for _ in range(10)))
     assert {token.access_token for token in tokens} == {"access-1-canary"}
     assert [form["refresh_token"] for form in provider.forms] == ["refresh-0-canary"]
+
+
+async def test_a_process_holds_the_lock_only_for_the_request_of_the_token(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Metadata may take several requests. Then the lock would expire, and another process use the refresh token."""
+    async with LoginServer() as server:
+        flows = logins({"client_id": "pegboard", "issuer": server.issuer})
+        lock, asked_before = flows.tokens.lock, list[str]()
+
+        def noted(name: str) -> AbstractAsyncContextManager[bool]:
+            asked_before.extend(server.asked)
+            return lock(name)
+
+        monkeypatch.setattr(flows.tokens, "lock", noted)
+        assert (await fresh_token(flows)).access_token == "token-1"
+        assert server.asked == [*asked_before, "POST /token"]
+        await flows.close()
 
 
 async def test_a_refresh_token_without_rotation_is_kept(flows: LoginFlows, provider: ProviderServer) -> None:
