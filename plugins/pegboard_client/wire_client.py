@@ -320,25 +320,26 @@ class Client:
             await self._listening.begin()
         return True
 
-    async def subscribe(self, uri: str) -> None:
-        """Receive changes of a resource.
+    async def subscribe(self, uri: str, *more: str) -> None:
+        """Receive changes of a resource, or of several. In 2026-07-28, one refusal is that of all.
 
         Raises:
             ProtocolError: the server refused.
         """
         uris = self._connection.uris
         if self.stateless:
-            if uri not in uris:
-                uris.add(uri)
+            if new := {uri, *more} - uris:
+                uris |= new
                 try:
                     await self._listening.update()
                 except BaseException:
-                    uris.discard(uri)
+                    uris -= new
                     raise
             return
         await self._connection.listen()
-        await self._connection.exchange("resources/subscribe", {"uri": uri}, {})
-        uris.add(uri)
+        for each in (uri, *more):
+            await self._connection.exchange("resources/subscribe", {"uri": each}, {})
+            uris.add(each)
 
     async def unsubscribe(self, uri: str) -> None:
         """Stop receiving changes of a resource.

@@ -243,6 +243,8 @@ async def test_subscriptions_at_once_leave_one_request_which_ends_with_the_clien
         async with client:
             await asyncio.gather(*(client.subscribe(f"x://{name}") for name in "abc"))
             assert listened[-1][1] == ["x://a", "x://b", "x://c"]
+            await client.subscribe("x://c", "x://d", "x://e")
+            assert (len(listened), len(listened[-1][1])) == (4, 5)
         assert not [task for task in asyncio.all_tasks() if "Listening" in repr(task)]
     assert sorted(ended) == [number for number, _ in listened]
 

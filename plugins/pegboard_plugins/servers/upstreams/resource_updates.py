@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import OrderedDict
+from collections.abc import Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -87,22 +88,25 @@ class ResourceUpdates:
                     subscribed.discard(uri)
                     await client.unsubscribe(uri)
                 missing = [uri for uri in self._wanted if uri not in subscribed]
-                for uri in missing:
-                    if await self._subscribe(client, uri):
-                        subscribed.add(uri)
-                    if report:
-                        self.updated(uri)
+                subscribed |= await self._subscribe(client, missing)
+                for uri in missing if report else ():
+                    self.updated(uri)
                 if not subscribed.issuperset(missing):
                     asyncio.get_running_loop().call_later(FAILED_SECONDS, self._wake.set)
                 await self._wake.wait()
         finally:
             closed.cancel()
 
-    async def _subscribe(self, client: Client, uri: str) -> bool:
-        """Subscribe to a resource. Return False if another attempt may succeed."""
+    async def _subscribe(self, client: Client, uris: Sequence[str]) -> set[str]:
+        """Subscribe to resources with one request if possible. Return all but those for which to try again."""
+        if not uris:
+            return set()
         try:
-            await client.subscribe(uri)
+            await client.subscribe(*uris)
         except MCPError as error:
             self._server.logger.debug("%s: a subscription failed: %s", self._server.name, error)
-            return isinstance(error, ProtocolError)
-        return True
+            if not isinstance(error, ProtocolError):
+                return set()
+            if len(uris) > 1:  # the refusal of one
+                return set().union(*[await self._subscribe(client, [uri]) for uri in uris])
+        return set(uris)

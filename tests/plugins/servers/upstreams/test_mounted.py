@@ -303,6 +303,26 @@ async def test_a_subscription_that_failed_for_the_moment_is_requested_again(monk
         await until(lambda: "news://today" in far._connection.uris)
 
 
+async def test_resources_are_requested_together_and_one_refusal_is_not_that_of_all(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    plugin = mounting_host(MODERN[-1], changing)
+    async with connect(plugin) as client:
+        far, asked = plugin.instances[0].server.client, list[tuple[str, ...]]()
+
+        async def refuse_one(*uris: str) -> None:
+            asked.append(uris)
+            if "news://no" in uris:
+                raise ProtocolError(-32602, "refused")
+
+        monkeypatch.setattr(far, "subscribe", refuse_one)
+        await client.listen("news://a", "news://no")
+        await until(lambda: len(asked) == 3)
+        await client.listen("news://b", "news://c")
+        await until(lambda: len(asked) == 4)
+    assert asked == [("news://a", "news://no"), ("news://a",), ("news://no",), ("news://b", "news://c")]
+
+
 changing = Toolkit("changing")
 
 
