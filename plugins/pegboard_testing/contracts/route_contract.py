@@ -47,7 +47,7 @@ class RouteContract(Contract[Route]):
 
     @rule
     async def test_its_method_and_path_are_valid(self, route: Route) -> None:
-        """The host matches both exactly."""
+        """The host matches both exactly, except for `*`."""
         assert re.fullmatch(r"[A-Z]+|\*", route.method), f"its method is {route.method!r}"
         assert re.fullmatch(r"/[^?#\s]*", route.path), f"its path is {route.path!r}"
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
+from functools import partial
 from itertools import permutations
 from typing import Any, cast
 
@@ -24,6 +25,10 @@ def make_request(method: str = "GET", path: str = "/here", **headers: str) -> Re
 
 async def fine() -> Response:
     return Response(200, b"fine")
+
+
+async def found(path: str) -> Response:
+    return Response(200, path.encode())
 
 
 def route(answer: Answer = fine, auth: str = "public") -> Route:
@@ -62,6 +67,18 @@ async def test_the_gravest_refusal_goes_out_in_any_order_of_authenticators() -> 
     for weights in permutations(range(4), 2):
         answer = await through(*(Says(Response(by_weight[weight])) for weight in weights))
         assert answer.status == by_weight[min(weights)]
+
+
+async def test_an_asterisk_is_any_last_segment_without_a_route() -> None:
+    routes = {path: {"GET": route(partial(found, path))} for path in ("/a/b", "/a/*")}
+    answers = [await respond(routes, make_request(path=path), HOST) for path in ("/a/b", "/a/c", "/a/", "/a", "/a/c/d")]
+    assert [(answer.status, answer.body) for answer in answers if isinstance(answer, Response)] == [
+        (200, b"/a/b"),
+        (200, b"/a/*"),
+        (200, b"/a/*"),
+        (404, b"There is nothing here.\n"),
+        (404, b"There is nothing here.\n"),
+    ]
 
 
 async def test_a_crashed_route_is_a_masked_error_with_an_id(caplog: pytest.LogCaptureFixture) -> None:
