@@ -30,21 +30,11 @@ INTERRUPTED: Final = 130
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command and return its exit code. docs/command-line.md lists the exit codes."""
     leave_out_working_directory()
-    words = sys.argv[1:] if argv is None else argv
-    return exit_code_of(partial(_run_command, argv), as_json="--json" in words and not _is_for_client(words))
+    return exit_code_of(partial(_run_command, argv), sys.argv[1:] if argv is None else argv)
 
 
-def _is_for_client(words: Sequence[str]) -> bool:
-    """Return True if a client may read stdout. Messages must not reach it."""
-    if "stdio" not in words:
-        return False
-    from pegboard.cli.parsing.parser import may_serve_stdio
-
-    return may_serve_stdio(words)
-
-
-def exit_code_of(run: Callable[[], int], *, as_json: bool = False) -> int:
-    """Run a function and return its exit code. Report its errors on stderr, or as JSON on stdout."""
+def exit_code_of(run: Callable[[], int], words: Sequence[str] = ()) -> int:
+    """Run a function and return its exit code. Report its errors as the words of the command line request."""
     from pegboard.terminal.standard_streams import open_closed_descriptors, write_utf_8
 
     open_closed_descriptors()
@@ -58,7 +48,7 @@ def exit_code_of(run: Callable[[], int], *, as_json: bool = False) -> int:
         flush()
         return code
     except MCPError as error:
-        return _reported(error, as_json=as_json)
+        return _reported(error, words)
     except KeyboardInterrupt:
         return INTERRUPTED
     except BrokenPipeError:
@@ -68,7 +58,7 @@ def exit_code_of(run: Callable[[], int], *, as_json: bool = False) -> int:
         _give_up_error()
 
 
-def _reported(error: MCPError, *, as_json: bool) -> int:
+def _reported(error: MCPError, words: Sequence[str]) -> int:
     from pegboard.cli.command_failures import report_error
     from pegboard.terminal.printing import OutputError, flush
 
@@ -76,7 +66,7 @@ def _reported(error: MCPError, *, as_json: bool) -> int:
     if not has_output:
         _give_up_output()
     try:
-        code = report_error(error, as_json=as_json and has_output)
+        code = report_error(error, words if has_output else ())
         flush()
     except (OutputError, BrokenPipeError):
         _give_up_output()

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from pegboard.cli import CANNOT_OPEN, CANNOT_START, FAILED, USAGE
+from pegboard.cli.parsing.parser import may_serve_stdio
 from pegboard.errors import ConfigError, MCPError, PluginError, ProtocolError, TransportError
 from pegboard.terminal.failures import ProblemFields, failure_fields, problem_fields
 from pegboard.terminal.printing import UsageError, print_json, say
 
 
-def report_error(error: MCPError, *, as_json: bool = False) -> int:
-    """Report an error on stderr, or as JSON on stdout. Return the exit code for it."""
+def report_error(error: MCPError, words: Sequence[str] = ()) -> int:
+    """Report an error on stderr, or as JSON on stdout if a command line wants it. Return the exit code for it."""
     code = code_for(error)
-    if as_json:
+    if "--json" in words and not may_serve_stdio(words):
         of_server = {"code": error.code, "data": error.data} if isinstance(error, ProtocolError) else {}
         print_json(failure_fields(str(error), code, _kind(code), [*_problems(error)], **of_server))
         return code

@@ -82,6 +82,8 @@ def parse(argv: Sequence[str] | None = None) -> argparse.Namespace:
 
 def may_serve_stdio(words: Sequence[str]) -> bool:
     """Return True if a command line, which may be invalid, may start a server whose client reads stdout."""
+    if "stdio" not in words:
+        return False
     try:
         _, rest = _shared_options().parse_known_args(words)
     except UsageError:
