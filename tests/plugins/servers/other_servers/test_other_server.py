@@ -191,7 +191,7 @@ def test_a_person_is_told_of_a_server_that_responds_late(
     monkeypatch.setattr(other_server, "is_interactive", lambda: is_terminal)
     headers = [("authorization", "Bearer none")]
     shared: dict[str, Any] = {"config": None, "only": [], "file": [], "json": True}
-    options = Namespace(url=own[1], stdio=None, header=headers, login=False, **shared)
+    options = Namespace(url=own[1], stdio=None, header=headers, login=False, no_browser=False, **shared)
     other_server.list_server(CommandContext(options, print))
     message = f"waiting for the first response of {own[1]}; stop with Ctrl-C"
     assert (message in capfd.readouterr().err) is is_terminal
