@@ -79,6 +79,7 @@ def certificate(file: Path, days: int) -> None:
         ("transports", "transports = []", "", {}, "error", "transports is empty"),
         ("stores", "", "[plugins.http]\nworkers = 2", {}, "error", "there are 2 workers"),
         ("audit file", "", "[plugins.audit]\nfile = 'none/x'", {}, "error", "the audit file or its key cannot be used"),
+        ("log file", "", "[plugins.logging]\nfile = 'none/x'", {}, "error", "none/x cannot be written"),
         (
             "tokens",
             "",
