@@ -6,7 +6,6 @@ Python accepts True as 1, but a model that sends `true` for a number made a mist
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from operator import methodcaller
 from typing import Any
 
 from pegboard.messages.error_words import WORDS, FieldPath
@@ -63,8 +62,6 @@ class _Search:
             ]
         elif isinstance(value, list):
             first, rest = schema.get("prefixItems", ()), schema.get("items")
-            if not first and self._are_plain(value, rest):
-                return []
             inner = [
                 (place, item, first[place] if place < len(first) else rest)
                 for place, item in enumerate(value)
@@ -77,21 +74,6 @@ class _Search:
     def _of_best(self, value: Any, forms: Iterable[Any], path: FieldPath) -> list[tuple[FieldPath, str]]:
         """Return the problems with the form of a union that has the fewest."""
         return min((self.of(value, form, path) for form in forms if self._is_for(value, form)), key=len, default=[])
-
-    def _are_plain(self, items: list[Any], schema: Any) -> bool:
-        """Return True if each item is an object with a string, a number or null wherever the schema refuses booleans.
-
-        The values of one member are compared without a loop over them, because a list may have very many items.
-        """
-        schema = self._resolved(schema)
-        if not isinstance(schema, _OBJECTS) or "properties" not in schema or schema.keys() & {"anyOf", "oneOf"}:
-            return False
-        if set(map(type, items)) != {dict}:
-            return False
-        if self._may_refuse(schema.get("additionalProperties")):
-            return False
-        checked = [name for name, its in schema["properties"].items() if self._may_refuse(its)]
-        return all(_OTHERS.issuperset(map(type, map(methodcaller("get", name), items))) for name in checked)
 
     def _may_refuse(self, schema: Any) -> bool:
         """Return False if a schema accepts booleans, or rejects them itself, in every place."""

@@ -34,11 +34,17 @@ _AWAITED = (Awaitable, Coroutine)
 
 
 class Conversion(NamedTuple):
-    """The validator and the serializer of results of any type, and the check of JSON against the schema of the type."""
+    """The validator and the serializer of results of any type.
+
+    Attributes:
+        validator: pydantic's validator.
+        serializer: pydantic's serializer.
+        check: returns the check of JSON against the schema of the type.
+    """
 
     validator: Any
     serializer: Any
-    check: Callable[[Any], Any]
+    check: Callable[[], Callable[[Any], Any]]
 
     def encoded(self, value: Any) -> bytes:
         """Validate a result and return it as JSON. See `Output.encoded`."""
@@ -53,7 +59,7 @@ class Conversion(NamedTuple):
         try:
             return write(warnings="error")
         except PydanticSerializationError:  # pydantic does not validate the members of objects
-            return self.check(write(warnings=False))
+            return self.check()(write(warnings=False))
 
 
 class Output(NamedTuple):
@@ -104,15 +110,18 @@ def compile_output(annotation: Any) -> tuple[Output | None, dict[str, Any] | Non
         return None, None
     if _is_content(annotation) or _is_open_list(annotation):
         return None, None
+    plain: SchemaValidator | None = None
     try:
         core, schema = plain_types.plain_result(annotation)
-        sound = annotation if annotation is int or annotation is bool else None
-        fits = partial(surely_fits, core) if core["type"] == "list" else None
-        convert = cache(lambda: _compile(annotation)[0])
-        output = Output(SchemaValidator(core), convert, sound, fits)
+        plain, conversion = SchemaValidator(core), cache(lambda: _compile(annotation)[0])
     except (NotPlainError, SchemaError):
-        conversion, schema = _compile(annotation)
-        output = Output(None, lambda: conversion)
+        compiled, core, schema = _compile(annotation)
+        conversion = cache(lambda: compiled)
+        if _is_plain(core):
+            plain = SchemaValidator(core)
+    sound = annotation if annotation is int or annotation is bool else None
+    fits = partial(surely_fits, core) if plain and core["type"] == "list" else None
+    output = Output(plain, conversion, sound, fits)
     return output, schema if description is None else {**schema, "description": description}
 
 
@@ -132,22 +141,31 @@ def _awaited(annotation: Any) -> Any:
     return (get_args(annotation) or (Any,))[-1] if is_awaited else annotation
 
 
-def _compile(annotation: Any) -> tuple[Conversion, dict[str, Any]]:
+def _compile(annotation: Any) -> tuple[Conversion, Any, dict[str, Any]]:
+    """Return the conversion of results of any type, the core schema of the type, and its schema for clients."""
     from pegboard.schemas import pydantic_types
 
-    validator, serializer, schema = pydantic_types.pydantic_result(annotation)
-    compiled = cache(partial(_compiled_check, schema))  # compiled at the first use
+    adapter, schema = pydantic_types.pydantic_result(annotation)
 
-    def check(data: Any) -> Any:
-        return compiled()(data)
+    @cache  # compiled at the first use, which few results need
+    def check() -> Callable[[Any], Any]:
+        from pegboard.schemas.authored_schemas import compile_result
 
-    return Conversion(validator, serializer, check), schema
+        return compile_result(schema)[0]
+
+    serializer = pydantic_types.result_serializer(adapter.core_schema, schema)
+    return Conversion(adapter.validator, serializer, check), adapter.core_schema, schema
 
 
-def _compiled_check(schema: dict[str, Any]) -> Callable[[Any], Any]:
-    from pegboard.schemas.authored_schemas import compile_result  # few results need it
-
-    return compile_result(schema)[0]
+def _is_plain(core: Any) -> bool:
+    """Return True if JSON-ready values that a core schema accepts have the JSON that pydantic writes for them."""
+    kind = core["type"]
+    if kind not in _PLAIN or any(core.get(name) for name in _WRITTEN) or core.get("config", {}).keys() - {"title"}:
+        return False
+    if kind == "literal":
+        return all(type(choice) is str for choice in core["expected"])
+    inner = [core[name] for name in _INNER if name in core]
+    return all(map(_is_plain, [*inner, *core.get("fields", {}).values(), *core.get("definitions", ())]))
 
 
 def _described(annotation: Any) -> tuple[Any, str | None]:
@@ -185,6 +203,17 @@ def is_open_object(promised: Mapping[str, Any]) -> bool:
     return names is True and not (promised.get("properties") or promised.get("items") or "$ref" in promised)
 
 
+_PLAIN = frozenset(
+    (
+        *("str", "int", "float", "bool", "none", "literal", "any", "list", "dict", "nullable"),
+        *("typed-dict", "typed-dict-field", "definitions", "definition-ref"),
+    )
+)
+"""The core schemas of JSON-ready values."""
+_WRITTEN = ("serialization", "serialization_alias", "serialization_exclude", "computed_fields", "extras_schema")
+"""The members of core schemas by which pydantic writes a value in another way."""
+_INNER = ("items_schema", "keys_schema", "values_schema", "schema")
+"""The members of core schemas that are core schemas."""
 MANY = 100
 """The number of items from which the check saves time."""
 _SCALARS: Mapping[str, frozenset[type[Any]]] = {

@@ -150,8 +150,8 @@ def pydantic_arguments(parameters: Mapping[str, Parameter]) -> tuple[Any, CoreSc
     return SchemaValidator(with_base64_bytes(core), _use_prebuilt=False), core, schema
 
 
-def pydantic_result(annotation: Any) -> tuple[Any, Any, JsonObject]:
-    """Return the validator and the serializer of a result, and its schema.
+def pydantic_result(annotation: Any) -> tuple[TypeAdapter[Any], JsonObject]:
+    """Return pydantic's adapter of a result, and its schema.
 
     Raises:
         ToolOutputSchemaError: the result has no schema.
@@ -161,7 +161,7 @@ def pydantic_result(annotation: Any) -> tuple[Any, Any, JsonObject]:
         schema = adapter.json_schema(schema_generator=_Schemas, mode="serialization")
     except Exception as error:  # noqa: BLE001 - types are code of the author, and may raise anything
         raise ToolOutputSchemaError(f"the result: {_why(annotation, error)}") from None
-    return adapter.validator, result_serializer(adapter.core_schema, has_bytes=_has_bytes(schema)), schema
+    return adapter, schema
 
 
 def _adapted(parameters: Mapping[str, Parameter]) -> tuple[TypeAdapter[dict[str, Any]], JsonObject]:
@@ -341,14 +341,9 @@ _CONFIGURED = ("model", "dataclass", "typed-dict")
 """The core schemas with a configuration of their own."""
 
 
-def result_serializer(core: CoreSchema, *, has_bytes: bool) -> SchemaSerializer:
-    """Return the serializer of results of one type.
-
-    Args:
-        core: the core schema of the type.
-        has_bytes: True if the type contains `bytes`.
-    """
-    own = _prepared(with_base64_bytes(core) if has_bytes else core)
+def result_serializer(core: CoreSchema, schema: JsonObject) -> SchemaSerializer:
+    """Return the serializer of results of the type with a core schema and a JSON Schema."""
+    own = _prepared(with_base64_bytes(core) if _has_bytes(schema) else core)
     # the prebuilt serializer of a model would write NaN as null
     return SchemaSerializer(own, CoreConfig(ser_json_inf_nan="constants"), _use_prebuilt=False)
 

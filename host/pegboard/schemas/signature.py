@@ -281,7 +281,7 @@ def _defect(where: str, error: Exception) -> str:
 
 def _compiled(parameters: Mapping[str, Parameter], *, strict: bool) -> Input:
     try:
-        core, schema = plain_types.plain_arguments(parameters.values(), "arguments")
+        core, schema = plain_types.plain_arguments(parameters.values())
         validator = SchemaValidator(core)
     except (NotPlainError, SchemaError):  # pydantic reports the problem
         from pegboard.schemas import pydantic_types

@@ -5,13 +5,12 @@ from __future__ import annotations
 from typing import Annotated, Any, Literal
 
 import pytest
-from pydantic import Field
+from pydantic import Field, TypeAdapter
 from pydantic_core import SchemaValidator
 from typing_extensions import TypedDict
 
 from pegboard.plugin import encode
 from pegboard.schemas.output_types import surely_fits
-from pegboard.schemas.plain_types import plain_result
 
 
 class Row(TypedDict):
@@ -56,7 +55,7 @@ RICH: list[Any] = [
     ],
 )
 def test_a_long_list_that_fits_has_the_json_of_a_validated_one(annotation: Any, long: Any) -> None:
-    core = plain_result(annotation).core
+    core = TypeAdapter(annotation).core_schema
     assert surely_fits(core, long)
     validated = SchemaValidator(core).validate_python(long, strict=True)
     assert encode(validated) == encode(long)
@@ -101,4 +100,4 @@ WRONG_MEMBERS: list[Any] = [
     ],
 )
 def test_a_value_that_may_not_fit_or_is_short_is_left_to_the_validator(annotation: Any, value: Any) -> None:
-    assert not surely_fits(plain_result(annotation).core, value)
+    assert not surely_fits(TypeAdapter(annotation).core_schema, value)
