@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Coroutine, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from functools import partial
 from typing import Any
 
 from pegboard.calls.result_size import TooLarge, log_too_large
 from pegboard.calls.served_item import ServedItem
 from pegboard.content.rules import ContentError
-from pegboard.context.bound_function import InThread
 from pegboard.errors import ResultTooLargeError, ToolOutputError
 from pegboard.media import Media, MediaTooLarge
 from pegboard.types.calls import PromptMessage, PromptResult, ToolResult
@@ -19,7 +18,9 @@ _HOLDERS = (Media, ToolResult, PromptMessage, PromptResult)
 """The types of items that are or contain `Media`."""
 
 
-def reading_of(value: Any, bound: ServedItem, in_thread: InThread) -> Coroutine[Any, Any, Any] | None:
+def reading_of(
+    value: Any, bound: ServedItem, in_thread: Callable[..., Awaitable[Any]]
+) -> Coroutine[Any, Any, Any] | None:
     """Return a coroutine that reads the files in the value of a function. Return None if there are none.
 
     The coroutine returns the value with content blocks in place of `Image`, `Audio` and `File`.
@@ -39,7 +40,7 @@ def reading_of(value: Any, bound: ServedItem, in_thread: InThread) -> Coroutine[
     return _read(value, files, bound, in_thread) if files else None
 
 
-async def _read(value: Any, files: Sequence[Media], bound: ServedItem, in_thread: InThread) -> Any:
+async def _read(value: Any, files: Sequence[Media], bound: ServedItem, in_thread: Callable[..., Awaitable[Any]]) -> Any:
     """Read files, and return the value that contains them with content blocks in their place.
 
     Raises:

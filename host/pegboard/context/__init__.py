@@ -17,8 +17,9 @@ from pegboard.types.http import Headers
 if TYPE_CHECKING:
     import asyncio
 
+    from pegboard.calls.deadlines import Deadline
     from pegboard.calls.served_item import ServedItem
-    from pegboard.context.bound_function import HostAccess, TimeLimit
+    from pegboard.context.bound_function import HostAccess
     from pegboard.context.host_calls import HostCalls, Notifications, Prompts, Resources, Tools
     from pegboard.context.input_requests import QuestionKind
     from pegboard.context.interaction import UI, Interaction, Sampling
@@ -84,7 +85,7 @@ class Context(Generic[ConfigT, StateT]):
         self._steps: Rounds | None = None
         self._done = False
         self.asked: Rounds | None = None
-        self.clock: TimeLimit | None = None
+        self.clock: Deadline | None = None
         self.waits_for_client: int = 0
         self.arguments = arguments
         self.cancelled: bool = False

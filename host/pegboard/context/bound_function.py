@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
     from pegboard.context.host_calls import Dispatch
@@ -29,33 +29,13 @@ class PluginData(NamedTuple):
     name: str = ""
 
 
-class TimeLimit(Protocol):
-    """The deadline of a running function."""
-
-    def fail(self, error: BaseException) -> None:
-        """End the function with an exception."""
-
-    def pause(self) -> None:
-        """Pause the deadline."""
-
-    def resume(self) -> None:
-        """Resume the deadline."""
-
-
-class InThread(Protocol):
-    """Run a sync function in a thread of the host."""
-
-    def __call__(self, function: Callable[[], Any], name: str = ...) -> Awaitable[Any]:
-        """Return the value of the function. The name is for the log."""
-
-
 class HostAccess(NamedTuple):
     """The parts of the host that a context uses.
 
     Attributes:
         dispatch: handles a call like a call of a client.
         emit: sends a change notification.
-        in_thread: runs a sync function in a thread of the host.
+        in_thread: runs a sync function without arguments in a thread of the host, with a name for the log.
         entered: the lifespans that the host leaves in reverse order when it stops, each with its name for the log.
         values: the values of dependencies that live as long as the host, by function.
         overrides: the functions that a test puts in the place of the functions of dependencies.
@@ -64,7 +44,7 @@ class HostAccess(NamedTuple):
 
     dispatch: Dispatch
     emit: Callable[[Change], None]
-    in_thread: InThread
+    in_thread: Callable[..., Awaitable[Any]]
     entered: list[tuple[str, Lifespan]]
     values: dict[Callable[..., Any], Any]
     overrides: dict[Callable[..., Any], Callable[..., Any]]

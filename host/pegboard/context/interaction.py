@@ -10,7 +10,7 @@ import asyncio
 import inspect
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any, Protocol, TypeVar, overload
+from typing import TYPE_CHECKING, Any, TypeVar, overload
 
 from pegboard.context.elicitation import Elicited
 from pegboard.context.input_requests import Elicit, ElicitUrl, Messages, QuestionKind, Sample, Sampled, declares
@@ -19,7 +19,7 @@ from pegboard.errors import ClientCapabilityError, ClientError, InteractionError
 
 if TYPE_CHECKING:
     from pegboard.context import Context
-    from pegboard.context.bound_function import HostAccess, TimeLimit
+    from pegboard.context.bound_function import HostAccess
     from pegboard.types.calls import Ask, Call, Question
 
 T = TypeVar("T")
@@ -31,14 +31,7 @@ ANSWER_SECONDS = 300.0
 CANNOT_BE_ASKED = "This tool needs input, but this client cannot be asked."
 
 
-class _TimedContext(Protocol):
-    """The fields of a context that pause its deadline."""
-
-    clock: TimeLimit | None
-    waits_for_client: int
-
-
-def pausing(ask: Ask, context: _TimedContext) -> Ask:
+def pausing(ask: Ask, context: Context) -> Ask:
     """Return `ask`, changed to pause the deadline of a context until the client answers."""
 
     async def asked(method: str, params: dict[str, Any], **options: Any) -> dict[str, Any]:

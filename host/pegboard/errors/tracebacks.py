@@ -8,7 +8,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Iterator
 from itertools import islice
-from traceback import StackSummary, format_exception, format_list
+from traceback import format_exception, format_tb, walk_tb
 from types import TracebackType
 
 MAX_FRAMES = 1200
@@ -16,8 +16,8 @@ MAX_FRAMES = 1200
 limit."""
 MAX_EXCEPTIONS = 40
 """The limit of causes, contexts and members of groups up to which they are not shortened."""
-EDGE_FRAMES = 20
-"""The number of frames shown at each end of a long traceback."""
+SHOWN_FRAMES = 40
+"""The number of frames shown of a long traceback: those nearest to the error."""
 SHOWN_EXCEPTIONS = 10
 """The number of exceptions shown for a long chain or a large group."""
 
@@ -57,15 +57,8 @@ def linked_exceptions(error: BaseException) -> Iterator[BaseException]:
 
 def _is_small(error: BaseException) -> bool:
     linked = list(islice(linked_exceptions(error), MAX_EXCEPTIONS + 1))
-    frames = sum(1 for exception in linked for _ in islice(_traces(exception), MAX_FRAMES + 1))
+    frames = sum(1 for exception in linked for _ in islice(walk_tb(exception.__traceback__), MAX_FRAMES + 1))
     return frames <= MAX_FRAMES and len(linked) <= MAX_EXCEPTIONS
-
-
-def _traces(error: BaseException) -> Iterator[TracebackType]:
-    trace = error.__traceback__
-    while trace is not None:
-        yield trace
-        trace = trace.tb_next
 
 
 def _short(error: BaseException) -> Iterator[str]:
@@ -76,7 +69,9 @@ def _short(error: BaseException) -> Iterator[str]:
         yield "... earlier exceptions are left out\n\n"
     for exception in reversed(chain):
         yield "Traceback (most recent call last):\n"
-        yield from _frames(list(_traces(exception)))
+        if (hidden := sum(1 for _ in walk_tb(exception.__traceback__)) - SHOWN_FRAMES) > 0:
+            yield f"  ... {hidden} earlier frames are left out\n"
+        yield from format_tb(exception.__traceback__, limit=-SHOWN_FRAMES)
         yield f"{_described(exception)}\n"
         if isinstance(exception, BaseExceptionGroup):
             yield from (f"  | {_described(member)}\n" for member in exception.exceptions[:SHOWN_EXCEPTIONS])
@@ -91,18 +86,6 @@ def _chain(error: BaseException) -> Iterator[BaseException]:
     while exception is not None:
         yield exception
         exception = exception.__cause__ or (None if exception.__suppress_context__ else exception.__context__)
-
-
-def _frames(traces: list[TracebackType]) -> Iterator[str]:
-    def shown(some: list[TracebackType]) -> list[str]:
-        return format_list(StackSummary.extract((trace.tb_frame, trace.tb_lineno) for trace in some))
-
-    if len(traces) <= 2 * EDGE_FRAMES:
-        yield from shown(traces)
-        return
-    yield from shown(traces[:EDGE_FRAMES])
-    yield f"  ... {len(traces) - 2 * EDGE_FRAMES} frames are left out\n"
-    yield from shown(traces[-EDGE_FRAMES:])
 
 
 def _described(error: BaseException) -> str:

@@ -13,11 +13,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 from pydantic_core import CoreSchema, SchemaError, SchemaValidator, ValidationError, to_json
 
 from pegboard.errors import (
-    ToolDefinitionError,
     ToolInputError,
-    ToolInputSchemaError,
     ToolOutputError,
-    ToolOutputSchemaError,
 )
 from pegboard.schemas import plain_types
 from pegboard.schemas.functions import MISSING, hints_of, parameters_of, parts
@@ -188,11 +185,11 @@ def compile_signature(
     if changes and input_schema is None:
         from pegboard.schemas.changed_arguments import change_parameters
 
-        parsed, (schema, validate) = change_parameters(parsed, changes, partial(_input, strict=strict))
+        parsed, (schema, validate) = change_parameters(parsed, changes, partial(_compiled, strict=strict))
     else:
-        schema, validate = _input(parsed.parameters, strict=strict)
+        schema, validate = _compiled(parsed.parameters, strict=strict)
     result = hints.get("return", MISSING) if output_schema is None and with_result else MISSING
-    output, promised = _output(result)
+    output, promised = compile_output(result)
     is_open = promised is None or is_open_object(promised)
     exact = schema["properties"] if strict else plain_types.strict_names(parsed.parameters)
     signature = Signature(
@@ -242,41 +239,6 @@ def _declared(
         checked, schema = compile_result(output_schema)
         signature = signature._replace(output_schema=schema, checked=checked)
     return signature
-
-
-def _input(parameters: Mapping[str, Parameter], *, strict: bool) -> Input:
-    try:
-        return _compiled(parameters, strict=strict)
-    except ToolDefinitionError:
-        raise
-    except Exception as error:
-        raise ToolInputSchemaError(_defect(_culprit(parameters, strict=strict), error)) from error
-
-
-def _output(annotation: Any) -> tuple[Output | None, dict[str, Any] | None]:
-    try:
-        return compile_output(annotation)
-    except ToolDefinitionError:
-        raise
-    except Exception as error:
-        raise ToolOutputSchemaError(_defect("the result", error)) from error
-
-
-def _culprit(parameters: Mapping[str, Parameter], *, strict: bool) -> str:
-    """Return the first parameter that cannot be compiled alone."""
-    for name, parameter in parameters.items():
-        try:
-            _compiled({name: parameter}, strict=strict)
-        except Exception:  # noqa: BLE001 - a defect of the compiler
-            return f"parameter {name!r}"
-    return "the parameters"
-
-
-def _defect(where: str, error: Exception) -> str:
-    return (
-        f"{where}: internal error of pegboard, not of the tool: {type(error).__name__}: {error}. "
-        "Annotate another type, and report this message"
-    )
 
 
 def _compiled(parameters: Mapping[str, Parameter], *, strict: bool) -> Input:

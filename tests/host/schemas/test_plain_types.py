@@ -16,7 +16,7 @@ from pydantic import ConfigDict, Field, PlainSerializer, with_config
 from pydantic_core import to_json
 from typing_extensions import TypedDict
 
-from pegboard.errors import ToolDefinitionError, ToolInputError, ToolInputSchemaError, ToolOutputError
+from pegboard.errors import ToolDefinitionError, ToolInputError, ToolOutputError
 from pegboard.schemas import plain_types
 from pegboard.schemas.output_types import compile_output
 from pegboard.schemas.signature import Signature, compile_signature
@@ -258,5 +258,5 @@ def test_other_types_are_compiled_by_pydantic() -> None:
         Annotated[int, Ge(1), Ge(2)], Annotated[bool, Field(ge=1)], Literal["a", 1], int | str, Line, set,
     ]  # fmt: skip
     for annotation in parameters:
-        with plainly(), pytest.raises(ToolInputSchemaError, match=r"parameter 'a': internal error .* not plain"):
+        with plainly(), pytest.raises(AssertionError, match="not plain"):
             compile_signature(function_of(annotation))
