@@ -109,7 +109,7 @@ def raw_schemas(definition: ToolDefinition) -> tuple[Mapping[str, Any], Mapping[
         isinstance(schema, Mapping | bool) for schema in properties.values()
     ):
         raise ToolDefinitionError("its inputSchema: properties must be schemas by name")
-    if not _is_texts(required):
+    if not isinstance(required, list | tuple) or not all(isinstance(name, str) for name in required):
         raise ToolDefinitionError("its inputSchema: required must be a list of names")
     if not isinstance(output_schema, Mapping | None):
         raise ToolDefinitionError("its outputSchema must be an object")
@@ -186,7 +186,3 @@ def _text(raw: Mapping[str, Any], member: str) -> str | None:
     """Return a member if it is a string."""
     value = raw.get(member)
     return value if isinstance(value, str) else None
-
-
-def _is_texts(value: object) -> bool:
-    return isinstance(value, list | tuple) and all(isinstance(text, str) for text in value)

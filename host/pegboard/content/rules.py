@@ -38,7 +38,7 @@ class ContentError(ValueError):
 # --- records
 
 
-def checked(item: object) -> Content:
+def checked(item: Any) -> Content:
     """Validate a content block and return it. Strings become text content, and MCP objects become records.
 
     Raises:
@@ -54,8 +54,9 @@ def checked(item: object) -> Content:
             f"{type(item).__name__} is not content: use str, {', '.join(kind.__name__ for kind in _CHECKS)}"
         )
     check(item)
-    _check_about(item)
-    return item  # type: ignore[return-value]  # one of the types just looked up
+    check_annotations(item.annotations)
+    check_meta(item.meta, type(item).__name__)
+    return item  # type: ignore[no-any-return]  # one of the types just looked up
 
 
 def check_annotations(item: object) -> None:
@@ -141,15 +142,6 @@ def check_meta(meta: object, where: str = "the result") -> None:
         raise ContentError(f"the meta of {where}: {complaint}")
 
 
-def _check_about(item: Any) -> None:
-    check_annotations(item.annotations)
-    check_meta(item.meta, type(item).__name__)
-
-
-def _check_string(item: TextContent) -> None:
-    check_string(item.text, "TextContent.text")
-
-
 def _check_media(item: ImageContent | AudioContent) -> None:
     name = type(item).__name__
     if not re.fullmatch(r"[^\s/]+/\S.*", str(item.mime_type)):
@@ -158,10 +150,6 @@ def _check_media(item: ImageContent | AudioContent) -> None:
         _decoded(item.data, f"{name}.data")
     elif not isinstance(item.data, bytes):
         raise ContentError(f"{name}.data: must be bytes or a string in base64, not {type(item.data).__name__}")
-
-
-def _check_embedded(item: EmbeddedResource) -> None:
-    check_contents(item.resource, "EmbeddedResource.resource")
 
 
 def _check_link(item: ResourceLink) -> None:
@@ -183,11 +171,11 @@ def check_size(size: object, where: str = "size") -> None:
         raise ContentError(f"{where}: must be a number of bytes, not {size!r}")
 
 
-_CHECKS: dict[type[Any], Callable[[Any], None]] = {
-    TextContent: _check_string,
+_CHECKS: dict[type[Any], Callable[[Any], object]] = {
+    TextContent: lambda item: check_string(item.text, "TextContent.text"),
     ImageContent: _check_media,
     AudioContent: _check_media,
-    EmbeddedResource: _check_embedded,
+    EmbeddedResource: lambda item: check_contents(item.resource, "EmbeddedResource.resource"),
     ResourceLink: _check_link,
 }
 
@@ -268,11 +256,7 @@ def members(item: object, what: str, required: Mapping[str, str], optional: Mapp
     if unknown := [name for name in item if name not in required and name not in optional]:
         raise ContentError(f"{what} has no member {unknown[0]!r}")
     names = {**required, **optional}
-    return {names[name]: _READ.get(name, _same)(value) for name, value in item.items()}
-
-
-def _same(value: Any) -> Any:
-    return value
+    return {names[name]: _READ[name](value) if name in _READ else value for name, value in item.items()}
 
 
 def _annotations(item: object) -> Annotations:

@@ -8,6 +8,14 @@ from typing import Any, Literal
 from pegboard.errors.definition import ErrorKind, ToolRuntimeError
 from pegboard.errors.protocol import ResponseError, ServerRequestError, SessionError
 
+_UPSTREAM_KINDS = {
+    401: ErrorKind.UPSTREAM_RUNTIME_AUTH_ERROR,
+    403: ErrorKind.UPSTREAM_RUNTIME_AUTH_ERROR,
+    404: ErrorKind.UPSTREAM_RUNTIME_NOT_FOUND,
+    429: ErrorKind.UPSTREAM_RUNTIME_RATE_LIMIT,
+    500: ErrorKind.UPSTREAM_RUNTIME_SERVER_ERROR,
+}
+"""The kinds of errors by the HTTP status of a service. 500 stands for all larger ones."""
 _LOCAL = ("http://localhost", "http://127.0.0.1", "http://[::1]")
 
 
@@ -71,11 +79,7 @@ class ResultTooLargeError(RetryableToolError):
 
     def drop(self) -> None:
         """Release the result. The error may live longer than its call."""
-        self.build = _nothing
-
-
-def _nothing(_: int) -> None:
-    return None
+        self.build = lambda _: None
 
 
 class ContextRequiredToolError(ToolExecutionError):
@@ -199,7 +203,8 @@ class UpstreamError(ToolExecutionError):
     ) -> None:
         super().__init__(message, developer_message, extra=extra)
         self.status_code = status_code
-        self.kind = _upstream_kind(status_code)
+        kind = ErrorKind.UPSTREAM_RUNTIME_UNMAPPED if status_code < 400 else ErrorKind.UPSTREAM_RUNTIME_BAD_REQUEST
+        self.kind = _UPSTREAM_KINDS.get(min(status_code, 500), kind)
         self.can_retry = status_code == 429 or status_code >= 500
 
 
@@ -332,20 +337,6 @@ class InteractionError(ToolExecutionError):
     """The tool cannot ask the client, for example because the tool is a sync function."""
 
     default_status = 500
-
-
-def _upstream_kind(status: int) -> ErrorKind:
-    if status in (401, 403):
-        return ErrorKind.UPSTREAM_RUNTIME_AUTH_ERROR
-    if status == 404:
-        return ErrorKind.UPSTREAM_RUNTIME_NOT_FOUND
-    if status == 429:
-        return ErrorKind.UPSTREAM_RUNTIME_RATE_LIMIT
-    if status >= 500:
-        return ErrorKind.UPSTREAM_RUNTIME_SERVER_ERROR
-    if status >= 400:
-        return ErrorKind.UPSTREAM_RUNTIME_BAD_REQUEST
-    return ErrorKind.UPSTREAM_RUNTIME_UNMAPPED
 
 
 def _may_be_opened(url: str) -> bool:

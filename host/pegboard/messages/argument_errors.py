@@ -200,11 +200,10 @@ def _forms(forms: list[list[_Problem]]) -> str:
     hint = common_hint(problem.hint for problem in problems)
     if hint is not None and all(len(problem.path) == problem.depth for problem in problems):
         return hinted(alternatives(" and ".join(problem.text for problem in form[:3]) for form in forms), hint)
-    return alternatives(" and ".join(line(_relative(problem), problem.whole) for problem in form[:3]) for form in forms)
-
-
-def _relative(problem: _Problem) -> list[str]:
-    return list(map(shown, problem.path[problem.depth :]))
+    return alternatives(
+        " and ".join(line([*map(shown, problem.path[problem.depth :])], problem.whole) for problem in form[:3])
+        for form in forms
+    )
 
 
 def _brief(message: str) -> str:

@@ -88,7 +88,8 @@ def _belongs(text: str, place: int) -> bool:
     if char == "\u200d":
         return (_joins(before) and _joins(after)) or (_is_emoji(before) and _is_emoji(after) and after != "\ufe0f")
     if "\ufe00" <= char <= "\ufe0f":
-        return after == _KEYCAP if before in "#*0123456789" else _varies(before)
+        varies = not before.isascii() and not before.isspace() and not _SUSPECTS.match(before)
+        return after == _KEYCAP if before in "#*0123456789" else varies
     if "\u180b" <= char <= "\u180f" and char != "\u180e":
         return "\u1820" <= before <= "\u18aa"
     if "\U000e0100" <= char <= "\U000e01ef":
@@ -99,18 +100,9 @@ def _belongs(text: str, place: int) -> bool:
 
 
 def _joins(char: str) -> bool:
-    return (
-        bool(char) and ord(char) >= _FIRST_JOINING and unicodedata.category(char)[0] in "LM" and not _is_selector(char)
-    )
+    is_letter = bool(char) and ord(char) >= _FIRST_JOINING and unicodedata.category(char)[0] in "LM"
+    return is_letter and not _SUSPECTS.match(char)  # which includes variation selectors
 
 
 def _is_emoji(char: str) -> bool:
     return bool(char) and (char == "\ufe0f" or unicodedata.category(char) in ("So", "Sk", "Cn"))
-
-
-def _varies(char: str) -> bool:
-    return not char.isascii() and not char.isspace() and not _SUSPECTS.match(char)
-
-
-def _is_selector(char: str) -> bool:
-    return _SUSPECTS.match(char) is not None

@@ -50,15 +50,11 @@ def grammar_complaint(key: str, *, prefixed: bool = False) -> str | None:
     prefix, slash, name = key.rpartition("/")
     if prefixed and not (slash and name):
         return 'it lacks its prefix or its name; write it as "com.example/name"'
-    if slash and not all(map(_is_label, prefix.split("."))):
+    if slash and not all(label[:1].isalpha() and _is_word(label, "-") for label in prefix.split(".")):
         return f"its prefix {prefix!r} must be labels of letters, digits and '-' with dots between, such as com.example"
     if name and not _is_word(name, "._-"):
         return f"its name {name!r} must be letters and digits, with '-', '_' and '.' only between them"
     return None
-
-
-def _is_label(text: str) -> bool:
-    return text[:1].isalpha() and _is_word(text, "-")
 
 
 def _is_word(text: str, between: str) -> bool:
