@@ -53,8 +53,6 @@ class _Queue:
     The timer runs without context variables. The context variables of a call would keep the call's tool in memory.
     """
 
-    __slots__ = ("clocks", "handle", "limit", "loop")
-
     def __init__(self, limit: float, loop: asyncio.AbstractEventLoop) -> None:
         self.limit = limit
         self.loop = loop

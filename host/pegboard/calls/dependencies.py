@@ -26,8 +26,6 @@ def with_dependencies(function: Function, dependencies: Mapping[str, Dependency]
 class _Dependent:
     """An author's function with its dependencies."""
 
-    __slots__ = ("_dependencies", "_function")
-
     def __init__(self, function: Function, dependencies: Mapping[str, Dependency]) -> None:
         self._function = function
         self._dependencies = dependencies

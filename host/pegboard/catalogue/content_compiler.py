@@ -13,11 +13,11 @@ from pegboard.catalogue.raw_definitions import raw_arguments, raw_meta, raw_sign
 from pegboard.catalogue.shown_texts import check_schema_texts
 from pegboard.catalogue.tool_compiler import described, description_of, runnable, schema_json, with_tags
 from pegboard.errors import ToolDefinitionError
+from pegboard.messages.hints import subschemas_at
 from pegboard.names import check_wire_name
 from pegboard.plugin.definitions import PromptDefinition, ResourceDefinition
 from pegboard.schemas.functions import context_parameter
 from pegboard.schemas.signature import Signature, compile_signature
-from pegboard.types.callers import EMPTY
 from pegboard.types.catalogue import Prompt, PromptArgument, Resource, ResourceTemplate
 from pegboard.uris.matching import Matcher
 from pegboard.uris.template import UriTemplateError
@@ -111,7 +111,7 @@ def compile_prompt(definition: PromptDefinition, name: str, owner: str) -> Compi
             PromptArgument(argument, about.get("title"), about.get("description"), argument in required)
             for argument, about in schema["properties"].items()
         )
-        parsed = frozenset(key for key, about in schema["properties"].items() if not _is_single(about, schema))
+        parsed = frozenset(key for key in schema["properties"] if not _is_single(key, schema))
         description = description or None
     else:
         arguments, meta = raw_arguments(definition), raw_meta(definition)
@@ -127,22 +127,15 @@ def compile_prompt(definition: PromptDefinition, name: str, owner: str) -> Compi
 # --- arguments
 
 
-def _resolved(about: Mapping[str, Any], schema: Mapping[str, Any]) -> Mapping[str, Any]:
-    reference = about.get("$ref", "")
-    resolved: Mapping[str, Any] = schema.get("$defs", EMPTY).get(str(reference).removeprefix("#/$defs/"), about)
-    return resolved
-
-
-def _kinds(about: Mapping[str, Any], schema: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+def _kinds(name: str, schema: Mapping[str, Any]) -> list[Mapping[str, Any]]:
     """Return the schemas of the alternatives of an argument's type, except null."""
-    about = _resolved(about, schema)
-    members = about.get("anyOf") or about.get("oneOf") or [about]
-    return [kind for kind in (_resolved(member, schema) for member in members) if kind.get("type") != "null"]
+    found = subschemas_at((name,), schema)
+    return [kind for kind in found if kind.get("type") != "null" and not kind.keys() & {"anyOf", "oneOf"}]
 
 
-def _is_single(about: Mapping[str, Any], schema: Mapping[str, Any]) -> bool:
+def _is_single(name: str, schema: Mapping[str, Any]) -> bool:
     """Return True if an argument's string is its value, False if the string must be parsed as JSON."""
-    kinds = _kinds(about, schema)
+    kinds = _kinds(name, schema)
     return not kinds or any(
         kind.get("type") not in ("array", "object")
         and any(isinstance(value, str) for value in kind.get("enum", [kind.get("const", "")]))
@@ -150,10 +143,10 @@ def _is_single(about: Mapping[str, Any], schema: Mapping[str, Any]) -> bool:
     )
 
 
-def _choices(about: Mapping[str, Any], schema: Mapping[str, Any]) -> tuple[str, ...]:
+def _choices(name: str, schema: Mapping[str, Any]) -> tuple[str, ...]:
     """Return the possible values of an argument if its type has only a few, else an empty sequence."""
     choices: list[str] = []
-    for kind in _kinds(about, schema):
+    for kind in _kinds(name, schema):
         if kind.get("type") == "boolean":
             choices += ["true", "false"]
         elif "enum" in kind or "const" in kind:
@@ -179,7 +172,7 @@ def _completers(completions: Any, names: Sequence[str], signature: Signature) ->
     for name in names:
         if name in completions:
             completers[name] = _completer(completions[name], name, names)
-        elif choices := _choices(schema["properties"][name], schema):
+        elif choices := _choices(name, schema):
             completers[name] = BoundCompleter(choices)
     return completers
 

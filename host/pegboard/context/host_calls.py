@@ -39,8 +39,6 @@ class HostCalls:
         dispatch: handles a call like a call of a client.
     """
 
-    __slots__ = ("_asking", "_dispatch")
-
     def __init__(self, asking: Interaction, dispatch: Dispatch) -> None:
         self._asking = asking
         self._dispatch = dispatch
@@ -92,8 +90,6 @@ class HostCalls:
 class Tools:
     """The host's tools."""
 
-    __slots__ = ("_inside",)
-
     def __init__(self, inside: HostCalls) -> None:
         self._inside = inside
 
@@ -127,8 +123,6 @@ class Tools:
 
 class Resources:
     """The host's resources, and the client's roots."""
-
-    __slots__ = ("_asking", "_inside")
 
     def __init__(self, inside: HostCalls, asking: Interaction) -> None:
         self._inside = inside
@@ -176,8 +170,6 @@ class Resources:
 class Prompts:
     """The host's prompts."""
 
-    __slots__ = ("_inside",)
-
     def __init__(self, inside: HostCalls) -> None:
         self._inside = inside
 
@@ -199,8 +191,6 @@ class Prompts:
 class ListNotifications:
     """Notifications that a list has changed."""
 
-    __slots__ = ("_emit", "_kind")
-
     def __init__(self, emit: Emit, kind: ItemKind) -> None:
         self._emit = emit
         self._kind = kind
@@ -213,8 +203,6 @@ class ListNotifications:
 class ResourceNotifications(ListNotifications):
     """Notifications about resources."""
 
-    __slots__ = ()
-
     def updated(self, uri: str) -> None:
         """Notify subscribers that the content of a resource has changed. May be called in any thread."""
         self._emit(Change("resource", uri))
@@ -222,8 +210,6 @@ class ResourceNotifications(ListNotifications):
 
 class Notifications:
     """Notifications to clients outside of any call."""
-
-    __slots__ = ("prompts", "resources", "tools")
 
     def __init__(self, emit: Emit) -> None:
         self.tools = ListNotifications(emit, "tools")

@@ -57,8 +57,6 @@ class Interaction:
         refusal: the reason why the function cannot ask the client, or None if it can.
     """
 
-    __slots__ = ("call", "refusal", "rounds")
-
     def __init__(self, call: Call, rounds: Rounds | None, refusal: str | None) -> None:
         self.call = call
         self.rounds = rounds
@@ -130,8 +128,6 @@ class Interaction:
 class UI:
     """The user of the client."""
 
-    __slots__ = ("_asking",)
-
     def __init__(self, asking: Interaction) -> None:
         self._asking = asking
 
@@ -193,8 +189,6 @@ class UI:
 
 class Sampling:
     """The client's model."""
-
-    __slots__ = ("_asking",)
 
     def __init__(self, asking: Interaction) -> None:
         self._asking = asking

@@ -31,8 +31,6 @@ class Log:
     A client receives messages of at least the level that the client set. Secrets that the host knows are masked.
     """
 
-    __slots__ = ("_name", "_notify")
-
     def __init__(self, notify: Notify | None, name: str) -> None:
         self._notify = notify
         self._name = name

@@ -12,8 +12,6 @@ from pegboard.types.calls import Notify
 class _Sent:
     """The result of a notification that was already sent. Awaiting the result lets other tasks run."""
 
-    __slots__ = ()
-
     def __await__(self) -> Generator[None, None, None]:
         yield
 
@@ -23,8 +21,6 @@ SENT = _Sent()
 
 class Progress:
     """Progress notifications to a client that requested them."""
-
-    __slots__ = ("_last", "_notify")
 
     def __init__(self, notify: Notify | None) -> None:
         self._notify = notify

@@ -27,8 +27,6 @@ CREDENTIAL_PREFIXES = ("x-amzn-oidc-", "x-amzn-mtls-", "x-ms-token-", "x-ms-clie
 class RequestHeaders:
     """Headers without credentials."""
 
-    __slots__ = ("_headers",)
-
     def __init__(self, headers: Headers) -> None:
         self._headers = headers
 

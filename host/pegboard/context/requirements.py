@@ -47,8 +47,6 @@ class Declared(Mapping[str, str]):
         values: the values by declared name.
     """
 
-    __slots__ = ("_values", "_what")
-
     def __init__(self, what: str, values: Mapping[str, str]) -> None:
         self._what = what
         self._values = values

@@ -34,8 +34,6 @@ class SessionData:
         owner: the name of the toolkit or plugin.
     """
 
-    __slots__ = ("_owner", "_session")
-
     def __init__(self, session: SessionState, owner: str) -> None:
         self._session = session
         self._owner = owner

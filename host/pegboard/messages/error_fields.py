@@ -67,10 +67,7 @@ def _json(error: ToolkitError) -> dict[str, Any]:
 
 def failure_text(error: BaseException) -> str:
     """Return an exception as one line without control characters."""
-    try:
-        text = " ".join(str(error).split())
-    except Exception:  # noqa: BLE001 - `__str__` is code of the plugin too
-        text = ""
+    text = " ".join(str(error).split()) if speaks(error) else ""  # `__str__` is code of the plugin too
     text = "".join(char if char.isprintable() else ascii(char)[1:-1] for char in text)
     if isinstance(error, PluginError):
         return text

@@ -9,13 +9,10 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from pegboard.messages.error_words import WORDS, FieldPath
-from pegboard.wire.codec import encode
 
 _NUMBERS = ("integer", "number")
 _OTHERS = frozenset((str, int, float, type(None)))
 """The types of JSON values that neither are nor contain booleans."""
-_REFUSING = (b'"integer"', b'"number"', b'"enum"', b'"$ref"')
-"""The parts of schemas in which a boolean may be in place of a number."""
 _OBJECTS = (dict, Mapping)
 """The types of objects, the most frequent first, because the check of Mapping takes long."""
 
@@ -33,7 +30,6 @@ def misplaced(arguments: Mapping[str, Any], schema: Mapping[str, Any]) -> list[t
 class _Search:
     def __init__(self, root: Mapping[str, Any]) -> None:
         self._definitions = root.get("$defs", {})
-        self._searched: dict[int, bool] = {}
 
     def of(self, value: Any, schema: Any, path: FieldPath) -> list[tuple[FieldPath, str]]:
         schema = self._resolved(schema)
@@ -56,9 +52,7 @@ class _Search:
             named = schema.get("properties", {})
             others = next(iter(patterns.values()), schema.get("additionalProperties"))
             inner = [
-                (name, member, its)
-                for name, member in value.items()
-                if type(member) not in _OTHERS and self._may_refuse(its := named.get(name, others))
+                (name, member, named.get(name, others)) for name, member in value.items() if type(member) not in _OTHERS
             ]
         elif isinstance(value, list):
             first, rest = schema.get("prefixItems", ()), schema.get("items")
@@ -74,14 +68,6 @@ class _Search:
     def _of_best(self, value: Any, forms: Iterable[Any], path: FieldPath) -> list[tuple[FieldPath, str]]:
         """Return the problems with the form of a union that has the fewest."""
         return min((self.of(value, form, path) for form in forms if self._is_for(value, form)), key=len, default=[])
-
-    def _may_refuse(self, schema: Any) -> bool:
-        """Return False if a schema accepts booleans, or rejects them itself, in every place."""
-        refuses = self._searched.get(id(schema))
-        if refuses is None:
-            text = encode(schema)
-            refuses = self._searched[id(schema)] = any(word in text for word in _REFUSING)
-        return refuses
 
     def _resolved(self, schema: Any) -> Any:
         while isinstance(schema, _OBJECTS) and "$ref" in schema:

@@ -47,8 +47,6 @@ class JsonSchema:
         schema: the schema as its author wrote it.
     """
 
-    __slots__ = ("_effort", "_validator", "schema")
-
     def __init__(self, schema: dict[str, Any], validator: Validator, effort: Effort) -> None:
         self.schema = schema
         self._validator = validator

@@ -12,7 +12,7 @@ import enum
 import inspect
 import re
 from base64 import b64decode, b64encode
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from functools import reduce
 from operator import or_
 from types import UnionType
@@ -361,10 +361,8 @@ def _prepared(core: Any) -> Any:
     if core.get("type") in _CONFIGURED:
         prepared["config"] = {"ser_json_inf_nan": "constants", **core.get("config", {})}
     elif core.get("type") == "any":
-        written = core_schema.wrap_serializer_function_ser_schema(_write_any, when_used="json")
+        written = core_schema.wrap_serializer_function_ser_schema(
+            lambda value, write: write(with_base64(value)), when_used="json"
+        )
         prepared.setdefault("serialization", written)
     return prepared
-
-
-def _write_any(value: Any, write: Callable[[Any], Any]) -> Any:
-    return write(with_base64(value))
