@@ -35,6 +35,7 @@ if TYPE_CHECKING:
 
     ConfigT = TypeVar("ConfigT", default=Any)
     StateT = TypeVar("StateT", default=Any)
+    CallsT = TypeVar("CallsT", bound=HostCalls)
 else:
     from typing import TypeVar
 
@@ -365,32 +366,31 @@ class Context(Generic[ConfigT, StateT]):
 
     # --- the host ---
 
-    @property
-    def _inside(self) -> HostCalls:
-        from pegboard.context.host_calls import HostCalls, no_host
+    def _calls(self, kind: type[CallsT]) -> CallsT:
+        from pegboard.context.host_calls import no_host
 
-        return HostCalls(self._asking, no_host if self._host is None else self._host.dispatch)
+        return kind(self._asking, no_host if self._host is None else self._host.dispatch)
 
     @property
     def tools(self) -> Tools:
         """The host's tools."""
         from pegboard.context.host_calls import Tools
 
-        return Tools(self._inside)
+        return self._calls(Tools)
 
     @property
     def resources(self) -> Resources:
         """The host's resources, and the client's roots."""
         from pegboard.context.host_calls import Resources
 
-        return Resources(self._inside, self._asking)
+        return self._calls(Resources)
 
     @property
     def prompts(self) -> Prompts:
         """The host's prompts."""
         from pegboard.context.host_calls import Prompts
 
-        return Prompts(self._inside)
+        return self._calls(Prompts)
 
     @property
     def catalogue(self) -> Catalogue:

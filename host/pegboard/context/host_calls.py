@@ -43,7 +43,7 @@ class HostCalls:
         self._asking = asking
         self._dispatch = dispatch
 
-    async def outcome(self, method: str, params: Mapping[str, Any], name: str) -> Outcome:
+    async def _outcome(self, method: str, params: Mapping[str, Any], name: str) -> Outcome:
         """Run a nested call and return its outcome. Errors become `Failure`s."""
         asking = self._asking
         call = asking.call
@@ -64,34 +64,31 @@ class HostCalls:
         )
         return await self._dispatch(nested)
 
-    async def result(self, method: str, params: Mapping[str, Any], name: str) -> Any:
+    async def _result(self, method: str, params: Mapping[str, Any], name: str) -> Any:
         """Run a nested call and return its result.
 
         Raises:
             MCPError: the nested call failed.
         """
-        outcome = await self.outcome(method, params, name)
+        outcome = await self._outcome(method, params, name)
         if isinstance(outcome, Failure):
             raise outcome.error
         return outcome
 
-    async def all(self, method: str) -> Sequence[Any]:
+    async def _all(self, method: str) -> Sequence[Any]:
         """Return the items of all pages of a list."""
         items: list[Any] = []
         cursor: str | None = None
         while True:
-            page = cast(Listing, await self.result(method, {} if cursor is None else {"cursor": cursor}, method))
+            page = cast(Listing, await self._result(method, {} if cursor is None else {"cursor": cursor}, method))
             items.extend(page.items)
             cursor = page.next_cursor
             if cursor is None:
                 return items
 
 
-class Tools:
+class Tools(HostCalls):
     """The host's tools."""
-
-    def __init__(self, inside: HostCalls) -> None:
-        self._inside = inside
 
     async def call(self, name: str, arguments: Mapping[str, Any] | None = None) -> Any:
         """Call another tool for the same caller, and return its value.
@@ -101,7 +98,7 @@ class Tools:
         """
         params = {"name": name, "arguments": dict(arguments or {})}
         try:
-            outcome = await self._inside.result("tools/call", params, name)
+            outcome = await self._result("tools/call", params, name)
         except ToolInputError as error:
             start, colon, wrong = error.message.partition(":")
             if f"{start}{colon}" != "Invalid arguments:":
@@ -114,19 +111,15 @@ class Tools:
 
     async def call_raw(self, name: str, arguments: Mapping[str, Any] | None = None) -> Outcome:
         """Call another tool, and return its outcome: a ToolResult or RawResult, or a Failure with the error."""
-        return await self._inside.outcome("tools/call", {"name": name, "arguments": dict(arguments or {})}, name)
+        return await self._outcome("tools/call", {"name": name, "arguments": dict(arguments or {})}, name)
 
     async def list(self) -> Sequence[Tool]:
         """Return the tools that this caller may use."""
-        return await self._inside.all("tools/list")
+        return await self._all("tools/list")
 
 
-class Resources:
+class Resources(HostCalls):
     """The host's resources, and the client's roots."""
-
-    def __init__(self, inside: HostCalls, asking: Interaction) -> None:
-        self._inside = inside
-        self._asking = asking
 
     async def read(self, uri: str) -> ResourceResult:
         """Return the content of a resource.
@@ -135,7 +128,7 @@ class Resources:
             NotFoundError: no resource has the URI.
             MCPError: reading failed.
         """
-        return cast(ResourceResult, await self._inside.result("resources/read", {"uri": uri}, uri))
+        return cast(ResourceResult, await self._result("resources/read", {"uri": uri}, uri))
 
     async def get(self, uri: str) -> ResourceContents:
         """Return the first part of the content of a resource. `list` returns its description.
@@ -151,11 +144,11 @@ class Resources:
 
     async def list(self) -> Sequence[Resource]:
         """Return the resources that this caller may read."""
-        return await self._inside.all("resources/list")
+        return await self._all("resources/list")
 
     async def list_templates(self) -> Sequence[Any]:
         """Return the resource templates that this caller may use."""
-        return await self._inside.all("resources/templates/list")
+        return await self._all("resources/templates/list")
 
     def list_roots(self, *, name: str | None = None) -> Awaitable[Sequence[Root]]:
         """Return the client's roots: the directories in which servers may work.
@@ -167,11 +160,8 @@ class Resources:
         return self._asking.ask(ListRoots(), name)
 
 
-class Prompts:
+class Prompts(HostCalls):
     """The host's prompts."""
-
-    def __init__(self, inside: HostCalls) -> None:
-        self._inside = inside
 
     async def get(self, name: str, arguments: Mapping[str, str] | None = None) -> PromptResult:
         """Return the messages of a prompt.
@@ -181,11 +171,11 @@ class Prompts:
             MCPError: the prompt failed.
         """
         params = {"name": name, "arguments": dict(arguments or {})}
-        return cast(PromptResult, await self._inside.result("prompts/get", params, name))
+        return cast(PromptResult, await self._result("prompts/get", params, name))
 
     async def list(self) -> Sequence[Prompt]:
         """Return the prompts that this caller may use."""
-        return await self._inside.all("prompts/list")
+        return await self._all("prompts/list")
 
 
 class ListNotifications:
