@@ -34,9 +34,21 @@ def inlined(schema: JsonObject) -> JsonObject:
 
     If that exceeds `MAX_GROWTH_FACTOR`, keep all references.
     """
-    plain = with_plain_root(schema)
+    plain, definitions = with_plain_root(schema), schema["$defs"]
+    max_bytes = MAX_GROWTH_FACTOR * len(to_json(schema))
+    uses = {name: set(_references(about)) & definitions.keys() for name, about in definitions.items()}
+    recursive = {name for name in uses if name in _reachable(name, uses)}
+    # a schema with its own base URI keeps its references
+    kept = recursive | {_name(subschema.schema.get("$ref")) for subschema in subschemas(schema) if subschema.base}
+    order = TopologicalSorter({name: uses[name] - recursive for name in uses.keys() - recursive})
+    done: JsonObject = {}
+    root = {key: value for key, value in plain.items() if key != "$defs"}
+    left = {name: about for name, about in definitions.items() if name in kept}
     try:
-        return _Inliner(schema, MAX_GROWTH_FACTOR * len(to_json(schema))).whole(plain)
+        for name in order.static_order():
+            # check each definition: definitions that use each other twice grow exponentially
+            done[name] = _with_definitions(definitions[name], done, max_bytes)
+        return _with_definitions({"$defs": left, **root} if left else root, done, max_bytes)
     except _TooLargeError:
         return plain
 
@@ -45,46 +57,20 @@ class _TooLargeError(Exception):
     """The inlined schema exceeds `MAX_GROWTH_FACTOR`."""
 
 
-class _Inliner:
-    """Inlines each definition of one schema once.
+def _with_definitions(schema: JsonObject, definitions: JsonObject, max_bytes: int) -> JsonObject:
+    """Return a schema with definitions in place of references to them."""
 
-    Raises:
-        _TooLargeError: a definition exceeds the limit.
-    """
-
-    def __init__(self, schema: JsonObject, max_bytes: int) -> None:
-        definitions: JsonObject = schema["$defs"]
-        self._max_bytes = max_bytes
-        uses = {name: set(_references(about)) & definitions.keys() for name, about in definitions.items()}
-        recursive = {name for name in uses if name in _reachable(name, uses)}
-        order = TopologicalSorter({name: uses[name] - recursive for name in uses.keys() - recursive})
-        self._inlined: JsonObject = {}
-        for name in order.static_order():
-            # check each definition: definitions that use each other twice grow exponentially
-            self._inlined[name] = self._checked(self._with_definitions(definitions[name]))
-        # a schema with its own base URI keeps its references
-        kept = recursive | {_name(subschema.schema.get("$ref")) for subschema in subschemas(schema) if subschema.base}
-        self._kept = {name: self._with_definitions(about) for name, about in definitions.items() if name in kept}
-
-    def whole(self, root: JsonObject) -> JsonObject:
-        """Return the schema with its root inlined, and the definitions that are still used."""
-        result = self._with_definitions({key: value for key, value in root.items() if key != "$defs"})
-        return self._checked({"$defs": self._kept, **result} if self._kept else result)
-
-    def _with_definitions(self, schema: JsonObject) -> JsonObject:
-        return dict(map_subschemas(schema, self._replaced))
-
-    def _replaced(self, schema: JsonObject) -> JsonObject:
-        definition = self._inlined.get(_name(schema.get("$ref")))
+    def replaced(subschema: JsonObject) -> JsonObject:
+        definition = definitions.get(_name(subschema.get("$ref")))
         if definition is None:
-            return schema
-        del schema["$ref"]
-        return _merged(definition, schema)
+            return subschema
+        del subschema["$ref"]
+        return _merged(definition, subschema)
 
-    def _checked(self, schema: JsonObject) -> JsonObject:
-        if len(to_json(schema)) > self._max_bytes:
-            raise _TooLargeError
-        return schema
+    result = dict(map_subschemas(schema, replaced))
+    if len(to_json(result)) > max_bytes:
+        raise _TooLargeError
+    return result
 
 
 def _merged(definition: JsonObject, beside: JsonObject) -> JsonObject:
