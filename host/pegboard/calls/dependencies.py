@@ -20,36 +20,29 @@ from pegboard.types.parameters import Depends
 
 def with_dependencies(function: Function, dependencies: Mapping[str, Dependency]) -> Function:
     """Return a function that creates the dependencies, runs the author's function, and closes the dependencies."""
-    return Function(_Dependent(function, dependencies), "async", function.is_sync)
 
-
-class _Dependent:
-    """An author's function with its dependencies."""
-
-    def __init__(self, function: Function, dependencies: Mapping[str, Dependency]) -> None:
-        self._function = function
-        self._dependencies = dependencies
-
-    async def __call__(self, **keywords: Any) -> Any:
+    async def run(**keywords: Any) -> Any:
         context = current_context()
         assert context is not None
         assert context._host is not None
         async with AsyncExitStack() as stack:
             values = _CallValues(context, context._host, stack)
-            for parameter, dependency in self._dependencies.items():
+            for parameter, dependency in dependencies.items():
                 keywords[parameter] = await values.of(dependency)
-            value = await self._run(keywords, context._host, context.name)
+            value = await _returned(function, keywords, context._host, context.name)
             # a file may exist only as long as a dependency
             reading = reading_of(value, context._bound, context._host.in_thread)
             return value if reading is None else await reading
 
-    async def _run(self, keywords: Mapping[str, Any], host: HostAccess, name: str) -> Any:
-        function = self._function.function
-        if self._function.mode == "thread":
-            value = await host.in_thread(partial(function, **keywords), name)
-        else:
-            value = function(**keywords)
-        return await value if isinstance(value, CoroutineType) else value
+    return Function(run, "async", function.is_sync)
+
+
+async def _returned(function: Function, keywords: Mapping[str, Any], host: HostAccess, name: str) -> Any:
+    if function.mode == "thread":
+        value = await host.in_thread(partial(function.function, **keywords), name)
+    else:
+        value = function.function(**keywords)
+    return await value if isinstance(value, CoroutineType) else value
 
 
 class _CallValues:
