@@ -114,6 +114,16 @@ class ServedItems:
         """Return True if a connection lists any item."""
         return bool(self._listed.get(holder))
 
+    @property
+    def is_changing(self) -> bool:
+        """True while a thread changes the catalogue."""
+        return self._changing.locked()
+
+    async def settled_version(self) -> int:
+        """Return the version after the change that is under way."""
+        async with self._changing:
+            return self.version
+
     async def begin(self, holder: Hashable) -> None:
         """Note a connection that lists nothing yet, so that clients hear of its first list."""
         if holder not in self._listed:

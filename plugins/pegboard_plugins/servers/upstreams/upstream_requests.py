@@ -72,19 +72,20 @@ class UpstreamRequests(Middleware):
             return True
         if self._unsettled and call.method in USE_METHODS and self._is_known(call):
             # the item is served to all callers, also without these servers, but perhaps not to this call yet
-            return any(server.memory.is_recalling for server in self._servers)
+            return any(server.memory.is_recalling or server.items.is_changing for server in self._servers)
         for server in self._unsettled:
             if not server.is_settled(call, self._seconds):
                 return True
         self._unsettled = self._of_users  # a connection for all callers is waited for only once
         for server in self._servers:
-            if not server.is_connected:
+            if not server.is_connected or server.items.is_changing:
                 return True
         return bool(self._with_logins) and any(server.callers.needs_login(call.caller) for server in self._with_logins)
 
     async def on_request(self, call: Call, call_next: CallNext) -> Outcome:
         """Refuse loops. Let lists, and calls of items that are not known yet, wait for servers."""
         refuse_loop(call.meta, self._host_id)
+        versions = [server.items.version for server in self._servers]
         has_waited = any([await server.memory.wait() for server in self._servers])
         if call.method in LISTING_METHODS:
             await self._settle(call, self._servers, self._seconds)
@@ -93,7 +94,7 @@ class UpstreamRequests(Middleware):
                 server.wake(call)
             return self._as_unconfirmed(await self._list(call, call_next))
         if call.method in USE_METHODS:
-            return await self._use(call, call_next, has_waited=has_waited)
+            return await self._use(call, call_next, versions, has_waited=has_waited)
         return await call_next(call)
 
     async def _settle(self, call: Call, servers: Sequence[UpstreamServer], seconds: float) -> bool:
@@ -143,11 +144,12 @@ class UpstreamRequests(Middleware):
             outcome.kind, outcome.items, outcome.next_cursor, private=True, max_ttl_ms=MAX_UNCONFIRMED_TTL_MS
         )
 
-    async def _use(self, call: Call, call_next: CallNext, *, has_waited: bool) -> Outcome:
+    async def _use(self, call: Call, call_next: CallNext, versions: Sequence[int], *, has_waited: bool) -> Outcome:
         try:
             return await call_next(call)
         except NotFoundError as error:
-            if has_waited:  # the call began before the remembered definitions were served
+            has_changed = versions != [await server.items.settled_version() for server in self._servers]
+            if (has_waited or has_changed) and self._owners(call):  # the call began before its item was served
                 raise RepeatCallError(f"{error}. Repeat the request.") from error
             if self._is_known(call):
                 raise
@@ -168,16 +170,18 @@ class UpstreamRequests(Middleware):
 
     def _is_known(self, call: Call) -> bool:
         """Return True if the item of a call is served to all callers, so that the item itself raised the error."""
+        return any(owner not in self._private_owners for owner in self._owners(call))
+
+    def _owners(self, call: Call) -> set[str]:
+        """Return the owners of the items of the catalogue that answer a call."""
         is_read = call.method == "resources/read"
         kind: ItemKind = "resources" if is_read else "tools" if call.method == "tools/call" else "prompts"
         name = call.params.get("uri" if is_read else "name")
+        if not isinstance(name, str):
+            return set()
         items: Mapping[str, ListedItem] = getattr(self._inventory, kind)
-        names = self._inventory.answering(name) if is_read and isinstance(name, str) and name not in items else (name,)
-        return any(
-            candidate in items and items[candidate].owner not in self._private_owners
-            for candidate in names
-            if isinstance(candidate, str)
-        )
+        names = self._inventory.answering(name) if is_read and name not in items else (name,)
+        return {items[candidate].owner for candidate in names if candidate in items}
 
 
 def _marked(item: ListedItem, server: UpstreamServer) -> ListedItem:

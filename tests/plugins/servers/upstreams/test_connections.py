@@ -6,9 +6,11 @@ import asyncio
 import logging
 import os
 import signal
+from collections.abc import Iterable
 from contextlib import AsyncExitStack
 from math import inf
 from pathlib import Path
+from threading import Event
 from types import SimpleNamespace
 from typing import Any
 from unittest.mock import AsyncMock
@@ -16,15 +18,16 @@ from urllib.parse import urlsplit
 
 import pytest
 
+from pegboard import Toolkit
 from pegboard.errors import LifespanError
-from pegboard.plugin import ProtocolError
-from pegboard.types import Caller, Failure, RawResult
+from pegboard.plugin import Middleware, ProtocolError
+from pegboard.types import Call, Caller, CallNext, Failure, Inventory, Outcome, RawResult
 from pegboard_client import Client
-from pegboard_plugins.servers.upstreams import link, server_log, upstream_lists
+from pegboard_plugins.servers.upstreams import UpstreamsPlugin, link, server_log, upstream_lists
 from pegboard_plugins.servers.upstreams.hops import MAX_HOSTS, VIA
 from pegboard_plugins.servers.upstreams.settings import ServerConfig
 from pegboard_plugins.servers.upstreams.upstream_lists import ALL_KINDS, ListReader, UpstreamLists
-from tests.host.hosting import WAIT, call, failure, listed, until
+from tests.host.hosting import WAIT, call, failure, listed, make_host, plugin_of, until
 from tests.pegboard_client.scripted import DISCOVERED, NOT_OFFERED, Got, scripted_http
 from tests.plugins.servers.upstreams.mounts import ERAS, mounting, names, peer, scripted, served_peer, toml, tools
 from tests.plugins.servers.upstreams.scripted import INITIALIZE
@@ -153,6 +156,35 @@ async def test_a_lazy_server_connects_with_a_call_before_the_first_list(tmp_path
         assert not (await client.call("one_env", name="X")).is_error
         with pytest.raises(ProtocolError, match="Unknown tool: one_other"):
             await client.call("one_other")
+
+
+class HeldPublication(Middleware):
+    """Holds the publication of a tool, in its thread, until a call has met the catalogue before it."""
+
+    def __init__(self) -> None:
+        self.begun, self.met = Event(), Event()
+
+    def assembled(self, inventory: Inventory) -> Iterable[str]:
+        if "one_env" in inventory.tools:
+            self.begun.set()
+            assert self.met.wait(WAIT)
+        return ()
+
+    async def on_call_tool(self, call: Call, call_next: CallNext) -> Outcome:
+        try:
+            return await call_next(call)
+        finally:
+            self.met.set()
+
+
+async def test_a_call_that_meets_the_publication_of_its_tool_is_run(tmp_path: Path) -> None:
+    held = HeldPublication()
+    plugins = {"upstreams_of_test": UpstreamsPlugin, "held": plugin_of(middleware=[held])}
+    config = {"plugins": {"upstreams_of_test": {"servers": {"one": scripted(tmp_path, tools("env"))}}}}
+    async with make_host(Toolkit("none"), plugins=plugins, config=config) as host:
+        await until(held.begun.is_set)
+        outcome = await call(host, "one_env", {"name": "X"})
+    assert not isinstance(outcome, Failure), outcome
 
 
 async def test_standard_error_reaches_the_log(caplog: pytest.LogCaptureFixture) -> None:

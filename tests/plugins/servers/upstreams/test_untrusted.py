@@ -262,7 +262,7 @@ async def test_a_login_of_the_operator_hides_tools_from_a_list_that_is_under_way
     server = SimpleNamespace(
         config=SimpleNamespace(identity="host"),
         login=login,
-        items=SimpleNamespace(has=lambda *_: True),
+        items=SimpleNamespace(has=lambda *_: True, version=0),
         memory=SimpleNamespace(wait=AsyncMock(return_value=False), is_unconfirmed=False),
         is_settled=lambda *_: True,
         wake=lambda _: None,
