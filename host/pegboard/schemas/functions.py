@@ -70,8 +70,16 @@ def _free_parameters(function: Any) -> list[inspect.Parameter]:
 
 def _wrapped(function: Any) -> Any:
     """Return the function that `functools.wraps` wraps, unless the wrapper has a signature of its own."""
-    has_own = isinstance(function, MethodType) or hasattr(function, "__signature__")
+    has_own = isinstance(function, MethodType) or _has_own_signature(function)
     return function.__wrapped__ if hasattr(function, "__wrapped__") and not has_own else None
+
+
+def _has_own_signature(function: Any) -> bool:
+    """Return True if a callable has a `__signature__` that is not the copy of `functools.wraps`."""
+    try:
+        return function.__signature__ is not function.__wrapped__.__signature__
+    except AttributeError:
+        return hasattr(function, "__signature__")
 
 
 def is_generator(function: Callable[..., Any]) -> bool:
@@ -83,7 +91,7 @@ def is_generator(function: Callable[..., Any]) -> bool:
 def innermost(function: Any) -> Any:
     """Return the function whose annotations apply to a callable."""
     while True:
-        function = inspect.unwrap(function, stop=lambda wrapper: hasattr(wrapper, "__signature__"))
+        function = inspect.unwrap(function, stop=_has_own_signature)
         if not isinstance(function, partial):
             return function if inspect.isroutine(function) else type(function).__call__
         function = function.func

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import datetime
 import functools
+import inspect
 import math
 from collections.abc import Awaitable
 from typing import Annotated, Any, NoReturn
@@ -37,6 +38,19 @@ def test_parameters_are_listed_in_the_order_of_the_signature() -> None:
 def test_what_a_partial_sets_is_no_argument_if_it_is_wrapped(wrap: Any) -> None:
     signature = compile_signature(wrap(functools.partial(join, "hi", end="?")))
     assert signature.input_schema["properties"] == {"name": {"type": "string"}}
+
+
+def test_a_wrapper_of_a_function_with_a_signature_of_its_own_has_the_same_types() -> None:
+    """In Python 3.14, `functools.wraps` does not copy annotations that were assigned."""
+
+    def own(*values: Any) -> Any: ...
+
+    types = {"a": Annotated[int, "a number"], "return": Annotated[str, "a word"]}
+    vars(own)["__signature__"] = inspect.signature(lambda a: None)
+    own.__annotations__ = types
+    compiled = compile_signature(traced(traced(own)))
+    assert compiled.input_schema["properties"] == {"a": {"description": "a number", "type": "integer"}}
+    assert compiled.output_schema == {"description": "a word", "type": "string"}
 
 
 def test_a_default_is_passed_unchanged_and_not_shared_between_calls() -> None:
