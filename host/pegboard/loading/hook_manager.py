@@ -271,6 +271,6 @@ def _method_problem(hook: str, what: str, function: Any) -> str | None:
         inspect.signature(function).bind(None, None)
     except TypeError:
         return f"{what} whose {hook} does not take a call and call_next"
-    except ValueError:
-        pass  # a function without a signature
+    except (ValueError, NameError):
+        pass  # a function without a signature, or with annotations that Python 3.14 cannot resolve
     return None

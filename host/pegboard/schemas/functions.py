@@ -51,7 +51,8 @@ def parameters_of(function: Callable[..., Any]) -> tuple[inspect.Parameter, ...]
         )
     try:
         return tuple(_free_parameters(function))
-    except (TypeError, ValueError):
+    except Exception:  # noqa: BLE001 - Python 3.14 evaluates annotations here, which are expressions of the author
+        hints_of(function)
         raise ToolDefinitionError("its signature cannot be read: wrap it in a function") from None
 
 
@@ -128,20 +129,29 @@ def _nonlocals(function: Any) -> dict[str, Any] | None:
 
 def _unresolved(function: Any, names: dict[str, Any] | None, error: Exception) -> ToolDefinitionError:
     """Return the error for an annotation that cannot be resolved. The message names the annotation."""
-    written = getattr(function, "__annotations__", {})
+    try:
+        written = getattr(function, "__annotations__", {})
+    except Exception:  # noqa: BLE001 - as above, in Python 3.14
+        written = {}
     namespace = getattr(inspect.unwrap(function), "__globals__", {})
     for name, annotation in written.items():
         what = "the result" if name == "return" else f"parameter {name!r}"
         try:
             typing.get_type_hints(SimpleNamespace(__annotations__={name: annotation}), namespace, names)
         except NameError as lost:
-            return ToolDefinitionError(
-                f"{what}: the annotation {annotation!r} names {lost.name!r}, which is not found. Import or define it "
-                "at the top of the module, not inside a function or below `if TYPE_CHECKING`"
-            )
+            return ToolDefinitionError(f"{what}: the annotation {annotation!r} {_not_found(lost)}")
         except Exception as wrong:  # noqa: BLE001 - as above
             return ToolDefinitionError(f"{what}: the annotation {annotation!r} cannot be resolved: {wrong}")
+    if isinstance(error, NameError):
+        return ToolDefinitionError(f"an annotation {_not_found(error)}")
     return ToolDefinitionError(f"an annotation cannot be resolved: {error}")
+
+
+def _not_found(error: NameError) -> str:
+    return (
+        f"names {error.name!r}, which is not found. Import or define it at the top of the module, "
+        "not inside a function or below `if TYPE_CHECKING`"
+    )
 
 
 def parts(
