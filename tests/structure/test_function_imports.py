@@ -60,7 +60,12 @@ import_module(home) import_module(package)
 """
 
 REASONS = {name for reason in (DISPATCH, OPTIONAL, SELDOM) for name in reason.split()}
-START = "import sys, pegboard.cli.parsing.parser, pegboard.cli.serving.serve; print(*sys.modules)"
+START = """
+import sys, pathlib
+before = set(sys.modules)  # Python 3.14 loads glob with pathlib
+import pegboard.cli.parsing.parser, pegboard.cli.serving.serve
+print(*set(sys.modules) - before)
+"""
 IN_A_START = {
     *("pydantic", "pydantic_core", "tomli", "pegboard.errors", "pegboard.errors.tracebacks"),
     *("pegboard.plugin.base", "pegboard.schemas"),

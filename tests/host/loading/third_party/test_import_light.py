@@ -12,7 +12,7 @@ from tests.support.environments import executable
 
 CONFIG = f"[host]\nautoload = false\n{NO_IMPOSTOR}\n[toolkits.greeter]\n"
 FOUNDATION = """
-import argparse, asyncio, concurrent.futures.thread, logging, secrets, signal
+import argparse, asyncio, concurrent.futures.thread, hashlib, logging, secrets, signal, tempfile
 import importlib_metadata, pluggy, pydantic.type_adapter, tomli
 from pydantic import BaseModel, Field, field_validator
 class Model(BaseModel):
