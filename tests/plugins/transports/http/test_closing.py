@@ -117,7 +117,8 @@ async def test_a_connection_that_was_just_accepted_is_served_though_the_port_clo
 async def test_a_transport_with_tls_that_was_closed_twice_has_no_unsent_bytes() -> None:
     """asyncio and the server may both close a connection before the server learns that it is lost."""
     loop = asyncio.get_running_loop()
-    protocol: Any = SSLProtocol(loop, asyncio.Protocol(), ssl.create_default_context(), loop.create_future())
+    context, waiter = ssl.create_default_context(), loop.create_future()
+    protocol: Any = SSLProtocol(loop, asyncio.Protocol(), context, waiter, server_hostname="localhost")
     transport = protocol._get_app_transport()
     for _ in range(2):
         transport.close()

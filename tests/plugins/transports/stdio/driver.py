@@ -18,6 +18,7 @@ from typing import Any
 
 from pegboard.plugin import Connection, TransportError
 from pegboard.types import Caller
+from pegboard_plugins.transports.stdio.c_library import flush_output
 from pegboard_plugins.transports.stdio.running_tools import RunningTools
 from pegboard_plugins.transports.stdio.stdio_transport import StdioTransport
 
@@ -82,6 +83,7 @@ async def run(serve: Any) -> None:
 
 async def restored() -> None:
     """Run the transport twice, the first time while it runs already."""
+    flush_output()  # libffi, which it loads, may keep a file open
     before = state()
     first = asyncio.create_task(run(echo))
     await asyncio.sleep(0)
