@@ -4,7 +4,7 @@
 #   OVERRIDES=file           for porting, peers, messages, bench and results: versions in the place of those that other frameworks require
 
 ifndef PYTHON
-PYTHON := $(shell for name in python3 python3.13 python3.12 python3.11 python; do \
+PYTHON := $(shell for name in python3 python3.14 python3.13 python3.12 python3.11 python; do \
 	$$name -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && { command -v $$name; break; }; done)
 endif
 UV ?= auto

@@ -102,7 +102,7 @@ def test_metadata_has_the_claims_of_the_project(name: str) -> None:
     assert read["Name"] == project["name"]
     assert read["Requires-Python"] == ">=3.11"
     assert read["License-Expression"] == "MIT"
-    assert versions == ["3.11", "3.12", "3.13"]
+    assert versions == ["3.11", "3.12", "3.13", "3.14"]
     extras = [line for lines in project.get("optional-dependencies", {}).values() for line in lines]
     assert len(read.get_all("Requires-Dist", [])) == len(project["dependencies"]) + len(extras)
     assert any(path.endswith(".dist-info/licenses/LICENSE") for path in contents(wheel(name)))
