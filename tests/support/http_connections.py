@@ -38,7 +38,7 @@ async def serving(begin: Callable[[Request], Any], **settings: Any) -> AsyncIter
         handler_cancellation=True,
         header_seconds=config.header_seconds,
         proves=lambda transport: False,
-        begin=handler.begin,
+        respond=handler.answer,
         drop=handler.drop,
         send_limit=handler.send_limit,
         max_field_size=1024,

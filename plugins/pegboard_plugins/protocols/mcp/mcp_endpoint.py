@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from pegboard.plugin import EventStore, PluginContext, ProtocolContext, SessionStore
 from pegboard.types import EventStream, Request, Response
-from pegboard_plugins.support.first_step import begin
 
 if TYPE_CHECKING:
     from functools import partial
@@ -38,12 +37,12 @@ class McpEndpoint:
         self._http: StreamableHttp | None = None
 
     def answer(self, request: Request, host: ProtocolContext) -> Answer:
-        """Answer a request at the endpoint. Outside any task, return an awaitable for a response that is not ready."""
+        """Answer a request at the endpoint."""
         http = self._http
         if http is None:
             return self._open_and_answer(request, host)
         if request.method == "POST":
-            return begin(http.post(request, host))
+            return http.post(request, host)
         return http.get_or_delete(request, host)
 
     async def _open_and_answer(self, request: Request, host: ProtocolContext) -> Response | EventStream:

@@ -39,7 +39,6 @@ from pegboard_plugins.protocols.mcp.revisions import (
 from pegboard_plugins.protocols.mcp.stateless import is_stateless, read_client, require_served
 from pegboard_plugins.protocols.mcp.stateless_call import STREAM_HEADERS, StatelessCall, cut_response
 from pegboard_plugins.protocols.mcp.subscriptions import ClientSubscription
-from pegboard_plugins.support.first_step import in_task
 from pegboard_plugins.support.jsonrpc import (
     INVALID_PARAMS,
     INVALID_REQUEST,
@@ -123,7 +122,6 @@ class StreamableHttp:
             if type(message) is list:
                 if self._config.sessions == "off":
                     return sessions_off()
-                await in_task()
                 return await self._session_endpoint.batch(message, request, self._service(host))
             answer = self._message(message, message_type(message), takes, request, self._service(host))
             return answer if isinstance(answer, Response) else await answer
@@ -184,7 +182,6 @@ class StreamableHttp:
         call = service.call(request_id, method, params, client, caller, stateless_call, None, headers, peer)
         check_parameters(request.headers, call, service.tool, self._mirrored)
         if stateless_call is None:
-            await in_task()
             outcome = await service.host.dispatch(call)
             body = service.response(call, outcome)
             return _head(call, outcome)._replace(body=body) if type(outcome) is Failure else Response(200, body)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import re
-from collections.abc import Awaitable, Coroutine
+from collections.abc import Awaitable
 from email.utils import formatdate
 from functools import partial
 from time import time
@@ -68,8 +68,8 @@ class Handler:
         limit = self._max_body_bytes
         return web.BaseRequest(message, payload, protocol, writer, task, self._loop, client_max_size=limit)
 
-    def begin(self, connection: HttpConnection, head: Any, content: Any) -> bool | Coroutine[Any, Any, bool]:
-        """Begin a request outside any task. Return True if the response is written, or a coroutine that writes it.
+    async def answer(self, connection: HttpConnection, head: Any, content: Any) -> bool:
+        """Answer a request before aiohttp makes an object of it. Return False if `handle` must write the response.
 
         Leave requests to `handle` whose responses `ResponseHead` does not describe, or whose paths must be decoded.
         """
@@ -87,19 +87,11 @@ class Handler:
             return False
         path, remote, is_operator = head.path, connection.remote, connection.is_operator
         arrival = Arrival("POST", path, path, {}, head.headers, remote, is_operator, body)
-        answer = self._exchange.begin(arrival, connection)
-        if isinstance(answer, Response | EventStream):
-            return self._write(connection, answer)
-        connection.pending = answer
-        return self._complete(connection)
-
-    async def _complete(self, connection: HttpConnection) -> bool:
-        """Write the response of a request that was begun, when it is ready. Return False if `handle` must write it."""
         task = asyncio.current_task(self._loop)
         assert task is not None
         self._tasks[connection] = task
         try:
-            answer = await self._ready(connection, task, _take(connection))
+            answer = await self._ready(connection, task, self._exchange.begin(arrival, connection))
         except BaseException:
             self._exchange.end(connection)
             raise
@@ -143,7 +135,7 @@ class Handler:
             task.add_done_callback(self._closing.discard)
 
     async def handle(self, request: web.BaseRequest) -> web.StreamResponse:
-        """Answer one request. It may have been begun."""
+        """Answer one request. It may have an answer already."""
         connection = request.protocol
         assert isinstance(connection, HttpConnection)
         task = asyncio.current_task(self._loop)
@@ -321,7 +313,7 @@ def _take(connection: HttpConnection) -> Any:
     return pending
 
 
-# --- The most frequent response, JSON with status 200 to a request that was begun outside a task.
+# --- The most frequent response, JSON with status 200 to a request of which aiohttp made no object.
 # aiohttp's own response costs as much as a call of a small tool, and copies the body. It serves all other responses.
 
 MAX_JOINED_BODY_BYTES = 64 * 1024

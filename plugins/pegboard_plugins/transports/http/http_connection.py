@@ -32,12 +32,11 @@ logger = logging.getLogger("pegboard.plugins.http")
 
 IsOperator = Callable[[asyncio.BaseTransport], bool]
 """A check that returns True if a transport proves that its peer is the operator."""
-Begin = Callable[["HttpConnection", Any, Any], bool | Coroutine[Any, Any, bool]]
-"""A function that begins a request outside any task: the connection, the head and the body of the request.
+Respond = Callable[["HttpConnection", Any, Any], Coroutine[Any, Any, bool]]
+"""A function that answers a request before aiohttp handles it: the connection, the head and the body of the request.
 
-It returns True if it has written the response, or a coroutine that returns True when it has written the response. After
-False, the task of the connection handles the request, and finds an answer that it must write in
-`HttpConnection.pending`.
+It returns True when it has written the response. After False, aiohttp handles the request, and finds an answer that it
+must write in `HttpConnection.pending`.
 """
 Drop = Callable[["HttpConnection"], None]
 """A function that discards the pending answer of a connection that was lost."""
@@ -67,7 +66,7 @@ class ConnectionSettings(NamedTuple):
         max_head_bytes: the limit for the size of all header fields of a request.
         max_line_bytes: the limit for the size of the URL of a request. It differs from the limit for one header field.
         proves: the check that a peer is the operator.
-        begin: the function that begins a request; None to handle every request in the task of its connection.
+        respond: the function that answers a request; None if aiohttp handles every request.
         drop: the function that discards a pending answer.
         send_limit: the time limit of peers that read nothing.
         knows_internals: True if aiohttp has the private attributes that the server uses.
@@ -77,7 +76,7 @@ class ConnectionSettings(NamedTuple):
     max_head_bytes: int
     max_line_bytes: int
     proves: IsOperator
-    begin: Begin | None
+    respond: Respond | None
     drop: Drop
     send_limit: SendLimit
     knows_internals: bool
@@ -91,7 +90,7 @@ class HttpConnection(StagedConnection):
     Attributes:
         is_operator: True if the transport proves that the peer is the operator.
         remote: the address of the peer; None if unknown.
-        pending: the answer to the first request that its task must wait for or write; None for none.
+        pending: the answer to the first request that aiohttp must write; None for none.
     """
 
     __slots__ = (
@@ -175,12 +174,12 @@ class HttpConnection(StagedConnection):
                 self._loop.call_soon(self._count_unless_begun, len(data), self._begun)
             return
         waiting = len(requests)
-        waiter = take_waiter(self) if self._settings.begin is not None else None
+        waiter = take_waiter(self) if self._settings.respond is not None else None
         try:
             super().data_received(data)
         finally:
             if waiter is not None and requests:
-                self._loop.call_soon(self._begin, waiter)
+                self._running = self._loop.create_task(self._respond(waiter))
             elif waiter is not None:
                 put_waiter(self, waiter)
         if arrived := len(requests) - waiting:
@@ -235,37 +234,21 @@ class HttpConnection(StagedConnection):
             if self._in_head and self._header_timer is None and self.transport is not None:
                 self._start_clock()
 
-    def _begin(self, waiter: asyncio.Future[None]) -> None:
-        """Begin the only request. Until its response is written, further requests wait."""
-        requests, begin = self._requests, self._settings.begin
-        assert begin is not None
-        if requests is None or self.transport is None or len(requests) != 1 or self._is_last:
-            self._go_on(waiter, is_written=False)
-            return
+    async def _respond(self, waiter: asyncio.Future[None]) -> None:
+        """Answer the only request. Until its response is written, further requests wait."""
+        requests, respond = self._requests, self._settings.respond
+        assert respond is not None
+        is_written = False
         try:
-            answered = begin(self, *requests[0])
+            if requests is not None and self.transport is not None and len(requests) == 1 and not self._is_last:
+                is_written = await respond(self, *requests[0])
+            self._go_on(waiter, is_written=is_written)
         except BaseException:
-            self._give_up(waiter)
-            raise
-        if isinstance(answered, bool):
-            self._go_on(waiter, is_written=answered)
-        else:
-            self._running = self._loop.create_task(self._complete(answered, waiter))
-
-    async def _complete(self, answered: Coroutine[Any, Any, bool], waiter: asyncio.Future[None]) -> None:
-        """Wait until a response is written."""
-        try:
-            self._go_on(waiter, is_written=await answered)
-        except BaseException:
-            self._give_up(waiter)
+            put_waiter(self, waiter)
+            self.force_close()
             raise
         finally:
             self._running = None
-
-    def _give_up(self, waiter: asyncio.Future[None]) -> None:
-        """Close the connection after its request has failed."""
-        put_waiter(self, waiter)
-        self.force_close()
 
     def _go_on(self, waiter: asyncio.Future[None], *, is_written: bool) -> None:
         """Wait for the next request, or wake the task of the connection for the requests that have arrived."""

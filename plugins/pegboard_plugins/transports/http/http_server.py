@@ -14,11 +14,11 @@ from aiohttp import web
 from pegboard_plugins.transports.http.aiohttp_internals import has_internals
 from pegboard_plugins.transports.http.http_connection import (
     MAX_HEADER_FIELDS,
-    Begin,
     ConnectionSettings,
     Drop,
     HttpConnection,
     IsOperator,
+    Respond,
 )
 from pegboard_plugins.transports.http.sending import SendLimit
 
@@ -37,7 +37,7 @@ class HttpServer(web.Server):
         *,
         header_seconds: float,
         proves: IsOperator,
-        begin: Begin | None,
+        respond: Respond,
         drop: Drop,
         send_limit: SendLimit,
         **options: Any,
@@ -50,7 +50,7 @@ class HttpServer(web.Server):
             max_head_bytes=MAX_HEADER_FIELDS * options["max_field_size"],
             max_line_bytes=options["max_line_size"],
             proves=proves,
-            begin=begin if knows_internals else None,
+            respond=respond if knows_internals else None,
             drop=drop,
             send_limit=send_limit,
             knows_internals=knows_internals,

@@ -116,7 +116,7 @@ def _server(config: HttpConfig, handler: Handler, loopback: bool) -> HttpServer:
         handler_cancellation=True,
         header_seconds=config.header_seconds,
         proves=_proof(config, loopback),
-        begin=handler.begin,
+        respond=handler.answer,
         drop=handler.drop,
         send_limit=handler.send_limit,
         keepalive_timeout=config.idle_seconds,

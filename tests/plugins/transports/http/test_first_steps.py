@@ -1,4 +1,4 @@
-"""Requests that begin without a task: the server with a host of its own, over sockets."""
+"""Requests that are answered before aiohttp handles them: the server with a host of its own, over sockets."""
 
 from __future__ import annotations
 

@@ -33,7 +33,6 @@ from pegboard_plugins.protocols.mcp.http.session_stream import (
     StreamRetention,
 )
 from pegboard_plugins.protocols.mcp.revisions import since
-from pegboard_plugins.support.first_step import in_task
 from pegboard_plugins.support.jsonrpc import INVALID_REQUEST
 from pegboard_plugins.support.refusal_log import RefusalLog, fingerprint
 
@@ -209,7 +208,6 @@ class HttpSessions:
         self, session_id: str, caller: Caller, changes: ChangeBroadcaster, peer: str
     ) -> HttpSession | None:
         """Return a session that was not in use. Return None if it is unknown or is deleted meanwhile."""
-        await in_task()
         self._looking[session_id] = self._looking.get(session_id, 0) + 1
         try:
             fields = await self._read(session_id)
@@ -314,7 +312,6 @@ class HttpSessions:
         Raises:
             StoreAwayError: the changes cannot be stored.
         """
-        await in_task()
         was_storing = session.fields.storing.locked()
         async with session.fields.storing:
             if _is_closed(session) or self._live.get(session.id) is not session:

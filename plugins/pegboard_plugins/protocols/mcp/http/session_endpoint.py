@@ -51,7 +51,6 @@ from pegboard_plugins.protocols.mcp.session_methods import SEALED, answer_at_onc
 from pegboard_plugins.protocols.mcp.stateless import is_stateless
 from pegboard_plugins.protocols.mcp.stateless_call import STREAM_HEADERS, StatelessCall, cut_response
 from pegboard_plugins.protocols.mcp.token_lifetime import seconds_left
-from pegboard_plugins.support.first_step import in_task
 from pegboard_plugins.support.jsonrpc import INTERNAL_ERROR, INVALID_REQUEST, RequestId
 from pegboard_plugins.support.refusal_log import RefusalLog, fingerprint
 
@@ -84,7 +83,6 @@ class SessionEndpoint:
 
     async def initialize(self, request_id: RequestId, params: Any, request: Request, service: McpService) -> Response:
         """Open a session."""
-        await in_task()
         client = negotiate(params)
         if not await self._sessions.may_open(request.caller, request.peer):
             return self._too_many(request_id)

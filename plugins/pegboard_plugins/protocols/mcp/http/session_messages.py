@@ -7,7 +7,6 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from pegboard.plugin import Bus, decode, encode
-from pegboard_plugins.support.first_step import in_task
 
 logger = logging.getLogger("pegboard.mcp")
 
@@ -36,7 +35,6 @@ class SessionMessages:
         """
         if not self._bus.number:
             return to is None
-        await in_task()
         return await self._bus.send(self._topic, encode({"kind": kind, **members}), to)
 
     def _receive(self, body: bytes, sender: int) -> None:
