@@ -11,7 +11,7 @@ from functools import partial
 from time import time
 from typing import Any
 
-from aiohttp import HttpVersion11, hdrs, web
+from aiohttp import HttpVersion, HttpVersion11, hdrs, web
 
 from pegboard.plugin import TransportContext
 from pegboard.types import EventStream, Response
@@ -73,11 +73,10 @@ class Handler:
 
         Leave requests to `handle` whose responses `ResponseHead` does not describe, or whose paths must be decoded.
         """
-        if self._has_cors or getattr(head, "method", "") != "POST" or wants_access_log():  # errors have no method
+        if getattr(head, "method", "") != "POST" or head.should_close:  # errors have no method
             return False
         if (
-            head.version != HttpVersion11
-            or head.should_close
+            not self._has_plain_response(head.version)
             or head.upgrade  # aiohttp resets its parser after these
             or not _is_plain_path(head.path)
             or connection.writing_paused
@@ -97,30 +96,38 @@ class Handler:
             raise
         finally:
             del self._tasks[connection]
-        return self._write(connection, answer)
+        return self._finish(connection, answer)
 
-    def _write(self, connection: HttpConnection, answer: Response | EventStream) -> bool:
+    def _has_plain_response(self, version: HttpVersion) -> bool:
+        """Return True if `ResponseHead` may describe the response to a POST request on a connection that stays open."""
+        return version == HttpVersion11 and not (self._has_cors or wants_access_log())
+
+    def _finish(self, connection: HttpConnection, answer: Response | EventStream) -> bool:
         """Write a plain response. Leave others to `handle`, and what the peer does not read at once."""
-        transport = connection.transport
-        if transport is None:
+        if connection.transport is None:
             self._discard(connection, answer)
-            return False
-        connection.pending = answer
-        if type(answer) is Response and is_plain(answer) and not self._host.stopping:
-            head, body = self._head.of(answer.body), answer.body
-            if len(body) <= MAX_JOINED_BODY_BYTES:
-                transport.write(head + body)
-            elif connection.ssl_context is None:
-                transport.write(head)
-                transport.write(body)  # apart from the head, so that it is not copied
-            else:
-                return False  # it is written in parts
-            if not connection.writing_paused:
-                connection.pending = None
-                self._exchange.end(connection)
-                return True
+        elif type(answer) is not Response or not self._write(connection, answer):
+            connection.pending = answer
+        elif connection.writing_paused:
             connection.pending = self._written_response
+        else:
+            self._exchange.end(connection)
+            return True
         return False
+
+    def _write(self, connection: HttpConnection, answer: Response) -> bool:
+        """Write a response if `ResponseHead` describes it and it need not be written in parts."""
+        transport, body = connection.transport, answer.body
+        if transport is None or not is_plain(answer) or self._host.stopping:
+            return False
+        if len(body) <= MAX_JOINED_BODY_BYTES:
+            transport.write(self._head.of(body) + body)
+        elif connection.ssl_context is None:
+            transport.write(self._head.of(body))
+            transport.write(body)  # apart from the head, so that it is not copied
+        else:
+            return False
+        return True
 
     def drop(self, connection: HttpConnection) -> None:
         """Discard the answer of a connection that was lost before `handle` could take it."""
@@ -142,13 +149,16 @@ class Handler:
         assert task is not None
         self._tasks[connection] = task
         try:
-            pending = _take(connection)
-            if isinstance(pending, WrittenResponse):
-                await request.writer.drain()
-                return pending
-            if pending is None:
+            answer = _take(connection)
+            is_written = answer is self._written_response
+            if answer is None:
                 pending = self._exchange.begin(self._arrival(request, connection), connection)
-            answer = await self._ready(connection, task, pending)
+                answer = await self._ready(connection, task, pending)
+                if type(answer) is Response and request.method == "POST" and request.keep_alive:
+                    is_written = self._has_plain_response(request.version) and self._write(connection, answer)
+            if is_written:
+                await request.writer.drain()
+                return self._written_response
             if isinstance(answer, EventStream):
                 return await self._stream(request, answer, task)
             response = self._response(request, answer)
