@@ -78,7 +78,6 @@ class ResultEncoder:
         # an encoded page is kept for as long as the host lists the page
         self._pages: WeakKeyDictionary[Listing, bytes] = WeakKeyDictionary()
         self._encoders: dict[type[Any], Callable[[Any], bytes]] = {
-            ToolResult: self._tool_result,
             ResourceResult: self._resource,
             PromptResult: self._prompt,
             Completion: self._completion,
@@ -116,8 +115,8 @@ class ResultEncoder:
         """Return the response to a request."""
         if type(outcome) is Failure:
             return self._failure(request_id, method, outcome)
-        if isinstance(outcome, ToolResult) and (encoded := outcome.json) is not None:
-            return jsonrpc_result(request_id, *self._encoded_result(encoded, structured=outcome.structured))
+        if isinstance(outcome, ToolResult):
+            return jsonrpc_result(request_id, *self._tool_result(outcome))
         return jsonrpc_result(request_id, self._encoders[type(outcome)](outcome))
 
     def input_required(self, request_id: RequestId, result: Mapping[str, Any]) -> bytes:
@@ -126,28 +125,25 @@ class ResultEncoder:
 
     # --- results ---
 
-    def _tool_result(self, outcome: ToolResult) -> bytes:
-        value, structured, content, is_error, meta = outcome
-        if content is not None or is_error or meta is not None:
-            return self._full_tool_result(outcome)
-        if value is None and not structured:
-            return b'{"content":[]' + self._success
-        raw = encode(value)
-        text = raw if type(value) is str else b'"%b"' % raw if type(value) in _UNQUOTED else _quoted(raw)
-        is_object = isinstance(value, dict)
-        return b"".join(self._text_and_value(text, raw, structured=structured, is_object=is_object))
-
-    def _encoded_result(self, raw: bytes, *, structured: bool) -> Iterable[bytes]:
-        return self._text_and_value(_quoted(raw), raw, structured=structured, is_object=raw.startswith(b"{"))
-
-    def _text_and_value(self, text: bytes, value: bytes, *, structured: bool, is_object: bool) -> Iterable[bytes]:
-        """Return the parts of the result with a text and a value, which may be large."""
+    def _tool_result(self, outcome: ToolResult) -> Iterable[bytes]:
+        """Return the parts of the result of a tool. Its value may be large."""
+        raw = outcome.json
+        if raw is not None:
+            structured, text = outcome.structured, _quoted(raw)
+        else:
+            value, structured, content, is_error, meta = outcome
+            if content is not None or is_error or meta is not None:
+                return (self._full_tool_result(outcome),)
+            if value is None and not structured:
+                return b'{"content":[]', self._success
+            raw = encode(value)
+            text = raw if type(value) is str else b'"%b"' % raw if type(value) in _UNQUOTED else _quoted(raw)
         head, end = b'{"content":[{"type":"text","text":', self._success
         if not (structured and self._structured):
             return head, text, b"}]", end
-        if is_object or not self.wraps_results:
-            return head, text, b'}],"structuredContent":', value, end
-        return head, text, b'}],"structuredContent":{"result":', value, b"}", end
+        if not self.wraps_results or raw.startswith(b"{"):
+            return head, text, b'}],"structuredContent":', raw, end
+        return head, text, b'}],"structuredContent":{"result":', raw, b"}", end
 
     def _full_tool_result(self, outcome: ToolResult, *, is_wrapped: bool = False) -> bytes:
         from pegboard_plugins.protocols.mcp.content_objects import tool_result_object
