@@ -74,7 +74,7 @@ async def _finish(
 ) -> Response | EventStream:
     """Wait for a response. Raise no exception except `asyncio.CancelledError`."""
     try:
-        finished = answer if isinstance(answer, Response | EventStream) else await answer
+        finished = answer if isinstance(answer, (Response, EventStream)) else await answer
         return await _head(finished) if request.method == "HEAD" and isinstance(finished, EventStream) else finished
     except asyncio.CancelledError:
         raise

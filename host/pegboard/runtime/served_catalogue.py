@@ -100,7 +100,8 @@ class ServedCatalogue:
             return None
         if self._gates and hides(self._gates, name, caller):
             return None
-        return bound.tool
+        tool: Tool = bound.item
+        return tool
 
     def subscribe(self, uri: str, call: Call) -> MCPError | None:
         """Notify the resource of a subscription. See `ProtocolContext.subscribe`."""

@@ -296,8 +296,9 @@ class TaskCreation(Middleware):
     def wants(self, call: Call) -> bool:
         """Return True for requests of clients for tools with `task=`. Profiles have no tasks."""
         name = call.params.get("name")
-        is_request = not call.runs_task and not call.path and call.serves is None
-        return is_request and isinstance(name, str) and name in self._plugin.tools and name in self._served
+        if not isinstance(name, str) or name not in self._plugin.tools:
+            return False  # the common case
+        return not call.runs_task and not call.path and call.serves is None and name in self._served
 
     async def on_call_tool(self, call: Call, call_next: CallNext) -> Outcome:
         """Create a task, unless the tool first asks in rounds or the client has no tasks."""

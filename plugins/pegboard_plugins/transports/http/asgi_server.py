@@ -114,7 +114,7 @@ class AsgiServer:
             notes=notes,
         )
         answer = self._exchange.begin(arrival, request)
-        if not isinstance(answer, Response | EventStream):
+        if not isinstance(answer, Answer):
             answer = await self._ready(request, answer)
         if isinstance(answer, EventStream):
             return await self._begin_stream(request, answer)

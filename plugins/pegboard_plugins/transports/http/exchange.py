@@ -173,7 +173,7 @@ class Exchange(Generic[_Key]):
             return TOO_SLOW
         self._large_bodies.has_room(len(body), key)
         answer = self._route(arrival, body)
-        return answer if isinstance(answer, Response | EventStream) else await answer
+        return answer if isinstance(answer, Answer) else await answer
 
     def _body_refusal(self, headers: Headers, size: int) -> Response | None:
         """Return the error response to a body that is encoded or too large; None for other bodies."""
@@ -188,13 +188,14 @@ class Exchange(Generic[_Key]):
         method, _, path, query, headers, remote, is_operator, _, _, _, notes = arrival
         guard = self._guard
         caller = LOCAL if is_operator and guard.is_direct(headers) else ANONYMOUS
-        peer = guard.peer(headers, remote)
+        peer, forwarded = remote or "", ""
+        if guard.has_proxies:
+            peer, forwarded = guard.peer(headers, remote), guard.forwarded_host(headers, remote)
         if notes is not None:
             notes.update(caller=caller, peer=peer)
-        forwarded = guard.forwarded_host(headers, remote)
         request = Request(method, path, query, headers, body, caller, peer, notes, ANONYMOUS, forwarded)
         answer = self._host.begin(request)
-        if not self._call_seconds or isinstance(answer, Response | EventStream):
+        if not self._call_seconds or isinstance(answer, Answer):
             return answer
         return _limited(answer, self._call_seconds)
 

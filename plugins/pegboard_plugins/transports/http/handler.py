@@ -224,7 +224,7 @@ class Handler:
 
         A route may answer a request that is cut because the server stops.
         """
-        if isinstance(pending, Response | EventStream):
+        if isinstance(pending, Answer):
             return pending
         self._waiting.add(task)
         try:

@@ -78,6 +78,7 @@ class RequestGuard:
 
     Attributes:
         has_cors: True if responses have header fields of `cors`.
+        has_proxies: True if the forwarded headers of some clients are believed.
     """
 
     def __init__(
@@ -97,7 +98,7 @@ class RequestGuard:
         self._behind_socket = "unix" in config.trusted_proxies
         networks = [network for network in config.trusted_proxies if network != "unix"]
         self._proxies = [ipaddress.ip_network(network, strict=False) for network in networks]
-        self._has_proxies = bool(config.trusted_proxies)
+        self.has_proxies = bool(config.trusted_proxies)
         self._is_own = lru_cache(maxsize=64)(self._find_own)
 
     def refusal(self, target: str, headers: Headers, remote: str | None) -> Response | None:
@@ -108,7 +109,7 @@ class RequestGuard:
         hosts = headers.getall(_HOST, ())
         if len(hosts) != 1 or not (target.startswith("/") or target == "*" or _names_host(target, hosts[0])):
             return _NO_HOST  # RFC 9112 section 3.2
-        host = self.forwarded_host(headers, remote) or hosts[0].strip()
+        host = (self.forwarded_host(headers, remote) if self.has_proxies else "") or hosts[0].strip()
         if not (self._is_own(host) or (self._any_host and parse_authority(host) is not None)):
             return _FOREIGN_HOST
         origins = headers.getall(_ORIGIN, ())
@@ -124,12 +125,12 @@ class RequestGuard:
 
     def forwarded_host(self, headers: Headers, remote: str | None) -> str:
         """Return the requested host that a trusted proxy forwards, or ""."""
-        forwarded = headers.get(_FORWARDED_HOST) if self._has_proxies else None
+        forwarded = headers.get(_FORWARDED_HOST) if self.has_proxies else None
         return forwarded.rpartition(",")[2].strip() if forwarded and self._is_behind(remote) else ""
 
     def peer(self, headers: Headers, remote: str | None) -> str:
         """Return the client's address for logs: the last address that is not a trusted proxy."""
-        forwarded = headers.getall(_FORWARDED_FOR, ()) if self._has_proxies else ()
+        forwarded = headers.getall(_FORWARDED_FOR, ()) if self.has_proxies else ()
         if forwarded and self._is_behind(remote):
             hops = [_address(hop.strip()) for hop in ",".join(forwarded).split(",")]
             return next((hop for hop in reversed(hops) if not self._is_proxy(hop)), hops[0])
