@@ -157,7 +157,8 @@ class Handler:
                 if type(answer) is Response and request.method == "POST" and request.keep_alive:
                     is_written = self._has_plain_response(request.version) and self._write(connection, answer)
             if is_written:
-                await request.writer.drain()
+                if connection.writing_paused:
+                    await request.writer.drain()
                 return self._written_response
             if isinstance(answer, EventStream):
                 return await self._stream(request, answer, task)

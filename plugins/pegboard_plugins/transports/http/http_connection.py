@@ -11,6 +11,7 @@ import logging
 import re
 import select
 from collections.abc import Callable, Coroutine, Sequence
+from functools import partial
 from itertools import islice
 from typing import Any, NamedTuple
 
@@ -220,14 +221,14 @@ class HttpConnection(StagedConnection):
     async def finish_response(
         self, request: web.BaseRequest, resp: web.StreamResponse, start_time: float | None
     ) -> tuple[web.StreamResponse, bool]:
-        """Write a response. aiohttp begins to handle the next request that has arrived within two turns of the loop."""
+        """Write a response. When the task of a request ends, aiohttp first begins the next request that has arrived."""
         try:
             return await super().finish_response(request, resp, start_time)
         finally:
-            if self._requests is None:
-                self._loop.call_soon(self._loop.call_soon, self._end_unless_begun, self._begun)
+            if self._requests is None and (task := asyncio.current_task(self._loop)) is not None:
+                task.add_done_callback(partial(self._end_unless_begun, self._begun))
 
-    def _end_unless_begun(self, begun: int) -> None:
+    def _end_unless_begun(self, begun: int, task: asyncio.Task[Any]) -> None:
         """Wait for the next request. The time of its headers begins if a part has arrived."""
         if begun == self._begun:
             self._is_served = False
