@@ -30,17 +30,6 @@ async def respond(
     routes: Routes, request: Request, host: ProtocolContext, operator: OperatorToken | None = None
 ) -> Response | EventStream:
     """Run the route of a request and return its response. Raise no exception except `asyncio.CancelledError`."""
-    answer = begin_response(routes, request, host, operator)
-    return answer if isinstance(answer, Response | EventStream) else await answer
-
-
-def begin_response(
-    routes: Routes, request: Request, host: ProtocolContext, operator: OperatorToken | None = None
-) -> Response | EventStream | Awaitable[Response | EventStream]:
-    """Return the response of a request's route, or an awaitable if the route must wait.
-
-    The awaitable raises no exception except `asyncio.CancelledError`.
-    """
     if operator is not None:
         request = operator.recognize(request)
     methods = routes.get(request.path) or routes.get(f"{request.path.rpartition('/')[0]}/*")
@@ -51,9 +40,13 @@ def begin_response(
         return Response(405, headers={"Allow": ", ".join(sorted(methods))})
     try:
         answer = route.handler(request, host)
+        if not isinstance(answer, (Response, EventStream)):
+            answer = await answer
+        return await _head(answer) if request.method == "HEAD" and isinstance(answer, EventStream) else answer
+    except asyncio.CancelledError:
+        raise
     except BaseException as error:  # noqa: BLE001 - the route of a plugin
         return _failed(request, error)
-    return answer if type(answer) is Response else _finish(answer, request)
 
 
 def endpoint_of(routes: Routes) -> str:
@@ -67,19 +60,6 @@ def _nothing_here(routes: Routes, request: Request) -> Response:
     if endpoint and request.path == "/" and request.method in ("GET", "HEAD"):
         return Response(200, f"The endpoint is {endpoint}: give its URL to an MCP client.\n".encode(), "text/plain")
     return Response(404, b"There is nothing here.\n", "text/plain")
-
-
-async def _finish(
-    answer: Response | EventStream | Awaitable[Response | EventStream], request: Request
-) -> Response | EventStream:
-    """Wait for a response. Raise no exception except `asyncio.CancelledError`."""
-    try:
-        finished = answer if isinstance(answer, (Response, EventStream)) else await answer
-        return await _head(finished) if request.method == "HEAD" and isinstance(finished, EventStream) else finished
-    except asyncio.CancelledError:
-        raise
-    except BaseException as error:  # noqa: BLE001 - as above
-        return _failed(request, error)
 
 
 def _failed(request: Request, error: BaseException) -> Response:
@@ -238,22 +218,21 @@ class GuardedHandler:
         self._handler = handler
         self._authenticators = authenticators
 
-    def answer(self, request: Request, host: ProtocolContext) -> Answer:
-        """Return the response to a request, or an awaitable for it."""
+    async def answer(self, request: Request, host: ProtocolContext) -> Response | EventStream:
+        """Return the response to a request."""
         caller = self._authenticators.known(request)
+        authenticator: Authenticator | None = None
         if caller is None:
-            return self._ask(request, host)
+            admitted = await self._authenticators.ask(request)
+            if isinstance(admitted, Response):
+                return admitted
+            caller, authenticator = admitted
         answer = self._admit(caller, request, host)
-        if type(answer) is Response and answer.status not in _CHALLENGED:
-            return answer  # the common case
-        return self._completed(answer, self._authenticators.asked(request)[0])
-
-    async def _ask(self, request: Request, host: ProtocolContext) -> Response | EventStream:
-        admitted = await self._authenticators.ask(request)
-        if isinstance(admitted, Response):
-            return admitted
-        caller, authenticator = admitted
-        return await self._completed(self._admit(caller, request, host), authenticator)
+        if not isinstance(answer, (Response, EventStream)):
+            answer = await answer
+        if isinstance(answer, EventStream) or answer.status not in _CHALLENGED:
+            return answer
+        return self._authenticators.complete(answer, authenticator or self._authenticators.asked(request)[0])
 
     def _admit(self, caller: Caller, request: Request, host: ProtocolContext) -> Answer:
         if request.notes is not None:
@@ -262,13 +241,6 @@ class GuardedHandler:
         method, path, query, headers, body, channel, peer, notes, _, forwarded_host = request
         admitted = Request(method, path, query, headers, body, caller, peer, notes, channel, forwarded_host)
         return self._handler(admitted, host)
-
-    async def _completed(self, answer: Answer, authenticator: Authenticator) -> Response | EventStream:
-        """Wait for a response, and add the challenges of all authenticators to a refusal."""
-        finished = answer if isinstance(answer, Response | EventStream) else await answer
-        if not isinstance(finished, Response) or finished.status not in _CHALLENGED:
-            return finished
-        return self._authenticators.complete(finished, authenticator)
 
 
 def proof_of(authenticators: Iterable[Authenticator]) -> str:

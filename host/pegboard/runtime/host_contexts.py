@@ -16,7 +16,7 @@ from pegboard.plugin.routes import DEFAULT_POLICY
 from pegboard.plugin.stores import RecordStore
 from pegboard.plugin.transports import Connection
 from pegboard.routing.operator_token import OperatorToken
-from pegboard.routing.router import authenticate, begin_response, check_reach, public_hosts, respond
+from pegboard.routing.router import authenticate, check_reach, public_hosts, respond
 from pegboard.runtime.dispatcher import Dispatcher
 from pegboard.runtime.host_bus import HostBus
 from pegboard.runtime.open_stores import OpenStores
@@ -187,7 +187,7 @@ class HostForTransports:
         return 0
 
     async def respond(self, request: Request) -> Response | EventStream:
-        return await respond(self._catalogue.assembly.routes, request, self._protocols, self._protocols.operator)
+        return await self.begin(request)
 
-    def begin(self, request: Request) -> Response | EventStream | Awaitable[Response | EventStream]:
-        return begin_response(self._catalogue.assembly.routes, request, self._protocols, self._protocols.operator)
+    def begin(self, request: Request) -> Awaitable[Response | EventStream]:
+        return respond(self._catalogue.assembly.routes, request, self._protocols, self._protocols.operator)

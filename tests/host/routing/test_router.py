@@ -11,7 +11,7 @@ import pytest
 
 from pegboard.errors import ConfigError
 from pegboard.plugin import Authenticator, ProtocolContext, Route
-from pegboard.routing.router import begin_response, check_reach, protect, respond
+from pegboard.routing.router import check_reach, protect, respond
 from pegboard.types import ANONYMOUS, LOCAL, Caller, Request, Response
 
 Answer = Callable[[], Awaitable[Response]]
@@ -116,13 +116,13 @@ class Knows(Says):
         return self._found if isinstance(self._found, Caller) else None
 
 
-def test_a_route_of_a_known_caller_is_answered_without_waiting() -> None:
+async def test_a_route_of_a_known_caller_may_be_a_plain_function() -> None:
     def handler(request: Request, host: ProtocolContext) -> Response:
         return Response(200, f"{request.caller.subject}".encode())
 
     behind = protect(Route("GET", "/here", handler, auth="vault"), [Knows(Caller("ada")), Says(Caller("ben"))])
     assert behind is not None
-    assert begin_response({"/here": {"GET": behind}}, make_request(), HOST) == Response(200, b"ada")
+    assert await served(behind, make_request()) == Response(200, b"ada")
 
 
 async def test_only_the_first_authenticator_is_asked_for_known_callers() -> None:
