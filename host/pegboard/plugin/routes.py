@@ -79,10 +79,9 @@ class Route(NamedTuple):
         method: the HTTP method. "*" means all methods for which the path has no other route.
         path: the exact path, such as "/mcp". `*` as its last segment stands for any that has no other route.
         handler: responds to the requests, with the host as protocols see it. The host cancels it if the client
-            disconnects before the response begins. Each request runs in its own task if the handler is an async
-            function. Another function may run outside any task. It returns the response, or an awaitable that the task
-            of the request awaits; it must not block. If the handler raises, the client receives status 500 with an
-            error id.
+            disconnects before the response begins. Each request runs in its own task. A handler that is no async
+            function must not block; it returns the response or an awaitable. If the handler raises, the client receives
+            status 500 with an error id.
         auth: the policy whose authenticators admit callers. The default policy is open if it has no authenticator. The
             policy "public" admits every caller.
         anonymous: True if the route may be served to other machines without an authenticator. If False, the host does
