@@ -18,8 +18,8 @@ def decode_unique(data: bytes) -> Any:
     Raises:
         ValueError: as for `decode`, or an object repeats a member.
     """
-    value = decode(data)
-    if _may_repeat(data, to_json(value)):
+    value, written = _read(data)
+    if _may_repeat(data, written):
         import json
 
         if _repeats(json.loads(data, object_pairs_hook=_Members)):
@@ -36,13 +36,23 @@ def decode_message(data: bytes) -> tuple[Any, bool]:
     Raises:
         ValueError: as for `decode`.
     """
-    message = from_json(data, allow_inf_nan=False)
-    written = to_json(message, inf_nan_mode="constants")
-    if b"I" in written and b"Infinity" in written:  # most JSON lacks the first byte, whose search is faster
-        decode(data)  # raises if the word is a number
+    message, written = _read(data)
     if not _may_repeat(data, written):
         return message, False
     return message, _mark_repeated_members(data, message)
+
+
+def _read(data: bytes) -> tuple[Any, bytes]:
+    """Read one JSON value, and write it again.
+
+    Raises:
+        ValueError: as for `decode`.
+    """
+    value = from_json(data, allow_inf_nan=False)
+    written = to_json(value, inf_nan_mode="constants")
+    if b"I" in written and b"Infinity" in written:  # most JSON lacks the first byte, whose search is faster
+        decode(data)  # raises if the word is a number
+    return value, written
 
 
 def _may_repeat(data: bytes, written: bytes) -> bool:

@@ -16,6 +16,7 @@ from pegboard_plugins.protocols.worker.request_bodies import (
     ListRequest,
     ReadRequest,
     ToolCallRequest,
+    ToolReference,
     read_body,
 )
 from pegboard_plugins.protocols.worker.settings import WorkerConfig
@@ -65,7 +66,7 @@ class WorkerHandlers:
             body = read_body(request, ToolCallRequest)
         except InvalidBodyError as error:
             return _error(400, INVALID_PARAMS, str(error))
-        tool = await self._find(body, host)
+        tool = _find(self._index or await self._tools(host), body.tool)
         if tool is None:
             return await self._unknown(body, request, host)
         supplied = body.context.supplied(lenient=not self._config.check_requirements)
@@ -106,16 +107,6 @@ class WorkerHandlers:
 
     # --- tools
 
-    async def _find(self, body: ToolCallRequest, host: ProtocolContext) -> Tool | None:
-        """Return the requested tool, or the first version of it if the request names no version."""
-        reference = body.tool
-        index = await self._tools(host)
-        candidates = index.by_name.get((reference.toolkit.casefold(), reference.name.casefold()), ())
-        version = None if reference.version is None else reference.version.casefold()
-        return next(
-            (tool for tool in candidates if version is None or (tool.version or "").casefold() == version), None
-        )
-
     async def _unknown(self, body: ToolCallRequest, request: Request, host: ProtocolContext) -> Response:
         """Refuse a call of an unknown tool. Middleware sees the call, so that it can be recorded."""
         params = {"name": f"{body.tool.toolkit}.{body.tool.name}", "arguments": body.inputs or {}}
@@ -142,6 +133,15 @@ class WorkerHandlers:
         if change.kind == "tools":
             self._changes += 1
             self._index = None
+
+
+def _find(index: ToolIndex, reference: ToolReference) -> Tool | None:
+    """Return the requested tool, or the first version of it if the request names no version."""
+    versions = index.by_name.get((reference.toolkit.casefold(), reference.name.casefold()), ())
+    if reference.version is not None:
+        version = reference.version.casefold()
+        versions = [tool for tool in versions if (tool.version or "").casefold() == version]
+    return versions[0] if versions else None
 
 
 def _make_index(tools: list[Tool]) -> ToolIndex:
