@@ -326,12 +326,15 @@ def test_an_invalid_tool_is_told_with_its_own_file_and_line() -> None:
 def test_an_option_that_pegboard_lacks_is_named(option: str) -> None:
     with pytest.raises(TypeError, match=option):
         FastMCP("x", **{option: object()})  # type: ignore[arg-type]
-    for name, advice in (("serializer", "return"), ("desc", "`description`"), ("exclude_args", "Depends")):
+    texts = {"serializer": "return", "desc": "`description`", "exclude_args": "Depends", "app": "AppConfig"}
+    for name, advice in texts.items():
         with pytest.raises(TypeError, match=rf"{name}.*{advice}"):
-            FastMCP("x").tool(print, **{name: "a"})
+            FastMCP("x").tool(print, **{name: True})
 
 
-@pytest.mark.parametrize(("name", "advice"), [("add_provider", "register_tools"), ("from_openapi", "write tools")])
+@pytest.mark.parametrize(
+    ("name", "advice"), [("add_provider", "register_tools"), ("from_openapi", "write tools"), ("call_tool", "connect")]
+)
 def test_a_method_that_pegboard_lacks_names_its_replacement(name: str, advice: str) -> None:
     for of in (FastMCP, FastMCP("x")):
         with pytest.raises(AttributeError, match=rf"FastMCP\.{name} does not exist in pegboard: .*{advice}"):

@@ -44,7 +44,13 @@ class AppConfig(Object):
 
 
 def tool_ui(app: Any) -> ToolUi:
-    """Return the interface of a tool as an option of pegboard."""
+    """Return the interface of a tool as an option of pegboard.
+
+    Raises:
+        TypeError: the interface is a Prefab app.
+    """
+    if isinstance(app, bool):
+        raise TypeError("pegboard has no Prefab apps: set app to an AppConfig with a resource_uri")
     members = snake_case(plain(app))
     return ToolUi(**{name: value for name, value in members.items() if name in ToolUi._fields})
 

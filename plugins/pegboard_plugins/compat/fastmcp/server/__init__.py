@@ -31,6 +31,7 @@ logger = logging.getLogger("pegboard.plugins.compat.fastmcp")
 
 __getattr__ = missing_names(__name__)
 
+_IN_TESTS = "in tests, use pegboard_testing.connect(server)"
 _MOUNT = "mount the unchanged server with [plugins.upstreams.servers.NAME] in hostconfig.toml"
 _TRANSPORTS = {"stdio": "stdio", "http": "http", "streamable-http": "http"}
 
@@ -327,6 +328,17 @@ class FastMCP(ChangingToolkit):
 
     http_app = streamable_http_app
     sse_app = Elsewhere("use streamable_http_app()")
+    add_resource = Elsewhere("decorate a function with resource(uri)")
+    add_template = Elsewhere("decorate a function with resource(uri)")
+    import_server = Elsewhere("use mount(server)")
+    call_tool = Elsewhere(_IN_TESTS)
+    get_prompt = Elsewhere(_IN_TESTS)
+    get_tool = Elsewhere(_IN_TESTS)
+    get_tools = Elsewhere(_IN_TESTS)
+    list_prompts = Elsewhere(_IN_TESTS)
+    list_resources = Elsewhere(_IN_TESTS)
+    list_tools = Elsewhere(_IN_TESTS)
+    read_resource = Elsewhere(_IN_TESTS)
     add_provider = Elsewhere("write a plugin with the hook register_tools")
     add_transform = Elsewhere("write a plugin with the hook register_tools")
     as_proxy = Elsewhere("mount the server with [plugins.upstreams.servers.NAME] in hostconfig.toml")
