@@ -148,11 +148,11 @@ class UpstreamRequests(Middleware):
         try:
             return await call_next(call)
         except NotFoundError as error:
-            has_changed = versions != [await server.items.settled_version() for server in self._servers]
-            if (has_waited or has_changed) and self._owners(call):  # the call began before its item was served
-                raise RepeatCallError(f"{error}. Repeat the request.") from error
+            is_changed = has_waited or versions != [await server.items.settled_version() for server in self._servers]
             if self._is_known(call):
-                raise
+                if not is_changed:
+                    raise
+                raise RepeatCallError(f"{error}. Repeat the request.") from error  # it began before its item was served
             named = [
                 server
                 for server in self._servers
@@ -161,7 +161,8 @@ class UpstreamRequests(Middleware):
             free = [server for server in self._servers if server.config.prefix is False]  # they may have any name
             patience = max((server.config.timeout for server in named), default=0.0)
             others = free if named else self._servers
-            if not (await self._settle(call, named, patience) or await self._settle(call, others, self._seconds)):
+            has_settled = await self._settle(call, named, patience) or await self._settle(call, others, self._seconds)
+            if not has_settled and not (is_changed and self._owners(call)):
                 logged_in = [server for server in named if await server.require(call)]
                 if not logged_in:
                     raise
