@@ -149,10 +149,10 @@ class UpstreamRequests(Middleware):
             return await call_next(call)
         except NotFoundError as error:
             is_changed = has_waited or versions != [await server.items.settled_version() for server in self._servers]
+            if is_changed and self._is_visible(call):  # the call began before its item was served
+                raise RepeatCallError(f"{error}. Repeat the request.") from error
             if self._is_known(call):
-                if not is_changed:
-                    raise
-                raise RepeatCallError(f"{error}. Repeat the request.") from error  # it began before its item was served
+                raise
             named = [
                 server
                 for server in self._servers
@@ -161,8 +161,7 @@ class UpstreamRequests(Middleware):
             free = [server for server in self._servers if server.config.prefix is False]  # they may have any name
             patience = max((server.config.timeout for server in named), default=0.0)
             others = free if named else self._servers
-            has_settled = await self._settle(call, named, patience) or await self._settle(call, others, self._seconds)
-            if not has_settled and not (is_changed and self._owners(call)):
+            if not (await self._settle(call, named, patience) or await self._settle(call, others, self._seconds)):
                 logged_in = [server for server in named if await server.require(call)]
                 if not logged_in:
                     raise
@@ -171,18 +170,26 @@ class UpstreamRequests(Middleware):
 
     def _is_known(self, call: Call) -> bool:
         """Return True if the item of a call is served to all callers, so that the item itself raised the error."""
-        return any(owner not in self._private_owners for owner in self._owners(call))
+        return any(item.owner not in self._private_owners for _, _, item in self._answering(call))
 
-    def _owners(self, call: Call) -> set[str]:
-        """Return the owners of the items of the catalogue that answer a call."""
+    def _is_visible(self, call: Call) -> bool:
+        """Return True if the item of a call is an item of a server that its caller may see."""
+        return any(
+            server.items.has(kind, name) and server.allows(kind, name, call.caller)
+            for kind, name, _ in self._answering(call)
+            for server in self._servers
+        )
+
+    def _answering(self, call: Call) -> list[tuple[ItemKind, str, ListedItem]]:
+        """Return the items of the catalogue that answer a call, with their kinds and their names or URIs."""
         is_read = call.method == "resources/read"
         kind: ItemKind = "resources" if is_read else "tools" if call.method == "tools/call" else "prompts"
         name = call.params.get("uri" if is_read else "name")
         if not isinstance(name, str):
-            return set()
+            return []
         items: Mapping[str, ListedItem] = getattr(self._inventory, kind)
         names = self._inventory.answering(name) if is_read and name not in items else (name,)
-        return {items[candidate].owner for candidate in names if candidate in items}
+        return [(kind, candidate, items[candidate]) for candidate in names if candidate in items]
 
 
 def _marked(item: ListedItem, server: UpstreamServer) -> ListedItem:
