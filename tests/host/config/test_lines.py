@@ -45,7 +45,11 @@ def lines(text: str) -> dict[KeyPath, int]:
         ('a = """\nb = 1\n[c]\n\\"""\n""quoted"""""\nd = \'\'\'\ne = 2\'\'\'\'\'\nf = 3\n', {"a": 1, "d": 6, "f": 8}),
         ('a . "b.c" . \'d e\' = 1\n["x"]\n"" = 3\n', {"a b.c d e": 1, "x ": 3}),
         ('a = ["]", \'}\', "#\\"", ""]\nb = { c = \'# "\', d = \'\' }\nf = +inf\n', {"a 3": 1, "b d": 2, "f": 3}),
-        ("a = [\n" + 600 * "1,\n" + ']\nb = """\n' + 600 * "[\n" + '"""\nc = 1\n', {"a 498": 500, "b": 603, "c": 1205}),
+        # not in quadratic time
+        (
+            "a = [\n" + 20_000 * "{b = 1},\n" + ']\nc = """\n' + 20_000 * "[\n" + '"""\nd = 1\n',
+            {"a 9 b": 11, "d": 40_005},
+        ),
     ],
 )
 def test_a_key_is_found_on_its_line(text: str, expected: dict[str, int]) -> None:
