@@ -20,6 +20,24 @@ from tests.support.forks import Done, communicate, forks
 from tests.support.peer import WAIT
 from tests.support.wire import naming_config
 
+BROKEN = "raise OSError('no such disk')\n"
+WRONG_TOOL = '''
+from pegboard import Toolkit
+kit = Toolkit("odd")
+
+@kit.tool
+def good() -> str:
+    """Work."""
+    return "good"
+
+@kit.tool
+def bad(a) -> str:
+    """Lack a type."""
+    return a
+'''
+PLUGIN = "from pegboard.plugin import Plugin\nclass ThePlugin(Plugin): pass\n"
+"""Code of a toolkit that fails to import, of one with an invalid tool, and of a plugin."""
+
 INSTALLED = sorted({entry.name for entry in importlib_metadata.entry_points(group="pegboard.toolkits")})
 """The toolkits of the environment of the tests, which the command must not serve."""
 

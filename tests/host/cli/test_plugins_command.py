@@ -4,24 +4,7 @@ from __future__ import annotations
 
 import re
 
-from tests.support.command_line import Command, rows
-
-BROKEN = "raise OSError('no such disk')\n"
-WRONG_TOOL = '''
-from pegboard import Toolkit
-kit = Toolkit("odd")
-
-@kit.tool
-def good() -> str:
-    """Work."""
-    return "good"
-
-@kit.tool
-def bad(a) -> str:
-    """Lack a type."""
-    return a
-'''
-PLUGIN = "from pegboard.plugin import Plugin\nclass ThePlugin(Plugin): pass\n"
+from tests.support.command_line import BROKEN, PLUGIN, WRONG_TOOL, Command, rows
 
 
 def test_plugins_are_listed_with_their_state_and_the_reason(pegboard: Command) -> None:

@@ -6,24 +6,7 @@ import re
 
 import pytest
 
-from tests.support.command_line import Command
-
-BROKEN = "raise OSError('no such disk')\n"
-WRONG_TOOL = '''
-from pegboard import Toolkit
-kit = Toolkit("odd")
-
-@kit.tool
-def good() -> str:
-    """Work."""
-    return "good"
-
-@kit.tool
-def bad(a) -> str:
-    """Lack a type."""
-    return a
-'''
-PLUGIN = "from pegboard.plugin import Plugin\nclass ThePlugin(Plugin): pass\n"
+from tests.support.command_line import BROKEN, PLUGIN, WRONG_TOOL, Command
 
 
 @pytest.mark.parametrize(
