@@ -13,9 +13,10 @@ from unittest.mock import AsyncMock
 
 import pytest
 
-from pegboard import RetryableToolError
+from pegboard import NotFoundError, RetryableToolError
+from pegboard.errors import RepeatCallError
 from pegboard.plugin import Bus, ProtocolError, ToolDefinition
-from pegboard.types import ANONYMOUS, Call, Caller, Listing, Tool
+from pegboard.types import ANONYMOUS, Call, Caller, Inventory, Listing, Tool
 from pegboard_client import UnreachableError
 from pegboard_plugins.servers.upstreams import link, server_log, upstream_lists, upstream_server
 from pegboard_plugins.servers.upstreams.hops import VIA, passed_hosts
@@ -276,6 +277,27 @@ async def test_a_login_of_the_operator_hides_tools_from_a_list_that_is_under_way
     listing = await requests.on_request(Call("tools/list", {}, ANONYMOUS), list_later)
     assert isinstance(listing, Listing)
     assert (listing.items, listing.private) == ((), True)
+
+
+async def test_a_call_that_meets_items_of_another_caller_is_repeated_after_its_own_connection() -> None:
+    settled: list[Call] = []
+    server = SimpleNamespace(
+        name="one",
+        config=SimpleNamespace(
+            identity="user", callers_log_in=False, prefix=None, timeout=1.0, may_have=lambda *_: True
+        ),
+        items=SimpleNamespace(has=lambda *_: True, version=0, settled_version=AsyncMock(return_value=1)),
+        memory=SimpleNamespace(wait=AsyncMock(return_value=False)),
+        allows=lambda *_: bool(settled),
+        is_settled=lambda *_: bool(settled),
+        settle=AsyncMock(side_effect=settled.append),
+    )
+    requests = UpstreamRequests("me", [server], 1.0, lambda: None)  # type: ignore[list-item]
+    requests.assembled(Inventory({"one_env": Tool("one_env", "", {}, owner="one")}, {}, {}, frozenset(), lambda _: ()))
+    hidden = AsyncMock(side_effect=NotFoundError("Unknown tool: one_env"))
+    with pytest.raises(RepeatCallError):
+        await requests.on_request(Call("tools/call", {"name": "one_env"}, ANONYMOUS), hidden)
+    assert settled
 
 
 async def test_a_server_announces_only_resources_that_were_asked_for() -> None:
