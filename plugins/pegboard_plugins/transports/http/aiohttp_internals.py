@@ -20,6 +20,8 @@ MESSAGES = "_messages"
 WAITER = "_waiter"
 """The future on which an idle connection waits for its next request."""
 READING_PAUSED = "_reading_paused"
+UPGRADED = "_upgraded"
+"""True from a request to change the protocol until its response. The bytes behind it are not parsed."""
 PARSER = "_parser"
 """The parser of a connection. It counts the requests that wait for a handler."""
 CONSUMED = "message_consumed"
@@ -59,7 +61,7 @@ class PausingConnection(RequestHandler):
 def has_internals() -> bool:
     """Return True if aiohttp has all attributes that the functions below use."""
     names = (
-        *(MESSAGES, WAITER, PARSER, READING_PAUSED, KEEPALIVE),
+        *(MESSAGES, WAITER, PARSER, READING_PAUSED, UPGRADED, KEEPALIVE),
         *(IDLE_UNTIL, IDLE_TIMER, IDLE_SECONDS, CHECK_IDLE),
     )
     return (
@@ -128,3 +130,9 @@ def is_reading_paused(connection: RequestHandler) -> bool:
     """Return True if reading is paused."""
     paused: bool = connection._reading_paused
     return paused
+
+
+def is_upgrading(connection: RequestHandler) -> bool:
+    """Return True if a request to change the protocol is not answered."""
+    upgrading: bool = connection._upgraded
+    return upgrading

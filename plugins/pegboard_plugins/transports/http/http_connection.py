@@ -21,6 +21,7 @@ from aiohttp.http_exceptions import BadHttpMethod, LineTooLong
 from pegboard_plugins.transports.http.aiohttp_internals import (
     is_idle,
     is_reading_paused,
+    is_upgrading,
     put_waiter,
     remove_request,
     take_waiter,
@@ -190,7 +191,8 @@ class HttpConnection(StagedConnection):
             else:
                 self._break_bodies(requests, arrived)
         elif data and between:
-            self._count_head(len(data))
+            # aiohttp keeps the bytes behind a request to change the protocol, which need not be headers
+            self._count_head(0 if is_upgrading(self) else len(data))
 
     def _count_head(self, size: int) -> None:
         """Limit the size and the time of headers of which a part has arrived."""
@@ -221,11 +223,17 @@ class HttpConnection(StagedConnection):
     async def finish_response(
         self, request: web.BaseRequest, resp: web.StreamResponse, start_time: float | None
     ) -> tuple[web.StreamResponse, bool]:
-        """Write a response. When the task of a request ends, aiohttp first begins the next request that has arrived."""
+        """Write a response. When the task of a request ends, aiohttp first begins the next request that has arrived.
+
+        aiohttp parses now what it has kept behind a request to change the protocol.
+        """
         try:
             return await super().finish_response(request, resp, start_time)
         finally:
-            if self._requests is None and (task := asyncio.current_task(self._loop)) is not None:
+            if self._requests:
+                self._stop_clock()
+                self._last_body = self._requests[-1][1]
+            elif self._requests is None and (task := asyncio.current_task(self._loop)) is not None:
                 task.add_done_callback(partial(self._end_unless_begun, self._begun))
 
     def _end_unless_begun(self, begun: int, task: asyncio.Task[Any]) -> None:

@@ -195,6 +195,19 @@ async def test_a_connection_serves_after_a_request_to_change_its_protocol(protoc
             assert (await line.request("POST", "/", fields, b"{}")).status == 200
 
 
+@pytest.mark.parametrize("early", [1000, 20_000])
+async def test_a_body_may_follow_a_request_to_change_the_protocol(early: int) -> None:
+    """aiohttp keeps the bytes behind such a request until it is answered. They do not count as headers."""
+    body = b"2" * 20_000
+    data = request_bytes("POST", "/", [("Connection", "Upgrade"), ("Upgrade", "websocket")], b"1") + bytes_of(body)
+    async with idle_connection() as (line, connection, _):
+        connection.data_received(data[:early])
+        connection.data_received(data[early:20_000])
+        assert (await line.answer()).body == b"1"
+        connection.data_received(data[20_000:])
+        assert (await line.answer()).body == body
+
+
 @pytest.mark.parametrize("end", ["close", "half-close", "idle", "errors"])
 async def test_a_peer_that_does_not_read_the_last_bytes_is_disconnected(end: str) -> None:
     """Fewer bytes are unsent than let writers wait, except for errors."""
