@@ -110,7 +110,7 @@ def test_ok_means_that_serve_would_open(host: str, sections: str, message: str |
     assert message in served.err
 
 
-@pytest.mark.parametrize("command", [("config", "check"), ("doctor",)])
+@pytest.mark.parametrize("command", [("config", "check"), pytest.param(("doctor",), marks=pytest.mark.needs("doctor"))])
 def test_reasons_of_several_plugins_are_told_at_once_and_nothing_is_made(
     command: tuple[str, ...], pegboard: Command
 ) -> None:

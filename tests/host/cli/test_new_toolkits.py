@@ -79,6 +79,7 @@ def test_one_of_several_hosts_that_start_together_reports(started: Command) -> N
     assert sorted(os.listdir(kept(started).parent)) == [".toolkits.json.lock", "toolkits.json"]
 
 
+@pytest.mark.needs("doctor")
 @pytest.mark.parametrize(("minor", "named"), [("99", [True, False, True, True]), ("11", [False] * 4)])
 def test_an_untested_platform_is_named_at_the_first_start_and_by_doctor(
     pegboard: Command, minor: str, named: list[bool]
