@@ -49,6 +49,7 @@ REFUSED = {
 }
 
 
+@pytest.mark.needs("auth")
 async def test_refusals_are_logged_with_reason_and_peer_and_without_tokens(site: Path) -> None:
     async with Served(site, http_config(host=INFO)) as served:
         for status, (method, path, fields, body, reason) in REFUSED.items():

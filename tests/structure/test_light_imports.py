@@ -115,7 +115,7 @@ def imports_of(plugins: str) -> str:
     return "\n".join(f"import {entries[plugin]}" for plugin in plugins.split())
 
 
-@pytest.mark.needs("rate_limit", "worker")
+@pytest.mark.needs("auth", "rate_limit", "worker")
 def test_importing_plugins_is_light() -> None:
     loaded = loaded_by(imports_of(LIGHT))
     assert of_pegboard(loaded).isdisjoint({"pegboard.host", "pegboard.loading", "pegboard.catalogue", "pegboard.cli"})
@@ -128,7 +128,7 @@ def test_error_adapters_load_no_library_of_a_service_before_an_exception() -> No
     assert loaded & HEAVY == set()
 
 
-@pytest.mark.needs("worker")
+@pytest.mark.needs("auth", "worker")
 def test_libraries_for_tokens_are_loaded_with_the_first_token() -> None:
     loaded = loaded_by("""
 import asyncio

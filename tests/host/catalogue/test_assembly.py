@@ -138,6 +138,7 @@ def test_a_route_without_an_authenticator_for_its_policy_is_not_served() -> None
     assert "no enabled plugin authenticates the policy 'Serving' of the route 'POST /same'; it is not served" in message
 
 
+@pytest.mark.needs("auth")
 @pytest.mark.parametrize("failing", ["toolkit", "definition"])
 def test_names_are_not_called_unknown_after_a_failure(failing: str) -> None:
     kit, rest = kit_of("read"), kit_of("read", toolkit="rest")

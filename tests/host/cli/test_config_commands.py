@@ -87,8 +87,15 @@ OPEN = "[plugins.http]\nport = 0\nhost = '0.0.0.0'\n"
         ("", "[plugins.http]\nport = 0\nhost = '192.0.2.1'", "cannot listen at 192.0.2.1:0"),
         ("", "[plugins.http]\nsocket = 'none/x.sock'", "cannot listen at none/x.sock"),
         ("", OPEN, "no authenticator is configured for /mcp"),
-        ("", OPEN + "[plugins.auth_token]\ntoken = 'weak'", "tokens of [plugins.auth_token] are weak"),
-        ("", "[plugins.http]\nport = 0\n[plugins.auth_token]\ntoken = 'weak'", None),
+        pytest.param(
+            "",
+            OPEN + "[plugins.auth_token]\ntoken = 'weak'",
+            "tokens of [plugins.auth_token] are weak",
+            marks=pytest.mark.needs("auth"),
+        ),
+        pytest.param(
+            "", "[plugins.http]\nport = 0\n[plugins.auth_token]\ntoken = 'weak'", None, marks=pytest.mark.needs("auth")
+        ),
         ("", WORKERS, "sessions are in the memory of one process, but there are 2 workers"),
         ("", f"{WORKERS}[plugins.mcp]\nsessions = 'sealed'", "2 workers need common keys"),
         ("transports = ['http', 'stdio']", WORKERS, "[plugins.http] workers = 2: stdio serves one client"),
@@ -133,7 +140,7 @@ def test_a_damaged_key_of_the_audit_file_is_told(pegboard: Command) -> None:
     assert (done.code, "audit.key in the state directory is damaged" in done.err) == (3, True)
 
 
-@pytest.mark.needs("worker", "opentelemetry", "lock")
+@pytest.mark.needs("auth", "worker", "opentelemetry", "lock")
 def test_the_schema_has_the_sections_of_installed_plugins(pegboard: Command) -> None:
     pegboard.install("strange", "raise SystemExit('imported')", group="pegboard.plugins")
     schema = pegboard("config", "schema").data

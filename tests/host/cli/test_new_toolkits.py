@@ -41,7 +41,7 @@ def started(pegboard: Command) -> Command:
     return pegboard
 
 
-@pytest.mark.needs("tool_commands")
+@pytest.mark.needs("auth", "tool_commands")
 def test_a_new_toolkit_is_reported_once_when_it_first_runs(started: Command) -> None:
     before = kept(started).read_bytes()
     for line in ("list", "call demo_echo text=x", "stdio --only demo"):
@@ -51,6 +51,7 @@ def test_a_new_toolkit_is_reported_once_when_it_first_runs(started: Command) -> 
     assert NEW not in started("stdio").err
 
 
+@pytest.mark.needs("auth")
 def test_another_distribution_is_new_and_another_version_is_not(started: Command) -> None:
     started("stdio")
     info = started.site / "dist_weather-1.2.3.dist-info"
@@ -71,6 +72,7 @@ def test_an_invalid_file_counts_as_a_first_start(started: Command, content: str)
     assert seen["demo"] == ["demo-kit", "4.5.6"]
 
 
+@pytest.mark.needs("auth")
 def test_one_of_several_hosts_that_start_together_reports(started: Command) -> None:
     with ThreadPoolExecutor(6) as pool:
         done = list(pool.map(lambda _: started("stdio"), range(6)))

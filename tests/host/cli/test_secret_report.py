@@ -6,6 +6,8 @@ import pytest
 
 from tests.support.command_line import Command
 
+pytestmark = pytest.mark.needs("auth")  # the toolkits need tokens of providers
+
 WEATHER = '''
 from pegboard import Context, Toolkit
 from pegboard_plugins.auth.auth_providers import GitHub

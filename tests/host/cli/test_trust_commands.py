@@ -155,7 +155,7 @@ def test_a_relative_home_is_not_the_users_own_folder(variables: dict[str, str], 
     assert "demo_echo" in opened("list", env=variables).out
 
 
-@pytest.mark.needs("worker", "rate_limit")
+@pytest.mark.needs("auth", "worker", "rate_limit")
 def test_settings_that_widen_access_are_shown_and_tokens_are_masked(opened: Opened) -> None:
     opened.install("around", "from pegboard.plugin import Plugin\nclass kit(Plugin): pass\n", group="pegboard.plugins")
     opened.write(
@@ -188,6 +188,7 @@ def test_long_settings_hide_nothing_from_the_person_who_decides(opened: Opened) 
     assert 'plugins.http.host = "0.0.0.0"' in opened("config", "trust", env={"A": "x"}).out
 
 
+@pytest.mark.needs("auth")
 def test_names_of_keys_and_folders_cannot_forge_a_line(opened: Opened) -> None:
     folder = opened.folder / "a\nFORGED"
     folder.mkdir()
@@ -225,10 +226,11 @@ def test_a_terminal_is_asked_once_and_after_an_edit_shows_the_changed_settings(o
             {"PEGBOARD__HOST__DISABLED_PLUGINS": '["rate_limit"]'},
             ["toolkits.files.write = true (changes files, hostconfig.toml:5)", 'disabled_plugins = ["rate_limit"] (']
         ),
-        (
+        pytest.param(
             '[plugins.static_tokens.tokens]\ngithub = { env = "TOKEN" }',
             {"TOKEN": "canary-of-the-token"},
             ['plugins.static_tokens.tokens.github = { env = "TOKEN" } (passes the variable TOKEN on, '],
+            marks=pytest.mark.needs("auth"),
         ),
     ],
 )  # fmt: skip

@@ -54,6 +54,7 @@ def test_a_variable_without_effect_causes_a_warning(tmp_path: Path, name: str) -
     assert warnings(**{name: " "}) == []
 
 
+@pytest.mark.needs("auth")
 @pytest.mark.parametrize("name", NAMES["of_plugins"])
 def test_a_variable_of_a_disabled_plugin_causes_a_warning(name: str) -> None:
     (warning,) = warnings(**{name: "1"})

@@ -122,6 +122,7 @@ async def test_it_does_not_start_beyond_this_machine_without_an_authenticator(
     assert "serves" not in served.stderr.partition("pegboard: ")[0]
 
 
+@pytest.mark.needs("auth")
 @pytest.mark.parametrize(("host", "arguments"), [("", ["--safe"]), ('disabled_plugins = ["auth_*"]', [])])
 async def test_routes_stay_closed_while_their_authenticator_is_disabled(
     fixture_site: Path, host: str, arguments: list[str]

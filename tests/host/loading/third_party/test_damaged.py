@@ -65,7 +65,7 @@ def damage(site: Path, kind: str) -> None:
     ("kind", "reported"),
     [("malformed", "zz-damaged 0.1"), ("not UTF-8", "zz-damaged 0.1"), ("a loop of links", "zz-damaged 0.1"),
      ("no METADATA", "zz_damaged-0.1.dist-info"), ("METADATA not UTF-8", "zz_damaged-0.1.dist-info"),
-     ("no folder", "")],
+     pytest.param("no folder", "", marks=pytest.mark.needs("auth"))],
 )  # fmt: skip
 def test_an_unreadable_distribution_disables_no_other(tmp_path: Path, kind: str, reported: str) -> None:
     damage(tmp_path / "site", kind)
@@ -93,7 +93,7 @@ def install_twice(folder: Path, first: str, second: str) -> str:
     return f"{folder / 'front'}:{folder / 'behind'}"
 
 
-@pytest.mark.needs("tool_commands")
+@pytest.mark.needs("auth", "tool_commands")
 def test_a_hidden_distribution_is_reported(tmp_path: Path) -> None:
     site = install_twice(tmp_path, "2", "1")
     done = run(tmp_path, "plugins", "--json", site=site)
