@@ -1,7 +1,7 @@
 """pegboard: a host for Model Context Protocol tool servers, in which every feature is a plugin.
 
-This module is the API for authors of tools. `pegboard.plugin` is the API for authors of plugins, `pegboard.types` has
-the records that both exchange with the host, and `pegboard_testing` helps to test all of them.
+This module is the API for authors of tools. `pegboard.plugin` is the API for authors of plugins, `pegboard.types`
+defines the records that both exchange with the host. `pegboard_testing` helps to test both.
 """
 
 from pegboard.exports import exports

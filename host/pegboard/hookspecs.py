@@ -45,7 +45,7 @@ def register_tools(context: PluginContext) -> Iterable[ToolDefinition | ToolFunc
     """Return tools: definitions, or functions decorated with `@tool`.
 
     A tool of a `Toolkit` is named `<toolkit>_<tool>`. Other tools keep their names. An invalid definition disables only
-    that tool. If two tools have one name, neither is served, and both owners are reported.
+    that tool. If two tools have the same name, neither is served, and both owners are reported.
     """
 
 
@@ -53,7 +53,8 @@ def register_tools(context: PluginContext) -> Iterable[ToolDefinition | ToolFunc
 def register_resources(context: PluginContext) -> Iterable[ResourceDefinition]:
     """Return resources and resource templates (RFC 6570).
 
-    If two have the same URI or template, neither is served. [Content](content.md#resources) has the order of templates.
+    If two have the same URI or template, neither is served. [Content](content.md#resources) defines the order of
+    templates.
     """
 
 
@@ -84,7 +85,7 @@ def register_auth_providers(context: PluginContext) -> Iterable[AuthProvider]:
     """Return descriptions of the providers whose tokens tools require (`requires_auth`).
 
     A tool names a provider with a subclass of `ToolAuthorization` whose `provider` is the description. A tool that
-    requires a provider without a description is not served. If two descriptions have one id, neither is used.
+    requires a provider without a description is not served. If two descriptions have the same id, neither is used.
     """
 
 
@@ -92,7 +93,7 @@ def register_auth_providers(context: PluginContext) -> Iterable[AuthProvider]:
 def register_error_adapters(context: PluginContext) -> Iterable[ErrorAdapter]:
     """Return adapters that convert unexpected exceptions of tools, resources and prompts to errors for the caller.
 
-    Exceptions that no adapter knows are masked. [Error adapters](error-adapters.md) has the order.
+    Exceptions that no adapter knows are masked. [Error adapters](error-adapters.md) defines the order.
     """
 
 
@@ -100,7 +101,7 @@ def register_error_adapters(context: PluginContext) -> Iterable[ErrorAdapter]:
 def register_middleware(context: PluginContext) -> Iterable[Middleware | MiddlewareFunction]:
     """Return middleware: objects of `Middleware`, or functions `async (call, call_next) -> Outcome`.
 
-    [Middleware](middleware.md) has the order and the methods.
+    [Middleware](middleware.md) defines the order and the methods.
     """
 
 
@@ -118,8 +119,8 @@ def register_protocols(context: PluginContext) -> Iterable[StreamProtocol]:
 def register_methods(context: PluginContext) -> Iterable[Extension | Method | NotificationHandler | Topic]:
     """Return additions to the protocol: JSON-RPC methods, notification handlers, and their extensions.
 
-    [Protocol extensions](extensions.md) has the rules. If two methods have the same name, neither is served, nor are
-    their extensions, and both owners are reported.
+    [Protocol extensions](extensions.md) defines the rules. If two methods have the same name, neither is served, nor
+    are their extensions, and both owners are reported.
     """
 
 
@@ -127,7 +128,7 @@ def register_methods(context: PluginContext) -> Iterable[Extension | Method | No
 def register_routes(context: PluginContext) -> Iterable[Route]:
     """Return HTTP routes. Every HTTP server of the host serves all routes, with the same checks.
 
-    If two have one method and path, neither is served, and both owners are reported.
+    If two have the same method and path, neither is served, and both owners are reported.
     """
 
 
@@ -135,8 +136,9 @@ def register_routes(context: PluginContext) -> Iterable[Route]:
 def register_token_sources(context: PluginContext) -> Iterable[TokenSource]:
     """Return sources of the tokens that tools require (`requires_auth`).
 
-    At each call, the first source that has the token provides it; [authorization](authorization.md#token-sources) has
-    the order. Without a token the call fails with an `AuthorizationRequiredError`: the first that a source raised.
+    At each call, the first source that has the token provides it; [authorization](authorization.md#token-sources)
+    defines the order. Without a token the call fails with an `AuthorizationRequiredError`: the first that a source
+    raised.
     """
 
 
@@ -144,9 +146,9 @@ def register_token_sources(context: PluginContext) -> Iterable[TokenSource]:
 def register_authenticators(context: PluginContext) -> Iterable[Authenticator]:
     """Return authenticators for HTTP requests. Each serves one route policy.
 
-    A policy with an authenticator admits only callers that it knows, from loopback too. If a policy has several, the
-    first that knows the caller admits the request. A route whose policy has no authenticator is not served, except for
-    the policies "public" and "mcp". An authenticator that raises admits no caller.
+    A policy with authenticators admits only callers that an authenticator knows, even from loopback. The first
+    authenticator that knows the caller admits the request. A route whose policy has no authenticator is not served,
+    except for the policies "public" and "mcp". An authenticator that raises admits no caller.
     """
 
 
@@ -164,7 +166,7 @@ def register_stores(context: PluginContext) -> Iterable[Store]:
     """Return stores in which other plugins keep data: sessions (`SessionStore`) and events (`EventStore`).
 
     A setting selects a store by its name, which is the plugin's name unless the store has its own:
-    `[plugins.mcp] session_store = "redis_sessions"`. If two stores have one contract and one name, neither can be
+    `[plugins.mcp] session_store = "redis_sessions"`. If two stores have the same contract and name, neither can be
     selected.
     """
 

@@ -313,7 +313,7 @@ class Host:
             transports: names of transports; those of `[host] transports` when None.
 
         Raises:
-            TransportError, PluginError: a transport is unknown or cannot be opened, or a store is used elsewhere.
+            TransportError, PluginError: a transport is unknown or cannot be opened, or another process uses a store.
         """
         names = self.config.host.transports if transports is None else transports
         chosen = chosen_transports(self.assembly.transports, names)

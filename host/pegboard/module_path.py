@@ -28,7 +28,7 @@ def leave_out_working_directory(*, as_module: bool = False) -> None:
 
 
 def _named_by_installations() -> set[str]:
-    """Return the folders that `.pth` files of editable installations name. `sys.path` lists a folder only once."""
+    """Return the folders that `.pth` files of editable installations name."""
     import glob
 
     named: set[str] = set()

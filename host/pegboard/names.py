@@ -167,7 +167,7 @@ class Patterns:
 
 
 def comma_separated(text: str) -> list[str]:
-    """Return the names of a list with commas."""
+    """Return the names in a comma-separated list."""
     return [name.strip() for name in text.split(",") if name.strip()]
 
 
@@ -228,7 +228,7 @@ def _snake(name: str) -> str:
 
 
 def _separated(name: str) -> str:
-    """Return a name with one underscore in place of each row of separators."""
+    """Return a name in which an underscore replaces each sequence of separators."""
     return name if name.isidentifier() and "__" not in name else _SEPARATORS.sub("_", name)
 
 

@@ -1,4 +1,4 @@
-"""Advice on decorator options that do not exist: the option, the record or the decorator that has them."""
+"""Advice on decorator options that do not exist: the nearest option, or the record or decorator that accepts them."""
 
 from __future__ import annotations
 

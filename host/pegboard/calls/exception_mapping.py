@@ -17,7 +17,7 @@ from pegboard.errors import (
     ToolExecutionError,
     ToolRuntimeError,
 )
-from pegboard.messages.error_fields import describe_error, presentable, speaks
+from pegboard.messages.error_fields import describe_error, has_text, presentable
 from pegboard.plugin.error_adapters import ErrorAdapter
 
 logger = logging.getLogger("pegboard")
@@ -75,7 +75,7 @@ def _on_purpose(error: BaseException) -> Mapped | None:
     """Return `error` if it is a typed error that the author raised for the caller, else None."""
     if isinstance(error, ProtocolError) or (isinstance(error, ToolRuntimeError) and presentable(error)):
         return error
-    return _callers_error(error) if isinstance(error, MCPContextError) and speaks(error) else None
+    return _callers_error(error) if isinstance(error, MCPContextError) and has_text(error) else None
 
 
 def _callers_error(error: MCPContextError) -> ToolExecutionError:

@@ -22,7 +22,7 @@ from pegboard.errors import (
     UpstreamError,
 )
 from pegboard.errors.tracebacks import linked_exceptions
-from pegboard.messages.error_fields import describe_error, presentable, speaks
+from pegboard.messages.error_fields import describe_error, has_text, presentable
 from pegboard.secrets.redaction import redacted, redacted_error, remember
 from pegboard.types.calls import Call, CallNext, Failure, Outcome
 
@@ -77,7 +77,7 @@ def as_failure(call: Call, error: BaseException) -> Failure:
             return Failure(shown)
         if isinstance(error, AuthorizationRequiredError) and story is error:
             story = None
-    elif isinstance(error, MCPError) and not isinstance(error, ToolkitError) and speaks(error):
+    elif isinstance(error, MCPError) and not isinstance(error, ToolkitError) and has_text(error):
         return Failure(_shortened(redacted_error(error)))
     error_id = secrets.token_hex(4)
     detail = redacted(getattr(error, "developer_message", None) or describe_error(error))
@@ -127,7 +127,7 @@ async def run_again(handler: CallNext, call: Call) -> Outcome:
         return as_failure(call, error)
 
 
-# --- A failed call in the log: the name that it asks for, and the traceback through the code of authors.
+# --- The log of a failed call: the requested name, and the traceback through the code of authors.
 
 MAX_LOGGED_NAME_CHARACTERS = 200
 """The number of characters of a requested tool name that are logged."""
@@ -142,13 +142,13 @@ ExcInfo: TypeAlias = tuple[type[BaseException], BaseException, TracebackType | N
 
 
 def name_of(call: Call) -> str:
-    """Return the name or URI that a call asks for, shortened for the log. Return "" if it asks for none."""
+    """Return the name or URI that a call requests, shortened for the log. Return "" if there is none."""
     name = str(call.params.get("name") or call.params.get("uri") or "")
     return name if len(name) <= MAX_LOGGED_NAME_CHARACTERS else f"{name[:MAX_LOGGED_NAME_CHARACTERS]}..."
 
 
 def told_traceback(error: BaseException, *, is_expected: bool = False) -> ExcInfo | None:
-    """Return an exception for the log. Its tracebacks have only the authors' code, unless the level is debug.
+    """Return an exception for the log. Its tracebacks contain only frames of authors' code, unless the level is debug.
 
     Args:
         error: the exception. Its tracebacks are replaced.

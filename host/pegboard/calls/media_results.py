@@ -41,7 +41,7 @@ def reading_of(
 
 
 async def _read(value: Any, files: Sequence[Media], bound: ServedItem, in_thread: Callable[..., Awaitable[Any]]) -> Any:
-    """Read files, and return the value that contains them with content blocks in their place.
+    """Read the files in a value. Return the value with content blocks in place of the files.
 
     Raises:
         ToolOutputError: a file cannot be read, or its media type is unknown. The message does not contain the path.

@@ -144,7 +144,7 @@ def _is_json(value: Any, limit: float) -> bool:
 
 
 def _kinds_of(column: list[Any]) -> set[type[Any]]:
-    """Return the types of values. Most columns have one type, which is counted in half the time of a set."""
+    """Return the types of values. Most columns have a single type. Counting it takes half the time of a set."""
     kinds = list(map(type, column))
     return {kinds[0]} if kinds and kinds.count(kinds[0]) == len(kinds) else set(kinds)
 
@@ -186,7 +186,7 @@ def _unpack(values: list[Any], dicts: list[dict[Any, Any]], iterables: list[Iter
         raise ToolOutputError("The tool returned an iterator.", "return a list")  # an iterator may never end
     if hasattr(kind, "__pydantic_extra__"):
         count = _unpack_models(kind, values, dicts)
-        return -len(values) if kind.__pydantic_root_model__ else count  # a root takes the place of its model
+        return -len(values) if kind.__pydantic_root_model__ else count  # the JSON of a root model is that of its root
     contents: list[Collection[Any]] = []
     if issubclass(kind, Collection):
         contents = [value.values() for value in values] if issubclass(kind, Mapping) else values

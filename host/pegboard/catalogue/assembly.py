@@ -389,7 +389,7 @@ def _middleware(plugin: LoadedPlugin) -> list[Middleware]:
 
 
 def _how_to_serve_both(what: str, owners: Sequence[str]) -> str:
-    """Return how to serve two items of one kind that have one name.
+    """Return advice on serving two items that have the same kind and name.
 
     Args:
         what: the kind, such as "tool" or "route".

@@ -303,7 +303,10 @@ class Binder:
         return tuple({id(adapter): adapter for adapter in (*definition.adapters, *theirs, *self.adapters)}.values())
 
     def _withheld(self, plugin: LoadedPlugin, definition: ToolDefinition, named: _ToolName) -> Unserved | None:
-        """Return a tool that the operator has disabled, hidden or not given a right. Return None for other tools."""
+        """Return a tool that the operator has disabled or hidden, or to which the operator has not granted a right.
+
+        Return None for other tools.
+        """
         disabled = self._why_disabled(plugin, definition, named.forms)
         refusal = "" if disabled else self._ungranted(plugin, definition)
         reason = disabled or refusal or self._why_hidden(definition)

@@ -148,9 +148,7 @@ def _checked(blame: str, around: CallNext, whole: dict[str, Any]) -> CallNext:
                 )
             name = listed_name(item)
             if name not in whole or name in seen:
-                raise MiddlewareFault(
-                    f"{blame} lists {name!r}, which is {'there twice' if name in seen else 'not there'}"
-                )
+                raise MiddlewareFault(f"{blame} lists {name!r}{' twice' if name in seen else ', which does not exist'}")
             seen.add(name)
         return listing
 

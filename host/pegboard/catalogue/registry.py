@@ -309,7 +309,7 @@ class Registry:
         binder = self._binder
         results = self._bound(plugin, definitions)
         with self._lock:  # a reload comes before or after both
-            if binder is not self._binder:  # it came while the definitions were bound, with other settings
+            if binder is not self._binder:  # a reload came while the definitions were bound with other settings
                 results = self._bound(plugin, definitions)
             changed = self._change(plugin, edit, ((result,) for result in results))
             own = self._edits.setdefault(plugin, {})

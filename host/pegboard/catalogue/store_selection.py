@@ -61,7 +61,7 @@ def select_stores(
         if store is None and (fall_back or key[1] == state):
             if default is None:
                 continue
-            store = offered.get((key[0], default))  # the plugin of the state may offer some stores only
+            store = offered.get((key[0], default))  # the plugin of the state may offer only some stores
         if store is None:
             problems.append(_unknown(config, path, key, offered, absent))
         else:

@@ -34,7 +34,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def exit_code_of(run: Callable[[], int], words: Sequence[str] = ()) -> int:
-    """Run a function and return its exit code. Report its errors as the words of the command line request."""
+    """Run a function and return its exit code. Report its errors in the form that the command line requests."""
     from pegboard.terminal.standard_streams import open_closed_descriptors, write_utf_8
 
     open_closed_descriptors()

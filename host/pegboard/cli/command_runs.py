@@ -172,7 +172,7 @@ class RunningCommand(CommandContext):
 
 
 def run_command(options: Namespace) -> int:
-    """Run the command of parsed options, and return its exit code.
+    """Run the command that the parsed options name, and return its exit code.
 
     Raises:
         ConfigError: the configuration is invalid or not trusted.
@@ -191,9 +191,9 @@ def run_command(options: Namespace) -> int:
 
 
 def _code_by_setting(command: DeclaredCommand, options: Namespace) -> int | None:
-    """Run the function of a built-in plugin that takes the place of a command because a setting is set.
+    """Run the function of a built-in plugin that replaces a command if a setting is set.
 
-    Return its exit code. Return None without such a function, in a worker process, and if it lets the command run.
+    Return its exit code. Return None without such a function, in a worker process, or if the command must run.
     """
     added = [option for option in added_options(command.name) if option.argument.run and option.argument.key]
     if not added or this_worker() is not None:

@@ -1,6 +1,6 @@
 """The log of the process: to standard error or a file, as text or JSON, as the section of a built-in plugin configures.
 
-The facts of this plugin say `log`. Only servers use its section. Commands that a user runs log text to standard error:
+The facts of this plugin set `log`. Only servers use its section. Commands that a user runs log text to standard error:
 warnings and errors, or what the command line asks for.
 """
 
@@ -230,7 +230,7 @@ class LogHandler(logging.StreamHandler):  # type: ignore[type-arg]  # it is gene
     """A log handler on standard error that neither raises nor blocks.
 
     A record is lost if the disk is full, the stream is closed, or its reader is gone or does not read for
-    `WAIT_SECONDS`. The next record that is written is preceded by the number of lost ones.
+    `WAIT_SECONDS`. The number of lost records is written before the next record.
     """
 
     def __init__(self) -> None:

@@ -18,9 +18,10 @@ TOP_LEVEL_TABLES = ("host", "plugins", "toolkits")
 
 
 def this_worker(environ: Mapping[str, str] = os.environ) -> tuple[int, int] | None:
-    """Return the number of this process among its workers, from 1, and their number. Return None if it is no worker.
+    """Return the number of this process among its workers, from 1, and their number. Return None if it is not a worker.
 
-    Another process has started a worker. The standard input of a worker is a pipe that ends with this other process.
+    Another process starts the workers. The standard input of a worker is a pipe that closes when this other process
+    ends.
     """
     number, _, count = environ.get(WORKER_VARIABLE, "").partition("/")
     is_worker = environ.get("LISTEN_PID") == str(os.getpid()) and number.isdecimal() and count.isdecimal()

@@ -72,7 +72,7 @@ def user_directory(environ: Mapping[str, str]) -> Path | None:
 
 
 def xdg_directory(environ: Mapping[str, str], variable: str, default: str) -> Path | None:
-    """Return the directory of pegboard in the one that a variable names, else a default in the home directory."""
+    """Return pegboard's directory in the directory that a variable names, or else in a default directory."""
     base = Path(environ.get(variable) or "")
     if base.is_absolute():  # a relative path counts as unset
         return base / "pegboard"

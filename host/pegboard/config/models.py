@@ -146,7 +146,8 @@ class HostSection(PluginConfig):
         disabled_tools: names or globs of disabled tools, in any spelling: "github_delete_*", "Github::DeleteFile",
             "Github.DeleteFile" or "GITHUB_DELETE_FILE".
         disabled_tags: tags, or globs of tags, of disabled tools, resources and prompts.
-        enabled_tags: tags, or globs of tags. If set, tools, resources and prompts without one of them are disabled.
+        enabled_tags: tags, or globs of tags. If set, tools, resources and prompts without any of these tags are
+            disabled.
         tools: changes of tools, by name in any spelling: `[host.tools.github_search]` with `name` (the last part of
             the name), `title`, `description`, `tags` and `arguments`. Each argument is a table with `name`,
             `description`, `value` (a fixed value that clients cannot see) or `hidden = true`.
@@ -161,13 +162,13 @@ class HostSection(PluginConfig):
             over stdio, "hide" does not serve the tool, "fail" prevents the start of the host.
         tool_names: the form of tool names on the wire, `github_list_issues` or `Github_ListIssues`.
         schema_references: "inline" replaces references in the schemas of types by definitions, for clients that do not
-            read `$ref`. Recursive definitions, schemas by authors, and schemas that would more than double keep them.
-            "keep" keeps all.
+            read `$ref`. Recursive definitions, schemas by authors, and schemas that would more than double in size keep
+            their references. "keep" keeps all.
         page_size: the number of items in one page of a list, 1 to 10,000.
         max_result_bytes: the maximum size of a result of a tool, in bytes of JSON, and of the content of a resource; 0
             for no limit. A larger result becomes an error. The `max_result` of a tool takes precedence.
         tool_timeout: the time limit in seconds for the function of a tool, resource, prompt or completion; 0 for no
-            limit. The time in which the client is asked does not count. The `timeout` of a tool takes precedence.
+            limit. The time that the client takes to answer does not count. The `timeout` of a tool takes precedence.
         threads: the number of synchronous tools that may run at once, 1 to 1,000.
         blocked_loop_seconds: the time after which code that blocks the event loop is logged, such as a sync call in an
             async tool; 0 for never.
@@ -176,10 +177,10 @@ class HostSection(PluginConfig):
         log_level: the least severe level that servers log: "debug", "info", "warning" or "error". Other commands log
             nothing below "warning".
         reload: True to reload toolkits and settings when their files change.
-        state: the plugin whose store processes and machines share, such as "redis": the default of every setting that
-            names a store.
+        state: the plugin whose stores several processes share, such as "redis": the default of every setting that names
+            a store.
         state_keys: the keys that encrypt data in stores outside of the process, and messages between processes. `state`
-            requires them, and they are the default of keys of other plugins. The first key encrypts, all decrypt. All
+            requires them. They are the default of the keys of plugins. The first key encrypts, all decrypt. All
             processes need the same keys. A key has at least 32 random characters, such as the output of `openssl rand
             -base64 32`.
         user: the user id for tools if the caller is not authenticated.

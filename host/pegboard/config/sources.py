@@ -174,7 +174,7 @@ class Sources:
         }
 
     def _own_table(self, path: KeyPath, layer: Layer) -> None:
-        """Set the source of a table to the first layer of the operator that contains the table."""
+        """Set the source of a table to the first of the operator's layers that contains the table."""
         if self._owners[path][0].kind == "defaults":
             self._owners[path] = (layer, path)
 

@@ -19,7 +19,7 @@ STATE_VARIABLE = "PEGBOARD_STATE_DIR"
 
 
 class UnsafeStateError(PermissionError):
-    """Other users can change the state directory, or know a secret in it. The message has the fix."""
+    """Other users can change the state directory, or know a secret in it. The message states the fix."""
 
 
 class StateFiles:

@@ -343,7 +343,7 @@ class Context(Generic[ConfigT, StateT]):
         return await self._steps.once(key, step, self._call.path)
 
     async def once_only(self, key: str) -> bool:
-        """Return True for the first caller that uses a key, and False for later ones, at any process of the state.
+        """Return True at the first use of a key, and False at later uses, in all processes that share the state.
 
         A client can repeat a call with the same answers (2026-07-28, basic/patterns/mrtr). A function that must not act
         twice uses a key after its last question, and acts only if this returns True.

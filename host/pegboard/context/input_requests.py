@@ -154,7 +154,7 @@ class Sample(NamedTuple):
     metadata: Mapping[str, Any] | None = None
 
     def needs(self) -> str:
-        """Return the capability sampling, or sampling.tools if the messages or options use tools."""
+        """Return the capability `sampling`, or `sampling.tools` if the messages or options use tools."""
         with_tools = self.tools is not None or self.tool_choice is not None
         return "sampling.tools" if with_tools or any(_tool_ids(message) for message in self._messages()) else "sampling"
 
@@ -254,7 +254,7 @@ class ListRoots(NamedTuple):
     """A question for the client's roots: the directories in which servers may work."""
 
     def needs(self) -> str:
-        """Return the capability roots."""
+        """Return the capability `roots`."""
         return "roots"
 
     def question(self) -> Question:

@@ -242,7 +242,7 @@ class Sampling:
         return self._asking.ask(sample, name, timeout)
 
 
-# --- What a context asks with: the connection to the client, the rounds, and steps.
+# --- The means to ask the client: its connection, the rounds, and steps.
 
 
 def asking_of(context: Context) -> Interaction:

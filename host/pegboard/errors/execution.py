@@ -161,13 +161,13 @@ class AuthorizationRequiredError(ContextRequiredToolError):
             )
         if self.status == "failed":
             return (
-                f"{needed}, and none could be had just now.",
+                f"{needed}, and none could be obtained just now.",
                 "Try again later. If that does not help, tell the user that the operator of this server has to.",
             )
         if hint:
             return (
                 f"{needed}, and there is none: {hint}.",
-                "Do not try again before that has changed. Tell the user; it takes a new start of this server.",
+                "Do not try again before that has changed. Tell the user; this server must be restarted.",
             )
         return (
             f"{needed}, and there is none for you.",

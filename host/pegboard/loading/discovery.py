@@ -52,7 +52,7 @@ class Selection(NamedTuple):
         word: the reason that `pegboard why` shows for plugins that a program passes.
         without: the kinds and names of plugins and toolkits that a command leaves out.
         files: the Python files of the toolkits that a program passes. A reload runs changed files again.
-        watch: runs the load of each plugin, and adds the name of each change of the process to a list.
+        watch: runs the load of each plugin, and lists the changes that the load makes to the process.
         hidden_text: True to accept definitions with invisible characters, to show them to the operator.
     """
 
@@ -60,7 +60,7 @@ class Selection(NamedTuple):
     safe: bool = False
     strict: bool = False
     autoload: bool = True
-    word: str = "handed over by the program"
+    word: str = "passed by the program"
     without: tuple[tuple[PluginKind, str], ...] = ()
     files: tuple[Path, ...] = ()
     watch: Callable[[list[str]], AbstractContextManager[object]] = nullcontext
@@ -119,8 +119,7 @@ def find_plugins(given: ProgramPlugins | None = None) -> FoundPlugins:
 def with_found(installed: Iterable[Origin], toolkits: Iterable[tuple[str, FoundToolkit]]) -> list[Origin]:
     """Return the installed toolkits and those that plugins found, each with the name of the plugin.
 
-    A found toolkit replaces an installed toolkit with the same name and distribution, and one that an earlier plugin
-    found.
+    A found toolkit replaces an installed toolkit, or one of an earlier plugin, with the same name and distribution.
     """
     found = [
         Origin(
@@ -334,7 +333,10 @@ def _named_by(origin: Origin, config: HostConfig, pattern: str | None) -> str | 
 
 
 def naming(origin: Origin, config: HostConfig) -> tuple[str, Source] | None:
-    """Return the section or the list of `[host]` that names a plugin, and its source. Return None if nothing does."""
+    """Return the section or the list of `[host]` that names a plugin, and its source.
+
+    Return None if nothing names it.
+    """
     section = (f"{origin.kind}s", origin.name)
     if (source := config.source(section)).by_operator:
         return f"[{'.'.join(section)}]", source

@@ -114,7 +114,8 @@ class CommandFacts(_Model):
 
     Attributes:
         summary: the effect of the command, in one line.
-        place: the place in the general help. Commands with lower numbers come first. Only of our distributions.
+        place: the place in the general help. Commands with lower numbers come first. Only for distributions of
+            pegboard.
         run: a function `module:function` that gets a `CommandContext` and returns the exit code.
         needs: "configuration" for the plugin's validated settings, "host" for a loaded host.
         output: the type of its output with `--json`, as `module:type`. The key is `json`.
@@ -168,12 +169,12 @@ class PluginFacts(_Model):
     """The facts of one plugin.
 
     Attributes:
-        default: True if the plugin runs by default, or the list of `[host]` that contains it by default. Only of our
-            distributions.
+        default: True if the plugin runs by default, or the list of `[host]` that contains it by default. Only for
+            distributions of pegboard.
         place: the place in this list. Plugins with lower numbers come first.
-        mounts: True for the plugin that serves `Host(mount=...)`. Only of our distributions.
-        log: True for the plugin whose settings `format`, `file` and `access` are those of a server's log. Only of our
-            distributions.
+        mounts: True for the plugin that serves `Host(mount=...)`. Only for distributions of pegboard.
+        log: True for the plugin whose settings `format`, `file` and `access` are those of a server's log. Only for
+            distributions of pegboard.
         folders: the key of the plugin's section that takes the folders of toolkits on the command line.
         environment: environment variables, each with the key of the plugin's section that it sets, or a `Variable`.
         policies: the route policies of the plugin's authenticators. They stay closed if the plugin is configured but

@@ -175,7 +175,7 @@ def checked_contributions(spec: Callable[..., Any], results: list[Any]) -> list[
 
 @cache
 def contribution_types(spec: Callable[..., Any]) -> tuple[tuple[type, ...], bool]:
-    """Return the types of which a contribution must have one, as the hook's return annotation names them.
+    """Return the types that a contribution may have, according to the hook's return annotation.
 
     The second value is True if the hook returns an iterable of contributions, False if it returns one contribution.
     """

@@ -88,7 +88,7 @@ class Loader:
         config: the configuration of the host.
         selection: the command line's selection.
         context: makes the context of a plugin.
-        loaded: the plugins that a reload has loaded or kept; no other one is loaded. None to load all.
+        loaded: the plugins that a reload has loaded or kept; no other plugin is loaded. None to load all.
     """
 
     def __init__(
@@ -172,7 +172,10 @@ class Loader:
     # --- which ---
 
     def report_duplicates(self, running: Iterable[PluginChoice]) -> set[tuple[str, str]]:
-        """Report plugins that share a name, and return the names. It is fatal if the operator named such a plugin."""
+        """Report plugins that share a name, and return the names.
+
+        The problem is fatal if the operator named such a plugin.
+        """
         seen: dict[tuple[str, str], list[PluginChoice]] = {}
         for choice in running:
             seen.setdefault((choice.origin.kind, choice.origin.name), []).append(choice)

@@ -42,7 +42,7 @@ OWN_DISTRIBUTION = "pegboard"
 
 
 def facts_of(origin: Origin) -> PluginFacts | None:
-    """Return the facts of a plugin, or None if it states none or they are invalid. The plugin is not imported."""
+    """Return the facts of a plugin, or None if there are none, or they are invalid. The plugin is not imported."""
     if origin.distribution == OWN_DISTRIBUTION:
         return own_facts().get(origin.name)
     return _read([origin.module])[0].get(origin.name) if _has_facts(origin) else None
@@ -76,7 +76,10 @@ def facts_beside(module: str) -> Mapping[str, PluginFacts]:
 
 
 def variables_of(origin: Origin) -> Sequence[DeclaredVariable]:
-    """Return the variables that set keys of a third-party plugin. The configuration has those of our plugins."""
+    """Return the variables that set keys of a third-party plugin.
+
+    The configuration contains those of pegboard's own plugins.
+    """
     facts = None if origin.distribution == OWN_DISTRIBUTION else facts_of(origin)
     return [
         (text.removeprefix(f"plugins.{origin.name}."), variable, kind)
@@ -86,7 +89,7 @@ def variables_of(origin: Origin) -> Sequence[DeclaredVariable]:
 
 
 def fact_problems(origins: Iterable[Origin]) -> Iterator[LoadProblem]:
-    """Yield a warning for each plugin with an invalid file, and for facts that only our plugins may have."""
+    """Yield a warning for each plugin with an invalid file, and for facts that only pegboard's own plugins may have."""
     for origin in filter(_has_facts, origins):
         is_own = origin.distribution == OWN_DISTRIBUTION
         declared, problem = _own() if is_own else _read([origin.module])
@@ -123,7 +126,7 @@ def features_of_commands() -> frozenset[str]:
 
 
 def own_entry_points(group: str) -> importlib_metadata.EntryPoints:
-    """Return the entry points of pegboard in a group. There are none if it is not installed as a distribution."""
+    """Return the entry points of pegboard in a group. There are none if pegboard is not installed as a distribution."""
     own = importlib_metadata.distributions(name=OWN_DISTRIBUTION)
     return next((each.entry_points.select(group=group) for each in own), importlib_metadata.EntryPoints())
 

@@ -181,7 +181,7 @@ class LoadedPlugin:
 
     @property
     def folder(self) -> Path:
-        """The folder of the imported file that has the plugin or toolkit; of the program if it passed the object."""
+        """The folder of the file that defines the plugin or toolkit; that of the program if it passed the object."""
         if self.origin.found is not None:
             return Path(self.origin.found.target.rpartition(":")[0]).resolve().parent
         if own := getattr(self.instance, "source_folder", None):

@@ -97,7 +97,7 @@ _GROUP = "pegboard.replacements"
 
 
 def import_advice(error: BaseException) -> str:
-    """Return which module takes the place of a missing package of another framework. Return "" for other errors."""
+    """Return the module that replaces a missing package of another framework, as advice. Return "" for other errors."""
     missing = (error.name or "") if isinstance(error, ModuleNotFoundError) else ""
     place = _place(missing)
     return f"; if the file is a server of {_package(missing)}, import from {place} instead" if place else ""
@@ -113,7 +113,7 @@ def server_advice(values: Iterable[Any]) -> str:
 
 
 def _place(module: str) -> str | None:
-    """Return the module that takes the place of a package of another framework."""
+    """Return the module that replaces a package of another framework."""
     return next((entry.value for entry in own_entry_points(_GROUP).select(name=_package(module))), None)
 
 

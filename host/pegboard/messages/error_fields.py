@@ -17,10 +17,10 @@ MAX_EXTRA_BYTES = 8 * 1024
 
 def describe_error(error: BaseException) -> str:
     """Return a one-line description of an exception for the log."""
-    return f"{type(error).__name__}: {error}" if speaks(error) else type(error).__name__
+    return f"{type(error).__name__}: {error}" if has_text(error) else type(error).__name__
 
 
-def speaks(thing: object) -> bool:
+def has_text(thing: object) -> bool:
     """Return True if `str()` of an author's object raises no exception."""
     try:
         return bool(str(thing) or True)
@@ -44,8 +44,8 @@ def presentable(error: ToolkitError) -> bool:
         error.extra = _json(error)
     detail: object = error.developer_message
     if not isinstance(detail, str | None):
-        error.developer_message = str(detail) if speaks(detail) else type(detail).__name__
-    return speaks(error) and all(isinstance(value, kind) for value, kind in fields)
+        error.developer_message = str(detail) if has_text(detail) else type(detail).__name__
+    return has_text(error) and all(isinstance(value, kind) for value, kind in fields)
 
 
 def _json(error: ToolkitError) -> dict[str, Any]:
@@ -67,7 +67,7 @@ def _json(error: ToolkitError) -> dict[str, Any]:
 
 def failure_text(error: BaseException) -> str:
     """Return an exception as one line without control characters."""
-    text = " ".join(str(error).split()) if speaks(error) else ""  # `__str__` is code of the plugin too
+    text = " ".join(str(error).split()) if has_text(error) else ""  # `__str__` is code of the plugin too
     text = "".join(char if char.isprintable() else ascii(char)[1:-1] for char in text)
     if isinstance(error, PluginError):
         return text

@@ -1,8 +1,8 @@
 """The one table of messages about invalid values. A message states the required value, never the actual value.
 
-The table has every error type of pydantic, every kind of jsonschema-rs, and the few errors that the host finds itself.
-Arguments, results, answers of users and settings use the same words. The errors of an author's own validators keep the
-author's words.
+The table contains every error type of pydantic, every kind of jsonschema-rs, and the few errors that the host finds
+itself. Arguments, results, answers of users and settings use the same words. The errors of an author's own validators
+keep the author's words.
 """
 
 from __future__ import annotations

@@ -105,7 +105,7 @@ class MiddlewareLink(NamedTuple):
     def around(self, method: str) -> Iterator[tuple[str, MiddlewareFunction]]:
         """Yield the middleware methods that wrap requests of `method`, outermost first."""
         if isinstance(self.middleware, Around):
-            if self.middleware.stands_around(method):
+            if self.middleware.wraps_method(method):
                 yield "on_message", self.middleware.on_message
             return
         kind = "on_notification" if method.startswith("notifications/") else "on_request"
@@ -279,7 +279,7 @@ class Around(Middleware):
         self.methods = methods
         self.on_message = function  # type: ignore[method-assign,assignment]  # the function replaces the method
 
-    def stands_around(self, method: str) -> bool:
+    def wraps_method(self, method: str) -> bool:
         """Return True if the function wraps a method."""
         return not self.methods or method in self.methods
 

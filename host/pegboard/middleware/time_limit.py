@@ -1,4 +1,4 @@
-"""Running middleware and its time limits. It is examined at intervals."""
+"""Running middleware and its time limits, which are checked at intervals."""
 
 from __future__ import annotations
 
@@ -89,8 +89,8 @@ class MiddlewareTime:
 
     Attributes:
         running: the middleware methods that run, each with its task. Outside any task, a middleware has no time limit.
-        loop: the event loop of the examinations, or None before the first.
-        timer: the timer for the next examination, or None while no middleware runs.
+        loop: the event loop of the checks, or None before the first.
+        timer: the timer for the next check, or None while no middleware runs.
         tools: the served tools, whose limits apply to their calls.
         cuts: the number of times that each middleware was cancelled at its limit.
 
@@ -109,13 +109,13 @@ class MiddlewareTime:
         self._looked = 0.0
 
     def wake(self) -> None:
-        """Examine the running middleware at intervals, until no middleware runs."""
+        """Check the running middleware at intervals, until no middleware runs."""
         self.loop = loop = asyncio.get_running_loop()
         self._looked = loop.time()
         self.timer = loop.call_later(MIDDLEWARE_CHECK_SECONDS, self._look, loop, context=Variables())
 
     def close(self) -> None:
-        """Stop the examinations, and forget the middleware that still runs."""
+        """Stop the checks, and forget the middleware that still runs."""
         self.running.clear()
         self._spent.clear()
         if self.timer is not None:

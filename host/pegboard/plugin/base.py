@@ -33,7 +33,7 @@ class Catalogue(Protocol):
 
     Each method call is one atomic change. Lists and calls that begin after the change use the new definitions. Earlier
     calls are not affected. Before the host has started, `add` contributes definitions together with the plugin's hooks,
-    and `update` and `remove` raise. All changes end with the host.
+    and `update` and `remove` raise. All changes are lost when the host stops.
     """
 
     def add(

@@ -13,7 +13,7 @@ MISSED = ""
 class Bus:
     """Messages between the processes that share the state of `[host] state`. Use it on the event loop's thread.
 
-    An object of this class itself connects no other process. A plugin that shares state offers a subclass: a `Store`
+    This class itself connects no other process. A plugin that shares state offers a subclass: a `Store`
     whose contract is `Bus`. The host encrypts messages and opens the bus before the first request.
     """
 
@@ -22,9 +22,9 @@ class Bus:
 
     @property
     def number(self) -> int:
-        """The number of this process, which no other process has and no later one gets; 0 without other processes.
+        """The number of this process. No other process has had it or will get it; 0 without other processes.
 
-        It changes if the process was suspended for so long that the others took it for ended.
+        It changes if the process was suspended for so long that the others assumed its end.
         """
         return 0
 
@@ -54,11 +54,11 @@ class Bus:
     def listen(self, topic: str, handler: Handler) -> Callable[[], None]:
         """Call a function for each message of a topic, with its body and the number of the sender.
 
-        A plugin that may be reloaded calls the returned function at the end of its lifespan: it ends this.
+        The returned function ends this. A plugin that may be reloaded calls it at the end of its lifespan.
 
         The function runs on the event loop and must not block. Messages of one sender arrive in order. A plugin ignores
-        messages of a later version of itself. The topic "" announces that messages may be lost since the last one, or
-        that `number` has changed: forget what others may have changed.
+        messages of a later version of itself. A message of the topic "" means that messages may be lost, or that
+        `number` has changed: discard all values that other processes may have changed.
         """
         handlers = self._handlers.setdefault(topic, [])
         handlers.append(handler)

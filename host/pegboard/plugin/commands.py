@@ -160,8 +160,8 @@ class CommandContext:
             name: the tool that the command needs; None for all.
 
         Returns:
-            The reasons why items are missing, by their owners, such as "plugin:NAME/SERVER". A warning is of an owner
-            without which the command succeeds.
+            The reasons why items are missing, by their owners, such as "plugin:NAME/SERVER". A warning means that the
+            command succeeds without these items.
         """
         raise _not_run()
 
@@ -180,13 +180,13 @@ class CommandContext:
         """Return the URL of a running `pegboard serve` with the same configuration file, and the operator token.
 
         Raises:
-            ServerError: none runs.
+            ServerError: no such host runs.
             ConfigError: the configuration is invalid or not trusted.
         """
         raise _not_run()
 
     def running_workers(self) -> "RunningWorkers":
-        """Return the context in which `pegboard reload` finds this process in the place of its workers."""
+        """Return the context in which `pegboard reload` finds this process instead of its workers."""
         raise _not_run()
 
     def say_outdated_hosts(self, host: "Host") -> None:
@@ -237,7 +237,7 @@ class HostPlan(NamedTuple):
 class ConfigFile(NamedTuple):
     """The configuration file while a command changes it. See `CommandContext.config_file`.
 
-    `is_general` is true if nothing names the file: it is the user's, for every folder without a file of its own.
+    `is_general` is true for the user's own file, which applies to every folder without a file.
     """
 
     path: str
@@ -305,12 +305,12 @@ class Check(NamedTuple):
 
 
 class Finding(NamedTuple):
-    """A problem that a check of `pegboard doctor` has found, or what a check of `why` or `list` knows.
+    """A problem that a check of `pegboard doctor` has found, or a fact that a check of `why` or `list` adds.
 
     Attributes:
         level: "error" if something that is enabled cannot work, "warning" otherwise.
         message: the problem.
-        fix: advice for the operator, or "" if the message has it.
+        fix: advice for the operator, or "" if the message contains it.
         source: the documentation of the rule, or "" if the rule is the plugin's own.
         problem: the record with the problem's file, line and key, if any.
         repair: fixes the problem, for `--fix`; None if only the operator can. It returns what it has done.

@@ -39,7 +39,7 @@ class ToolDefinition(NamedTuple):
         strict: True to require arguments of exactly the annotated types; nothing is converted.
         inline: True for a sync function that never blocks. It runs on the event loop, without a thread.
         timeout: the time limit of a call in seconds, 0 for no limit. If None, `[host] tool_timeout`.
-        task: "optional" or "required" for a tool that runs as a task of clients that have tasks; None for neither.
+        task: "optional" or "required" for a tool that runs as a task if the client supports tasks; None for neither.
         task_timeout: the time limit of a task in seconds, 0 for no limit; also of calls of a tool that requires tasks.
         task_asks: names of questions that are asked before the task is created.
         max_result: the maximum size of the result in bytes of JSON, 0 for no limit. If None, `[host] max_result_bytes`.

@@ -40,7 +40,7 @@ class SessionStore(ABC):
         """Set fields of a session, remove those whose value is None, and mark the session as used, in one step.
 
         Other fields stay. Return False, and store nothing, if the session is unknown or removed. A session that has
-        ended stays so. Without changes, the session is only marked as used.
+        ended is not restored. Without changes, the session is only marked as used.
         """
 
     @abstractmethod

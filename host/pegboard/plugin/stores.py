@@ -41,7 +41,7 @@ class LoginTerms(NamedTuple):
         url: its URL.
         issuer: the authorization server; "" for a key.
         scopes: the scopes that are requested.
-        added: those that the person has not agreed to yet; empty if that are all.
+        added: those that the person has not agreed to yet; empty if these are all scopes.
         key: the name of the key that the person must paste, which is the field `key` of the response; "" for none.
     """
 
@@ -69,7 +69,7 @@ class LoginPage(ABC):
 
     @abstractmethod
     async def show(self, url: str) -> None:
-        """Serve the page. It leads to a URL; with "" the agreement ends it."""
+        """Serve the page, which links to a URL. With "", the page ends when the person agrees."""
 
     @abstractmethod
     async def receive(self) -> Mapping[str, str]:
@@ -81,7 +81,7 @@ class LoginPage(ABC):
 
     @abstractmethod
     async def close(self) -> None:
-        """End nothing: the page ends with the login."""
+        """Do nothing: the page ends with the login."""
 
 
 class LoginStore(ABC):
@@ -164,14 +164,14 @@ class LoginStore(ABC):
 
 
 class Record(NamedTuple):
-    """One record. The store reads only its index, which are all other members. Construct it by keyword.
+    """One record. The store reads only the index: all members except `content`. Construct it by keyword.
 
     Attributes:
         id: the kind of the record and its name: "tasks/786512e2". It has one "/". It is at most 200 characters of
             printable ASCII, and never changes.
         content: the content, which the feature encrypts.
         expires_at: the time after which the record does not exist, in seconds since 1970.
-        owner: whose record it is, for `RecordStore.count`; "" for none. It never changes.
+        owner: the owner of the record, for `RecordStore.count`; "" for none. It never changes.
         state: the state of what the record describes, such as "working".
         process: the process that works on it (`RecordStore.process`); "" for none.
         number: how often the record was replaced. The store sets it.
@@ -193,7 +193,7 @@ class RecordStore(ABC):
     acknowledged survives a crash of the process. A record that has expired does not exist for any method.
 
     Attributes:
-        process: the name of this process in the store. No other process has had it or gets it.
+        process: the name of this process in the store. No other process has had it or will get it.
         on_ended: a function without arguments that the store calls on the event loop when it learns that another
             process has ended. The feature sets it. A store that only learns this at its start never calls it.
     """

@@ -69,7 +69,7 @@ class TransportContext(Protocol):
 
     @property
     def stopping(self) -> bool:
-        """True if the host is about to stop. Calls in flight continue. Tell clients to send no further ones."""
+        """True if the host is about to stop. Calls in flight continue. Tell clients to send no further calls."""
 
     async def wait_stopping(self) -> float:
         """Wait until the host is about to stop. Return the end of the grace period on the event loop's clock."""
@@ -103,10 +103,10 @@ class TransportContext(Protocol):
         """Authenticate a request with the authenticators of a policy. Return the caller, or the rejecting response.
 
         Authenticate the request that opens a stream, and pass the caller to `serve`. A transport over HTTP, such as a
-        WebSocket, makes the request from its own, and sends a response unchanged. Another transport puts the credential
-        that its client sends into `header_fields({"Authorization": f"Bearer {token}"})`. If a response is returned, it
-        closes the channel and sends nothing. If the default policy has no
-        authenticator, the caller is that of the request, or the operator if the request carries the operator token.
+        WebSocket, passes on its own request, and sends a response unchanged. Another transport puts the credential that
+        its client sends into `header_fields({"Authorization": f"Bearer {token}"})`. If a response is returned, it
+        closes the channel and sends nothing. If the default policy has no authenticator, the caller is that of the
+        request, or the operator if the request carries the operator token.
         """
 
     async def serve(self, connection: Connection, messages: AsyncIterable[bytes], *, caller: Caller = ANONYMOUS) -> int:
@@ -192,11 +192,11 @@ class ProtocolContext(Protocol):
 
     @property
     def restarting(self) -> Collection[str]:
-        """The names of the transports that have failed and are not open again."""
+        """The names of the transports that have failed and are not open again yet."""
 
     @property
     def problem(self) -> str:
-        """The reason why this process should get no requests now, such as shared state that is away; "" for none."""
+        """The reason why this process should get no requests now, such as unreachable shared state; "" for none."""
 
     @property
     def identity(self) -> Identity:

@@ -66,7 +66,7 @@ _FIXED_HOOKS = {
     "register_toolkits": "toolkits",
     "register_toolkit_loaders": "the loading of toolkits",
 }
-"""The hooks whose contributions a running host cannot exchange, and the words for them."""
+"""The hooks whose contributions a running host cannot replace, and the words for them."""
 
 _PROGRAM = "the program"
 
@@ -125,7 +125,7 @@ class Reloading:
     """Finds changed units and loads them. The host still serves the old plugins.
 
     Args:
-        before: the host so far.
+        before: the host before the reload.
         config: the new configuration.
         selection: the command line's selection.
         running: the plugins that run.
@@ -192,7 +192,7 @@ class Reloading:
             raise ConfigError(fatal)
 
     def interrupt(self) -> None:
-        """Let `load` end soon: changes that are not tried yet are not applied. Another thread calls this."""
+        """Make `load` end soon. Changes that were not tried are not applied. Another thread calls this."""
         self._trials.end()
 
     def served(self) -> Served:
@@ -348,7 +348,7 @@ class Reloading:
         section = SECTION_OF_KIND[plugin.origin.kind], plugin.origin.name
         changes = changed_keys(self._before.config, self._config, section) + changed_files(plugin)
         kept = next(word for hook, word in _FIXED_HOOKS.items() if plugin.contributions.get(hook))
-        return f"{', '.join(changes)}{': ' if changes else ''}a running host cannot exchange {kept}"
+        return f"{', '.join(changes)}{': ' if changes else ''}a running host cannot replace {kept}"
 
 
 def _with_channels(plugins: Iterable[LoadedPlugin]) -> LoadedPlugin | None:

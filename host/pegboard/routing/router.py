@@ -55,7 +55,7 @@ def endpoint_of(routes: Routes) -> str:
 
 
 def _nothing_here(routes: Routes, request: Request) -> Response:
-    """Return the response to a path without routes. The root tells people where the endpoint is."""
+    """Return the response to a path without routes. The response at the root names the endpoint."""
     endpoint = endpoint_of(routes)
     if endpoint and request.path == "/" and request.method in ("GET", "HEAD"):
         return Response(200, f"The endpoint is {endpoint}: give its URL to an MCP client.\n".encode(), "text/plain")

@@ -44,7 +44,7 @@ class CallCounter:
         self.watchdog = Watchdog(blocked_loop_seconds, lambda: self.count > 0, dispatch)
 
     def open(self) -> None:
-        """Begin anew at the start of the host."""
+        """Reset the counter at the start of the host."""
         self._stopping.clear()
         self.grace_end = 0.0
 
@@ -99,7 +99,7 @@ class CallCounter:
         return self.grace_end
 
     def end_waits(self) -> None:
-        """Tell everyone who waits that the host is about to stop."""
+        """Wake all tasks that wait until the host is about to stop."""
         self._stopping.set()
 
     @property
@@ -108,7 +108,7 @@ class CallCounter:
         return 0 < self.grace_end <= asyncio.get_running_loop().time() + _RESOLUTION_SECONDS
 
     def note_cancelled(self, call: Call) -> None:
-        """Note the name of a cancelled call if it was cut, which means that the grace period is over."""
+        """Record the name of a cancelled call if the grace period is over, because the stop then cancelled it."""
         if self._is_over:
             self._cut[name_of(call) or call.method] += 1
 
@@ -119,6 +119,6 @@ class CallCounter:
             names = [f"{name} ({count})" if count > 1 else name for name, count in sorted(self._cut.items())]
             shown = ", ".join(names[:_MAX_NAMES]) + (", ..." if len(names) > _MAX_NAMES else "")
             counted = "1 call was" if number == 1 else f"{number} calls were"
-            text = "%s cut at the end of the grace period ([host] grace_seconds; 1 s over stdio): %s"
+            text = "%s cancelled at the end of the grace period ([host] grace_seconds; 1 s over stdio): %s"
             logger.warning(text, counted, shown or "they go on")
         self._cut.clear()

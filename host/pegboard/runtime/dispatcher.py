@@ -16,7 +16,7 @@ from pegboard.wire.meta_keys import METHOD_NOT_FOUND
 
 
 class Dispatcher:
-    """Runs calls. `publish` replaces what it runs; calls in flight continue with what they began with.
+    """Runs calls. `publish` replaces the methods. Calls in flight continue with the earlier methods.
 
     Args:
         blocked_loop_seconds: the time in seconds after which code that blocks the loop is logged; 0 for never.
@@ -41,7 +41,8 @@ class Dispatcher:
     async def dispatch(self, call: Call) -> Outcome:
         """Run one call through middleware and return its outcome. Never raises, except for `asyncio.CancelledError`.
 
-        An exception becomes an outcome outside all middleware. An unexpected one is masked, and logged under its id.
+        An exception becomes an outcome outside all middleware. An unexpected exception is masked, and logged under its
+        id.
         """
         handler = self.methods.get(call.method)
         if handler is None:

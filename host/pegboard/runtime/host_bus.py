@@ -37,7 +37,10 @@ class HostBus(Bus):
         self._warned: set[str] = set()
 
     def carry_by(self, carrier: Bus, sealer: StateSealer | None) -> None:
-        """Send and receive by another bus, with sealed messages. A transport that is started again repeats this."""
+        """Send and receive through another bus, with sealed messages.
+
+        A transport that is started again repeats this.
+        """
         if carrier is not self._carrier:
             self._carrier, self._sealer = carrier, sealer
             for topic in self._handlers:
@@ -72,7 +75,7 @@ class HostBus(Bus):
             logger.exception("a message of topic %r failed", topic)
 
     def _opened(self, topic: str, body: bytes, sender: int) -> bytes | None:
-        """Return a message. Return None, and log it once, if it is not one of this version."""
+        """Return a message. Return None for a message of another version or of other keys, and log this once."""
         try:
             whole = body if self._sealer is None else self._sealer.open(body, topic)
         except ValueError:
@@ -104,11 +107,11 @@ class ChangeRelay:
         bus.listen(CHANGED, self._receive)
 
     def open(self) -> None:
-        """Tell changes from now on, on the running event loop."""
+        """Begin to relay changes, on the running event loop."""
         self._loop = asyncio.get_running_loop()
 
     def tell(self, change: Change) -> None:
-        """Tell a change of a resource, from any thread. Changes of lists are those of this process alone."""
+        """Relay a change of a resource, from any thread. Changes of lists concern only this process."""
         if change.kind == "resource" and change.uri is not None and self._loop is not None and self._bus.number:
             self._loop.call_soon_threadsafe(self._gather, change.uri)
 

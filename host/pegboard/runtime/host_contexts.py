@@ -52,7 +52,7 @@ class HostForProtocols:
     Attributes:
         operator: the token whose bearer is the operator; None without one.
         observation: the record of sessions; None if no plugin observes the host.
-        stores: the open stores. A command enters it around its use of stores: its end closes them.
+        stores: the open stores. A command enters this context to use stores. Leaving it closes them.
     """
 
     def __init__(
@@ -109,7 +109,10 @@ class HostForProtocols:
                 self._bus.carry_by(await self.store(Bus, name), self.stores.sealer)
 
     async def store(self, contract: type[Any], name: str) -> Any:
-        """Return a selected store. The bus tells a store of records which processes live, so it is opened before."""
+        """Return a selected store.
+
+        The bus tells a store of records which processes are alive, so the bus is opened first.
+        """
         if contract is RecordStore:
             await self._open_bus()
         return await self.stores.get(self._catalogue.assembly.stores, (contract, name))

@@ -59,7 +59,7 @@ class OpenStores(AbstractAsyncContextManager["OpenStores"]):
         return StateSealer(self._keys)
 
     async def open_all(self, stores: Stores) -> None:
-        """Open all selected stores, but those of records: plugins open them (`PluginContext.store`).
+        """Open all selected stores except stores of records, which plugins open (`PluginContext.store`).
 
         Raises:
             PluginError: a store cannot be opened.
@@ -128,7 +128,10 @@ class OpenStores(AbstractAsyncContextManager["OpenStores"]):
         return None
 
     async def _keep_claim(self, claim: StoreClaim, closing: asyncio.Event) -> None:
-        """Keep a claim until the store closes. If it is lost, end `lost`, or log the loss if nobody waits."""
+        """Keep a claim until the store closes.
+
+        If the claim is lost, `lost` raises, or the loss is logged if no task waits.
+        """
         try:
             await claim.keep(closing)
         except PluginError as error:
@@ -139,10 +142,10 @@ class OpenStores(AbstractAsyncContextManager["OpenStores"]):
             await closing.wait()
 
     async def lost(self) -> None:
-        """Wait until a store is lost to another process.
+        """Wait until another process takes over a store.
 
         Raises:
-            PluginError: it is lost. The message names both.
+            PluginError: a store is lost. The message names the store and the process.
         """
         self._lost = self._lost or asyncio.get_running_loop().create_future()
         await asyncio.shield(self._lost)

@@ -1,4 +1,4 @@
-"""Encryption of what stores and the bus keep: they see bytes and an index.
+"""Encryption of the data in stores and on the bus, which see only bytes and an index.
 
 AES-256-GCM under keys derived with HKDF-SHA256 (RFC 5869). Names and ids become keyed digests (HMAC-SHA256).
 """
@@ -31,7 +31,7 @@ class StateSealer:
     """Encrypts and decrypts values.
 
     Args:
-        keys: secrets. The first encrypts, all decrypt. The last one makes digests: rotate keys by adding new ones in
+        keys: secrets. The first encrypts, all decrypt. The last one makes digests: rotate keys by adding new keys in
             front.
 
     Attributes:

@@ -1,6 +1,6 @@
 """The watchdog. It logs the code that blocks the event loop, and does not interrupt the code.
 
-A timer on the event loop records beats, and a thread checks them. Both run only while calls are in flight.
+A timer on the event loop records heartbeats, and a thread checks them. Both run only while calls are in flight.
 """
 
 from __future__ import annotations

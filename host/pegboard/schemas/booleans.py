@@ -66,7 +66,7 @@ class _Search:
         return [problem for key, member, its in inner for problem in self.of(member, its, (*path, key))]
 
     def _of_best(self, value: Any, forms: Iterable[Any], path: FieldPath) -> list[tuple[FieldPath, str]]:
-        """Return the problems with the form of a union that has the fewest."""
+        """Return the problems of the form of a union that has the fewest problems."""
         return min((self.of(value, form, path) for form in forms if self._is_for(value, form)), key=len, default=[])
 
     def _resolved(self, schema: Any) -> Any:

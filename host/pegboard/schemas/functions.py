@@ -240,7 +240,7 @@ def depends_of(parameter: inspect.Parameter, annotation: Any) -> Depends | None:
         return None
     marked = [extra for extra in get_args(annotation)[1:] if isinstance(extra, Depends)]
     if marked and (len(marked) > 1 or parameter.kind not in (parameter.POSITIONAL_OR_KEYWORD, parameter.KEYWORD_ONLY)):
-        raise ToolInputSchemaError(f"parameter {name!r} must be one that is passed by name, with one Depends")
+        raise ToolInputSchemaError(f"parameter {name!r} must be passed by name, and have one Depends")
     return marked[0] if marked else None
 
 

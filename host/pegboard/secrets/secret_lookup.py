@@ -96,7 +96,7 @@ class SecretStores:
         return f"the secret {name} is not set{':' if self.stores else ', and'} {advice}"
 
     def advice(self, name: str, what: str, options: Sequence[str] = ()) -> str:
-        """Return how to set a secret, such as "set it in the environment or with `pegboard secret set KEY`".
+        """Return advice on setting a secret, such as "set it in the environment or with `pegboard secret set KEY`".
 
         Args:
             name: the secret.
@@ -139,7 +139,7 @@ GrantKind = Literal["secrets", "providers"]
 def granted(config: HostConfig, owner: Origin | str, kind: GrantKind) -> tuple[str, ...] | None:
     """Return the names and globs that a plugin, or the toolkit that a definition names, may receive.
 
-    None is no limit. Only toolkits have limits.
+    None means no limit. Only toolkits have limits.
     """
     toolkit = owner if isinstance(owner, str) else owner.name if owner.kind == "toolkit" else ""
     rights = config.host.toolkits.get(toolkit)

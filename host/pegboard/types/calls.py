@@ -48,7 +48,7 @@ class Ask(Protocol):
 
         Raises:
             ClientTimeoutError: the client did not respond in time. The request was cancelled.
-            ClientError: the client responded with an error, or is gone.
+            ClientError: the client responded with an error, or has disconnected.
         """
 
 

@@ -152,7 +152,7 @@ async def test_a_source_that_fails_is_logged_and_the_next_one_is_used(
     async with hosting(Source(answer), token_seconds=0.01) as host:
         error = await missing(host)
     assert (error.status, error.can_retry) == ("failed", True)
-    assert "none could be had just now" in error.message
+    assert "none could be obtained just now" in error.message
     assert "canary" not in error.message
 
 

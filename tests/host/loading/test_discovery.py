@@ -58,7 +58,7 @@ def choice(origin: Origin, config: dict[str, Any], *, safe: bool = False, only: 
         (BUILT_IN, {}, True, False, "on by default"),
         (BUILT_IN, {"plugins": {"mcp": {}}}, True, True, "[plugins.mcp]"),
         (BUILT_IN, {"host": {"disabled_plugins": ["mcp"]}}, False, False, "disabled by 'mcp'"),
-        (GIVEN, {}, True, True, "handed over by the program"),
+        (GIVEN, {}, True, True, "passed by the program"),
     ],
 )
 def test_the_configuration_decides(origin: Origin, config: dict[str, Any], on: bool, named: bool, reason: str) -> None:

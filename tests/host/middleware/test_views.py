@@ -129,8 +129,11 @@ async def test_a_change_of_the_catalogue_makes_a_list_anew() -> None:
 @pytest.mark.parametrize(
     ("edit", "cause"),
     [
-        (lambda listing, _: Listing("tools", (listing.items[0]._replace(name="z"),)), "lists 'z', which is not there"),
-        (lambda listing, _: Listing("tools", listing.items * 2), "lists 'x_a', which is there twice"),
+        (
+            lambda listing, _: Listing("tools", (listing.items[0]._replace(name="z"),)),
+            "lists 'z', which does not exist",
+        ),
+        (lambda listing, _: Listing("tools", listing.items * 2), "lists 'x_a' twice"),
         (lambda listing, _: Listing("tools", cast(Any, ("x_a",))), "returned a list with an item of type str"),
         (lambda listing, _: None, "returned NoneType for tools/list"),
     ],

@@ -264,7 +264,7 @@ async def test_settings_are_applied_and_keys_of_the_process_need_a_restart(site:
         ),
         (
             "[plugins.http]\nport = 8001",
-            "plugin http: restart needed: plugins.http.port (c.toml:4): a running host cannot exchange a transport",
+            "plugin http: restart needed: plugins.http.port (c.toml:4): a running host cannot replace a transport",
         ),
         ("[plugins.http]\nnmae = 1", "plugin http: kept: c.toml:4: plugins.http.nmae: unknown key"),
     ],

@@ -100,7 +100,8 @@ def _parse_command(
         command: the command.
         rest: the command line without the options of all commands.
         options: the options of all commands.
-        naming: the options that lead to the configuration, which names third-party plugins; None to ignore them.
+        naming: the options that locate the configuration, which names third-party plugins; None to ignore these
+            plugins.
 
     Returns:
         The parser, the parsed options, and the words that it does not know.
@@ -123,7 +124,7 @@ def _parse_command(
 
 
 def _known(parser: _Parser, options: argparse.Namespace, unknown: Sequence[str]) -> argparse.Namespace:
-    """Return the options, or refuse an unknown word, or a file in place of a tool."""
+    """Return the options. Refuse an unknown word, and a file in place of a tool."""
     parser = getattr(options, "parser", parser)
     if (file := str(vars(options).get("tool"))).endswith(".py"):
         words = [*vars(options).get("arguments", ()), *unknown]
@@ -311,7 +312,7 @@ def _shared_options(*, defaults: bool = True) -> _Parser:
         type=Path,
         action="append",
         metavar="FILE",
-        help="serve the toolkits of this Python file or folder, and installed ones only if they are named",
+        help="serve the toolkits of this Python file or folder, and installed toolkits only if they are named",
     )
     group.add_argument("--strict", action="store_true", help="do not start if a plugin fails")
     group.add_argument("--safe", action="store_true", help="run the default built-in plugins only")

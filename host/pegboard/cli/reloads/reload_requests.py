@@ -35,10 +35,10 @@ class ReloadRequests:
         host: the started host.
         read_config: reads the configuration again.
         announced: True to let other commands, such as `pegboard reload`, find this host.
-        manager: the service manager, which learns of the end of each reload.
+        manager: the service manager, which is told when a reload ends.
 
     Attributes:
-        record: by which other commands find this host.
+        record: the record by which other commands find this host.
     """
 
     def __init__(

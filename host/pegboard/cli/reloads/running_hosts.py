@@ -89,7 +89,7 @@ class _RunningProcess:
 
 
 class RunningHost(_RunningProcess, AbstractContextManager["RunningHost"]):
-    """The record of a host of this process. `pegboard reload` ignores that of a worker.
+    """The record of a host of this process. `pegboard reload` ignores the record of a worker.
 
     Args:
         host: the started host.
@@ -162,7 +162,7 @@ def running_server(config: str, environ: Mapping[str, str]) -> tuple[str, str]:
     """Return the URL of a running host with a configuration file, "" for none, and the operator token.
 
     Raises:
-        ServerError: none runs.
+        ServerError: no such host runs.
     """
     for record in running_hosts(environ):
         if record["config"] == config and record.get("url"):
@@ -257,7 +257,7 @@ _POLL_SECONDS = 0.05
 
 
 def run_reload(command: CommandContext) -> int:
-    """Send a signal to each running host of this environment, or with `--config` of a file, and print the results.
+    """Send a signal to each running host of this environment, or of the file of `--config`. Print the results.
 
     Raises:
         ServerError: no such host runs, a host does not answer, or the system has no such signal.

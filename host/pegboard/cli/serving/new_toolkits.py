@@ -1,7 +1,7 @@
 """Reports of toolkits that are new since the last start. Installing a package is enough to run its code.
 
 The state directory keeps the names and versions of toolkits for each Python environment. The first start of an
-environment reports no toolkits, but an untested platform. Nothing is reported without a writable state directory.
+environment reports an untested platform, but no toolkits. Nothing is reported without a writable state directory.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ def _read(environ: Mapping[str, str]) -> dict[str, Seen]:
 
 
 def _remembered(host: Host, before: Seen | None) -> Seen:
-    """Return the installed toolkits that ran at some start. At the first start, return all installed ones."""
+    """Return the installed toolkits that ran at some start. At the first start, return all installed toolkits."""
     running = {id(origin) for origin in _installed(host.report.plugins)}
     result: Seen = {}
     for origin in _installed(host.report.choices):

@@ -37,7 +37,9 @@ def reload_on_signals(reload: Callable[[], None], *, and_on_hang_up: bool) -> No
 
 
 def stop_on_signals(*, and_on_hang_up: bool) -> asyncio.Future[int]:
-    """Return a future of the first SIGTERM or SIGINT, which is its number. The second signal ends the process at once.
+    """Return a future whose result is the number of the first SIGTERM or SIGINT.
+
+    The second signal ends the process at once.
 
     On Windows, SIGBREAK does the same: Ctrl-Break, or a closed console.
 
@@ -78,7 +80,7 @@ def stop_on_signals(*, and_on_hang_up: bool) -> asyncio.Future[int]:
 
 
 def stop_at_end_of_input(stopping: asyncio.Future[int]) -> None:
-    """Complete the future, as SIGTERM does, when standard input ends: the process that has started this one is gone."""
+    """Complete the future, as SIGTERM does, when standard input ends, because the parent process is gone."""
     loop = asyncio.get_running_loop()
 
     def stop() -> None:
