@@ -1,6 +1,7 @@
 """Tasks (`io.modelcontextprotocol/tasks`, SEP-2663): tool calls that outlive their request, for the plugin `mcp`.
 
-A client that has tasks receives the id of a task, and asks for its result later. Tasks are kept in a `RecordStore`.
+A client that supports tasks receives the id of a task, and asks for its result later. Tasks are kept in a
+`RecordStore`.
 """
 
 from __future__ import annotations
@@ -91,7 +92,7 @@ class TasksPlugin(Plugin):
 
     @hookimpl
     def register_middleware(self) -> Iterable[Middleware]:
-        """Return the creation of tasks, and the lists of clients without tasks."""
+        """Return the creation of tasks, and the lists of clients that do not support tasks."""
         return [TaskCreation(self), around("tools/list")(self.list_tools)]
 
     @hookimpl
@@ -112,7 +113,7 @@ class TasksPlugin(Plugin):
     @hookimpl
     @asynccontextmanager
     async def lifespan(self, context: PluginContext) -> AsyncIterator[None]:
-        """Recover the tasks of ended processes once this process serves, and end the legs of this process."""
+        """Recover the tasks of ended processes once this process serves, and end the runs of this process."""
         self._context = context
         self._keep(self._serve())
         try:
@@ -194,7 +195,7 @@ class TasksPlugin(Plugin):
         return Listing(outcome.kind, items, cursor, private=outcome.private, max_ttl_ms=ttl_ms)
 
     async def create(self, call: Call) -> Outcome:
-        """Create a task and begin its first leg."""
+        """Create a task and begin its first run."""
         from pegboard_plugins.protocols.tasks.task_records import owner_of
 
         running = await self.running()
@@ -282,7 +283,7 @@ class TasksPlugin(Plugin):
 
 
 class TaskCreation(Middleware):
-    """Middleware that answers calls of clients that have tasks with a task."""
+    """Middleware that answers calls with a task, if the client supports tasks."""
 
     def __init__(self, plugin: TasksPlugin) -> None:
         self._plugin = plugin
@@ -301,7 +302,7 @@ class TaskCreation(Middleware):
         return not call.runs_task and not call.path and call.serves is None and name in self._served
 
     async def on_call_tool(self, call: Call, call_next: CallNext) -> Outcome:
-        """Create a task, unless the tool first asks in rounds or the client has no tasks."""
+        """Create a task, unless the tool first asks in rounds, or the client does not support tasks."""
         tool = self._plugin.tools[call.params["name"]]
         has_tasks = call.round is not None and call.client.extension(TASKS_EXTENSION) is not None
         if not has_tasks:

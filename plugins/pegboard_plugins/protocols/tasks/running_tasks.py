@@ -1,7 +1,7 @@
-"""The legs of tasks that run in this process, and the changes of their states.
+"""The runs of tasks in this process, and the changes of their states.
 
-A leg is one run of a tool's function from its start. It ends with a result, or with questions: then nothing of it stays
-in the process, and the answers begin the next leg.
+In a run, the tool's function runs from its start. It ends with a result, or with questions: then nothing of it stays in
+the process, and the answers begin the next run.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ UNKNOWN_OUTCOME = "interrupted: the outcome is unknown"
 LOG_IN_AGAIN = "interrupted: log in again"
 TOKEN_REQUIRED = "interrupted: token required"  # noqa: S105 - a message
 RETRY_SECONDS = 1.0
-"""How long the end of a leg waits for a store that cannot be reached."""
+"""How long the end of a run waits for a store that cannot be reached."""
 NOTE_SECONDS = 1.0
 """The least time between two stored reports of progress."""
 _ENCODER = ResultEncoder(STATELESS_REVISIONS[0], Identity("", ""), {})
@@ -53,12 +53,12 @@ class Watcher(NamedTuple):
     notify: Notify
 
 
-class Leg:
-    """A leg that runs.
+class TaskRun:
+    """A run of a task.
 
     Attributes:
         stored: the task, as this process stored it last.
-        job: the asyncio task of the leg.
+        job: the asyncio task of the run.
         noting: the asyncio task that stores a report of progress, or None.
         noted: when it began, on the clock of the event loop.
     """
@@ -98,72 +98,74 @@ class RunningTasks:
         self._poll_ms = poll_ms
         self._watchers = watchers
         self._loop = asyncio.get_running_loop()
-        self._legs: dict[str, Leg] = {}
+        self._runs: dict[str, TaskRun] = {}
         self._telling: set[asyncio.Task[None]] = set()
         self._bus = context.bus
         self._bus.listen(CHANGED, self._receive_change)
         self._bus.listen(CANCEL, self._receive_cancel)
 
     def begin(self, stored: StoredTask, call: Call) -> None:
-        """Run a leg of a task that works.
+        """Begin a run of a task that works.
 
         Args:
             stored: the task.
-            call: the request that begins the leg, whose rights it has.
+            call: the request that begins the run. The run has its rights.
         """
         task = stored.task
-        leg = self._legs[task.id] = Leg(stored)
-        run = call._replace(
+        task_run = self._runs[task.id] = TaskRun(stored)
+        tool_call = call._replace(
             method="tools/call",
             params=dict(task.params),
             round=task.round,
-            notify=lambda method, params: self._note(leg, method, params),
+            notify=lambda method, params: self._note(task_run, method, params),
             ask=None,
             serves=None,
             transport="task",
         )
-        leg.job = asyncio.create_task(self._run(leg, run))
+        task_run.job = asyncio.create_task(self._run(task_run, tool_call))
 
-    async def _run(self, leg: Leg, call: Call) -> None:
-        task_id = leg.stored.task.id
+    async def _run(self, task_run: TaskRun, call: Call) -> None:
+        task_id = task_run.stored.task.id
         try:
             outcome = await self._dispatch(call)
             while isinstance(outcome, InputRequired) and not outcome.questions:
                 # the call waits for a login, and its client has nothing to answer
                 call = call._replace(round=outcome.next)
                 outcome = await self._dispatch(call)
-            if leg.noting is not None:
-                await asyncio.wait([leg.noting])
-            if await self._keep_ending(leg, _after(leg.stored.task, call, outcome)) is None:
+            if task_run.noting is not None:
+                await asyncio.wait([task_run.noting])
+            if await self._keep_ending(task_run, _after(task_run.stored.task, call, outcome)) is None:
                 self._logger.info("the late result of the task %s is dropped", task_id)
         except Exception:
             self._logger.exception("the state of the task %s cannot be stored", task_id)
         finally:
-            if self._legs.get(task_id) is leg:
-                del self._legs[task_id]
+            if self._runs.get(task_id) is task_run:
+                del self._runs[task_id]
 
-    async def _keep_ending(self, leg: Leg, task: Task) -> StoredTask | None:
-        """Store the state after a leg. Repeat until the store can be reached: no other process ends the task."""
-        stored: StoredTask | None = leg.stored
+    async def _keep_ending(self, task_run: TaskRun, task: Task) -> StoredTask | None:
+        """Store the state after a run. Repeat until the store can be reached: no other process ends the task."""
+        stored: StoredTask | None = task_run.stored
         while stored is not None:
             try:
                 if (replaced := await self._replace(stored, task)) is not None:
                     return replaced
-                stored = await self._changed(leg, task)
+                stored = await self._changed(task_run, task)
             except ConnectionError as error:
                 self._logger.warning("%s; the state of the task %s is stored later", error, task.id)
                 await asyncio.sleep(RETRY_SECONDS)
         return None
 
-    async def _changed(self, leg: Leg, task: Task) -> StoredTask | None:
-        """Return the state of a leg that the store has in place of the known one. Return None if it must stay.
+    async def _changed(self, task_run: TaskRun, task: Task) -> StoredTask | None:
+        """Return the stored state of a run, if it differs from the known state and may be replaced.
+
+        Return None otherwise.
 
         A store may have kept a state although its answer was lost.
         """
         latest = await self.store.load(task.id)
         if latest is None:
             return None
-        is_own = latest.record.process == self.store.records.process and self._legs.get(task.id) is leg
+        is_own = latest.record.process == self.store.records.process and self._runs.get(task.id) is task_run
         if latest.task.status == WORKING and is_own:
             return latest
         if latest.task.status == task.status:
@@ -201,27 +203,27 @@ class RunningTasks:
         if watcher.caller == task.caller.identity:
             watcher.notify("notifications/tasks", task.detail(self._poll_ms))
 
-    def _note(self, leg: Leg, method: str, params: dict[str, Any]) -> None:
+    def _note(self, task_run: TaskRun, method: str, params: dict[str, Any]) -> None:
         """Store a report of progress. This may be called in any thread."""
         if method == "notifications/progress":
             message = str(params.get("message") or f"{params['progress']:g} of {params.get('total') or '?'}")
-            self._loop.call_soon_threadsafe(self._note_soon, leg, message)
+            self._loop.call_soon_threadsafe(self._note_soon, task_run, message)
 
-    def _note_soon(self, leg: Leg, message: str) -> None:
+    def _note_soon(self, task_run: TaskRun, message: str) -> None:
         now = self._loop.time()
-        is_noting = leg.noting is not None and not leg.noting.done()
-        if not is_noting and now >= leg.noted + NOTE_SECONDS and not leg.job.done():
-            leg.noted = now
-            leg.noting = asyncio.create_task(self._note_now(leg, message))
+        is_noting = task_run.noting is not None and not task_run.noting.done()
+        if not is_noting and now >= task_run.noted + NOTE_SECONDS and not task_run.job.done():
+            task_run.noted = now
+            task_run.noting = asyncio.create_task(self._note_now(task_run, message))
 
-    async def _note_now(self, leg: Leg, message: str) -> None:
-        with suppress(ConnectionError):  # the end of the leg finds out whether it is stored
-            noted = await self._replace(leg.stored, leg.stored.task._replace(message=message))
+    async def _note_now(self, task_run: TaskRun, message: str) -> None:
+        with suppress(ConnectionError):  # the end of the run finds out whether it is stored
+            noted = await self._replace(task_run.stored, task_run.stored.task._replace(message=message))
             if noted is not None:
-                leg.stored = noted
+                task_run.stored = noted
 
     async def answer(self, stored: StoredTask, call: Call, responses: Mapping[str, Any]) -> bool:
-        """Store answers. Begin the next leg if no question is open. Return False if the task has changed meanwhile."""
+        """Store answers. Begin the next run if no question is open. Return False if the task has changed meanwhile."""
         task = stored.task
         given = {**task.round.given, **{key: responses[key] for key in task.open_questions if key in responses}}
         if task.status != INPUT_REQUIRED or given == task.round.given:
@@ -242,20 +244,20 @@ class RunningTasks:
             return True
         if await self._replace(stored, stored.task.ended(CANCELLED)) is None:
             return False
-        if not self._cancel_leg(stored.task.id):
+        if not self._cancel_run(stored.task.id):
             with suppress(ConnectionError):  # the late result is dropped
                 await self._bus.send(CANCEL, stored.task.id.encode())
         return True
 
     def _receive_cancel(self, body: bytes, sender: int) -> None:
-        self._cancel_leg(body.decode())
+        self._cancel_run(body.decode())
 
-    def _cancel_leg(self, task_id: str) -> bool:
-        """Cancel the leg of a task. Return False if it does not run in this process."""
-        leg = self._legs.pop(task_id, None)
-        if leg is None:
+    def _cancel_run(self, task_id: str) -> bool:
+        """Cancel the run of a task. Return False if it is not in this process."""
+        task_run = self._runs.pop(task_id, None)
+        if task_run is None:
             return False
-        leg.job.cancel()
+        task_run.job.cancel()
         self._logger.info("the task %s is cancelled; a sync function goes on, and its result is dropped", task_id)
         return True
 
@@ -288,7 +290,7 @@ class RunningTasks:
             self.begin(own, Call("tools/call", caller=task.caller, client=task.client))
 
     async def _admits(self, caller: Caller) -> bool:
-        """Return True if a leg without a request has the rights of a caller."""
+        """Return True if a run without a request has the rights of a caller."""
         try:
             admitted = [await authenticator.admits(caller) for authenticator in self._authenticators()]
         except Exception:
@@ -297,21 +299,21 @@ class RunningTasks:
         return all(admitted) and (caller.expires_at is None or caller.expires_at > time())
 
     async def stop(self) -> None:
-        """End all legs, because the host stops. The next process repeats the tasks that may be repeated."""
-        legs = tuple(self._legs.values())
-        self._legs.clear()
-        jobs = [job for leg in legs for job in (leg.job, leg.noting) if job is not None]
+        """End all runs, because the host stops. The next process repeats the tasks that may be repeated."""
+        task_runs = tuple(self._runs.values())
+        self._runs.clear()
+        jobs = [job for task_run in task_runs for job in (task_run.job, task_run.noting) if job is not None]
         jobs += self._telling
         for job in jobs:
             job.cancel()
         await asyncio.gather(*jobs, return_exceptions=True)
-        for leg in legs:
-            if not self._is_repeatable(leg.stored.task):
-                await self._replace(leg.stored, _interrupted(leg.stored.task, UNKNOWN_OUTCOME))
+        for task_run in task_runs:
+            if not self._is_repeatable(task_run.stored.task):
+                await self._replace(task_run.stored, _interrupted(task_run.stored.task, UNKNOWN_OUTCOME))
 
 
 def _after(task: Task, call: Call, outcome: Outcome) -> Task:
-    """Return the state of a task after a leg."""
+    """Return the state of a task after a run."""
     if isinstance(outcome, InputRequired):
         questions = {key: question._asdict() for key, question in outcome.questions.items()}
         return task._replace(status=INPUT_REQUIRED, round=outcome.next, questions=questions, message=None)

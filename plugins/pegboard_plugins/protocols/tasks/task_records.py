@@ -36,7 +36,7 @@ class Task(NamedTuple):
         params: the name and the arguments of the call.
         caller, client: who made the call, or answered last.
         round: the answers and the results of steps so far. `round.given` are the answers that arrive now.
-        questions: the questions of the last leg, by their keys.
+        questions: the questions of the last run, by their keys.
         message: the state for people, or None.
         ending: the member `result` or `error` of a task that has ended.
     """

@@ -218,7 +218,7 @@ async def test_a_task_ends_with_the_result_of_its_tool(store: str) -> None:
 
 @pytest.mark.parametrize("store", ["memory", "sqlite"])
 @pytest.mark.requirement("EXT-10")
-async def test_answers_begin_the_next_leg(store: str) -> None:
+async def test_answers_begin_the_next_run(store: str) -> None:
     async with serving(store=store) as host:
         task_id = await created(host, "ask", name="corn")
         task = await reached(host, task_id, "input_required")
