@@ -59,7 +59,7 @@ class McpPlugin(Plugin):
         return {name: Profile(name, config) for name, config in self.config.profiles.items()}
 
     def _new_service(self, profile: Profile | None) -> partial[McpService]:
-        """Return the class of services with the settings of the plugin. The host and the transport are missing."""
+        """Return a constructor of services with the settings of the plugin. It takes the host and the transport."""
         from pegboard_plugins.protocols.mcp.mcp_service import McpService
 
         return partial(
@@ -68,12 +68,12 @@ class McpPlugin(Plugin):
 
     @hookimpl
     def register_middleware(self) -> Iterable[Middleware]:
-        """Return the profiles, which learn of changes of the catalogue."""
+        """Return the profiles, which follow changes of the catalogue."""
         return self._profiles.values()
 
     @hookimpl
     def register_telemetry(self) -> Iterable[Gauge]:
-        """Return the number of messages that wait."""
+        """Return a gauge of the messages that wait."""
         return [
             Gauge(
                 "messages_waiting",

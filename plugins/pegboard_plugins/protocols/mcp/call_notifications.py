@@ -106,7 +106,7 @@ def log_limit(per_second: float) -> LogLimit | None:
 
 
 def _send_log(params: dict[str, Any], limit: LogLimit | None, send: Send) -> None:
-    """Send a log message, unless the limit leaves it out. Say how many were left out before it."""
+    """Send a log message, unless the limit drops it. Report how many were dropped before it."""
     left_out = 0 if limit is None else limit.admit()
     if left_out is None:
         return

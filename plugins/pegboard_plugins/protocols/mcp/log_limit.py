@@ -8,7 +8,7 @@ from time import monotonic
 
 
 class LogLimit:
-    """Admits a number of messages per second, and as many at once. Messages beyond it are left out.
+    """Admits a number of messages per second, and as many at once. Messages beyond it are dropped.
 
     Args:
         per_second: the number of messages.
@@ -26,7 +26,7 @@ class LogLimit:
         self._left_out = 0
 
     def admit(self) -> int | None:
-        """Return the number of messages left out before this message, None if it is left out. Any thread may call."""
+        """Return the number of messages dropped before this message; None if it is dropped. Any thread may call."""
         with self._lock:
             now = self._clock()
             until = max(self._sent_until, now) + self._interval

@@ -77,7 +77,7 @@ LIST_CHANGED_CAPABILITIES: Final = {
 class McpService:
     """MCP for one host, with its whole catalogue or one profile.
 
-    Additions of plugins to the protocol are not restricted to a profile. A profile has those that are metadata only.
+    Additions of plugins to the protocol are not restricted to a profile. So a profile has only those that are metadata.
 
     Args:
         host: the host.

@@ -29,7 +29,7 @@ def cut_response(request_id: RequestId | None) -> bytes:
 
     It has no Retry-After, because the call may have had effects.
     """
-    return jsonrpc_error(INTERNAL_ERROR, "The server is stopping; the call was cut before its end.", request_id)
+    return jsonrpc_error(INTERNAL_ERROR, "The server is stopping; the call was cancelled before its end.", request_id)
 
 
 class StatelessCall:

@@ -15,7 +15,7 @@ from pegboard.types import Call, EventStream, Failure, Outcome, Request, Respons
 from pegboard_plugins.protocols.mcp.call_notifications import progress_token
 from pegboard_plugins.protocols.mcp.headers import check_mirrored, check_revision, named_revision
 from pegboard_plugins.protocols.mcp.http.error_responses import (
-    StoreAwayError,
+    StoreUnavailableError,
     busy_response,
     error_response,
     protocol_error_response,
@@ -100,7 +100,7 @@ class StreamableHttp:
         answer = endpoint.delete if request.method == "DELETE" else endpoint.listen
         try:
             return self._refused(request) or await answer(request, self._service(host))
-        except StoreAwayError as error:
+        except StoreUnavailableError as error:
             return protocol_error_response(error, None)
 
     async def post(self, request: Request, host: ProtocolContext) -> Response | EventStream:

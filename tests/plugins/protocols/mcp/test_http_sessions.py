@@ -17,7 +17,7 @@ from pegboard import Host
 from pegboard.plugin import Bus, encode
 from pegboard.types import ANONYMOUS, LOCAL, Caller, Client, EventStream, Response, ServerSentEvent
 from pegboard_plugins.protocols.mcp.http import resumption
-from pegboard_plugins.protocols.mcp.http.error_responses import StoreAwayError
+from pegboard_plugins.protocols.mcp.http.error_responses import StoreUnavailableError
 from pegboard_plugins.protocols.mcp.http.http_session import HttpSession
 from pegboard_plugins.protocols.mcp.http.http_sessions import HttpSessions
 from pegboard_plugins.protocols.mcp.http.memory_store import MemoryEventStore, MemorySessionStore
@@ -186,7 +186,7 @@ async def test_nothing_follows_the_response_in_streams_of_a_process_that_ends(mo
 async def test_a_deletion_names_the_reason_if_events_cannot_be_removed() -> None:
     shared: Any = Mock(forget=AsyncMock(side_effect=ConnectionError("gone")))
     sessions, session = await opened(MemorySessionStore(10, 60), shared=shared)
-    with pytest.raises(StoreAwayError):
+    with pytest.raises(StoreUnavailableError):
         await sessions.close(session)
 
 
@@ -359,7 +359,7 @@ async def test_a_stream_begins_although_the_data_of_its_call_cannot_be_stored_ye
     await let_go(None)
     assert (stream.reader is not None, session.fields.unsaved) == (True, True)
     session.held += 1  # by another request, whose response is not a stream
-    with pytest.raises(StoreAwayError):
+    with pytest.raises(StoreUnavailableError):
         await let_go(Response())
     session.close()
 

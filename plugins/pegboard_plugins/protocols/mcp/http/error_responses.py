@@ -27,7 +27,7 @@ RETRY: Final = {"Retry-After": "2"}
 _AUDIT = RefusalLog()
 
 
-class StoreAwayError(ProtocolError):
+class StoreUnavailableError(ProtocolError):
     """The store of sessions cannot be reached now. The client may repeat the request."""
 
     def __init__(self) -> None:
@@ -49,7 +49,7 @@ def protocol_error_response(error: MCPError, request_id: RequestId | None) -> Re
 
     If the sessions cannot be reached, it is 503 with the seconds after which to try again.
     """
-    if isinstance(error, StoreAwayError):
+    if isinstance(error, StoreUnavailableError):
         return error_response(503, request_id, error.code, error.message)._replace(headers=RETRY)
     code, data = (error.code, error.data) if isinstance(error, ProtocolError) else (INTERNAL_ERROR, None)
     return error_response(404 if code == METHOD_NOT_FOUND else 400, request_id, code, error.message, data)
@@ -58,7 +58,7 @@ def protocol_error_response(error: MCPError, request_id: RequestId | None) -> Re
 def response_head(call: Call, outcome: Outcome) -> Response:
     """Return the head of a call's response: 403 and a challenge if the caller's token lacks scopes."""
     error = outcome.error if isinstance(outcome, Failure) else None
-    if isinstance(error, StoreAwayError):
+    if isinstance(error, StoreUnavailableError):
         return Response(503, headers=RETRY)
     if not isinstance(error, InsufficientScopeError):
         return OK_HEAD

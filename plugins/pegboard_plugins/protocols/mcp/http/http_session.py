@@ -136,7 +136,7 @@ class HttpSession(Session):
         self._used = None
 
     def use(self, fields: Mapping[str, bytes]) -> None:
-        """Take the fields of the store, except for own changes that it does not have yet."""
+        """Take over the fields of the store, except for changes of this process that are not stored yet."""
         if fields == self._used:
             return
         with CHANGE:
@@ -159,12 +159,12 @@ class HttpSession(Session):
         return call is not None
 
     def cut_calls(self) -> None:
-        """Cut the calls that run, because the host stops."""
+        """End the running calls, because the host stops."""
         for call in tuple(self.running.values()):
             call.cut()
 
     def suspend(self) -> None:
-        """End the readers of streams and the waiting questions: other processes have taken this one for ended."""
+        """End the readers of streams and the waiting questions: other processes assume that this process has ended."""
         for call in self.running.values():
             self.withdraw(call)
         for stream in self.streams.values():

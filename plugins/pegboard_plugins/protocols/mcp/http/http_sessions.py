@@ -15,7 +15,7 @@ from pegboard.plugin import Bus, EventStore, ProtocolContext, ProtocolError, Ses
 from pegboard.types import Caller, Client
 from pegboard_plugins.protocols.mcp.call_notifications import log_limit
 from pegboard_plugins.protocols.mcp.client_requests import ClientRequestIds
-from pegboard_plugins.protocols.mcp.http.error_responses import SESSION_DELETED, StoreAwayError
+from pegboard_plugins.protocols.mcp.http.error_responses import SESSION_DELETED, StoreUnavailableError
 from pegboard_plugins.protocols.mcp.http.http_session import HttpSession
 from pegboard_plugins.protocols.mcp.http.resumption import RemoteStream, rest_of_call
 from pegboard_plugins.protocols.mcp.http.session_messages import SessionMessages
@@ -126,12 +126,12 @@ class HttpSessions:
         self._on_idle = self._settle_soon  # one method object for all sessions
 
     def on_expired(self, ended: Callable[[str], None]) -> None:
-        """Call a function with the id of each session that the store removes for lack of use, if the store tells."""
+        """Call a function with the id of each session that the store removes for lack of use, if it reports them."""
         self._ended = ended
         self._store.on_expired = ended
 
     def end_with(self, host: ProtocolContext) -> None:
-        """Cut the calls that still run when the grace period of the host is over."""
+        """End the calls that still run when the grace period of the host is over."""
 
         async def wait() -> None:
             end = await host.wait_stopping()
@@ -144,7 +144,7 @@ class HttpSessions:
             session.cut_calls()
 
     async def finish(self) -> None:
-        """Cut the calls that still run, and store what no client has read, before the stores close."""
+        """End the calls that still run, and store what no client has read, before the stores close."""
         self._cut_calls()
         if self._tasks:
             await asyncio.wait(self._tasks, timeout=FINISH_SECONDS)
@@ -310,7 +310,7 @@ class HttpSessions:
             call: the call that ends with this, if one does.
 
         Raises:
-            StoreAwayError: the changes cannot be stored.
+            StoreUnavailableError: the changes cannot be stored.
         """
         was_storing = session.fields.storing.locked()
         async with session.fields.storing:
@@ -330,7 +330,7 @@ class HttpSessions:
                     session.id, {name: None if text is None else text.encode() for name, text in changes.items()}
                 )
             is_stored = True
-        except StoreAwayError:
+        except StoreUnavailableError:
             if changes:
                 raise
             return  # it is marked as used later
@@ -425,7 +425,7 @@ class HttpSessions:
         """Send a message to one process, or to all others. Return False if the receiver has ended.
 
         Raises:
-            StoreAwayError: it could not be sent.
+            StoreUnavailableError: it could not be sent.
         """
         with _REACHING:
             return await self._messages.tell(kind, to, **members)
@@ -490,7 +490,7 @@ class HttpSessions:
                     await self._reload(session)
                     session.changed(session.everything if notify_all else ())
                     break
-                except StoreAwayError:
+                except StoreUnavailableError:
                     notify_all = True
                     await asyncio.sleep(RETRY_SECONDS)
 
@@ -514,7 +514,7 @@ class HttpSessions:
                     if not await self.tell("event", receiver, reader=key, **event):
                         return
             await self.tell("event", receiver, reader=key)
-        except StoreAwayError:
+        except StoreUnavailableError:
             logger.warning("the rest of a stream could not be sent to process %d", receiver)
         finally:
             self._sent_away.pop(key, None)
@@ -531,12 +531,12 @@ class HttpSessions:
 
 
 class _Reaching(AbstractContextManager["_Reaching"]):
-    """Tells that a store cannot be reached."""
+    """Converts errors of the connection to the error that a store cannot be reached."""
 
     def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
         """Replace an error of the connection."""
         if isinstance(error, ConnectionError):
-            raise StoreAwayError from error
+            raise StoreUnavailableError from error
 
 
 _REACHING = _Reaching()

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 from pegboard.plugin import decode
 from pegboard.types import ServerSentEvent
-from pegboard_plugins.protocols.mcp.http.error_responses import StoreAwayError
+from pegboard_plugins.protocols.mcp.http.error_responses import StoreUnavailableError
 from pegboard_plugins.protocols.mcp.http.session_stream import (
     REPEATABLE_STREAM_PREFIX,
     EventId,
@@ -33,7 +33,7 @@ _NO_FURTHER_EFFECT = "Call again: repeating this call has no further effect."
 
 
 def lost_response(stream_id: str) -> bytes:
-    """Return the error that takes the place of the response of a call's stream."""
+    """Return the error that replaces the lost response of a call's stream."""
     advice = _NO_FURTHER_EFFECT if stream_id.startswith(REPEATABLE_STREAM_PREFIX) else _UNKNOWN_OUTCOME
     return jsonrpc_error(INTERNAL_ERROR, f"{_LOST} {advice}", request_id_of(stream_id))
 
@@ -57,7 +57,7 @@ async def _kept(stream: SessionStream, missed: Missed | None, number: int) -> Mi
 
 
 class RemoteStream:
-    """The rest of a call's stream that another process sends, or has left if it ends.
+    """The rest of a call's stream that another process sends, or has stored before its end.
 
     Args:
         messages: the messages between processes.
@@ -65,7 +65,7 @@ class RemoteStream:
         owner: the number of the other process.
         named: the last event that the client has read.
         waiting: the remote streams of this process, by their keys.
-        rest: returns what an ended process has left after an event, or an error.
+        rest: returns what an ended process has stored after an event, or an error.
     """
 
     def __init__(
@@ -132,7 +132,7 @@ class RemoteStream:
 
     async def _check(self) -> None:
         """Ask again, because events may be lost. End the stream if the other process has ended."""
-        with suppress(ConnectionError, StoreAwayError):
+        with suppress(ConnectionError, StoreUnavailableError):
             if not await self._ask():
                 if (rest := await self._rest(self._named)) is not None:
                     async for event in rest:
@@ -140,7 +140,7 @@ class RemoteStream:
                 self._events.put_nowait(None)
 
     async def aclose(self) -> None:
-        """Tell the other process that the client has left."""
+        """Tell the other process that the client has disconnected."""
         self._waiting.pop(self._key, None)
         with suppress(ConnectionError):
             await self._messages.tell("left", self._owner, reader=self._key)

@@ -14,7 +14,7 @@ from pegboard.types import EventStream, Response
 from pegboard_plugins.protocols.mcp.http.error_responses import (
     OK_HEAD,
     SESSION_DELETED,
-    StoreAwayError,
+    StoreUnavailableError,
     error_response,
     protocol_error_response,
 )
@@ -99,7 +99,7 @@ class SessionCall:
             if self._session.fields.unsaved:
                 await self._sessions.settle(self._session, self)  # the client may rely on it
             self._end(response)
-        except StoreAwayError as error:  # what the call wrote is not stored
+        except StoreUnavailableError as error:  # what the call wrote is not stored
             away = protocol_error_response(error, self.request_id)
             self._end(away.body, away)
         except BaseException:

@@ -14,7 +14,7 @@ from pegboard.types import Call, EventStream, Outcome, Request, Response
 from pegboard_plugins.protocols.mcp.headers import SESSION_HEADER, named_revision
 from pegboard_plugins.protocols.mcp.http.error_responses import (
     SESSION_DELETED,
-    StoreAwayError,
+    StoreUnavailableError,
     busy_response,
     error_response,
     protocol_error_response,
@@ -157,12 +157,12 @@ class SessionEndpoint:
             await self._let_go(session, response)
 
     async def _let_go(self, session: HttpSession, response: Response | EventStream | None) -> None:
-        """Let a session go after a message. A stream without a reader is closed."""
+        """Release a session after a message. A stream without a reader is closed."""
         if not self._sessions.let_go(session):
             return
         try:
             await self._sessions.settle(session)
-        except StoreAwayError:
+        except StoreUnavailableError:
             if not isinstance(response, EventStream):  # else the call stores the changes at its end
                 raise
         except asyncio.CancelledError:
@@ -333,7 +333,7 @@ class SessionEndpoint:
     async def _resume_standalone(
         self, session: HttpSession, named: EventId, request: Request, service: McpService
     ) -> EventStream:
-        """Return a standalone stream after an event. It has only changes, so a new one can take its place."""
+        """Return a standalone stream after an event. It has only changes, so a new stream can replace it."""
         kept = session.streams.get(named.stream)
         stream = kept or SessionStream(session.id, session.retention, "", named.stream)
         missed = await stream.missed(named.number)

@@ -12,7 +12,7 @@ logger = logging.getLogger("pegboard.mcp")
 
 
 class SessionMessages:
-    """Sends messages about sessions, and passes those of other processes on.
+    """Sends messages about sessions, and passes messages of other processes to handlers.
 
     Args:
         bus: the bus of the plugin.

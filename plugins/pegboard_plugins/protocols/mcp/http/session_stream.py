@@ -15,7 +15,7 @@ from typing import NamedTuple, Self
 
 from pegboard.plugin import EventStore, decode, encode
 from pegboard.types import ServerSentEvent
-from pegboard_plugins.protocols.mcp.http.error_responses import StoreAwayError
+from pegboard_plugins.protocols.mcp.http.error_responses import StoreUnavailableError
 from pegboard_plugins.protocols.mcp.jsonrpc_messages import is_request_id
 from pegboard_plugins.protocols.mcp.message_queue import MessageQueue
 from pegboard_plugins.support.jsonrpc import RequestId
@@ -151,7 +151,7 @@ class SessionStream:
 
     @property
     def is_kept(self) -> bool:
-        """True if the stream has not only been named by a client: messages of it are sent or wait."""
+        """True if messages of the stream are sent or wait. A client may also invent a stream id."""
         return self.on_left is not None
 
     def close(self) -> None:
@@ -171,7 +171,7 @@ class SessionStream:
             return await self._stored(number)
 
     async def _stored(self, number: int) -> Missed | None:
-        """Return the stored messages after message `number`; those that another process has left, if it has ended."""
+        """Return the stored messages after message `number`; those that another process has stored, if it has ended."""
         store, shared = self.retention.store, self.retention.shared
         messages = None if store is None else await store.after(self.session_id, self.id, number)
         if messages is not None or shared is None:
@@ -179,7 +179,7 @@ class SessionStream:
         try:
             left = await shared.after(self.session_id, self.id, -1)
         except ConnectionError as error:
-            raise StoreAwayError from error
+            raise StoreUnavailableError from error
         return left and [(place, text.encode()) for place, text in decode(left[0][1]) if place > number]
 
     async def is_answered(self, missed: Missed, number: int) -> bool:
@@ -257,10 +257,10 @@ class SessionStream:
             await self._leave(unread, is_read=False)
 
     async def _leave(self, messages: Missed, *, is_read: bool = True) -> None:
-        """Leave the end of a call's stream to other processes.
+        """Store the end of a call's stream for other processes.
 
         Args:
-            messages: the last messages. Nothing is left if they do not end with the response.
+            messages: the last messages. Nothing is stored if they do not end with the response.
             is_read: False if nobody reads the stream, so that its client may not have read what was sent.
         """
         store, shared = self.retention.store, self.retention.shared
