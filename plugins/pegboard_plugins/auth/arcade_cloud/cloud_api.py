@@ -82,7 +82,7 @@ class CloudApi:
         return self._authorization(document)
 
     async def status(self, authorization_id: str) -> CloudAuthorization | None:
-        """Return an authorization when it is completed, or after a while. None if the cloud does not have it."""
+        """Return an authorization when it is completed, or after a while. Return None if it is unknown to the cloud."""
         query = urlencode({"id": authorization_id, "wait": STATUS_SECONDS})
         address = f"{self._url}/v1/auth/status?{query}"
         document = await self._requests().get(address, {"Authorization": self._key})

@@ -23,7 +23,7 @@ PAUSE_SECONDS = 1.0
 
 
 class CloudTokens(TokenSource):
-    """Supplies the tokens that the cloud has for a user. A call without one fails with the link of the cloud.
+    """Supplies the tokens that the cloud has for a user. A call without a token fails with the link of the cloud.
 
     Args:
         config: the settings.

@@ -1,6 +1,6 @@
 """The authorization endpoint (OAuth 2.1, section 4.1): the consent of a person, and the login at the provider.
 
-The browser keeps the state of a login in signed cookies, so only the browser that began a login can end it.
+The browser keeps the state of a login in signed cookies, so only the browser that began a login can complete it.
 """
 
 from __future__ import annotations
@@ -108,7 +108,7 @@ class AuthorizationPages:
         return consent_page(title, client, redirect_uri, scopes, sealed, self._set_cookie(self._cookie, secret))
 
     async def answer(self, request: Request, host: ProtocolContext) -> Response:
-        """Send the person to the provider, or the refusal to the client."""
+        """Redirect to the provider, or to the client if the person refuses."""
         try:
             form = form_fields(request)
         except GrantRefusedError as error:
@@ -133,7 +133,7 @@ class AuthorizationPages:
         return Response(303, headers=headers)
 
     async def receive(self, request: Request, host: ProtocolContext) -> Response:
-        """Receive the person from the provider, and send the code to the client."""
+        """Handle the redirect from the provider, and redirect to the client with the code."""
         name = self._flow_cookie(request.query.get("state", ""))
         claims = self._signer.read(FLOW_KIND, request_cookies(request).get(name, ""))
         if claims is None:

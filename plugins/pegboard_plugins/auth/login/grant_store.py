@@ -1,4 +1,4 @@
-"""The logins of people, as records in a file or in a store that several machines share. They have no tokens.
+"""The logins of people, as records in a file or in a store that several machines share. They contain no tokens.
 
 A grant has a number that increases with each use of its code and its refresh tokens. Only the token with the current
 number is valid, so each token is valid once.
@@ -72,7 +72,9 @@ class LoginGrant(NamedTuple):
 
 
 class GrantStore:
-    """The logins. Their numbers are those of the records. Each method raises `LoginStateError` if they are away.
+    """The logins. The number of a grant is that of its record.
+
+    Each method raises `LoginStateError` if the store is unavailable.
 
     Args:
         open_store: opens the store, with the function that the host calls before the store closes.

@@ -205,7 +205,7 @@ def _is_subject(claim: object) -> TypeGuard[str]:
 
 
 def _verified_address(documents: Iterable[Mapping[str, Any]]) -> str:
-    """Return the verified address of the first document with both claims. Each is about the address of its document."""
+    """Return the verified email address of the first document with both claims. They must be in one document."""
     both = ("email", "email_verified")
     claims: Mapping[str, Any] = next((each for each in documents if all(name in each for name in both)), {})
     email = claims.get("email")

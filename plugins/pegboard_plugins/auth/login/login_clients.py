@@ -63,7 +63,10 @@ class LoginClient(NamedTuple):
     redirect_uris: tuple[str, ...]
 
     def accepts(self, redirect_uri: str) -> bool:
-        """Return True if the client has a redirect URI. The port of a loopback URI is free (RFC 8252, section 7.3)."""
+        """Return True if the client has a redirect URI.
+
+        The port of a loopback URI may differ (RFC 8252, section 7.3).
+        """
         return _split(redirect_uri) is not None and any(
             uri == redirect_uri or _without_loopback_port(uri) == _without_loopback_port(redirect_uri)
             for uri in self.redirect_uris

@@ -128,7 +128,7 @@ class ProgramPages:
         self._cookie = "__Host-pegboard-programs" if config.is_secure else "pegboard-programs"
 
     async def show(self, request: Request, host: ProtocolContext) -> Response:
-        """List the programs of the person, or send the person to the provider."""
+        """List the programs of the person, or redirect to the provider."""
         visit = self._visit(request)
         if "subject" in visit:
             title = host.identity.title or host.identity.name
@@ -145,7 +145,7 @@ class ProgramPages:
         return _are_equal(self._visit(request).get("state"), request.query.get("state"))
 
     async def receive(self, request: Request, host: ProtocolContext) -> Response:
-        """Receive the person from the provider."""
+        """Handle the redirect from the provider."""
         visit = self._visit(request)
         login = ProviderLogin("", visit["state"], visit["verifier"], visit["nonce"])
         try:

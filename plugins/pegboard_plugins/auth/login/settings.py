@@ -142,13 +142,14 @@ class LoginConfig(PluginConfig):
         keys: the secrets that sign tokens. The first signs, all verify. Processes that serve the same resource need the
             same keys. The default is `[host] state_keys`, else a key in the state directory.
         database: the file of the logins; by default `login.db` in the state directory.
-        store: the plugin that stores the logins in the place of this file, for several machines. The default is `[host]
+        store: the plugin that stores the logins instead of this file, for several machines. The default is `[host]
             state`.
         access_seconds: the lifetime of access tokens.
         login_seconds: the time after which a person must log in again.
         checked_seconds: the maximum time for which an access token is accepted after its login was revoked.
         redirect_schemes: schemes of applications that may receive the result of a login, such as "cursor".
-        client_metadata_documents: False to let clients only register, if this host cannot send requests to the web.
+        client_metadata_documents: False to accept only registered clients, if this host cannot send requests to the
+            web.
     """
 
     resource: str

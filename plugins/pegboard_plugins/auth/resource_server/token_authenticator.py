@@ -82,7 +82,7 @@ class ResourceServerAuthenticator(Authenticator):
         return self._scheme.insufficient(self._config.required_scopes, "The token does not allow enough.")
 
     def known_caller(self, request: Request) -> Caller | None:
-        """Return the caller of a token that was checked recently and allows enough."""
+        """Return the caller of a token that was checked recently and has the required scopes."""
         token = self._scheme.token(request)
         verified = None if isinstance(token, Response) else self._verified.get(self._scheme.digest(token))
         if verified is None or not _is_valid(verified):

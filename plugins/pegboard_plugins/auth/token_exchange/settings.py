@@ -25,7 +25,7 @@ class ExchangeSettings(PluginConfig):
         resource: the URL of the upstream (RFC 8707).
         scopes: scopes that are always requested, in addition to those of the tool.
         authorization_server: the issuer of the upstream's own authorization server. The caller's token is exchanged for
-            an identity assertion (ID-JAG), and this for a token there.
+            an identity assertion (ID-JAG), and the assertion for a token there.
         upstream_client_id: the id of the host at the `authorization_server`.
         upstream_client_secret: the secret of the host there; None for a public client.
     """

@@ -1,8 +1,8 @@
 """The pages of logins by callers from the network.
 
 The browser first logs in at the issuer of the caller's token. This proves that the browser belongs to the caller. Only
-then the browser goes to the provider, and only this browser can end the login. On another page, a caller who has proved
-this ends the own logins.
+then the browser is redirected to the provider, and only this browser can complete the login. On another page, a caller
+who has proved this ends logins.
 """
 
 from __future__ import annotations
@@ -65,10 +65,10 @@ Elsewhere: TypeAlias = Callable[[Request, Iterable[int]], Awaitable[Response | N
 
 
 class _Browser(NamedTuple):
-    """A browser that has opened the link of a login, or the page of the own logins.
+    """A browser that has opened the link of a login, or the page of the caller's logins.
 
     Attributes:
-        flow: the login; None for the page of the own logins.
+        flow: the login; None for the page of the caller's logins.
         secret: the value of its cookie.
         request: the request for the login at the issuer.
         nonce: the value that the ID token must have.
@@ -101,7 +101,7 @@ class CallerPages:
         self._browsers: LatestEntries[str, _Browser] = LatestEntries(MAX_BROWSERS)
         """The browsers that have opened the link of a login, by the state of their request at the issuer."""
         self._visitors: LatestEntries[str, _Browser] = LatestEntries(MAX_BROWSERS)
-        """The browsers that have opened the page of the own logins, which strangers can open."""
+        """The browsers that have opened the page of a caller's logins, which strangers can open."""
         self._requests = IssuerRequests(settings.issuer)
         self._pages: Mapping[tuple[str, str], Page] = {
             ("GET", OPEN): self._open,
@@ -131,7 +131,7 @@ class CallerPages:
         ]
 
     async def _answer(self, request: Request, host: ProtocolContext) -> Response:
-        """Return the page of a login, wherever it was begun."""
+        """Return the page of a login, whichever process began it."""
         page = await self.own(request)
         if page is None and self.elsewhere is not None:
             named = f"{request.headers.get('Cookie') or ''} {COOKIE}{request.query.get('id', '')}"
@@ -197,7 +197,7 @@ class CallerPages:
         return await self._ask_issuer(None)
 
     async def _ask_issuer(self, flow: LoginFlow | None) -> Response:
-        """Send the browser to the issuer, which says to whom it belongs."""
+        """Redirect the browser to the issuer, which identifies its user."""
         try:
             browser = await self._request_identity(flow)
         except LoginFailedError as error:
@@ -259,7 +259,7 @@ class CallerPages:
 
     async def _show_logins(self, secret: str, subject: object) -> Response:
         if not isinstance(subject, str):
-            return message_page(403, "The server that knows you does not name you")
+            return message_page(403, "The login server does not identify you")
         now = monotonic()
         self._owners = {key: owner for key, owner in self._owners.items() if owner[0] > now}
         logins = OwnLogins(self._all, subject)
@@ -325,7 +325,7 @@ class CallerPages:
             return await id_token_claims(requests, server, self._client.client_id, browser.nonce, token)
 
     def _kept(self, flow: LoginFlow | None) -> LatestEntries[str, _Browser]:
-        """Return the browsers that wait for the issuer with a login, or without one."""
+        """Return the browsers that wait for the issuer: those of logins, or those without a login."""
         return self._visitors if flow is None else self._browsers
 
     # --- cookies and states
@@ -340,7 +340,7 @@ class CallerPages:
         )
 
     def _secret(self, request: Request, flow: LoginFlow | None) -> bytes:
-        """Return the cookie of a browser for a login, or for the own logins."""
+        """Return the cookie of a browser for a login, or for the page of the caller's logins."""
         return request_cookies(request).get(self._cookie(flow), "").encode("utf-8", "surrogateescape")
 
     def _with_state(self, state: str) -> LoginFlow | None:
@@ -359,7 +359,7 @@ def _form(request: Request) -> dict[str, str]:
 
 def _outage_page(error: LoginFailedError) -> Response:
     logger.error("a caller cannot be identified: %s", error)
-    return message_page(502, "The server that knows you cannot be reached. Try again later")
+    return message_page(502, "The login server cannot be reached. Try again later")
 
 
 def _redirect(url: str, headers: Mapping[str, str]) -> Response:

@@ -64,7 +64,7 @@ class LoginFlow(LoginPage):
         page: the page of the provider; "" if there is none.
         state: the value that the response must repeat; "" if there is no response.
         segment: the segment after the path of `redirect_uri` at which the response must arrive, with its slash.
-        is_shown: True if the page leads on.
+        is_shown: True if the link redirects to the page of the provider.
         has_agreed: True if the person has agreed to the terms.
         response: the parameters of the authorization response, or the fields of the page.
         again: a second page of the provider, to which the browser must go after its response.
@@ -101,7 +101,7 @@ class LoginFlow(LoginPage):
         return self.terms is not None and not self.has_agreed
 
     async def start(self, state: str, earlier: str, issuer: str) -> str:
-        """Return the redirect URI. After a first response, expect a second one."""
+        """Return the redirect URI. After a first response, expect a second response."""
         if self.response.done():
             self.response = asyncio.get_running_loop().create_future()
         self.state = state
@@ -109,7 +109,7 @@ class LoginFlow(LoginPage):
         return self.redirect_uri + self.segment
 
     async def show(self, url: str) -> None:
-        """Let the link lead to a page of the provider. A second page follows the response to the first."""
+        """Make the link redirect to a page of the provider. A second page follows the response to the first."""
         if self.is_shown:
             self.again.set_result(url)
             self.again = asyncio.get_running_loop().create_future()
@@ -160,7 +160,7 @@ class LoginFlows:
 
     @property
     def number(self) -> int:
-        """The number of this process; 0 without others."""
+        """The number of this process; 0 without other processes."""
         return 0 if self._shared is None else self._shared.bus.number
 
     def owner(self, caller: Caller) -> tuple[str, str] | None:
@@ -222,7 +222,7 @@ class LoginFlows:
     async def begin(
         self, key: TokenKey, title: str, log_in: Callable[[LoginPage], Awaitable[object]], seconds: float
     ) -> LoginFlow:
-        """Return a login at another server that waits, when its page is shown. See `LoginStore.begin`."""
+        """Begin a login at another server, and return it when its page is shown. See `LoginStore.begin`."""
         async with self._starting.setdefault(key, asyncio.Lock()):
             flow = next((waiting for waiting in self._flows.values() if waiting.key == key), None)
             if flow is None:
@@ -381,7 +381,7 @@ def login_flows(config: VaultConfig, open_records: OpenStore | None = None) -> L
 
 
 async def outcome_page(flow: LoginFlow) -> Response:
-    """Return the last page of a login, as soon as its outcome is known, or lead the browser to a second page."""
+    """Return the last page of a login, as soon as its outcome is known, or redirect the browser to a second page."""
     again = flow.again
     await asyncio.wait((flow.done, again), timeout=MAX_PAGE_SECONDS, return_when=asyncio.FIRST_COMPLETED)
     if not flow.done.done():

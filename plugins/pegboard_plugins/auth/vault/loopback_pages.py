@@ -1,6 +1,6 @@
 """The pages of logins on this machine: the link of a login, and the redirect at its end (RFC 8252, section 7.3).
 
-The link sets a cookie and leads to the provider. Only the browser with the cookie can end the login.
+The link sets a cookie and redirects to the provider. Only the browser with the cookie can complete the login.
 """
 
 from __future__ import annotations

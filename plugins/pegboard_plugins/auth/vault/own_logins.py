@@ -44,7 +44,7 @@ class OwnLogins:
         return browser_page(200, "Your logins", f"<h1>Your logins</h1>{note}{forms or '<p>There are none.</p>'}")
 
     async def end(self, name: str) -> str:
-        """Revoke and forget a login, with the consent of the caller to its use. Return the outcome for the caller."""
+        """Revoke and forget a login, and the caller's consent to its use. Return the outcome for the caller."""
         is_revoked = True
         if name in await self._providers():
             is_revoked = await self._end_at_provider(TokenKey(*self._owner, name))

@@ -165,7 +165,7 @@ class VaultConfig(PluginConfig):
         callers: the login of callers from the network; without it they receive neither tokens nor links.
         wait_seconds: the time for which a call waits for a login. Then the client must repeat the call.
         keyring: True to keep the key in the keyring of the operating system, with the library `keyring`.
-        store: the plugin that stores tokens, in the place of a file, for several machines. The default is `[host]
+        store: the plugin that stores tokens instead of a file, for several machines. The default is `[host]
             state`.
         state_keys: the keys that encrypt tokens in this store. The default is `[host] state_keys`.
     """

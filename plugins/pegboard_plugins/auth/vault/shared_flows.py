@@ -1,4 +1,7 @@
-"""Logins that wait in several processes: each process knows those of the others, and leads their pages to them."""
+"""Logins that wait in several processes.
+
+Each process knows the logins of the others, and fetches their pages from them.
+"""
 
 from __future__ import annotations
 
@@ -140,6 +143,6 @@ class SharedFlows:
         return [page.status, page.body.decode("latin-1"), page.content_type, dict(page.headers)]
 
     def close(self) -> None:
-        """Hear no more of other processes."""
+        """Stop listening to other processes."""
         for end in self._ends:
             end()

@@ -18,8 +18,9 @@ _ONLY_OPERATOR = (
 
 
 class VaultSource(TokenSource):
-    """Supplies the tokens of the operator and of known callers. A call without one starts a login and
-    fails with its link.
+    """Supplies the tokens of the operator and of known callers.
+
+    A call without a token starts a login and fails with its link.
 
     Args:
         flows: the logins.
