@@ -8,7 +8,7 @@ from typing import Any, NoReturn
 
 
 def missing_names(module: str, **homes: str) -> Callable[[str], Any]:
-    """Return the `__getattr__` of a module. Its ImportError names what a server with the import can do.
+    """Return the `__getattr__` of a module. Its ImportError names the replacement of the import.
 
     Args:
         module: the module.
@@ -48,7 +48,7 @@ def check_options(options: Mapping[str, Any], elsewhere: Mapping[str, str], with
 
 
 class Elsewhere:
-    """A method that pegboard does not have. Its AttributeError names what to use instead."""
+    """A method that pegboard does not have. Its AttributeError names the replacement."""
 
     def __init__(self, advice: str) -> None:
         self._advice = advice

@@ -25,12 +25,14 @@ logger = logging.getLogger("pegboard")
 
 
 class BusRequests:
-    """The requests of one topic. They concern what one process keeps. Its ids may name the process.
+    """The requests of one topic. They concern data that only one process keeps.
+
+    The ids of the data may name the process.
 
     Args:
         bus: the bus of the plugin.
         topic: the topic.
-        answer: returns the response to a request of another process. Both are JSON values; None is no response.
+        answer: returns the response to a request of another process. Both are JSON values; None means no response.
     """
 
     def __init__(self, bus: Bus, topic: str, answer: Callable[[Any], Awaitable[Any]]) -> None:
@@ -80,7 +82,7 @@ class BusRequests:
             del self._waiting[key], self._silent[key]
 
     def close(self) -> None:
-        """Answer no more requests, and end those that wait with an error: the other process may live."""
+        """Answer no more requests. Requests that wait end with an error, because the other process may be alive."""
         self._end()
         for answering in self._answering.values():
             answering.cancel()

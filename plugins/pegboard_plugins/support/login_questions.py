@@ -41,7 +41,7 @@ class PendingLogin(NamedTuple):
 class LoginQuestions(Middleware):
     """Middleware that asks the user to log in (URL elicitation) if a token source of its plugin requires a login.
 
-    A client without URL elicitation receives the source's error, which has the link.
+    A client without URL elicitation receives the source's error, which contains the link.
 
     Args:
         find: a function that returns the login for the `authorization_id` of an error, or None if it is not a login of

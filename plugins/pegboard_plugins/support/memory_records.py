@@ -52,7 +52,7 @@ class MemoryRecordStore(RecordStore):
         return [record for record in self._records.values() if record.id.startswith(f"{kind}/")]
 
     async def orphans(self, kind: str) -> Sequence[Record]:
-        """Return the records of a kind that name another process: no other process reaches this memory."""
+        """Return the records of a kind that name another process, which has ended: no other process has this memory."""
         return [record for record in await self.find(kind) if record.process not in {"", self.process}]
 
     async def expire(self) -> None:

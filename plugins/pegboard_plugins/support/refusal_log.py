@@ -21,7 +21,7 @@ MAX_FACT_CHARACTERS = 200
 
 
 class RefusalLog:
-    """Logs a limited number of refusals of each kind per minute. The next line has the number of omitted refusals.
+    """Logs a limited number of refusals of each kind per minute. The next line states the number of omitted refusals.
 
     Each refusal is one line of printable ASCII, with the level warning or lower. The attribute `audit` of the log
     record has the same facts.

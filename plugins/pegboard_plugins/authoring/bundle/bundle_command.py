@@ -60,7 +60,7 @@ def manifest(
 def server_members(
     arguments: Sequence[str], toolkits: Sequence[str], secrets: Sequence[RequestedSecret]
 ) -> dict[str, Any]:
-    """Return how a client starts the server, and what it asks the user for: secrets of tools, and a folder.
+    """Return the command of the server, and the values that the client asks the user for: secrets and a folder.
 
     The interpreter reads neither its environment nor the packages of the machine (`-I -S`).
 

@@ -178,7 +178,7 @@ def _print_change(client: McpClient, opened: EntryFile, report: dict[str, Any], 
 
 
 def _say_readable(path: Path, entry: ServerEntry, options: Namespace) -> None:
-    """Say that other users can read a file that has secrets of the command line."""
+    """Warn that other users can read a file that has secrets of the command line."""
     has_secrets = options.env or options.header or set("@?") & set(entry.url)
     if has_secrets and path.exists() and is_readable_by_others(path):
         say(f"other users can read {path}, which has the values that you gave: run chmod 600 {path}")

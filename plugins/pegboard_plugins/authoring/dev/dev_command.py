@@ -116,7 +116,10 @@ class LoopThread:
         return LoopTask(coroutine, self._loop)
 
     def run(self, coroutine: Coroutine[Any, Any, T]) -> T:
-        """Run a coroutine and return its result. Ctrl-C cancels it, and is raised after its end."""
+        """Run a coroutine and return its result.
+
+        Ctrl-C cancels the coroutine, and raises `KeyboardInterrupt` after its end.
+        """
         task = self.start(coroutine)
         try:
             return task.result()
@@ -136,7 +139,7 @@ Complete = Callable[[list[str], str], list[str]]
 class PromptLine:
     """Reads lines. Messages that arrive while the user types are printed above the prompt.
 
-    The history of lines ends with the command, because arguments may contain secrets.
+    The history of lines is not saved, because arguments may contain secrets.
 
     Args:
         complete: returns completions.

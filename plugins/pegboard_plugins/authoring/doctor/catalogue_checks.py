@@ -157,7 +157,7 @@ def _lacks_items(schema: Mapping[str, Any]) -> bool:
 
 
 def _subschemas(schema: Any, way: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...], Mapping[str, Any]]]:
-    """Yield each schema in a schema, with the names of the properties on the way to it."""
+    """Yield each schema in a schema, with the names of the properties on its path."""
     if not isinstance(schema, Mapping):
         return
     yield way, schema

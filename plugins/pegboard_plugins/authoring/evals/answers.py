@@ -1,4 +1,4 @@
-"""The answers of models: asked side by side, stored one a line, and read again."""
+"""The answers of models: requested concurrently, stored one per line, and read again."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class Job(NamedTuple):
 
     @property
     def key(self) -> Key:
-        """The place of the answer."""
+        """The key of the run's answer."""
         return str(self.model), self.suite, self.case.name, self.run
 
     @property
@@ -55,7 +55,7 @@ class Answer(NamedTuple):
 
 
 def read_answers(file: Path) -> dict[Key, Answer]:
-    """Return the answers in a file. Of several for one place, the last counts.
+    """Return the answers in a file. If a run has several answers, the last one counts.
 
     Raises:
         MCPError: a line is invalid.
@@ -82,7 +82,7 @@ async def ask_models(
         jobs: the requests.
         known: answers of an earlier run. Those to the same request are kept.
         file: the file that gets the new answers; None for none.
-        limits: `concurrency`, the number of requests at a time; `rate`, that in a minute; `seed`.
+        limits: `concurrency`, the number of concurrent requests; `rate`, the number per minute; `seed`.
     """
     kept = {job.key: known[job.key] for job in jobs if job.key in known and known[job.key].digest == job.digest}
     new = [job for job in jobs if job.key not in kept]

@@ -48,7 +48,7 @@ class Model(NamedTuple):
 
 
 class Pace:
-    """Delays requests: at a rate, and after an answer that asks for it.
+    """Delays requests: at a rate, and after a response that requests a delay.
 
     Args:
         rate: the greatest number of requests in a minute; 0 for no limit.
@@ -66,7 +66,7 @@ class Pace:
         await asyncio.sleep(start - now)
 
     def delay(self, seconds: float) -> None:
-        """Send no further request for a time."""
+        """Delay the next requests."""
         self._next = max(self._next, asyncio.get_running_loop().time() + min(seconds, MAX_WAIT_SECONDS))
 
 
@@ -99,7 +99,7 @@ async def ask_model(
 
 
 class _BusyError(ClientError):
-    """The address answers that a later attempt may work."""
+    """The response says that a later attempt may succeed."""
 
 
 async def _answer(session: ClientSession, pace: Pace, model: Model, body: Mapping[str, Any]) -> Any:

@@ -158,7 +158,7 @@ def _writable(stores: list[SecretStore], name: str | None) -> WritableSecretStor
     if not chosen:
         names = ", ".join(store.name for store in writable) or "none"
         problem = f"the store {name} cannot be changed, or is not enabled" if name else "no store can be changed"
-        raise SecretError(f"{problem}: stores that can be changed: {names}; [host] secret_stores enables stores")
+        raise SecretError(f"{problem}; stores that can be changed: {names}; [host] secret_stores enables stores")
     return chosen[0]
 
 

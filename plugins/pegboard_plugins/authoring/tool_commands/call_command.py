@@ -99,7 +99,7 @@ def _served(command: CommandContext, host: Host) -> Any:
 
 
 def _object_forms(arguments: Iterable[str], served: Any) -> list[str]:
-    """Return how to write arguments such as `order.amount` of a tool that has a parameter `order`."""
+    """Return the correct form of arguments such as `order.amount`, for a tool with a parameter `order`."""
     parameters = served.tool.input_schema.get("properties", {}) if served else {}
     members: dict[str, dict[str, None]] = {}
     for key in arguments:

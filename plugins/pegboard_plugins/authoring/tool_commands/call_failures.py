@@ -51,7 +51,7 @@ class CallLog(logging.Filter):
         return False
 
     def release(self, *, is_told: bool) -> list[logging.LogRecord]:
-        """End holding records. Return the records if the failure tells them. Log them otherwise."""
+        """Stop holding records. Return the records if the failure shows them, otherwise log them."""
         logger.removeFilter(self)
         if is_told:
             return self._held
@@ -72,7 +72,7 @@ def print_failure(
     missing: Mapping[str, str],
     forms: Iterable[str],
 ) -> None:
-    """Print the error of a call. Print what the log has of an error that is masked for callers, too.
+    """Print the error of a call. For an error that is masked for callers, also print its log records.
 
     Args:
         outcome: the failure.

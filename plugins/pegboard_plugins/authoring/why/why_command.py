@@ -114,7 +114,7 @@ def _absent_stories(host: Host, details: Sequence[Mapping[str, Any]], name: str)
 
 
 def _later_stories(command: CommandContext, name: str) -> Sequence[str]:
-    """Let plugins add their tools, and return what the running host and features know about a name then."""
+    """Let plugins add their tools. Return what the running host and features then know about a name."""
     later = _adding_later(command.host)
     if not later or any(problem.fatal for problem in command.host.problems):
         return ()

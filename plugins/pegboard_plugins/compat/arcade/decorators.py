@@ -36,7 +36,7 @@ class ArcadeToolOptions(TypedDict, total=False):
         adapters: error adapters, asked before all others.
         metadata: the services that the tool uses, and its effects.
         ui: the interface that shows its results.
-        execution: the support of tasks. The tool runs as a task of clients that have tasks.
+        execution: the support of tasks. The tool runs as a task if the client supports tasks.
         meta: the tool's `_meta`.
     """
 

@@ -1,4 +1,4 @@
-"""The names of `arcade_mcp_server.middleware`: write a plugin. Their ImportError says so."""
+"""The names of `arcade_mcp_server.middleware`, which a plugin replaces. Their ImportError says so."""
 
 from pegboard_plugins.compat.missing import missing_names
 

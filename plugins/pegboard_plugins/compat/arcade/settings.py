@@ -23,7 +23,7 @@ class ServerSettings:
 
 @dataclass
 class MCPSettings:
-    """The settings of a server. `hostconfig.toml` has the others."""
+    """The settings of a server. `hostconfig.toml` contains the others."""
 
     server: ServerSettings = field(default_factory=ServerSettings)
 

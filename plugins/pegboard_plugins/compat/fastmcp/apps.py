@@ -33,7 +33,7 @@ class ResourcePermissions(Object):
 
 
 class AppConfig(Object):
-    """The interface of a tool (`resource_uri`, `visibility`), or the rules of a resource that is one."""
+    """The interface of a tool (`resource_uri`, `visibility`), or the rules of a resource that is an interface."""
 
     resource_uri: str | None = None
     visibility: list[str] | None = None

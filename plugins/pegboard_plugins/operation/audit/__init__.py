@@ -66,8 +66,8 @@ class AuditConfig(PluginConfig):
 
     Attributes:
         file: the file to append lines to, relative to the configuration's folder.
-        key: the key of the digests, at least 32 characters; by default one in the state directory. Hosts with the same
-            key produce comparable digests.
+        key: the key of the digests, at least 32 characters; by default a key in the state directory. Hosts with the
+            same key produce comparable digests.
         required: refuse calls while the file cannot be written. Otherwise a warning is logged.
         sync: write each line to disk (fsync) before the response is sent.
     """

@@ -27,7 +27,7 @@ class CacheConfig(PluginConfig):
     Attributes:
         ttl_seconds: how long a result is used.
         tools: names or globs of tools on the wire. Only tools that declare read_only and idempotent are cached.
-        max_results: the maximum number of results. The result that was unused for the longest time is dropped first.
+        max_results: the maximum number of results. The least recently used result is dropped first.
         max_bytes: the maximum size of all results and their arguments in memory, estimated.
         max_result_bytes: the maximum size of one result and its arguments. Larger results are not cached.
     """
@@ -103,7 +103,7 @@ class ResultCache(Middleware):
                 yield f"tools: no tool matches {pattern!r}"
 
     def wants(self, call: Call) -> bool:
-        """Return True for the first round of a client's call of a cacheable tool, if the caller is distinct."""
+        """Return True for the first round of a client's call of a cacheable tool, if the caller is identifiable."""
         name = call.params.get("name")
         if not isinstance(name, str) or name not in self._tools:
             return False

@@ -1,7 +1,7 @@
 """Results that exceed their size limit: the client receives the beginning, and a link to the whole result.
 
 The results are kept in the memory of this process for a limited time. Only the caller of the tool can read them, in the
-same session. Another process that shares the state asks this one for them.
+same session. Other processes that share the state request them from this process.
 """
 
 from __future__ import annotations
@@ -37,9 +37,10 @@ class LargeResultsConfig(PluginConfig):
         preview_bytes: the size of the beginning that is sent at once, within the limit of the result.
         keep_seconds: the time for which a result can be read.
         max_result_bytes: the maximum size of a kept result. A larger result is an error.
-        max_results: the maximum number of kept results. Beyond it, the caller with the most loses its oldest.
-        max_total_bytes: the maximum size of all kept results. Beyond it, the caller with the most bytes loses its
-            oldest.
+        max_results: the maximum number of kept results. Above it, the oldest result of the caller with the most results
+            is dropped.
+        max_total_bytes: the maximum size of all kept results. Above it, the oldest result of the caller with the most
+            bytes is dropped.
     """
 
     preview_bytes: int = Field(4096, ge=0)
@@ -65,7 +66,7 @@ class LargeResultsPlugin(Plugin):
     @hookimpl
     @asynccontextmanager
     async def lifespan(self, context: PluginContext) -> AsyncIterator[None]:
-        """Answer other processes until the end."""
+        """Answer other processes until the host stops."""
         self._processes = BusRequests(context.bus, context.name, self._read_for_another)
         self._kept.new_id = self._processes.new_id
         try:
@@ -84,12 +85,12 @@ class LargeResultsPlugin(Plugin):
         kept = self._kept.get(id, owner)
         result = await self._processes.ask(number_in(id), [id, owner]) if kept is None else kept.result
         if result is None:
-            raise NotFoundError("The result is kept no longer. Call the tool again.")
+            raise NotFoundError("The result is no longer kept. Call the tool again.")
         text, _, mime_type = result
         return ResourceContents(URI + id, text, mime_type)
 
     async def _read_for_another(self, request: Any) -> WholeResult | None:
-        """Return a result of this process for a caller of another one."""
+        """Return a result of this process for a caller of another process."""
         key, (caller, scopes, session_id, peer) = request
         owner = Owner(Caller(*caller)._replace(scopes=frozenset()), frozenset(scopes), session_id, peer)
         kept = self._kept.get(key, owner)

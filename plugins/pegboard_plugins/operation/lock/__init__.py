@@ -1,4 +1,4 @@
-"""The catalogue lock: the host serves only definitions that `pegboard.lock` has. Docs: `docs/lock.md`."""
+"""The catalogue lock: the host serves only definitions that `pegboard.lock` contains. Docs: `docs/lock.md`."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ class LockPlugin(Plugin):
 
     @hookimpl
     def register_middleware(self, context: PluginContext) -> Iterable[Middleware]:
-        """Return the warning about items that are in the lock only, and the imports before first calls."""
+        """Return the warning about items that are only in the lock, and the imports before first calls."""
         return [*self._checks(context), *self._lazy_start(context)]
 
 
@@ -97,7 +97,7 @@ def _path(context: PluginContext) -> Path:
 
 
 class LockCheck(Middleware, DefinitionCheck):
-    """Rejects definitions that differ from a lock, and warns about items that are in the lock only.
+    """Rejects definitions that differ from a lock, and warns about items that are only in the lock.
 
     Args:
         lock: the lock.

@@ -128,7 +128,7 @@ def _unavailable_owners(options: Namespace, missing: set[str], unlocked: set[str
     """Return the owners whose items are unavailable as differences.
 
     Args:
-        options: the options. An update keeps locked definitions. A check has nothing to compare with without them.
+        options: the options. An update keeps locked definitions. Without them, a check has nothing to compare.
         missing: the owners whose items are unavailable.
         unlocked: those of them without definitions in the lock.
     """

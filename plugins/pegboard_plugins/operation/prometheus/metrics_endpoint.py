@@ -229,7 +229,7 @@ class MetricsEndpoint(Authenticator):
         self._registry.register(self.collector)
 
     async def listen_when_free(self) -> Callable[[], None]:
-        """Serve the metrics when the port is free: a worker may take the place of another one that still ends."""
+        """Serve the metrics when the port is free: a worker may replace another worker that has not ended yet."""
         while True:
             try:
                 return self.listen()

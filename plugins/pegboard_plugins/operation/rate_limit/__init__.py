@@ -52,8 +52,8 @@ class RateLimitConfig(PluginConfig):
             limit by default. `burst` is 1 by default.
         local: limit the operator too, and callers without a token from loopback addresses, such as clients behind a
             proxy on this machine that hides their addresses.
-        store: the plugin with whose store processes share the limits; None for limits of each process. The default is
-            `[host] state`.
+        store: the plugin whose store holds limits that processes share; None for separate limits in each process. The
+            default is `[host] state`.
     """
 
     calls_per_minute: float = Field(6000, gt=0)
@@ -78,7 +78,7 @@ class Rate(NamedTuple):
     burst: int
 
     def latest(self, now: float) -> float:
-        """Return the time at which an empty bucket is full. A later one is from a clock that was ahead."""
+        """Return the time at which an empty bucket is full. A later time is from a clock that was ahead."""
         return now + self.burst * self.interval
 
 

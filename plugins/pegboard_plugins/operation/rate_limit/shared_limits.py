@@ -32,7 +32,7 @@ class Portion(NamedTuple):
 
     Attributes:
         left: their number.
-        until: the time at which the bucket would be full again without them. They then belong to nobody.
+        until: the time at which the bucket would be full again without them. They then expire.
         interval: the average seconds between two calls.
     """
 

@@ -25,7 +25,10 @@ if TYPE_CHECKING:
 
 
 class RedisPlugin(Plugin):
-    """Offers stores and a bus, which `[host] state = "redis"` selects. Nothing connects before the host serves."""
+    """Offers stores and a bus, which `[host] state = "redis"` selects.
+
+    No connection is opened before the host serves.
+    """
 
     Config = RedisConfig
 

@@ -25,7 +25,7 @@ logger = logging.getLogger("pegboard.redis")
 
 
 def client_of(config: RedisConfig, limit: float | None) -> Redis:
-    """Return a client of the server whose answers are waited for at most `limit` seconds; None for no limit."""
+    """Return a client that waits at most `limit` seconds for a response of the server; None for no limit."""
     tls: dict[str, Any] = {"ssl_ca_certs": str(config.ca_file)} if config.ca_file is not None else {}
     return Redis.from_url(
         config.url,
@@ -40,7 +40,7 @@ def client_of(config: RedisConfig, limit: float | None) -> Redis:
 
 
 class Connection:
-    """Sends commands. Those that wait at the same time are one round trip, in the order of the calls.
+    """Sends commands. Commands that wait at the same time share one round trip, in the order of the calls.
 
     Attributes:
         problem: the reason why the last command failed; "" if it succeeded.

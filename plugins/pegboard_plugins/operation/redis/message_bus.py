@@ -1,4 +1,4 @@
-"""The bus in Redis: a capped stream for all processes, an inbox for each, and a key that says that a process lives."""
+"""The bus in Redis: a capped stream for all processes, an inbox for each, and a key while a process is alive."""
 
 from __future__ import annotations
 
@@ -92,19 +92,19 @@ class RedisBus(Bus):
         return self._connection.problem
 
     async def open(self) -> None:
-        """Take a number, and read and renew from now on."""
+        """Take a number, and begin to read messages and to renew the key."""
         await self._begin()
         self._tasks = [asyncio.create_task(self._read()), asyncio.create_task(self._renew())]
 
     async def close(self) -> None:
-        """Tell that this process has ended."""
+        """Announce that this process has ended."""
         for task in reversed(self._tasks):  # the renewal may begin another reader
             await _end(task)
         with suppress(ConnectionError):
             await self._connection.run("DEL", f"{self._life}{self._number}", self._inbox(self._number))
 
     async def send(self, topic: str, body: bytes, to: int | None = None) -> bool:
-        """Add a message to the stream of all, or to the inbox of a process that lives."""
+        """Add a message to the stream of all, or to the inbox of a process that is alive."""
         if to == self._number:
             return await super().send(topic, body, to)
         message = (KEPT_MESSAGES, topic, body, self._number)
@@ -137,7 +137,9 @@ class RedisBus(Bus):
                 is_kept, *ended = await asyncio.gather(*[self._connection.run(*command) for command in commands])
                 if not is_kept:
                     await self._begin()
-                    logger.warning("this process counted as ended, and goes on as process %d", self._number)
+                    logger.warning(
+                        "other processes assumed the end of this process; it continues as process %d", self._number
+                    )
                     await self._read_anew()
                 elif was_away:
                     logger.info("Redis is back")
@@ -151,7 +153,7 @@ class RedisBus(Bus):
                 seconds = RETRY_SECONDS
 
     async def _read_anew(self) -> None:
-        """Read by another connection: the present one may wait for a server that has gone."""
+        """Read by a new connection: the current one may wait for a server that is gone."""
         await _end(self._tasks[0])
         self._tasks[0] = asyncio.create_task(self._read(is_first=False))
 

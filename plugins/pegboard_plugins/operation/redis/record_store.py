@@ -57,7 +57,7 @@ return redis.call('DEL', KEYS[1])
 
 
 class RedisRecords(RecordStore):
-    """The records of all processes with one prefix. The bus knows which processes live.
+    """The records of all processes with one prefix. The bus knows which processes are alive.
 
     Args:
         connection: the connection.
@@ -109,7 +109,7 @@ class RedisRecords(RecordStore):
         return [record for record in records if record is not None]
 
     async def orphans(self, kind: str) -> Sequence[Record]:
-        """Return the records of a kind whose process has no key that says that it lives."""
+        """Return the records of a kind whose process has ended: it has no key."""
         records = [record for record in await self.find(kind) if record.process not in ("", self.process)]
         processes = list({record.process for record in records})
         lives = dict(zip(processes, await asyncio.gather(*map(self._bus.lives, processes)), strict=True))

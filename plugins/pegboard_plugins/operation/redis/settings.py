@@ -17,7 +17,7 @@ class RedisConfig(PluginConfig):
         user: the user name.
         password: the password; write `{ env = "NAME" }`.
         ca_file: the certificate authorities for the certificate of the server; those of the system by default.
-        prefix: the beginning of all keys. Installations that share a server need different ones.
+        prefix: the beginning of all keys. Installations that share a server need different prefixes.
         idle_seconds: how long a session without requests is kept.
         max_sessions: the largest number of sessions.
     """

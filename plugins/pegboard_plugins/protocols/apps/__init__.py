@@ -68,7 +68,7 @@ class InterfaceReads(Middleware):
         self._answering: Callable[[str], Sequence[str]] = lambda uri: ()
 
     def assembled(self, inventory: Inventory) -> Iterable[str]:
-        """Keep which resource or template answers a URI."""
+        """Store which resource or template answers a URI."""
         self._answering = inventory.answering
         return ()
 

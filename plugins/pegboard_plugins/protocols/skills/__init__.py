@@ -188,7 +188,7 @@ class SkillsPlugin(Plugin):
         )
 
     def _read(self, uri: str, path: str) -> ResourceResult | None:
-        """Return a file whose bytes have the digest of its entry, or None. If the file has changed, read all again."""
+        """Return a file whose bytes have the digest of its entry, or None. If it has changed, read all skills again."""
         for is_repeated in (False, True):
             skill = self._skills.get(uri)
             file = None if skill is None else skill.files.get(path)
@@ -232,7 +232,7 @@ class SkillsPlugin(Plugin):
     async def _visible(self, call: Call) -> tuple[list[Skill], dict[str, Any]]:
         """Read the skills, if the call does not continue a list. Return those that its caller can use, by URI.
 
-        The second value is the caching members of results with them.
+        Also return the caching members of their results.
         """
         if not call.params.get("cursor"):
             if self._reading is None or self._reading.done():
@@ -243,7 +243,7 @@ class SkillsPlugin(Plugin):
         return [skill for uri, skill in sorted(self._skills.items()) if uri in listed], caching
 
     async def _listed(self, call: Call) -> tuple[set[str], bool]:
-        """Return the URIs of the resources that a caller can use, and True if other callers may see others."""
+        """Return the URIs of the resources that a caller can use, and True if they may differ for other callers."""
         listed: set[str] = set()
         params: dict[str, Any] = {}
         while True:
@@ -321,7 +321,7 @@ def _encoded(last: str, of: str) -> str:
 
 
 def _decoded(cursor: object, of: str) -> str:
-    """Return the last URI of the page before; "" for the first page."""
+    """Return the last URI of the previous page; "" for the first page."""
     if cursor is None or cursor == "":
         return ""
     try:

@@ -104,7 +104,7 @@ class SkillReader:
         self._cache.clear()
 
     def read(self, folders: Sequence[ContentFolder]) -> dict[str, Skill]:
-        """Return the skills of folders by their URIs. Of two skills with one URI, the first is served."""
+        """Return the skills of folders by their URIs. Of two skills with the same URI, the first is served."""
         self.problems.clear()
         skills: dict[str, Skill] = {}
         for folder in folders:

@@ -37,9 +37,9 @@ class WorkerConfig(PluginConfig):
     ] = None
     path: str = "/worker"
     auth_disabled: Annotated[bool, WidensAccess("admits callers without a token")] = False
-    auth_disabled_anywhere: Annotated[bool, WidensAccess("admits them from other machines")] = False
+    auth_disabled_anywhere: Annotated[bool, WidensAccess("admits callers without a token from other machines")] = False
     leeway_seconds: float = Field(0, ge=0, le=300)
-    require_exp: Annotated[bool, WidensAccess("accepts tokens without an end")] = True
+    require_exp: Annotated[bool, WidensAccess("accepts tokens without an expiry")] = True
     weak_secrets_anywhere: Annotated[bool, WidensAccess("accepts weak secrets from other machines")] = False
     unknown_tool: Literal["not_found", "internal_error"] = "not_found"
     check_requirements: bool = True

@@ -76,7 +76,7 @@ def show_item(command: CommandContext) -> int:
 def call_item(command: CommandContext) -> int:
     """Call a tool, get a prompt, or read a resource, and print the result.
 
-    A task goes on after the command, so without an address it is one of the running server of the configuration.
+    A task continues after the command, so without an address, the running server of the configuration has the task.
     """
     options = command.options
     arguments = parse_arguments(options.arguments)

@@ -242,7 +242,7 @@ class CallerLogin:
         from pegboard_client import LoginFailedError
 
         if not self._own.asks_person:
-            raise LoginFailedError("the operator has no page for keys.")
+            raise LoginFailedError("a key is pasted on a page of the vault, which the operator does not have.")
         page.terms = self._terms("", ())._replace(key=name)
         await self._show(page, "")
         key = (await page.receive()).get("key", "").strip()

@@ -52,7 +52,7 @@ class CallerLogins:
         self.store: LoginStore | None = None
 
     def key(self, caller: Caller, client: CallingClient, user_id: str | None = None) -> ConnectionKey:
-        """Return the key of a caller's connection. Each program has its own one if tokens of programs differ."""
+        """Return the key of a caller's connection. Each program has its own connection if tokens of programs differ."""
         return ConnectionKey(self.user(caller, user_id), encode(self._rules.capabilities(client.capabilities)))
 
     def user(self, caller: Caller, user_id: str | None = None) -> UserKey:
@@ -81,13 +81,13 @@ class CallerLogins:
         return CallerLogin(self._name, self._config, self.store, own, key.user.program, self._seconds, renew)
 
     async def note(self, key: ConnectionKey, user: UserLink, *, needed: bool) -> None:
-        """Note if the server has refused a connection because its caller must log in."""
+        """Record whether the server has refused a connection because its caller must log in."""
         user.needs_login = needed and user.login is not None
         if user.needs_login:
             await self._items.begin(key)
 
     def holders(self, caller: Caller) -> Sequence[Hashable]:
-        """Return the keys of the lists that a caller sees: of the own connections, or else the accepted lists."""
+        """Return the keys of the lists that a caller sees: of the caller's connections, or else the accepted lists."""
         own = self.users.keys_of(self.user(caller))
         return own if not self._log_in or any(map(self._items.lists_any, own)) else (ACCEPTED,)
 

@@ -42,7 +42,7 @@ def oauth(
         config: the settings.
         store: keeps the login.
         open_page: shows the page on which the operator logs in; None for no login.
-        redirect: receives the end of the login.
+        redirect: receives the response of the login.
         scopes: more scopes to request.
         announce, registrations: see `OAuth`.
     """
@@ -186,7 +186,7 @@ async def description(auth: OAuth, config: ServerConfig, account: str) -> dict[s
 
 
 async def caller_logins(config: ServerConfig, store: LoginStore | None) -> list[tuple[str, LoginStore]]:
-    """Return the callers with a login or a key at a server, and what keeps it."""
+    """Return the callers with a login or a key at a server, and the stores that keep them."""
     from pegboard_client import canonical
 
     callers = [] if store is None else await store.owners(canonical(config.url or ""))

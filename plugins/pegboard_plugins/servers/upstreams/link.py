@@ -368,10 +368,10 @@ class Link:
             self._wake.clear()
 
     async def _read_changed(self, client: Client, failures: int) -> int:
-        """Read the changed lists. Return the number of failures in a row: running calls survive some.
+        """Read the changed lists. Return the number of consecutive failures: running calls survive some.
 
         Raises:
-            MCPError: the lists could not be read, and not the times before.
+            MCPError: the lists could not be read several times.
         """
         kinds, self._changed = self._changed, set()
         try:

@@ -2,8 +2,8 @@
 
 A session server keeps its request open while it asks. A client of 2026-07-28 receives the question as the result of its
 call, and sends the answer with another request. Until then, the call to the server waits in
-this process. An answer that reaches another process is sent on to this one. The time and the number of waiting calls
-are limited.
+this process. An answer that reaches another process is forwarded to this process. The time and the number of waiting
+calls are limited.
 """
 
 from __future__ import annotations
@@ -163,7 +163,7 @@ class ParkedCalls:
         return Parked(*response["parked"]) if "parked" in response else response["result"]
 
     async def _resume_for_another(self, request: Any) -> dict[str, Any]:
-        """Continue a request of this process for another one. Its progress does not reach the client."""
+        """Continue a request of this process for another process. Its progress does not reach the client."""
         key, answers, (caller, *rest) = request
         user = UserKey(Caller(*caller)._replace(scopes=frozenset()), *rest)
         try:

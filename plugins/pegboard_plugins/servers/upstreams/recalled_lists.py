@@ -1,4 +1,4 @@
-"""The lists of a server before a connection confirms them: the remembered ones, or those that the operator accepted."""
+"""The lists of a server before a connection confirms them: remembered lists, or those that the operator accepted."""
 
 from __future__ import annotations
 

@@ -98,7 +98,7 @@ class ResourceUpdates:
             closed.cancel()
 
     async def _subscribe(self, client: Client, uris: Sequence[str]) -> set[str]:
-        """Subscribe to resources with one request if possible. Return all but those for which to try again."""
+        """Subscribe to resources with one request if possible. Return the resources, except those to try again."""
         if not uris:
             return set()
         try:

@@ -56,8 +56,8 @@ class ServerConfig(PluginConfig):
         command: the program of a server that speaks MCP on its standard input and output: a name on PATH, or a path. A
             relative path with a separator is relative to the configuration file.
         args: the arguments of the program. Other users of the machine can see them: set secrets in `env`.
-        env: environment variables of the program; `{ env = "NAME" }` takes a value from a variable. It gets only these,
-            and those that programs need to run, such as PATH and HOME.
+        env: environment variables of the program; `{ env = "NAME" }` takes a value from a variable. The program gets
+            only these, and those that programs need to run, such as PATH and HOME.
         cwd: the working directory of the program; by default that of the configuration file.
         headers: headers of each HTTP request, such as `{ Authorization = { env = "NAME" } }`. With `identity = "user"`,
             `{ user_secret = "NAME" }` is a key that each caller pastes on a page of the vault.
@@ -78,7 +78,7 @@ class ServerConfig(PluginConfig):
             include `http://127.0.0.1/callback`.
         scopes: scopes that a login requests, in place of those that the server suggests.
         shared: True to use the operator's login for the calls of all callers. Otherwise only the operator can use it.
-        max_users: the maximum number of open connections of callers. An idle one is closed for another caller.
+        max_users: the maximum number of open connections of callers. An idle connection is closed for another caller.
         idle_seconds: the time without calls after which a connection is closed, and its program ended, until the next
             call; 0 for never. The default is 0, and 600 with `identity = "user"`. Subscriptions and calls that wait for
             answers keep a program running.
@@ -272,7 +272,7 @@ class ServerConfig(PluginConfig):
 
     @property
     def callers_log_in(self) -> bool:
-        """True if each caller uses a login or a key of the own, if the server requires one."""
+        """True if each caller uses an own login or key, if the server requires one."""
         return self.user_key is not None or (self.identity == "user" and self.auth is None and self._may_log_in)
 
     @property

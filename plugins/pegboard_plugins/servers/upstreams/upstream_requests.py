@@ -59,7 +59,7 @@ class UpstreamRequests(Middleware):
         self._on_serving = on_serving
 
     def assembled(self, inventory: Inventory) -> Iterable[str]:
-        """Keep the inventory, and note that the host serves from now on."""
+        """Store the inventory, and report that the host serves."""
         self._inventory = inventory
         self._on_serving()
         return ()
@@ -98,7 +98,10 @@ class UpstreamRequests(Middleware):
         return await call_next(call)
 
     async def _settle(self, call: Call, servers: Sequence[UpstreamServer], seconds: float) -> bool:
-        """Wait until each of these servers has connected or failed, or the time is up. Return True if any has."""
+        """Wait until each of these servers has connected or failed, or the time is up.
+
+        Return True if any of them has.
+        """
         waiting = [server for server in servers if not server.is_settled(call, seconds)]
         if not waiting:
             return False

@@ -185,7 +185,7 @@ class UserLinks:
             self._timer = asyncio.get_running_loop().call_later(self._idle_seconds / 2, self._close_idle)
 
     def _close_idle(self) -> None:
-        """Close idle connections, and examine the others later."""
+        """Close idle connections, and check the others later."""
         self._timer = None
         oldest = monotonic() - self._idle_seconds
         for user in self._links.values():

@@ -50,7 +50,7 @@ class ArcadePlugin(Plugin):
     @hookimpl
     @asynccontextmanager
     async def lifespan(self) -> AsyncIterator[None]:
-        """Name the toolkits whose imports made the start slow."""
+        """Log the toolkits whose imports made the start slow."""
         if sum(self.import_seconds.values()) >= SLOW_SECONDS:
             slowest = sorted(self.import_seconds.items(), key=lambda pair: -pair[1])
             logger.warning(

@@ -41,7 +41,7 @@ FACTS = "_cache"
 
 
 class PausingConnection(RequestHandler):
-    """A connection that tells when it stops to read."""
+    """A connection that reports when it stops reading."""
 
     __slots__ = ()
 
@@ -55,7 +55,7 @@ class PausingConnection(RequestHandler):
         self.reading_paused()
 
     def reading_paused(self) -> None:
-        """Do nothing. aiohttp has stopped to read because enough requests, or enough of a body, have arrived."""
+        """Do nothing. aiohttp has stopped reading because enough requests, or enough of a body, have arrived."""
 
 
 def has_internals() -> bool:
@@ -120,7 +120,7 @@ def remove_request(connection: RequestHandler, loop: asyncio.AbstractEventLoop) 
 
 
 def forget_facts(request: BaseRequest) -> None:
-    """Drop the facts that a request has kept since they were first asked for. It finds them again."""
+    """Drop the values that a request has cached. It computes them again when they are needed."""
     facts: dict[str, object] | None = getattr(request, FACTS, None)  # it only saves memory
     if facts is not None:
         facts.clear()

@@ -40,8 +40,8 @@ class AsgiRequest:
         is_http1: True for HTTP/1.0 and HTTP/1.1.
         path: the path below the path at which the application is mounted.
         headers: the header fields.
-        client: the address of the client; None if the server does not tell it.
-        ending: a future that is done if the request ends before its response.
+        client: the address of the client; None if the server does not report it. ending: a future that is done if the
+            request ends before its response.
         finished: a future that is done when the request has ended.
         status: the status of the response; 0 before it.
         sent: the number of sent bytes of bodies.

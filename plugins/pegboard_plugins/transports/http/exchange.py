@@ -1,4 +1,4 @@
-"""The way of an HTTP request, whatever server reads it: limits, checks, body and route, in this order.
+"""The steps of an HTTP request, whatever server reads it: limits, checks, body and route, in this order.
 
 A server makes an `Arrival` of each request, and writes the answer.
 """

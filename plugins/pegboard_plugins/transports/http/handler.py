@@ -103,7 +103,7 @@ class Handler:
         return version == HttpVersion11 and not (self._has_cors or wants_access_log())
 
     def _finish(self, connection: HttpConnection, answer: Response | EventStream) -> bool:
-        """Write a plain response. Leave others to `handle`, and what the peer does not read at once."""
+        """Write a plain response. Leave other responses, and data that the peer does not read at once, to `handle`."""
         if connection.transport is None:
             self._discard(connection, answer)
         elif type(answer) is not Response or not self._write(connection, answer):
@@ -223,7 +223,7 @@ class Handler:
     ) -> Answer:
         """Return an answer when it is ready, or the response that it took too long or that the server stops.
 
-        A route may answer a request that is cut because the server stops.
+        A route may answer a request that is cancelled because the server stops.
         """
         if isinstance(pending, Answer):
             return pending

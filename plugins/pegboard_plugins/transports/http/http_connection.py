@@ -278,7 +278,7 @@ class HttpConnection(StagedConnection):
             super().resume_reading(*arguments, **keywords)
 
     def reading_paused(self) -> None:
-        """Look from time to time whether the peer has hung up, because its call is cancelled then."""
+        """Check at intervals whether the peer has disconnected, because its call is cancelled then."""
         if not self._is_watched:
             self._is_watched = True
             self._loop.call_later(LOOK_SECONDS, self._look)
@@ -305,7 +305,7 @@ class HttpConnection(StagedConnection):
         super().connection_lost(exc)
 
     def force_close(self) -> None:
-        """Close the connection in stages. Examine nothing that still arrives."""
+        """Close the connection in stages. Ignore everything that still arrives."""
         self._stop_clock()
         self._requests = None
         super().force_close()

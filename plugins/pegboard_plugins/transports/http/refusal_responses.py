@@ -9,7 +9,7 @@ _CLOSE = {"Connection": "close"}
 BUSY = Response(status=503, body=b"The server is busy.\n", content_type="text/plain", headers={"Retry-After": "1"})
 STOPPING = Response(
     status=503,
-    body=b"The server is stopping; the request was cut before its end.\n",
+    body=b"The server is stopping; the request was cancelled before its end.\n",
     content_type="text/plain",
     headers=_CLOSE,
 )

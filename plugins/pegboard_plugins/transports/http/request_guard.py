@@ -78,7 +78,7 @@ class RequestGuard:
 
     Attributes:
         has_cors: True if responses have header fields of `cors`.
-        has_proxies: True if the forwarded headers of some clients are believed.
+        has_proxies: True if the forwarded headers of some clients are trusted.
     """
 
     def __init__(
@@ -137,7 +137,7 @@ class RequestGuard:
         return remote or ""
 
     def _is_behind(self, remote: str | None) -> bool:
-        """Return True if the forwarded headers of a request from this address are believed."""
+        """Return True if the forwarded headers of a request from this address are trusted."""
         # a server with a Unix socket listens on nothing else
         return self._behind_socket or self._is_proxy(remote)
 

@@ -50,7 +50,7 @@ class SendLimit:
 
     def __init__(self, seconds: float) -> None:
         self._seconds = seconds
-        self._unsent: dict[asyncio.WriteTransport, float] = {}  # the number of bytes at the last look
+        self._unsent: dict[asyncio.WriteTransport, float] = {}  # the number of bytes at the last check
         self._timer: asyncio.TimerHandle | None = None
 
     def begin(self, transport: asyncio.WriteTransport) -> None:

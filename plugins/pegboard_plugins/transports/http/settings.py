@@ -57,15 +57,15 @@ class HttpConfig(PluginConfig):
         cors_credentials: allow pages of `cors_origins` to send cookies and other credentials.
         cors_methods: the methods that pages of `cors_origins` may use.
         cors_headers: the request headers that pages of `cors_origins` may send, in addition to those of MCP.
-        trusted_proxies: addresses or networks of proxies whose forwarded headers are believed; "unix" for every client
+        trusted_proxies: addresses or networks of proxies whose forwarded headers are trusted; "unix" for every client
             of `socket`. With any, the host assumes that other machines can reach the server.
         loopback_is_operator: treat a request as that of the operator if it arrives at a loopback address, names it as
             its Host, and has no header of a proxy or a web page. Behind a proxy that adds no header, such as nginx with
             `proxy_pass` alone, every client gets the rights of the operator.
-        max_body_bytes: the largest request body; larger ones get 413.
+        max_body_bytes: the largest request body; larger bodies get 413.
         max_header_bytes: the largest header field, and so the longest token; all fields of a request may have four
             times as many bytes.
-        max_requests: the number of requests served at once; further ones get 503.
+        max_requests: the number of requests served at once; further requests get 503.
         max_streams: the number of open event streams, which do not count as requests.
         header_seconds: how long a client may take to send the headers of a request.
         body_seconds: how long a client may take to send the body of a request.
@@ -99,8 +99,8 @@ class HttpConfig(PluginConfig):
     cors_credentials: Annotated[bool, WidensAccess("lets those pages send cookies")] = False
     cors_methods: tuple[str, ...] = ("GET", "POST", "DELETE")
     cors_headers: tuple[str, ...] = ()
-    trusted_proxies: Annotated[tuple[str, ...], WidensAccess("believes their forwarded headers")] = ()
-    loopback_is_operator: Annotated[bool, WidensAccess("takes every program of this machine for the operator")] = False
+    trusted_proxies: Annotated[tuple[str, ...], WidensAccess("trusts their forwarded headers")] = ()
+    loopback_is_operator: Annotated[bool, WidensAccess("treats every program of this machine as the operator")] = False
     max_body_bytes: int = Field(default=10 * 1024 * 1024, ge=1024)
     max_header_bytes: int = Field(default=32 * 1024, ge=1024)
     max_requests: int = Field(default=1000, ge=1)

@@ -21,7 +21,7 @@ class StdioConfig(PluginConfig):
 
     Attributes:
         max_message_bytes: the largest incoming message, in bytes.
-        after_eof: the fate of calls in flight when the client closes standard input: "drop" cancels them, "finish"
+        after_eof: the handling of calls in flight when the client closes standard input: "drop" cancels them, "finish"
             answers them first, for input from a pipe or file.
     """
 

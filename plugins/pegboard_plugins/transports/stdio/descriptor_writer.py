@@ -42,7 +42,7 @@ class DescriptorWriter:
         return len(data)
 
     def unread(self) -> int | None:
-        """Return the number of bytes that the reader has not taken, or None if it is unknown."""
+        """Return the number of bytes that the reader has not read, or None if it is unknown."""
         return 0
 
     def watch(self, loop: AbstractEventLoop, callback: Callable[[], None]) -> None:
@@ -118,7 +118,7 @@ class SharedPipeWriter(PipeWriter):
 
 
 def _asked(descriptor: int, question: str) -> int | None:
-    """Return a number that the system knows of a descriptor, or None if it does not."""
+    """Return a number that the system reports about a descriptor, or None if it does not."""
     try:
         import fcntl
         import termios

@@ -52,7 +52,7 @@ def open_reader(descriptor: int, connection: StdioConnection, limit: int) -> Mes
 class MessageReader(ABC):
     """An asynchronous iterator over the messages of one descriptor.
 
-    It does not read while the client takes no responses.
+    It does not read while the client reads no responses.
 
     Attributes:
         is_conversation: True if input arrived after the first response, so a client reads the responses.
@@ -85,12 +85,12 @@ class MessageReader(ABC):
 
     @property
     def left(self) -> int:
-        """The number of messages that were read and never returned, because the client took no responses."""
+        """The number of messages that were read and never returned, because the client read no responses."""
         return len(self._messages)
 
     @property
     def _idle(self) -> bool:
-        """True if all messages have been taken and the client takes responses."""
+        """True if all messages have been returned and the client reads responses."""
         return not self._messages and self._connection.ready
 
     async def _wait(self) -> None:
@@ -104,14 +104,17 @@ class MessageReader(ABC):
 
     @abstractmethod
     def _prepare(self) -> bool:
-        """Begin to read if messages may be taken. Return False if there is a change already, else `_wake` tells it."""
+        """Begin to read if messages may be taken. Return False if there is a change already.
+
+        Otherwise `_wake` reports it.
+        """
 
     @abstractmethod
     def close(self) -> None:
         """Stop reading."""
 
     def _note_arrival(self, data: bytes) -> None:
-        """Look whether new data came after a response. Files do not call this: their data was there before."""
+        """Check whether new data came after a response. Files do not call this: their data was there before."""
         if data and self._connection.has_written:
             self.is_conversation = True
 
@@ -178,7 +181,7 @@ class PolledReader(MessageReader):
 
     def _prepare(self) -> bool:
         if self._hung_up and not self._connection.ready:
-            # the client takes no responses and sends nothing more
+            # the client reads no responses and sends nothing more
             self._connection.end()
             return False
         if self._idle and not self._at_end:

@@ -57,7 +57,7 @@ class StdioConnection(Connection):
 
     @property
     def ready(self) -> bool:
-        """True if the client takes its messages, so that more may be sent."""
+        """True if the client reads its messages, so that more may be sent."""
         return not self.ended and not self._full
 
     def send(self, message: bytes) -> None:
@@ -85,7 +85,7 @@ class StdioConnection(Connection):
             self._loop.call_soon(self._flush_turn)
 
     async def drain(self) -> None:
-        """Wait until the client has taken most of the queue, or the connection has ended."""
+        """Wait until the client has read most of the queue, or the connection has ended."""
         if self._full and not self.ended:
             self._room.clear()
             await self._room.wait()
@@ -103,7 +103,7 @@ class StdioConnection(Connection):
                 return
 
     async def close(self) -> None:
-        """Write the messages that the client takes at once, or all if calls are finished. Then end."""
+        """Write the messages that the client accepts at once, or all if calls are finished. Then end."""
         self._flush()
         while self.finishes and self._queued and not self.ended:
             self._full = True
@@ -111,7 +111,7 @@ class StdioConnection(Connection):
         self.end()
 
     def end(self) -> None:
-        """Write the messages that the client takes at once, drop the others, and end."""
+        """Write the messages that the client accepts at once, drop the others, and end."""
         self._flush()
         if self.ended:
             return

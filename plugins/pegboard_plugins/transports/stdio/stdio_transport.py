@@ -29,8 +29,8 @@ class StdioTransport(Transport):
 
         Raises:
             TransportError: a standard stream is closed, another host of this process uses them, or calls were dropped
-                at the end of input that all arrived before the first response. A client that has read responses ends in
-                this way, which is only logged.
+                at the end of input that all arrived before the first response. A client that has read responses may end
+                in this way, so that is only logged.
         """
         from pegboard_plugins.transports.stdio.message_reader import open_reader
         from pegboard_plugins.transports.stdio.stdio_connection import StdioConnection

@@ -196,7 +196,7 @@ async def test_a_reload_reads_a_changed_lock(tmp_path: Path, lazy: bool) -> None
         await lock(tmp_path, locking_host(tmp_path, other, locked=False))
         (result,) = await host.reload()
         if lazy:
-            reason = f"{tmp_path / LOCK_FILE_NAME}: a running host cannot exchange the loading of toolkits"
+            reason = f"{tmp_path / LOCK_FILE_NAME}: a running host cannot replace the loading of toolkits"
             assert (result.outcome, result.reason) == ("restart needed", reason)
         else:
             assert (str(result), await names(client)) == ("plugin lock: reloaded", ["find_all"])

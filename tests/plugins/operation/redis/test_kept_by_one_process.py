@@ -122,7 +122,7 @@ async def test_a_large_result_is_read_at_another_process_in_its_session(two: Two
     unknown = [await here.at(two.second).post(reading(name)) for name in (*forged, f"{LINK}{number}-x", f"{LINK}x")]
     errors = {str({**exchanged.last["error"], "data": None}) for exchanged in (*foreign, *unknown)}
     assert len(errors) == 1
-    assert "The result is kept no longer. Call the tool again." in errors.pop()
+    assert "The result is no longer kept. Call the tool again." in errors.pop()
 
 
 async def test_a_large_result_is_read_at_another_process_by_a_client_of_2026_07_28(two: Two, site: Path) -> None:
@@ -134,7 +134,7 @@ async def test_a_large_result_is_read_at_another_process_by_a_client_of_2026_07_
         await third.wait()
     end(two.redis, uri.removeprefix(LINK))
     lost = (await ask(two.second, reading(uri))).last["error"]
-    assert (lost["code"], lost["message"]) == (-32602, "The result is kept no longer. Call the tool again.")
+    assert (lost["code"], lost["message"]) == (-32602, "The result is no longer kept. Call the tool again.")
 
 
 async def test_the_example_adds_its_tools_at_run_time_in_all_processes(two: Two) -> None:

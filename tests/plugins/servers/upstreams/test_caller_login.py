@@ -253,7 +253,7 @@ async def test_a_server_that_refuses_each_login_asks_twice(server: LoginServer, 
     for _ in range(2):
         await network.log_in("ann")
     result = await network.ask("ann")
-    assert "none could be had just now" in result["content"][0]["text"]
+    assert "none could be obtained just now" in result["content"][0]["text"]
     assert "url" not in result["_meta"]["pegboard/error"]["authorizationRequired"]
     await network.served.wait_for_stderr("the last 2 logins were refused or not completed")
     assert len(server.pages) == 2
@@ -553,7 +553,7 @@ async def test_an_issuer_that_lies_or_is_down_gets_no_browser(server: LoginServe
     ):
         server.metadata = {**honest, **change}
         text = str((await network.ask(user))["content"])
-        assert "none could be had just now" in text
+        assert "none could be obtained just now" in text
         assert "/vault/login" not in text
         await network.served.wait_for_stderr(reason)
     server.metadata = {**honest, "authorization_response_iss_parameter_supported": True}
@@ -580,5 +580,5 @@ async def test_a_slow_issuer_does_not_hold_a_call(tmp_path: Path, server: LoginS
     server.silent = {server.metadata_path}
     waits = section("plugins.upstreams", {"wait_seconds": 0.1})
     async with hosting(tmp_path, {"url": server.url}, more=waits) as network:
-        assert "none could be had just now" in await network.text("ann")
+        assert "none could be obtained just now" in await network.text("ann")
         await network.served.wait_for_stderr("it did not begin within 0.1 seconds")

@@ -72,7 +72,7 @@ class Middleware:
         return await call_next(context)
 
     async def on_message(self, context: MiddlewareContext[Any], call_next: CallNext[Any]) -> Any:
-        """Run around each message, and by default around the message of any other method."""
+        """Run around each message. The methods below do the same unless they are overridden."""
         return await call_next(context)
 
     on_request = on_notification = on_call_tool = on_read_resource = on_get_prompt = on_message

@@ -103,7 +103,7 @@ class Supervisor:
         self._running = {pid: process for pid, process in self._running.items() if not process.reap()}
 
     def _read(self, reports: socket.socket) -> None:
-        """Read a report of a worker. Once all are ready, pass on that a worker is alive."""
+        """Read a report of a worker. Once all are ready, report to the service manager that a worker is alive."""
         report = reports.recv(MAX_REPORT_BYTES).decode(errors="replace")
         fields = dict(line.split("=", 1) for line in report.splitlines() if "=" in line)
         process = self._running.get(int(fields.get("MAINPID", 0)))
@@ -201,7 +201,7 @@ async def supervise(groups: Sequence[SocketGroup], records: RunningWorkers) -> i
 
 
 def _after_replacement(result: ReloadResult) -> ReloadResult:
-    """Return a result after a new process has taken the place of the old one."""
+    """Return a result after a new process has replaced the old one."""
     is_applied = result.outcome != "restart needed" or any(key in result.reason for key in OWN_KEYS)
     return result if is_applied else result._replace(outcome="reloaded", reason="")
 
