@@ -199,7 +199,7 @@ def _connect_reason(error: aiohttp.ClientConnectorError) -> str:
 
 
 class _Chunks:
-    """The body of a response."""
+    """The chunks of the body of a response."""
 
     __slots__ = ("_content",)
 

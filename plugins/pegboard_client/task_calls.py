@@ -135,7 +135,7 @@ def _task_ids(params: Message) -> list[Any]:
 
 
 def _result_in(task: Message, watch: WatchTask | None) -> Message | None:
-    """Return the result of a task, or None if it has not ended. Show the task.
+    """Return the result of a task, or None if it has not ended. Pass the task to `watch`.
 
     Raises:
         ProtocolError, TaskCancelledError, TransportError: as for `finished`.

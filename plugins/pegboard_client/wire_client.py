@@ -321,7 +321,7 @@ class Client:
         return True
 
     async def subscribe(self, uri: str, *more: str) -> None:
-        """Receive changes of a resource, or of several. In 2026-07-28, one refusal is that of all.
+        """Receive changes of a resource, or of several. In 2026-07-28, a refusal applies to all of them.
 
         Raises:
             ProtocolError: the server refused.

@@ -21,7 +21,7 @@ Verdict = dict[str, Any]
 
 @dataclass
 class Critic(ABC):
-    """The base class of critics. Authors write their own by `evaluate`.
+    """The base class of critics. Authors write their own by overriding `evaluate`.
 
     Attributes:
         critic_field: the name of the argument.
@@ -155,7 +155,10 @@ class DatetimeCritic(Critic):
     max_difference: timedelta = timedelta(hours=2)
 
     def evaluate(self, expected: Any, actual: Any) -> Verdict:
-        """Return the weight up to the tolerance, and then a part. Without two time zones, the zones are ignored."""
+        """Return the whole weight up to the tolerance, and a part above it.
+
+        Zones are ignored unless both times have one.
+        """
         try:
             moments = [read_datetime(value) for value in (expected, actual)]
         except (AttributeError, TypeError, ValueError):

@@ -52,7 +52,7 @@ class EvalRubric:
     tool_selection_weight: float = 1.0
 
     def judged(self, score: float) -> tuple[bool, bool]:
-        """Return True for a score that passes, and True for one with a warning."""
+        """Return two values: True if a score passes, and True if it only has a warning."""
         passed = score >= self.fail_threshold
         return passed, not passed and score >= self.warn_threshold
 

@@ -53,9 +53,9 @@ class EvalSuite:
         catalog: the functions whose tools the model gets; None for all tools of the command.
         cases: the cases.
         rubric: the rubric of cases without their own.
-        max_concurrent: without effect: the option `--concurrency` takes its place.
+        max_concurrent: without effect: the option `--concurrency` replaces it.
         strict_mode: without effect: models get the schemas as clients do.
-        sources: by track, the tools of the suite's own and its catalogues. "" has those of cases without a track.
+        sources: the suite's own tools and catalogues, by track; "" is for cases without a track.
     """
 
     name: str
@@ -150,7 +150,7 @@ class EvalSuite:
         self._builders.append(builder)
         return builder
 
-    # --- tools of the suite's own, which take the place of the tools of the command
+    # --- the suite's own tools, which replace the tools of the command
 
     def add_tool_definitions(self, tools: Sequence[MCPToolDefinition], *, track: str | None = None) -> Self:
         """Add tools, as an MCP server lists them.

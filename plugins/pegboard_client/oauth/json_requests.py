@@ -24,7 +24,7 @@ _PORTS = {"http": 80, "https": 443}
 
 
 class LoginFailedError(Exception):
-    """A login failed. The message is for the person and has no credentials."""
+    """A login failed. The message is for the person and contains no credentials."""
 
 
 class ServerUnavailableError(LoginFailedError):

@@ -76,7 +76,7 @@ class AuthenticatorContract(Contract[Authenticator]):
 
     @rule
     async def test_valid_credentials_identify_the_caller(self, authenticator: Authenticator) -> None:
-        """The host calls it with each request, so that the result is the same each time."""
+        """The host authenticates each request. The same credentials identify the same caller each time."""
         for headers in self.credentials():
             answer = await authenticator.authenticate(self.request(headers))
             assert isinstance(answer, Caller), f"valid credentials were rejected: {answer!r}"

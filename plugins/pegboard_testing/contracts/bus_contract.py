@@ -47,7 +47,7 @@ class BusContract(Contract[Sequence[Bus]]):
         first, second, _ = buses
         received = [Received(bus) for bus in buses]
         body = b"\x00\xff body"
-        assert await first.send(TOPIC, body, second.number) is True, "send to a process that lives must return True"
+        assert await first.send(TOPIC, body, second.number) is True, "send to a process that is alive must return True"
         assert await first.send(TOPIC, b"all") is True, "send to all others must return True"
         messages = await received[1].next(2)
         assert (body, first.number) in messages, f"the receiver got {messages}"
@@ -56,7 +56,7 @@ class BusContract(Contract[Sequence[Bus]]):
 
     @rule
     async def test_messages_of_one_sender_arrive_in_order(self, buses: Sequence[Bus]) -> None:
-        """A deleted session does not come back by an earlier change."""
+        """An earlier change does not restore a deleted session."""
         received = [Received(bus) for bus in buses[1:]]
         bodies = [str(number).encode() for number in range(MANY)]
         for body in bodies:
@@ -68,8 +68,8 @@ class BusContract(Contract[Sequence[Bus]]):
     async def test_a_process_can_send_to_itself(self, buses: Sequence[Bus]) -> None:
         """A feature need not know whether an id belongs to its own process."""
         received = Received(buses[0])
-        assert await buses[0].send(TOPIC, b"own", buses[0].number) is True, "send to the own number must return True"
-        assert await received.next(1) == [(b"own", buses[0].number)], "the own message came changed"
+        assert await buses[0].send(TOPIC, b"own", buses[0].number) is True, "send to its own number must return True"
+        assert await received.next(1) == [(b"own", buses[0].number)], "the message to its own number arrived changed"
 
     @rule
     async def test_an_unknown_process_gets_nothing(self, buses: Sequence[Bus]) -> None:
@@ -78,7 +78,7 @@ class BusContract(Contract[Sequence[Bus]]):
 
     @rule
     async def test_topics_are_separate_and_listening_ends(self, buses: Sequence[Bus]) -> None:
-        """A plugin that was reloaded hears nothing more, and hears no messages of other plugins."""
+        """A plugin that was reloaded receives nothing more, and never receives messages of other plugins."""
         ended, stays, other = (Received(buses[1], topic) for topic in (TOPIC, TOPIC, f"{TOPIC}s"))
         await buses[0].send(TOPIC, b"first")
         assert await ended.next(1) == await stays.next(1) == [(b"first", buses[0].number)]

@@ -132,7 +132,7 @@ class MethodContract(Contract[Iterable[Contribution]]):
         calls = [self._call(name, params, methods) for name, params in requests]
         alone = [type(await _outcome(methods[call.method], call)) for call in calls]
         together = await asyncio.gather(*[_outcome(methods[call.method], call) for call in calls])
-        assert [type(outcome) for outcome in together] == alone, "at once, requests end in another way than alone"
+        assert [type(outcome) for outcome in together] == alone, "concurrent requests end differently from single ones"
 
     def _connect(self, contributions: Sequence[Contribution]) -> connect:
         class ContributingPlugin(Plugin):

@@ -232,7 +232,7 @@ class MiddlewareContract(Contract[Middleware]):
         if not middleware.wants(call):
             return await handler(call)
         if isinstance(middleware, Around):
-            stands = middleware.stands_around(call.method)
+            stands = middleware.wraps_method(call.method)
             return await (middleware.on_message(call, handler) if stands else handler(call))
         hook = _METHODS[call.method][0] if call.method in _METHODS else None
         kind = "on_notification" if call.method.startswith("notifications/") else "on_request"

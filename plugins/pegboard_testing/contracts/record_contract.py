@@ -52,11 +52,11 @@ class RecordStoreContract(Contract[RecordStore]):
         await store.create(record)
         changes = [record._replace(content=bytes([number]), state="completed") for number in range(20)]
         replaced = await asyncio.gather(*[store.transition(record, change) for change in changes])
-        assert replaced.count(True) == 1, f"{replaced.count(True)} of {len(changes)} changes of one state counted"
+        assert replaced.count(True) == 1, f"{replaced.count(True)} of {len(changes)} changes of one state succeeded"
         stored = await store.get(record.id)
-        assert stored == changes[replaced.index(True)]._replace(number=1), "the record is not the change that counted"
+        assert stored == changes[replaced.index(True)]._replace(number=1), "the record is not the change that succeeded"
         assert await store.transition(stored, stored._replace(process="p", state="working", expires_at=time() + 60))
-        assert await store.transition(record, record) is False, "a change of an earlier state counted"
+        assert await store.transition(record, record) is False, "a change of an earlier state succeeded"
         stored = await store.get(record.id)
         assert stored is not None, "a change removed the record"
         assert stored[3:] == ("ann", "working", "p", 2), f"the index of the changed record is {stored[3:]}"
@@ -65,11 +65,11 @@ class RecordStoreContract(Contract[RecordStore]):
     async def test_a_change_creates_no_record(self, store: RecordStore) -> None:
         """A deleted record stays deleted, although a process still works on it."""
         record = new_record()
-        assert await store.transition(record, record) is False, "a change of an unknown record counted"
+        assert await store.transition(record, record) is False, "a change of an unknown record succeeded"
         await store.create(record)
         deleted = await asyncio.gather(*[store.delete(record.id) for _ in range(5)])
         assert deleted.count(True) == 1, f"{deleted.count(True)} of 5 requests deleted the same record"
-        assert await store.transition(record, record) is False, "a change of a deleted record counted"
+        assert await store.transition(record, record) is False, "a change of a deleted record succeeded"
         assert await store.get(record.id) is None, "a change created a record that was deleted"
         assert await store.create(record) is True, "the id of a deleted record cannot be used again"
 
@@ -85,7 +85,7 @@ class RecordStoreContract(Contract[RecordStore]):
         await store.create(new_record("d"))
         assert await store.get("kind/a") is None, "get returned a record that has expired"
         expired = new_record(number=1)
-        assert await store.transition(expired, expired) is False, "a change of a record that has expired counted"
+        assert await store.transition(expired, expired) is False, "a change of a record that has expired succeeded"
         assert await store.delete("kind/b") is False, "delete found a record that has expired"
         assert await store.count("ann") == 1, "count counted records that have expired"
         assert [record.id for record in await store.find("kind")] == ["kind/d"], "find returned expired records"

@@ -146,7 +146,7 @@ class SessionStoreContract(Contract[SessionStore]):
                 break
             await asyncio.sleep(0.01)
         else:
-            raise AssertionError("a claim of 10 ms did not end")
+            raise AssertionError("a claim of 10 ms did not expire")
         assert await store.claim("a", 60) == "b", "an owner whose claim has ended took the store from the next owner"
 
 

@@ -80,7 +80,7 @@ class FilesConfig(PluginConfig):
     protect: Annotated[
         tuple[str, ...],
         Field(description="globs of entries that may be read but not changed"),
-        WidensAccess("no longer protects the default", unless=lambda globs: set(globs) >= set(PROTECTED)),
+        WidensAccess("no longer protects the default entries", unless=lambda globs: set(globs) >= set(PROTECTED)),
     ] = PROTECTED
 
     @field_validator("roots")

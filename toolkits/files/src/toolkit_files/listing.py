@@ -89,7 +89,7 @@ def left_out(walk: Walk) -> list[str]:
     if walk.unreadable:
         parts.append(f"Directories that could not be read: {walk.unreadable}.")
     if walk.too_deep:
-        parts.append(f"What is more than {MAX_DEPTH} directories down was left out.")
+        parts.append(f"Entries more than {MAX_DEPTH} directories down were left out.")
     return parts
 
 

@@ -11,7 +11,7 @@ import errno
 __all__ = ["Cancelled", "FileProblem", "explain", "printable", "quoted"]
 
 _CORRECTABLE = {
-    errno.ENOENT: "{path} is not there any more.",
+    errno.ENOENT: "{path} no longer exists.",
     errno.EEXIST: "{path} already exists.",
     errno.ENOTDIR: "{path} is not a directory.",
     errno.EISDIR: "{path} is a directory.",

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 FilePath = Annotated[str, "path of the file, relative to the root"]
 DirectoryPath = Annotated[str, "directory, relative to the root"]
 Hidden = Annotated[bool, "include names that begin with a dot"]
-Resume = Annotated[str, "what the last answer gave as resume, to go on from there"]
+Resume = Annotated[str, "the value of resume in the last answer, to continue from there"]
 EncodingName = Annotated[str, "such as latin-1 or utf-16; found by the file's mark, else utf-8, when left out"]
 
 
@@ -124,9 +124,7 @@ def find(
 @reads("Search in files")
 def search(
     context: Context,
-    text: Annotated[
-        str, "what a line must hold: a text as it is, or with regex a regular expression without look-around"
-    ],
+    text: Annotated[str, "the text that a line must contain, or with regex a regular expression without look-around"],
     path: Annotated[str, "directory or single file, relative to the root"] = ".",
     regex: Annotated[bool, "text is a regular expression"] = False,
     files: Annotated[str, "glob for the files to search, such as *.py"] = "",
