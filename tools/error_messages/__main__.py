@@ -44,7 +44,7 @@ def page(by_server: Mapping[str, Sequence[str]]) -> str:
     refused = [texts for texts in zip(*by_server.values(), strict=True) if not any(map(_is_accepted, texts))]
     means = [sum(map(len, column)) // len(refused) for column in zip(*refused, strict=True)]
     shown = ", ".join(f"{name} {mean}" for name, mean in zip(by_server, means, strict=True))
-    start = f"The mean length of the answers to the {len(refused)} calls that all refuse, in characters: {shown}."
+    start = f"Mean length in characters of the answers to the {len(refused)} calls that all frameworks refuse: {shown}."
     return f"{start}\n\n```text answers\n{examples(by_server['pegboard'])}\n```\n"
 
 
