@@ -19,7 +19,7 @@ from pegboard import Host
 from pegboard.errors import ConfigError
 from pegboard.plugin import CommandContext
 from pegboard.terminal import dotted, flush, nearest, print_json, print_lines, same_name, say
-from pegboard_plugins.support.edited_file import EditedFileError, check_writable, read_edited_file, replace
+from pegboard_plugins.support.edited_file import EditedFileError, read_edited_file, replace
 
 _MISSING = "is required and missing"
 """The problem of a key that a plugin requires and the configuration does not set."""
@@ -205,17 +205,15 @@ class EditedConfig:
         path: the file.
 
     Raises:
-        ConfigError: the file cannot be read, is not TOML or is not trusted.
-        EditedFileError: the file or its folder cannot be written.
+        ConfigError: the file is not TOML or is not trusted.
+        EditedFileError: the file cannot be read.
     """
 
     def __init__(self, command: CommandContext) -> None:
         self._target = command.config_file()
         self._hosts: dict[str, Host] = {}  # by the text of the file
         self.path = Path(self._target.path)
-        _make(self.path.parent)
         self._file = read_edited_file(self.path, "--config")
-        check_writable(self._file)
         try:
             self._document = tomlkit.parse((self._file.text or "").removeprefix("\ufeff"))
         except TOMLKitError as error:
@@ -275,13 +273,14 @@ class EditedConfig:
         return [problem for problem in _problems(self.host()) if _without_line(problem) not in before]
 
     def save(self) -> None:
-        """Write the file. If it was trusted, it is trusted with the new content.
+        """Write the file, and make its folder. If the file was trusted, it is trusted with the new content.
 
         Raises:
-            EditedFileError: the file cannot be written, or another program has changed it.
+            EditedFileError: the file or its folder cannot be written, or another program has changed the file.
             MCPError: the trust cannot be renewed.
         """
         text = self._text()
+        _make(self.path.parent)
         replace(self._file, text)
         self._target.keep_trust(text)
 

@@ -139,7 +139,7 @@ def test_a_trusted_file_stays_trusted_and_another_is_not_changed(pegboard: Comma
     assert (listed.code, "demo_greet" in listed.out) == (0, False)
 
 
-@pytest.mark.parametrize("line", ["enable cache", "disable cache", "config set host.name x"])
+@pytest.mark.parametrize("line", ["enable cache", "disable logging", "config set host.name x"])
 def test_a_folder_that_cannot_be_written_is_an_error(line: str, pegboard: Command) -> None:
     (pegboard.folder / "hostconfig.toml").unlink()
     done = pegboard(*line.split(), "--json", env={"PEGBOARD_CONFIG": None, "XDG_CONFIG_HOME": "/dev/null"})
@@ -152,6 +152,9 @@ def test_the_user_s_file_is_made_if_there_is_none(pegboard: Command, tmp_path: P
     (pegboard.folder / "hostconfig.toml").unlink()
     env = {"PEGBOARD_CONFIG": None, "XDG_CONFIG_HOME": str(tmp_path / "settings")}
     made = tmp_path / "settings" / "pegboard" / "hostconfig.toml"
+    for line in ("enable tming", "config set host.nmae x", "disable cache"):
+        assert "cannot be" not in pegboard(*line.split(), env=env).err
+        assert not made.parent.exists()
     for line in ("config set host.name mine", "config set host.page_size 0x10"):
         done = pegboard(*line.split(), env=env)
         assert (done.code, str(made) in done.out) == (0, True)
