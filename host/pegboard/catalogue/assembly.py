@@ -294,7 +294,9 @@ class _Assembler:
         named = ((f"{route.method} {route.path}", origin, (origin, route)) for origin, route in owned)
         authenticators = self.authenticators()
         for name, (origin, route) in self.unique("route", named).items():
-            if (admitting := protect(route, authenticators)) is None:
+            if complaint := _unreachable(route):
+                self.problem(origin, f"the route {name!r} has {complaint}; it is not served")
+            elif (admitting := protect(route, authenticators)) is None:
                 closed.setdefault((origin, route.auth), []).append(name)
             else:
                 paths.setdefault(route.path, {})[route.method] = admitting
@@ -379,6 +381,13 @@ class _Assembler:
             self.problems += config_problems(changed.problems)
             problems += changed.unmatched(forms, missing)
         self.problems += config_problems(problems, "warning")
+
+
+def _unreachable(route: Route) -> str:
+    """Return the reason why no request reaches a route, or ""."""
+    if not route.path.startswith("/"):
+        return "a path that does not begin with /"
+    return "" if route.method == route.method.upper() else "a method that is not in upper case"
 
 
 def _middleware(plugin: LoadedPlugin) -> list[Middleware]:

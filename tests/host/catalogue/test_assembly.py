@@ -138,6 +138,20 @@ def test_a_route_without_an_authenticator_for_its_policy_is_not_served() -> None
     assert "no enabled plugin authenticates the policy 'Serving' of the route 'POST /same'; it is not served" in message
 
 
+def test_a_route_that_no_request_reaches_is_reported() -> None:
+    class Unreachable(Plugin):
+        @hookimpl
+        def register_routes(self) -> list[Route]:
+            return [Route("GET", "same", answer), Route("post", "/same", answer)]
+
+    host = loaded(plugins={"first": Unreachable})
+    assert host.assembly.routes == {}
+    assert problems(host) == [
+        "the route 'GET same' has a path that does not begin with /; it is not served",
+        "the route 'post /same' has a method that is not in upper case; it is not served",
+    ]
+
+
 @pytest.mark.needs("auth")
 @pytest.mark.parametrize("failing", ["toolkit", "definition"])
 def test_names_are_not_called_unknown_after_a_failure(failing: str) -> None:
