@@ -41,7 +41,7 @@ class FileVersion:
 
     def items(self) -> dict[str, Item]:
         """Return the tools, prompts and resources by name."""
-        return {str(item.get(ITEM_KINDS[kind][1])): item for kind, items in self.lists.items() for item in items}
+        return {str(item.get(ITEM_KINDS[kind].key)): item for kind, items in self.lists.items() for item in items}
 
     async def end(self) -> None:
         """End the process after the running call."""

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import Any
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Any, NamedTuple
 
 from pegboard.errors import NotFoundError, ProtocolError
 from pegboard.plugin import encode
@@ -23,13 +23,28 @@ from pegboard_plugins.support.jsonrpc import METHOD_NOT_FOUND
 
 Item = dict[str, Any]
 
-ITEM_KINDS = {
-    "tools": ("tool", "name", Client.tools),
-    "prompts": ("prompt", "name", Client.prompts),
-    "resources": ("resource", "uri", Client.resources),
-    "resourceTemplates": ("resource template", "uriTemplate", Client.templates),
+
+class ListedKind(NamedTuple):
+    """A kind of items that servers list.
+
+    Attributes:
+        noun: the word for an item.
+        key: the member that names an item.
+        read: reads the list.
+    """
+
+    noun: str
+    key: str
+    read: Callable[[Client], Awaitable[list[Item]]]
+
+
+ITEM_KINDS: Mapping[str, ListedKind] = {
+    "tools": ListedKind("tool", "name", Client.tools),
+    "prompts": ListedKind("prompt", "name", Client.prompts),
+    "resources": ListedKind("resource", "uri", Client.resources),
+    "resourceTemplates": ListedKind("resource template", "uriTemplate", Client.templates),
 }
-"""The members of list results, each with its noun, the member that names an item, and the method of the client."""
+"""The kinds by the member of the list's result."""
 
 
 async def lists_of(client: Client, *kinds: str) -> dict[str, list[Item]]:
@@ -40,7 +55,7 @@ async def lists_of(client: Client, *kinds: str) -> dict[str, list[Item]]:
         if capability not in client.server.capabilities:
             continue
         try:
-            lists[kind] = await ITEM_KINDS[kind][2](client)
+            lists[kind] = await ITEM_KINDS[kind].read(client)
         except ProtocolError as error:
             if error.code != METHOD_NOT_FOUND:
                 raise
@@ -58,7 +73,7 @@ def found_in(lists: Mapping[str, list[Item]], name: str, way: str) -> tuple[str,
     Raises:
         NotFoundError: the name matches no item or several.
     """
-    named = [(kind, item, str(item.get(ITEM_KINDS[kind][1]))) for kind, items in lists.items() for item in items]
+    named = [(kind, item, str(item.get(ITEM_KINDS[kind].key))) for kind, items in lists.items() for item in items]
     matches = [(kind, item) for kind, item, own in named if own == name]
     if not matches:
         similar = {own: (kind, item) for kind, item, own in named if same_name(own, name)}
@@ -67,7 +82,7 @@ def found_in(lists: Mapping[str, list[Item]], name: str, way: str) -> tuple[str,
         matches = list(similar.values())
     if matches:
         return matches[0]
-    *nouns, last = [ITEM_KINDS[kind][0] for kind in lists] or ["tool"]
+    *nouns, last = [ITEM_KINDS[kind].noun for kind in lists] or ["tool"]
     kinds = f"{', '.join(nouns)} or {last}" if nouns else last
     close = nearest(name, [own for _, _, own in named])
     hint = f"; did you mean {close!r}?" if close else f"; {way} shows all"
@@ -128,22 +143,19 @@ def parameters_hint(way: str) -> str:
 # --- Lists and results for people.
 
 
-_NAMES = {"tools": "name", "prompts": "name", "resources": "uri", "resourceTemplates": "uriTemplate"}
-_TITLES = {"prompts": "prompts", "resources": "resources", "resourceTemplates": "resource templates"}
-
-
 def print_lists(lists: Mapping[str, list[dict[str, Any]]]) -> None:
     """Print the tools as a table, and each other list as a table with a title."""
     if not any(lists.values()):
-        say("the server has no tools, prompts and resources")
+        say("the server has no tools, prompts or resources")
     gap = ""
     for kind, items in lists.items():
         if not items:
             continue
-        if kind in _TITLES:
-            print_text(f"{gap}{_TITLES[kind]}:")
+        listed = ITEM_KINDS[kind]
+        if kind != "tools":
+            print_text(f"{gap}{listed.noun}s:")
         gap = "\n"
-        print_table([(_cell(item.get(_NAMES[kind])), _cell(_summary(item, _NAMES[kind]))) for item in items])
+        print_table([(_cell(item.get(listed.key)), _cell(_summary(item, listed.key))) for item in items])
 
 
 def _summary(item: Mapping[str, Any], own: str) -> str:
@@ -162,7 +174,7 @@ def _cell(value: Any) -> str:
 def print_shown(kind: str, item: Mapping[str, Any]) -> None:
     """Print one item with everything that the server says about it."""
     title = _cell(item.get("title"))
-    print_text(_cell(item.get(_NAMES[kind])) + (f" - {title}" if title else ""))
+    print_text(_cell(item.get(ITEM_KINDS[kind].key)) + (f" - {title}" if title else ""))
     if item.get("description") and isinstance(item["description"], str):
         print_text(f"\n{item['description']}\n")
     if kind == "tools":

@@ -310,7 +310,7 @@ async def test_headers_are_sent(bare: Command) -> None:
     async with foreign({"tools/list": {"tools": []}}) as (url, got):
         headers = ["--header", "Authorization: Bearer abc", "--header", "X-Team:cups"]
         done = await asyncio.to_thread(bare, "list", "--url", url, *headers)
-    assert (done.code, done.err) == (0, "pegboard: the server has no tools, prompts and resources\n")
+    assert (done.code, done.err) == (0, "pegboard: the server has no tools, prompts or resources\n")
     sent = {(request.headers["authorization"], request.headers["x-team"]) for request in got}
     assert sent == {("Bearer abc", "cups")}
 
