@@ -324,9 +324,10 @@ def _disabled_by(origin: Origin, config: HostConfig) -> str | None:
 
 
 def _named_by(origin: Origin, config: HostConfig, pattern: str | None) -> str | None:
-    """Return the section, list or option in which the operator names a plugin, or None if the operator does not."""
+    """Return the section, list or option that names a plugin, in words. Return None if nothing does."""
     if named := naming(origin, config):
-        return "named by {} ({})".format(*named)
+        place, source = named
+        return f"named by {place} ({source})" if source.by_operator else "on by default"
     if origin.kind == "toolkit" and pattern is not None and not set(pattern) & WILD:
         return "named by --only"
     return None

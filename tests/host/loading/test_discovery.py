@@ -56,6 +56,7 @@ def choice(origin: Origin, config: dict[str, Any], *, safe: bool = False, only: 
         (PLUGIN, {"plugins": {"shout": {}}}, True, True, "named by [plugins.shout] (given by the program)"),
         (PLUGIN, {"host": {"transports": ["shout"]}}, True, True, "[host] transports"),
         (BUILT_IN, {}, True, False, "on by default"),
+        (BUILT_IN._replace(name="http"), {}, True, True, "on by default"),
         (BUILT_IN, {"plugins": {"mcp": {}}}, True, True, "[plugins.mcp]"),
         (BUILT_IN, {"host": {"disabled_plugins": ["mcp"]}}, False, False, "disabled by 'mcp'"),
         (GIVEN, {}, True, True, "passed by the program"),
