@@ -222,7 +222,7 @@ class _Builder:
         names = defaults.get("environment", {})
         self.names = EnvironmentNames(**{kind: names[kind] for kind in EnvironmentNames._fields if kind in names})
         tree = {key: value for key, value in defaults.items() if key != "environment"}
-        self.take(Layer("defaults", tree))
+        self.take(Layer("built-in", tree))
 
     def take(self, layer: Layer | ConfigProblem, problems: list[ConfigProblem] | None = None) -> None:
         self.problems += problems or []

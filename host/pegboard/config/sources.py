@@ -8,14 +8,14 @@ from typing import Any, Literal, NamedTuple
 
 from pegboard.config.problems import ConfigProblem, KeyPath, dotted
 
-SourceKind = Literal["default", "defaults", "file", "environment", "command line", "code"]
+SourceKind = Literal["default", "built-in", "file", "environment", "command line", "code"]
 
 
 class Source(NamedTuple):
     """The source of a value.
 
     Attributes:
-        kind: "default" (no source sets the value), "defaults" (the defaults of the built-in plugins), "file",
+        kind: "default" (no source sets the value), "built-in" (a default of the built-in plugins), "file",
             "environment", "command line", or "code" (a program that embeds a host).
         file: the name of the file if `kind` is "file", else None.
         line: the line in that file, from 1.
@@ -30,7 +30,7 @@ class Source(NamedTuple):
     @property
     def by_operator(self) -> bool:
         """True unless the value is a default."""
-        return self.kind not in ("default", "defaults")
+        return self.kind not in ("default", "built-in")
 
     def __str__(self) -> str:
         if self.file:
@@ -40,7 +40,7 @@ class Source(NamedTuple):
 
 _WORDS = {
     "default": "default",
-    "defaults": "defaults of the built-in plugins",
+    "built-in": "defaults of the built-in plugins",
     "file": "file",
     "environment": "environment",
     "command line": "command line",
@@ -174,8 +174,8 @@ class Sources:
         }
 
     def _own_table(self, path: KeyPath, layer: Layer) -> None:
-        """Set the source of a table to the first of the operator's layers that contains the table."""
-        if self._owners[path][0].kind == "defaults":
+        """Set the source of a table to the first layer of the operator that contains the table."""
+        if self._owners[path][0].kind == "built-in":
             self._owners[path] = (layer, path)
 
     def _add(self, tree: dict[str, Any], key: str, items: list[Any], path: KeyPath, layer: Layer) -> None:
