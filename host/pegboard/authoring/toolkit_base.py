@@ -87,8 +87,7 @@ class ToolkitBase:
         """Turn a function into a tool. The function itself stays unchanged.
 
         Sync functions run in the host's threads, async functions on its event loop. The host fills in a parameter
-        annotated
-        `Context`, which is not part of the schema.
+        annotated `Context`, which is not part of the schema.
 
         Args:
             function: the function, if there are no options.

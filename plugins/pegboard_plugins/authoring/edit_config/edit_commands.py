@@ -122,7 +122,7 @@ def _switch(command: CommandContext, *, on: bool) -> int:
     changed = choice.on is not on
     if changed:
         name = options.name if ":" in options.name else origin.name
-        for step in (_forget_disabled, _name) if on else (_disable,):
+        for step in (_forget_disabled, _enable) if on else (_disable,):
             step(edited, origin, name)
             choice = _installed(f"{origin.distribution}:{origin.name}", edited.host(), origin.kind)
             if choice.on is on:
@@ -179,7 +179,7 @@ def _forget_disabled(edited: EditedConfig, origin: Any, name: str) -> None:
     edited.remove(("host", f"disabled_{origin.kind}s"), lambda text: _names(text, origin))
 
 
-def _name(edited: EditedConfig, origin: Any, name: str) -> None:
+def _enable(edited: EditedConfig, origin: Any, name: str) -> None:
     if origin.kind == "plugin":
         edited.append(("host", "plugins"), name)
     else:

@@ -114,8 +114,8 @@ def _refuse_taken_names(sort: str, kind: str | None, names: ProjectNames, comman
     """Raise ValueError if such a toolkit is installed, or if pegboard has a plugin or a command of that name."""
     if sort == "plugin" and "pegboard" in _distributions("pegboard.plugins", names.entry):
         raise ValueError(f"pegboard has a plugin {names.entry!r} already: choose another name")
-    for distribution in _distributions("pegboard.toolkits", names.entry) if sort == "toolkit" else ():
-        raise ValueError(f"the toolkit {names.entry!r} is installed already, from {distribution}: choose another name")
+    if sort == "toolkit" and (taken := _distributions("pegboard.toolkits", names.entry)):
+        raise ValueError(f"the toolkit {names.entry!r} is installed already, from {taken[0]}: choose another name")
     if kind == "command" and names.dashed in command.command_line().commands:
         raise ValueError(f"pegboard has a command {names.dashed!r} already: choose another name")
 

@@ -47,7 +47,7 @@ class ItemKey(NamedTuple):
 Items: TypeAlias = Mapping[ItemKey, RawItem]
 
 
-class ServedItem(NamedTuple):
+class CatalogueItem(NamedTuple):
     """An item in the catalogue: as the server lists it, its position in the list, and its name on the wire or URI."""
 
     raw: RawItem
@@ -81,7 +81,7 @@ class ServedItems:
         self._logger = logger
         self._owner_of = owner_of
         self._listed: dict[Hashable, dict[ItemKey, RawItem]] = {}
-        self._served: dict[ItemKey, ServedItem] = {}
+        self._served: dict[ItemKey, CatalogueItem] = {}
         self._places: dict[ItemKey, int] = {}
         self._shown: dict[tuple[ItemKind, str], ItemKey] = {}
         self._refused: dict[ItemKey, str] = {}
@@ -241,7 +241,7 @@ class ServedItems:
             return
         before = [self._served.get(key) for key, _, _ in entries]
         for key, raw, definition in entries:  # first, so that a gate knows the items when the change begins
-            self._register(key, ServedItem(raw, self._places[key], _expected_name(definition)))
+            self._register(key, CatalogueItem(raw, self._places[key], _expected_name(definition)))
         try:
             names = change(*(definition for _, _, definition in entries))
         except ToolDefinitionError as error:
@@ -257,9 +257,9 @@ class ServedItems:
             return
         for (key, raw, _), shown in zip(entries, names, strict=True):
             self._refused.pop(key, None)
-            self._register(key, ServedItem(raw, self._places[key], shown))
+            self._register(key, CatalogueItem(raw, self._places[key], shown))
 
-    def _register(self, key: ItemKey, item: ServedItem | None) -> None:
+    def _register(self, key: ItemKey, item: CatalogueItem | None) -> None:
         """Record how an item is served. Pass None for an item that is no longer served."""
         if (before := self._served.pop(key, None)) is not None:
             place = LISTED_AS[key.kind], before.shown
