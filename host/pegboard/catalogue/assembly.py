@@ -103,7 +103,7 @@ def assemble(
     assembler = _Assembler(config, plugins, binder)
     bound = assembler.all_bound()
     assembler.report_missing(bound["tools"])
-    served = {field: assembler.served(field, definitions) for field, definitions in bound.items()}
+    served = {kind: assembler.served(kind, items) for kind, items in bound.items()}
     if check_order:
         assembler.report_unknown_order()
     assembler.report_unmatched(absent)
@@ -130,10 +130,7 @@ def assemble(
         contributed=contributed,
         unserved=tuple(assembler.unserved),
         problems=problems,
-        contested={
-            field: frozenset(definition.name for definition in definitions) - served[field].keys()
-            for field, definitions in bound.items()
-        },
+        contested={kind: frozenset(item.name for item in items) - served[kind].keys() for kind, items in bound.items()},
         is_complete=assembler.is_complete,
         refused=assembler.refused,
         secrets=binder.secrets,
@@ -162,39 +159,44 @@ class _Assembler:
         self.problems.append(LoadProblem("assemble", message, origin))
 
     def all_bound(self) -> dict[ItemKind, list[ServedItem]]:
-        """Return the definitions that can be served, by kind. Check secrets after all definitions are bound."""
-        bound: dict[ItemKind, list[ServedItem]] = {field: self._bound(field) for field in SINGULAR}
-        return {field: self._without_exposed_secrets(definitions) for field, definitions in bound.items()}
+        """Return the items that can be served, by kind. Check secrets after all definitions are bound."""
+        bound: dict[ItemKind, list[ServedItem]] = {kind: self._bound(kind) for kind in SINGULAR}
+        return {kind: self._without_exposed_secrets(items) for kind, items in bound.items()}
 
-    def _bound(self, field: ItemKind) -> list[ServedItem]:
-        """Return the definitions of one kind that can be served."""
-        results: list[ServedItem] = []
+    def _bound(self, kind: ItemKind) -> list[ServedItem]:
+        """Return the items of one kind that can be served."""
+        items: list[ServedItem] = []
         rejected: dict[tuple[Origin, str], list[Unserved]] = {}
-        for plugin in self.plugins:
-            own = self.binder.edits.get(plugin, {})
-            later = [edit for (kind, _), edit in own.items() if kind == field and edit is not None]
-            for definition in (*plugin.contributions[f"register_{field}"], *later):
-                try:
-                    bound = self.binder.bind(plugin, definition, self.resources)
-                except ToolDefinitionError as error:
-                    self._refuse(plugin, definition, error)
-                    continue
-                if own.get((field, bound.name), definition) is not definition:
-                    continue  # updated or removed at run time
-                if isinstance(bound, Unserved):
-                    self.unserved.append(bound)
-                    if bound.is_rejected:
-                        rejected.setdefault((plugin.origin, bound.reason), []).append(bound)
-                    continue
-                if not bound.where and not plugin.is_late:  # functions of late toolkits are not those of their authors
-                    bound = bound._replace(where=location_of(definition.function))
-                results.append(bound)
-                if field == "resources":
-                    self.resources[bound.name] = bound.item
+        for plugin, definition in self._definitions(kind):
+            try:
+                result = self.binder.bind(plugin, definition, self.resources)
+            except ToolDefinitionError as error:
+                self._refuse(plugin, definition, error)
+                continue
+            if self.binder.edits.get(plugin, {}).get((kind, result.name), definition) is not definition:
+                continue  # updated or removed at run time
+            if isinstance(result, Unserved):
+                self.unserved.append(result)
+                if result.is_rejected:
+                    rejected.setdefault((plugin.origin, result.reason), []).append(result)
+                continue
+            if not result.where and not plugin.is_late:  # functions of late toolkits are not those of their authors
+                result = result._replace(where=location_of(definition.function))
+            items.append(result)
+            if kind == "resources":
+                self.resources[result.name] = result.item
         for (origin, _), (first, *others) in rejected.items():
             more = f"; the same applies to {_some_names([other.name for other in others])}" if others else ""
             self.problem(origin, f"{first}{more}")
-        return results
+        return items
+
+    def _definitions(self, kind: ItemKind) -> Iterator[tuple[LoadedPlugin, Definition]]:
+        """Yield the definitions of each plugin: those of its hook, then those that it has put at run time."""
+        for plugin in self.plugins:
+            edits = self.binder.edits.get(plugin, {}).items()
+            later = [definition for (edited, _), definition in edits if edited == kind and definition is not None]
+            for definition in (*plugin.contributions[f"register_{kind}"], *later):
+                yield plugin, definition
 
     def _refuse(self, plugin: LoadedPlugin, definition: Definition, error: ToolDefinitionError) -> None:
         """Report a definition that cannot be served."""
@@ -203,27 +205,23 @@ class _Assembler:
         if isinstance(definition, ToolDefinition) and (name := self.binder.wire_name(plugin, definition)):
             self.refused[name] = str(error)
 
-    def _without_exposed_secrets(self, definitions: list[ServedItem]) -> list[ServedItem]:
-        """Remove definitions that would show a secret to clients."""
-        if not self.binder.may_show_secrets(definitions):
-            return definitions
+    def _without_exposed_secrets(self, items: list[ServedItem]) -> list[ServedItem]:
+        """Remove items that would show a secret to clients."""
+        if not self.binder.may_show_secrets(items):
+            return items
         kept = []
-        for definition in definitions:
+        for item in items:
             try:
-                self.binder.check_secrets(definition)
+                self.binder.check_secrets(item)
             except ToolDefinitionError as error:
-                what = SINGULAR[definition.kind]
-                self.problem(
-                    definition.origin, f"{what} {definition.name!r}{definition.where}: {error}; it is not served"
-                )
+                what = f"{SINGULAR[item.kind]} {item.name!r}{item.where}"
+                self.problem(item.origin, f"{what}: {error}; it is not served")
             else:
-                kept.append(definition)
+                kept.append(item)
         return kept
 
-    def served(self, field: ItemKind, definitions: Iterable[ServedItem]) -> dict[str, ServedItem]:
-        return self.unique(
-            SINGULAR[field], ((definition.name, definition.origin, definition) for definition in definitions)
-        )
+    def served(self, kind: ItemKind, items: Iterable[ServedItem]) -> dict[str, ServedItem]:
+        return self.unique(SINGULAR[kind], ((item.name, item.origin, item) for item in items))
 
     def report_missing(self, tools: Iterable[ServedItem]) -> None:
         """Report each missing secret and token once, with the tools that require it."""
@@ -452,9 +450,9 @@ def notify_middleware(assembly: Assembly) -> list[LoadProblem]:
 def inventory_of(assembly: Assembly) -> Inventory:
     """Return the inventory of an assembly."""
     return Inventory(
-        tools={name: bound.tool for name, bound in assembly.tools.items()},
-        resources={uri: bound.item for uri, bound in assembly.resources.items()},
-        prompts={name: bound.item for name, bound in assembly.prompts.items()},
+        tools={name: served.tool for name, served in assembly.tools.items()},
+        resources={uri: served.item for uri, served in assembly.resources.items()},
+        prompts={name: served.item for name, served in assembly.prompts.items()},
         methods=frozenset((*REQUEST_HOOKS, *assembly.contributed.methods)),
         answering=_answering(assembly),
         is_complete=assembly.is_complete,
@@ -463,7 +461,7 @@ def inventory_of(assembly: Assembly) -> Inventory:
 
 def _answering(assembly: Assembly) -> Callable[[str], Sequence[str]]:
     templates: list[tuple[str, Matcher]] = [
-        (name, bound.matcher) for name, bound in assembly.resources.items() if bound.matcher is not None
+        (name, served.matcher) for name, served in assembly.resources.items() if served.matcher is not None
     ]
     exact = assembly.resources.keys() - {name for name, _ in templates}
 
