@@ -23,7 +23,7 @@ from pegboard.cli.parsing.parser import described_commands
 from pegboard.config.environment import this_worker
 from pegboard.errors import ConfigError, MCPError, ServerError
 from pegboard.loading.discovery import Selection, choose_plugins, find_plugins, is_built_in
-from pegboard.loading.fact_models import Check as CheckFacts
+from pegboard.loading.fact_models import CheckFacts
 from pegboard.loading.plugin_facts import OWN_DISTRIBUTION, facts_of, features_of_commands, own_facts
 from pegboard.loading.plugins import refuse_fatal
 from pegboard.messages.error_fields import failure_text

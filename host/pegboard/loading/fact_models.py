@@ -97,7 +97,7 @@ class Argument(_Model):
         return self
 
 
-class Check(_Model):
+class CheckFacts(_Model):
     """A check that a feature adds to `doctor`, `config check`, `why` or `list`.
 
     Attributes:
@@ -137,7 +137,7 @@ class CommandFacts(_Model):
     commands: Mapping[str, CommandFacts] = {}
     like: str | None = None
     options: tuple[Argument, ...] = ()
-    checks: tuple[Check, ...] = ()
+    checks: tuple[CheckFacts, ...] = ()
 
     @property
     def is_own(self) -> bool:

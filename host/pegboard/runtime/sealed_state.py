@@ -68,13 +68,13 @@ class StateSealer:
     def sealed_store(self, store: Any) -> Any:
         """Return a store whose values are sealed. A store of another contract is returned unchanged."""
         if isinstance(store, SessionStore):
-            return SealedSessions(store, self)
+            return SealedSessionStore(store, self)
         if isinstance(store, RecordStore):
-            return SealedRecords(store, self)
-        return SealedEvents(store, self) if isinstance(store, EventStore) else store
+            return SealedRecordStore(store, self)
+        return SealedEventStore(store, self) if isinstance(store, EventStore) else store
 
 
-class SealedSessions(SessionStore):
+class SealedSessionStore(SessionStore):
     """A session store whose values are sealed."""
 
     def __init__(self, store: SessionStore, sealer: StateSealer) -> None:
@@ -121,7 +121,7 @@ class SealedSessions(SessionStore):
         return whole[NAME_BYTES:end].decode(), whole[end:]
 
 
-class SealedRecords(RecordStore):
+class SealedRecordStore(RecordStore):
     """A store whose records are sealed. It sees their kinds, states, processes, numbers and expiry."""
 
     def __init__(self, store: RecordStore, sealer: StateSealer) -> None:
@@ -179,7 +179,7 @@ class SealedRecords(RecordStore):
         return opened
 
 
-class SealedEvents(EventStore):
+class SealedEventStore(EventStore):
     """An event store whose messages are sealed."""
 
     def __init__(self, store: EventStore, sealer: StateSealer) -> None:

@@ -27,7 +27,7 @@ from pegboard.plugin import (
     hookimpl,
 )
 from pegboard.runtime.host_bus import VERSION, ChangeRelay, HostBus
-from pegboard.runtime.sealed_state import SealedRecords, SealedSessions, StateSealer
+from pegboard.runtime.sealed_state import SealedRecordStore, SealedSessionStore, StateSealer
 from pegboard.types import Change
 from pegboard_plugins.support.memory_records import MemoryRecordStore
 from pegboard_testing import RecordStoreContract, SessionStoreContract, new_record
@@ -47,24 +47,24 @@ class TestSealedSessions(SessionStoreContract):
         self.folder = tmp_path
 
     def make(self) -> SessionStore:
-        return SealedSessions(SharedFiles(self.folder / "sessions"), StateSealer([NEW]))
+        return SealedSessionStore(SharedFiles(self.folder / "sessions"), StateSealer([NEW]))
 
 
 async def test_a_store_sees_bytes_and_digests_and_keys_can_be_replaced(tmp_path: Path) -> None:
     files = SharedFiles(tmp_path / "sessions")
-    await SealedSessions(files, StateSealer([OLD])).create("secret id", "ann", {"data/shop/cart": b"tea"})
-    both = SealedSessions(files, StateSealer([NEW, OLD]))
+    await SealedSessionStore(files, StateSealer([OLD])).create("secret id", "ann", {"data/shop/cart": b"tea"})
+    both = SealedSessionStore(files, StateSealer([NEW, OLD]))
     assert await both.update("secret id", {"level": b"error"}) is True
     assert await both.get("secret id") == {"data/shop/cart": b"tea", "level": b"error"}
     assert await both.count("ann") == 1
-    assert await SealedSessions(files, StateSealer([NEW])).get("secret id") is None
+    assert await SealedSessionStore(files, StateSealer([NEW])).get("secret id") is None
     seen = b"".join(path.name.encode() + path.read_bytes() for path in files.folder.iterdir())
     assert not [text for text in (b"secret id", b"ann", b"shop", b"tea", b"level", b"error") if text in seen]
 
 
 async def test_a_field_that_was_moved_to_another_session_is_not_opened(tmp_path: Path) -> None:
     files, sealer = SharedFiles(tmp_path / "sessions"), StateSealer([NEW])
-    store = SealedSessions(files, sealer)
+    store = SealedSessionStore(files, sealer)
     await store.create("a", "ann", {"data/shop/cart": b"tea"})
     await store.create("b", "bob", {})
     stolen: Mapping[str, Any] = await files.get(sealer.digest("a")) or {}
@@ -74,18 +74,18 @@ async def test_a_field_that_was_moved_to_another_session_is_not_opened(tmp_path:
 
 class TestSealedRecords(RecordStoreContract):
     def make(self) -> RecordStore:
-        return SealedRecords(MemoryRecordStore(), StateSealer([NEW]))
+        return SealedRecordStore(MemoryRecordStore(), StateSealer([NEW]))
 
 
 async def test_a_store_of_records_sees_kinds_and_digests() -> None:
     records = MemoryRecordStore()
-    await SealedRecords(records, StateSealer([OLD])).create(new_record("secret", owner="ann"))
-    both = SealedRecords(records, StateSealer([NEW, OLD]))
+    await SealedRecordStore(records, StateSealer([OLD])).create(new_record("secret", owner="ann"))
+    both = SealedRecordStore(records, StateSealer([NEW, OLD]))
     stored = await both.get("kind/secret")
     assert stored is not None
     assert await both.transition(stored, stored._replace(content=b"tea")) is True
     assert [record.content for record in await both.find("kind")] == [b"tea"]
-    assert await SealedRecords(records, StateSealer([NEW])).get("kind/secret") is None
+    assert await SealedRecordStore(records, StateSealer([NEW])).get("kind/secret") is None
     ((record_id, record),) = records._records.items()
     assert not [text for text in ("secret", "ann", "tea") if text in repr(record)]
     assert record_id.startswith("kind/")

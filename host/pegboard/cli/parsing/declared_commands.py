@@ -18,7 +18,7 @@ from pegboard.config.trust import refuse_untrusted
 from pegboard.config.validation import load_pydantic_plugins
 from pegboard.errors import ConfigError
 from pegboard.loading.discovery import Selection, choose_plugins, find_plugins, provided
-from pegboard.loading.fact_models import Argument, Check, CommandFacts, PluginFacts
+from pegboard.loading.fact_models import Argument, CheckFacts, CommandFacts, PluginFacts
 from pegboard.loading.plugin_facts import OWN_DISTRIBUTION, facts_of, features_of_commands, own_facts
 from pegboard.plugin.origin import Origin
 from pegboard.terminal.printing import say
@@ -55,7 +55,7 @@ def host_tables() -> Mapping[str, CommandFacts]:
     return {name: CommandFacts.model_validate(table) for name, table in tables.items()}
 
 
-def declared_checks(facts: Mapping[str, CommandFacts], command: str) -> Sequence[Check]:
+def declared_checks(facts: Mapping[str, CommandFacts], command: str) -> Sequence[CheckFacts]:
     """Return the checks of a command among the facts of the commands of the host or of a plugin."""
     return facts[command].checks if command in facts else ()
 

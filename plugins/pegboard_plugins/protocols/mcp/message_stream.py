@@ -34,7 +34,7 @@ from pegboard_plugins.protocols.mcp.progress_reports import ProgressReports
 from pegboard_plugins.protocols.mcp.revisions import BATCH_REVISION, SUPPORTED_REVISIONS
 from pegboard_plugins.protocols.mcp.session import Session, negotiate
 from pegboard_plugins.protocols.mcp.session_methods import answer_at_once
-from pegboard_plugins.protocols.mcp.stateless import is_stateless, read_client, require_served
+from pegboard_plugins.protocols.mcp.stateless import is_stateless, read_client, require_stateless
 from pegboard_plugins.support.jsonrpc import (
     INTERNAL_ERROR,
     INVALID_REQUEST,
@@ -232,7 +232,7 @@ class StreamConnection:
 
     def _stateless_request(self, request_id: RequestId, method: str, params: Any, reply: Reply) -> None:
         client = read_client(params["_meta"])
-        require_served(client)
+        require_stateless(client)
         if method == "server/discover":
             reply(self._service.discovery(request_id))
         elif method == "subscriptions/listen":

@@ -28,7 +28,7 @@ def is_stateless(params: Mapping[str, Any]) -> bool:
 
 
 def read_client(meta: Mapping[str, Any], supported: Sequence[str] = SUPPORTED_REVISIONS) -> Client:
-    """Return the client that a request's `_meta` describes. `require_served` checks the revision later.
+    """Return the client that a request's `_meta` describes. `require_stateless` checks the revision later.
 
     Raises:
         ProtocolError: a required member is missing or has the wrong type.
@@ -51,7 +51,7 @@ def read_client(meta: Mapping[str, Any], supported: Sequence[str] = SUPPORTED_RE
     return Client(info.get("name", ""), info.get("version", ""), revision, capabilities)  # one for each request
 
 
-def require_served(client: Client, supported: Sequence[str] = SUPPORTED_REVISIONS) -> None:
+def require_stateless(client: Client, supported: Sequence[str] = SUPPORTED_REVISIONS) -> None:
     """Reject a revision that the stateless era does not support.
 
     Raises:

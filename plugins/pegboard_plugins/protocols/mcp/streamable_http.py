@@ -36,7 +36,7 @@ from pegboard_plugins.protocols.mcp.revisions import (
     SESSION_REVISIONS,
     STATELESS_REVISIONS,
 )
-from pegboard_plugins.protocols.mcp.stateless import is_stateless, read_client, require_served
+from pegboard_plugins.protocols.mcp.stateless import is_stateless, read_client, require_stateless
 from pegboard_plugins.protocols.mcp.stateless_call import STREAM_HEADERS, StatelessCall, cut_response
 from pegboard_plugins.protocols.mcp.subscriptions import ClientSubscription
 from pegboard_plugins.support.jsonrpc import (
@@ -168,7 +168,7 @@ class StreamableHttp:
         tells = progress_token(meta) is not None or LOG_LEVEL in meta
         if not client.revision == named in STATELESS_REVISIONS:
             check_revision(request.headers, client.revision, service.revisions)
-            require_served(client, service.revisions)
+            require_stateless(client, service.revisions)
         check_mirrored(request.headers, method, params, service.name_parameter)
         if method == "server/discover":
             return Response(body=service.discovery(request_id))

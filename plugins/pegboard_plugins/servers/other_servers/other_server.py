@@ -194,7 +194,7 @@ def _address(options: Namespace, url: str, headers: Mapping[str, str], heard: de
         return Program(options.stdio[0], options.stdio[1:], stderr=hear)
     if any(name.lower() == "authorization" for name in headers):
         return Endpoint(url, headers)
-    store, redirect = LoginStore(os.environ), PastedRedirect() if options.no_browser else None
+    store, redirect = SavedLogins(os.environ), PastedRedirect() if options.no_browser else None
     open_page = _show_page if options.no_browser else _open_page
     auth = OAuth(open_page if options.login else None, client_name="pegboard", store=store, redirect=redirect)
     return Endpoint(url, headers, auth)
@@ -235,7 +235,7 @@ def ask_at_terminal(label: str) -> QuestionHandler:
 # --- Logins at MCP servers in the state directory of the user. Only the user can read the files.
 
 
-class LoginStore:
+class SavedLogins:
     """A `TokenStore` with one file for each server.
 
     Args:

@@ -12,7 +12,7 @@ from pegboard.plugin import Bus, PromptDefinition, ProtocolError, ResourceDefini
 from pegboard.types import RawResult, ToolkitInfo
 from pegboard_plugins.servers.upstreams.resource_updates import ResourceUpdates
 from pegboard_plugins.servers.upstreams.served_items import MountedDefinition
-from pegboard_plugins.servers.upstreams.server_log import RateLimit
+from pegboard_plugins.servers.upstreams.server_log import MessageLimit
 from pegboard_plugins.servers.upstreams.upstream_calls import UpstreamCalls, UpstreamRequest
 from pegboard_plugins.servers.upstreams.upstream_lists import RawKind
 from pegboard_plugins.support.jsonrpc import METHOD_NOT_FOUND
@@ -59,7 +59,7 @@ class Mounted:
         self._server = server
         self._calls = UpstreamCalls(server, bus)
         self._updates = ResourceUpdates(server)
-        self._to_clients = RateLimit()
+        self._to_clients = MessageLimit()
         self._toolkit = ToolkitInfo(server.name, prefix=False)
 
     def definition(self, kind: RawKind, raw: Mapping[str, Any], place: int | None = None) -> MountedDefinition:

@@ -12,7 +12,7 @@ MAX_LOG_LINES = 100
 """The maximum number of lines of one server in a second, and of messages to clients. Others are dropped."""
 
 
-class RateLimit:
+class MessageLimit:
     """A limit for the messages of one server in each second.
 
     Attributes:
@@ -44,7 +44,7 @@ class ServerLog:
     def __init__(self, server: str, logger: logging.Logger) -> None:
         self._server = server
         self._logger = logger
-        self._limit = RateLimit()
+        self._limit = MessageLimit()
         self._dropped = 0
 
     def write(self, level: int, origin: str, text: str) -> None:

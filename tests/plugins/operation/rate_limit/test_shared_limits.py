@@ -8,7 +8,7 @@ from collections.abc import Awaitable, Callable
 import pytest
 
 from pegboard.plugin import Record, RecordStore
-from pegboard.runtime.sealed_state import SealedRecords, StateSealer
+from pegboard.runtime.sealed_state import SealedRecordStore, StateSealer
 from pegboard_plugins.operation.rate_limit import Rate, shared_limits
 from pegboard_plugins.operation.rate_limit.shared_limits import MAX_ATTEMPTS, SharedBuckets
 from pegboard_plugins.support.memory_records import MemoryRecordStore
@@ -44,9 +44,9 @@ async def taken(buckets: SharedBuckets, *keys: str) -> list[bool]:
 async def test_a_process_that_cannot_read_a_bucket_has_one_of_its_own() -> None:
     """A process that does not have a new key of `[host] state_keys` yet."""
     records = CountedRecords()
-    assert await taken(buckets_of(SealedRecords(records, StateSealer([NEW, OLD]))), "a") == [True]
+    assert await taken(buckets_of(SealedRecordStore(records, StateSealer([NEW, OLD]))), "a") == [True]
     records.reads = 0
-    former = buckets_of(SealedRecords(records, StateSealer([OLD])))
+    former = buckets_of(SealedRecordStore(records, StateSealer([OLD])))
     assert await taken(former, *["a"] * (RATE.burst + 1)) == [True] * RATE.burst + [False]
     assert records.reads == MAX_ATTEMPTS
 

@@ -30,8 +30,8 @@ class SealedSessions(HttpSessions):
 
     def __init__(self, config: McpConfig, profile: str = "") -> None:
         keys = [key.get_secret_value() for key in config.state_keys]
-        self._records = SealedRecords(Sealer(keys, config.sealed_seconds), profile)
-        super().__init__(self._records, None, config, profile)
+        self._ids = SealedIdStore(Sealer(keys, config.sealed_seconds), profile)
+        super().__init__(self._ids, None, config, profile)
 
     def _new_id(self, record: SessionRecord) -> str:
         """Return the sealed record.
@@ -39,7 +39,7 @@ class SealedSessions(HttpSessions):
         Raises:
             ProtocolError: the client describes itself at such length that the id is too long.
         """
-        sealed = self._records.sealed(record)
+        sealed = self._ids.sealed(record)
         if len(sealed) > MAX_ID_BYTES:
             text = (
                 f"The session id would have {len(sealed)} bytes, and may have {MAX_ID_BYTES}: "
@@ -49,7 +49,7 @@ class SealedSessions(HttpSessions):
         return sealed
 
 
-class SealedRecords(SessionStore):
+class SealedIdStore(SessionStore):
     """The store of sealed sessions, which reads a record from its id.
 
     Args:
