@@ -37,7 +37,7 @@ def test_the_example_is_short_and_its_keys_are_in_the_reference() -> None:
     assert (config.host.transports, config.host.middleware) == (("http",), ("timing",))
     assert len(config.host.disabled_tools) == 2
     assert set(config.toolkits) == {"files", "github"}
-    assert set(config.plugins) == {"rate_limit", "secrets_dotenv"}
+    assert set(config.plugins) == {"rate_limit"}
     transport, worker = re.findall(r"^# (\[plugins\..*)", TEXT, re.M)
     assert "transport" in transport
     assert all(documented(*key) for key in (*keys(tomli.loads(TEXT)), *keys(tomli.loads(worker))))
