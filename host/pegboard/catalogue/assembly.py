@@ -24,7 +24,6 @@ from pegboard.names import did_you_mean, matching_pattern, nearest
 from pegboard.plugin.definitions import ToolDefinition
 from pegboard.plugin.error_adapters import ErrorAdapter
 from pegboard.plugin.methods import Contributions
-from pegboard.plugin.middleware import Middleware
 from pegboard.plugin.origin import Origin
 from pegboard.plugin.routes import Authenticator, Route
 from pegboard.plugin.secrets import TokenSource
@@ -268,7 +267,7 @@ class _Assembler:
         links = [
             MiddlewareLink(middleware.name or plugin.origin.name, str(plugin.origin), middleware)
             for plugin in self.plugins
-            for middleware in _middleware(plugin)
+            for middleware in plugin.contributions["register_middleware"]
         ]
         order = {name: place for place, name in enumerate(self.config.host.middleware)}
 
@@ -292,8 +291,8 @@ class _Assembler:
         named = ((f"{route.method} {route.path}", origin, (origin, route)) for origin, route in owned)
         authenticators = self.authenticators()
         for name, (origin, route) in self.unique("route", named).items():
-            if complaint := _unreachable(route):
-                self.problem(origin, f"the route {name!r} has {complaint}; it is not served")
+            if not route.path.startswith("/") or route.method != route.method.upper():
+                self.problem(origin, f"no request reaches the route {name!r}: write it as 'GET /path'")
             elif (admitting := protect(route, authenticators)) is None:
                 closed.setdefault((origin, route.auth), []).append(name)
             else:
@@ -345,7 +344,8 @@ class _Assembler:
         """Report middleware that is limited to methods that do not exist."""
         methods = {*REQUEST_HOOKS, *LIST_HOOKS, *CLIENT_NOTIFICATIONS, *contributed.methods, *contributed.notifications}
         for plugin in self.plugins:
-            around = [middleware for middleware in _middleware(plugin) if isinstance(middleware, Around)]
+            own = plugin.contributions["register_middleware"]
+            around = [middleware for middleware in own if isinstance(middleware, Around)]
             for method in [name for middleware in around for name in middleware.methods if name not in methods]:
                 message = f"middleware around {method!r}: no such method{did_you_mean(method, methods)}"
                 self.problems.append(LoadProblem("assemble", message, plugin.origin, level="warning"))
@@ -379,17 +379,6 @@ class _Assembler:
             self.problems += config_problems(changed.problems)
             problems += changed.unmatched(forms, missing)
         self.problems += config_problems(problems, "warning")
-
-
-def _unreachable(route: Route) -> str:
-    """Return the reason why no request reaches a route, or ""."""
-    if not route.path.startswith("/"):
-        return "a path that does not begin with /"
-    return "" if route.method == route.method.upper() else "a method that is not in upper case"
-
-
-def _middleware(plugin: LoadedPlugin) -> list[Middleware]:
-    return plugin.contributions["register_middleware"]
 
 
 # --- parts of problems

@@ -147,8 +147,7 @@ def test_a_route_that_no_request_reaches_is_reported() -> None:
     host = loaded(plugins={"first": Unreachable})
     assert host.assembly.routes == {}
     assert problems(host) == [
-        "the route 'GET same' has a path that does not begin with /; it is not served",
-        "the route 'post /same' has a method that is not in upper case; it is not served",
+        f"no request reaches the route {route!r}: write it as 'GET /path'" for route in ("GET same", "post /same")
     ]
 
 
