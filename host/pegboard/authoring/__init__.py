@@ -183,11 +183,10 @@ def fields_of(definition: type[Any], options: Mapping[str, Any]) -> dict[str, An
     fields = dict(options)
     defined = OPTIONS if "extensions" in definition._fields else frozenset[str]()
     allowed = {*definition._fields, *defined} - {"function", "uri", *PLUGIN_FIELDS}
-    if unknown := fields.keys() - allowed:
+    if unknown := sorted(fields.keys() - allowed):
         from pegboard.authoring.absent_options import advice_on
 
-        name = min(unknown)
-        raise TypeError(f"there is no option {name!r}{advice_on(name, allowed)}")
+        raise TypeError(f"there is no option {unknown[0]!r}{advice_on(unknown[0], allowed)}")
     extensions = fields.get("extensions", EMPTY)
     values = {name: value for name in defined if (value := fields.pop(name, None)) is not None}
     if values and isinstance(extensions, Mapping):

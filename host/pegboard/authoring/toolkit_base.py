@@ -193,19 +193,15 @@ class ToolkitBase:
         """
 
         def record(function: Decorated) -> Decorated:
-            exists = False
             kinds: list[list[Any]] = [self._prompts, self._resources]
-            for definitions in kinds:
-                for place, definition in enumerate(definitions):
-                    if definition.function is of:
-                        definitions[place] = definition._replace(
-                            completions={**definition.completions, argument: function}
-                        )
-                        exists = True
-            if not exists:
+            places = [(own, place) for own in kinds for place, each in enumerate(own) if each.function is of]
+            if not places:
                 from pegboard.errors import ToolDefinitionError
 
                 raise ToolDefinitionError(f"{of!r} is neither a prompt nor a resource of the toolkit {self.name!r}")
+            for own, place in places:
+                completions = {**own[place].completions, argument: function}
+                own[place] = own[place]._replace(completions=completions)
             return function
 
         return record

@@ -9,9 +9,9 @@ import re
 from collections.abc import Callable, Mapping
 from datetime import date, datetime
 from functools import lru_cache
-from math import isfinite
 from typing import Any, Generic, Literal, NamedTuple, TypeGuard, TypeVar
 
+from pegboard.context.progress import is_number
 from pegboard.errors import InteractionError
 from pegboard.messages.argument_errors import input_error
 from pegboard.messages.error_words import WORDS
@@ -228,7 +228,7 @@ def _wrong_value(field: Mapping[str, Any]) -> str | None:
             return f"its {key} must be a string"
     if wrong := [key for key in _INTEGERS if type(field.get(key, 0)) is not int]:
         return f"its {wrong[0]} must be an integer"
-    if wrong := [key for key in ("minimum", "maximum") if not _is_number(field.get(key, 0))]:
+    if wrong := [key for key in ("minimum", "maximum") if not is_number(field.get(key, 0))]:
         return f"its {wrong[0]} must be a number"
     if "format" in field and field["format"] not in FORMATS:
         return f"the format {field['format']!r} is unknown: use one of {', '.join(FORMATS)}"
@@ -308,17 +308,13 @@ def _value_problem(field: Mapping[str, Any], value: Any) -> str | None:
 
 
 def _number_problem(field: Mapping[str, Any], value: Any) -> str | None:
-    if not _is_number(value):
+    if not is_number(value):
         return WORDS["float_type"]
     if field["type"] == "integer" and value != int(value):
         return WORDS["int_type"]
     if not field.get("minimum", value) <= value <= field.get("maximum", value):
         return WORDS["answer_range"]
     return None
-
-
-def _is_number(value: Any) -> bool:
-    return type(value) is int or (type(value) is float and isfinite(value))
 
 
 def _array_problem(field: Mapping[str, Any], value: Any) -> str | None:

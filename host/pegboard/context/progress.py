@@ -35,10 +35,10 @@ class Progress:
             total: the total amount in the same unit. A value that is not finite is omitted.
             message: the current activity, for people.
         """
-        if self._notify is not None and _is_number(progress) and (self._last is None or progress > self._last):
+        if self._notify is not None and is_number(progress) and (self._last is None or progress > self._last):
             self._last = progress
             params: dict[str, Any] = {"progress": progress}
-            if _is_number(total):
+            if is_number(total):
                 params["total"] = total
             if message is not None:
                 params["message"] = str(message)
@@ -50,5 +50,6 @@ class Progress:
         self._notify = None
 
 
-def _is_number(value: object) -> bool:
+def is_number(value: object) -> bool:
+    """Return True for a number that JSON can express."""
     return type(value) is int or (type(value) is float and isfinite(value))

@@ -74,9 +74,9 @@ def _state(options: Namespace) -> dict[str, Any]:
 
 
 def _source(host: Host, origin: Origin) -> str:
-    """Return the place that enables a plugin: its section, its line in a list of `[host]`, or the defaults."""
+    """Return the place that enables a plugin: the file and line of its section or its list, or "default"."""
     named = naming(origin, host.config)
-    return str(named[1]) if named else "default"
+    return str(named[1]) if named and named[1].by_operator else "default"
 
 
 def _next(tools: int, problems: bool) -> str:
@@ -105,7 +105,7 @@ def _lines(state: Mapping[str, Any]) -> Iterator[str]:
     for name in state["later"]:
         yield f"  tools of {name} are not included: `pegboard cost` counts them"
     plugins = [plugin for plugin in state["enabled"] if plugin["kind"] == "plugin"]
-    built_in = [plugin["name"] for plugin in plugins if plugin["source"].startswith("default")]
+    built_in = [plugin["name"] for plugin in plugins if plugin["source"] == "default"]
     if built_in:
         yield from _wrapped(f"  plugins by default: {', '.join(built_in)}")
     for plugin in plugins:
@@ -125,4 +125,4 @@ def _wrapped(line: str) -> list[str]:
 
 
 def _place(plugin: Mapping[str, Any]) -> str:
-    return "installed" if plugin["source"].startswith("default") else str(plugin["source"])
+    return "installed" if plugin["source"] == "default" else str(plugin["source"])

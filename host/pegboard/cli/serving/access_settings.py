@@ -54,12 +54,8 @@ def access_of(host: Host) -> list[AccessSetting]:
 
 def third_party_line(host: Host) -> str:
     """Return the third-party plugins of a loaded host, each with what its contributions can do; "" without any."""
-    plugins = [plugin for plugin in host.report.plugins if _is_third_party(plugin.origin)]
-    return ", ".join(f"{plugin.origin.name} of {_distribution(plugin)} ({_abilities(plugin)})" for plugin in plugins)
-
-
-def _distribution(plugin: LoadedPlugin) -> str:
-    return f"{plugin.origin.distribution} {plugin.origin.version}".strip()
+    plugins = [(plugin.origin, _abilities(plugin)) for plugin in host.report.plugins if _is_third_party(plugin.origin)]
+    return ", ".join(f"{own.name} of {own.distribution} {own.version} ({abilities})" for own, abilities in plugins)
 
 
 def _abilities(plugin: LoadedPlugin) -> str:

@@ -306,8 +306,9 @@ def _make(folder: Path) -> None:
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        fix = "name another file with --config"
-        raise EditedFileError(f"the folder {folder} cannot be created: {error.strerror}; {fix}") from None
+        raise EditedFileError(
+            f"the folder {folder} cannot be created: {error.strerror}; name another file with --config"
+        ) from None
 
 
 def _problems(host: Host) -> list[Any]:

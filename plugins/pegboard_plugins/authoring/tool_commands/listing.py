@@ -39,7 +39,8 @@ def run_list(command: CommandContext) -> int:
     if unserved := [item.name for item in host.assembly.unserved if item.kind == "tools"]:
         more = "1 more is" if len(unserved) == 1 else f"{len(unserved)} more are"
         say(f"{more} not served (`pegboard why NAME` explains it): {', '.join(unserved)}")
-    if later := [plugin.origin.name for plugin in host.report.plugins if _adds_tools(plugin.instance)]:
+    running = ((plugin.origin.name, plugin.instance) for plugin in host.report.plugins)
+    if later := [name for name, plugin in running if "tools" in getattr(plugin, "offers", ())]:
         say(f"tools of {', '.join(later)} may change while the host runs")
     elif not tools and not unserved:
         ways = ": install a toolkit, pass a file with --file, or see `pegboard plugins` for disabled ones"
@@ -47,11 +48,6 @@ def run_list(command: CommandContext) -> int:
     for finding in (each for check in command.checks(host, "list") for each in check.run()):
         say("; ".join(filter(None, (finding.message, finding.fix))))
     return exit_code(host, missing)
-
-
-def _adds_tools(plugin: Any) -> bool:
-    """Return True if a plugin adds tools while the host runs."""
-    return "tools" in getattr(plugin, "offers", ())
 
 
 def exit_code(host: Host, missing: Iterable[Finding] = ()) -> int:

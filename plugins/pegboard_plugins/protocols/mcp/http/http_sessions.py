@@ -314,7 +314,7 @@ class HttpSessions:
         """
         was_storing = session.fields.storing.locked()
         async with session.fields.storing:
-            if _is_closed(session) or self._live.get(session.id) is not session:
+            if session.closed or self._live.get(session.id) is not session:
                 return
             if session.fields.unsaved or not was_storing:  # else another request has just stored it
                 await self._put(session, call)
@@ -546,7 +546,3 @@ def _log_foreign_session(session_id: str, owner: Caller, caller: Caller, peer: s
     """Log the caller that used the session of another caller."""
     whose = {"owner": owner.subject, "issuer_of_owner": owner.issuer}
     _AUDIT.refused("a session of another caller", caller, {**whose, "peer": peer, "session": fingerprint(session_id)})
-
-
-def _is_closed(session: HttpSession) -> bool:
-    return session.closed
