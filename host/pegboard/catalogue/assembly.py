@@ -334,8 +334,8 @@ class _Assembler:
             order = getattr(self.config.host, key) if self.config.source(path).by_operator else ()
             for name in order:
                 if name not in names:
-                    close = nearest(name, names)
                     others = names | (provided("transports").keys() if key == "transports" else set())
+                    close = nearest(name, others)
                     hint = "" if close or not others else f"; write one of {', '.join(sorted(others))}"
                     problem = self.config.problem(f"no enabled plugin provides {name!r}{hint}", path, close)
                     self.problems += config_problems([problem])

@@ -83,6 +83,7 @@ OPEN = "[plugins.http]\nport = 0\nhost = '0.0.0.0'\n"
     [
         ("transports = []", "", "[host] transports is empty"),
         ("transports = ['pigeon']", "", "no enabled plugin provides 'pigeon'; write one of http, stdio"),
+        ("transports = ['stdo']", "", "no enabled plugin provides 'stdo'; did you mean \"stdio\"?"),
         ("", "[plugins.http]\nport = 0\ncertificate = 'no.pem'", "no.pem cannot be used: No such file or directory"),
         ("", "[plugins.http]\nport = 0\nhost = '192.0.2.1'", "cannot listen at 192.0.2.1:0"),
         ("", "[plugins.http]\nsocket = 'none/x.sock'", "cannot listen at none/x.sock"),
