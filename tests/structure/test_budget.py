@@ -19,7 +19,7 @@ HOST = modules("host")
 PLUGINS = {name: path for name, path in modules("plugins").items() if not name.startswith("pegboard_messages")}
 """Without the typed messages, which are generated."""
 PER_STATEMENT = 1.4
-"""Lines of code for each statement, where an issue counts lines of code."""
+"""The estimated lines of code of a statement."""
 AUTHORS = ("pegboard", "pegboard.plugin", "pegboard.types")
 TRICKS = {"f_locals", "get_referents", "_getframe", "eval", "co_consts"}
 
