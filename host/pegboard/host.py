@@ -62,7 +62,7 @@ class Host:
         config: a mapping with the structure of `hostconfig.toml`, or None for safe defaults. The host reads no file and
             no environment variable. The commands pass the `HostConfig` that they have read.
         plugins: plugins of the program, by name: `Plugin` subclasses or modules.
-        toolkits: toolkits of the program, by name.
+        toolkits: toolkits of the program, by name. Installed ones are served too, unless `[host] autoload` is false.
         mount: servers to mount in this process, by name: of FastMCP, of the official SDK, or ASGI applications.
         selection: the command line's selection of plugins.
 
