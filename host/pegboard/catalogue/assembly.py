@@ -416,9 +416,7 @@ def _some_names(names: Sequence[str]) -> str:
 
 
 def notify_middleware(assembly: Assembly) -> list[LoadProblem]:
-    """Pass the inventory to middleware that overrides `assembled`. Return the warnings and failures of
-    the middleware.
-    """
+    """Pass the inventory to middleware that overrides `assembled`. Return its warnings and failures."""
     links = [link for link in assembly.middleware if link.overrides("assembled")]
     if not links:
         return []
