@@ -251,6 +251,10 @@ class LoadReport(NamedTuple):
     problems: tuple[LoadProblem, ...] = ()
     files: tuple[Path, ...] = ()
 
+    def adding_later(self) -> list[str]:
+        """Return the names of the plugins that add tools while the host runs."""
+        return [plugin.origin.name for plugin in self.plugins if "tools" in getattr(plugin.instance, "offers", ())]
+
     def absent(self, running: Iterable[LoadedPlugin]) -> Absent:
         """Return the names of installed plugins and toolkits that are not among those that run."""
         on = {choice.origin.name for choice in self.choices if choice.on}

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 
 from pegboard.cli import OK
 from pegboard.cli.host_setup import host_from_options
-from pegboard.cli.inspection.tool_lookup import plugins_adding_later
 from pegboard.loading.discovery import naming, own_version
 from pegboard.terminal.failures import problem_fields
 from pegboard.terminal.fitted_lines import fitted
@@ -67,7 +66,7 @@ def _state(options: Namespace) -> dict[str, Any]:
         "toolkits": len(set(owners.values())),
         "tools": len(tools),
         "tokens": sum(tools.values()),
-        "later": plugins_adding_later(host),
+        "later": host.report.adding_later(),
         "problems": problems,
         "next": _next(len(tools), bool(problems)),
     }

@@ -41,7 +41,7 @@ def find_tool(host: Host, name: str) -> ServedItem:
     if any(same_name(wire, name) for wire in assembly.contested["tools"]):
         raise NotFoundError(f"the tool {name} is not served: several tools have this name")
     hint = _hint(assembly, name)
-    if later := plugins_adding_later(host):
+    if later := host.report.adding_later():
         hint += f"; tools of {', '.join(later)} are added while the host runs"
     raise NotFoundError(f"there is no tool {name!r}{hint}", data={"suggestion": nearest(name, assembly.tools)})
 
@@ -66,11 +66,6 @@ def _hint(assembly: Assembly, name: str) -> str:
     return f"; did you mean {close!r}?" + ("" if is_of_toolkit or has_file else " Tools of a file need --file FILE")
 
 
-def plugins_adding_later(host: Host) -> list[str]:
-    """Return the names of the plugins that add tools while the host runs."""
-    return [plugin.origin.name for plugin in host.report.plugins if "tools" in getattr(plugin.instance, "offers", ())]
-
-
 def let_plugins_add_tools(host: Host, name: str | None, *, waits: bool) -> Mapping[str, Finding]:
     """Start a loaded host without transports and stop it, so that plugins add their tools. Return what is missing.
 
@@ -81,7 +76,7 @@ def let_plugins_add_tools(host: Host, name: str | None, *, waits: bool) -> Mappi
         name: the tool that the command needs; None for all.
         waits: False to wait only as long as clients do.
     """
-    later = plugins_adding_later(host)
+    later = host.report.adding_later()
     if not later or any(problem.fatal for problem in host.problems):
         return {}
     try:

@@ -21,7 +21,6 @@ from typing import TYPE_CHECKING, Any
 from pegboard.catalogue.lists import operator_only_tools
 from pegboard.cli import OK
 from pegboard.cli.host_setup import NO_TRANSPORT, config_again, host_from_options, skip_untrusted
-from pegboard.cli.inspection.tool_lookup import plugins_adding_later
 from pegboard.cli.serving.access_settings import access_of, files_read, settings_line, third_party_line
 from pegboard.cli.serving.new_toolkits import report_new_toolkits
 from pegboard.cli.serving.process import (
@@ -179,7 +178,7 @@ def _served_tools(host: Host, tools: Sequence[str]) -> str:
         with suppress(PluginError):
             awaited += plugin.unavailable()
     if not tools and not awaited:
-        awaited = plugins_adding_later(host)
+        awaited = host.report.adding_later()
     later = ", ".join(awaited[:MAX_NAMED_TOOLKITS]) + (", ..." if len(awaited) > MAX_NAMED_TOOLKITS else "")
     if not tools and awaited:
         return f"the tools of {later} as soon as they are available"

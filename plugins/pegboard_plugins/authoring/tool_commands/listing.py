@@ -39,8 +39,7 @@ def run_list(command: CommandContext) -> int:
     if unserved := [item.name for item in host.assembly.unserved if item.kind == "tools"]:
         more = "1 more is" if len(unserved) == 1 else f"{len(unserved)} more are"
         say(f"{more} not served (`pegboard why NAME` explains it): {', '.join(unserved)}")
-    running = ((plugin.origin.name, plugin.instance) for plugin in host.report.plugins)
-    if later := [name for name, plugin in running if "tools" in getattr(plugin, "offers", ())]:
+    if later := host.report.adding_later():
         say(f"tools of {', '.join(later)} may change while the host runs")
     elif not tools and not unserved:
         ways = ": install a toolkit, pass a file with --file, or see `pegboard plugins` for disabled ones"

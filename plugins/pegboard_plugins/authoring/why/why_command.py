@@ -115,7 +115,7 @@ def _absent_stories(host: Host, details: Sequence[Mapping[str, Any]], name: str)
 
 def _later_stories(command: CommandContext, name: str) -> Sequence[str]:
     """Let plugins add their tools. Return what the running host and features then know about a name."""
-    later = _adding_later(command.host)
+    later = command.host.report.adding_later()
     if not later or any(problem.fatal for problem in command.host.problems):
         return ()
     try:
@@ -147,15 +147,10 @@ def _may_have(toolkit: str, name: str) -> bool:
     return any(same_name(name[: end.start()], toolkit) for end in re.finditer(r"[\s._:-]", name.strip()))
 
 
-def _adding_later(host: Host) -> list[str]:
-    """Return the plugins that add tools while the host runs."""
-    return [plugin.origin.name for plugin in host.report.plugins if "tools" in getattr(plugin.instance, "offers", ())]
-
-
 def _unknown(host: Host, name: str) -> NotFoundError:
     names = [choice.origin.name for choice in host.report.choices] + list(host.assembly.tools)
     close = nearest(name, names)
     hint = f"; did you mean {close!r}?" if close else "; --file FILE adds the tools of a file"
-    later = ", ".join(_adding_later(host))
+    later = ", ".join(host.report.adding_later())
     added = f"; tools of {later} are added while the host runs" if later else ""
     return NotFoundError(f"{name!r} is not installed{hint}{added}", data={"suggestion": close})
