@@ -7,11 +7,12 @@ from importlib import import_module
 from typing import Any, NoReturn
 
 
-def missing_names(module: str, **homes: str) -> Callable[[str], Any]:
+def missing_names(module: str, places: Mapping[str, str] = {}, **homes: str) -> Callable[[str], Any]:
     """Return the `__getattr__` of a module. Its ImportError names the replacement of the import.
 
     Args:
         module: the module.
+        places: names that pegboard has elsewhere, each with that place.
         homes: names that are imported on first use, each with its submodule.
     """
 
@@ -20,8 +21,9 @@ def missing_names(module: str, **homes: str) -> Callable[[str], Any]:
             return getattr(import_module(f"{module}.{homes[name]}"), name)
         if name.startswith("_"):  # Python asks for such names
             raise AttributeError(f"module {module!r} has no attribute {name!r}")
+        place = places.get(name, "see docs/migration.md")
         raise ImportError(
-            f"{module} has no {name!r}: see docs/migration.md, or mount the unchanged server with "
+            f"{module} has no {name!r}: {place}, or mount the unchanged server with "
             "[plugins.upstreams.servers.NAME] in hostconfig.toml",
             name=module,
         )

@@ -597,3 +597,18 @@ def test_it_serves_http_with_custom_routes(tmp_path: Path) -> None:
             assert (response.read(), cookies) == (b"Dune,Emma", ["cart=1", "reader=ada"])
         with urllib.request.urlopen(f"{address}/stream") as response:
             assert response.read() == b"ab"
+@pytest.mark.parametrize(
+    ("name", "place"),
+    [
+        ("Skill", "skills="),
+        ("CallArgument", "argument"),
+        ("GitHubProvider", "plugins.login"),
+        ("UserSession", "set_state"),
+    ],
+)
+def test_a_missing_name_is_told_with_its_replacement(name: str, place: str) -> None:
+    for module in ("fastmcp", "fastmcp.dependencies", "fastmcp.exceptions", "fastmcp.prompts", "fastmcp.server"):
+        with pytest.raises(ImportError, match=rf"has no '{name}': .*{re.escape(place)}.*plugins\.upstreams"):
+            _ = getattr(import_module(f"pegboard_plugins.compat.{module}"), name)
+
+

@@ -12,6 +12,7 @@ from pegboard_plugins.compat.fastmcp.elicitation import (
     DeclinedElicitation,
     ElicitationResult,
 )
+from pegboard_plugins.compat.fastmcp.elsewhere import PLACES
 from pegboard_plugins.compat.fastmcp.exceptions import (
     MCPError,
     McpError,
@@ -30,7 +31,7 @@ from pegboard_plugins.compat.fastmcp.session import ServerSession
 from pegboard_plugins.compat.fastmcp.types import Icon
 from pegboard_plugins.compat.missing import missing_names
 
-__getattr__ = missing_names(__name__)
+__getattr__ = missing_names(__name__, PLACES)
 
 __all__ = [
     "AcceptedElicitation",

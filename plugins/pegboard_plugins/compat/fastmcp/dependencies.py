@@ -20,7 +20,12 @@ from pegboard_plugins.compat.fastmcp.context import Context
 from pegboard_plugins.compat.typed_dicts import plain_type
 
 if TYPE_CHECKING:
+from pegboard_plugins.compat.fastmcp.elsewhere import PLACES
+from pegboard_plugins.compat.missing import missing_names
     from pegboard_plugins.compat.fastmcp.server import FastMCP
+
+__getattr__ = missing_names(__name__, PLACES)
+
 
 
 _UNTYPED = Annotated[Any, WithJsonSchema({"type": "string"})]

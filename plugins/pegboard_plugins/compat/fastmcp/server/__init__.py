@@ -15,6 +15,7 @@ from pegboard.types import ItemKind
 from pegboard_plugins.compat.adapting import Decorated
 from pegboard_plugins.compat.changing_toolkit import ChangingToolkit, ItemDefinition
 from pegboard_plugins.compat.fastmcp.context import Context, get_context
+from pegboard_plugins.compat.fastmcp.elsewhere import PLACES
 from pegboard_plugins.compat.fastmcp.exceptions import ToolError
 from pegboard_plugins.compat.fastmcp.item_definitions import completions_of, prompt_of, resource_of, tool_of
 from pegboard_plugins.compat.fastmcp.options import ELSEWHERE, WITHOUT_EFFECT
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger("pegboard.plugins.compat.fastmcp")
 
-__getattr__ = missing_names(__name__)
+__getattr__ = missing_names(__name__, PLACES)
 
 _IN_TESTS = "in tests, use pegboard_testing.connect(server)"
 _MOUNT = "mount the unchanged server with [plugins.upstreams.servers.NAME] in hostconfig.toml"

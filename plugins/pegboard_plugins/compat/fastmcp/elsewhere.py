@@ -1,0 +1,24 @@
+"""Names of FastMCP that pegboard has elsewhere."""
+
+_PLACES = {
+    'serve a folder of skills with Toolkit(skills="FOLDER"), or in [plugins.skills]': """
+        Skill SkillCatalogProvider SkillManifestProvider SkillProvider SkillsDirectoryProvider ClaudeSkillsProvider""",
+    "call the function in the tool, with the argument": "CallArgument",
+    "use `ctx.get_state` and `ctx.set_state`": "UserSession",
+    "configure [plugins.resource_server]": "IntrospectionTokenVerifier JWTVerifier RemoteAuthProvider TokenVerifier",
+    "configure [plugins.auth_token]": "StaticTokenVerifier",
+    "configure [plugins.login]": """
+        Auth0Provider AWSCognitoProvider AzureProvider ClerkProvider DiscordProvider GitHubProvider GoogleProvider
+        HuggingFaceProvider OAuthProxy OIDCProxy WorkOSProvider""",
+    "use the option `scopes` of pegboard's `@kit.tool`": "require_scopes AuthMiddleware",
+    "configure [plugins.rate_limit]": "RateLimitingMiddleware SlidingWindowRateLimitingMiddleware",
+    "configure [plugins.logging]": "LoggingMiddleware StructuredLoggingMiddleware",
+    "configure [plugins.timing]": "TimingMiddleware DetailedTimingMiddleware",
+    "configure [plugins.cache]": "ResponseCachingMiddleware",
+    "configure [plugins.large_results]": "ResponseLimitingMiddleware",
+    "use `get_http_request().headers`": "CurrentHeaders CurrentRequest get_http_headers",
+    "use `get_access_token()`": "CurrentAccessToken TokenClaim",
+    "use pegboard_client.Client, or pegboard_testing.connect(server) in tests": "Client",
+}
+PLACES = {name: place for place, names in _PLACES.items() for name in names.split()}
+"""The place of each name."""
