@@ -38,6 +38,9 @@ from tests.plugins.compat.bookshop import EVENTS, in_a_thread, mcp, sell
 from tests.plugins.compat.bookshop import lifespan as bookshop_lifespan
 from tests.support.asgi import lifespan as asgi_lifespan
 from tests.support.asgi import send
+from pegboard_plugins.compat.fastmcp.exceptions import AuthorizationError, ValidationError
+from pegboard_plugins.compat.fastmcp.item_definitions import before_sections
+from pegboard_plugins.compat.fastmcp.prompts import PromptResult
 from tests.support.environments import built_wheels, executable, make_environment
 from tests.support.http_mcp import call, mirrored, modern
 from tests.support.issuer import RESOURCE, Issuer
@@ -143,6 +146,15 @@ def test_its_context_asks_logs_and_reads(client: PlainClient) -> None:
 
 
 def test_resolvers_fill_in_parameters(client: PlainClient) -> None:
+@pytest.mark.parametrize("error", [AuthorizationError, ValidationError])
+def test_its_errors_reach_the_model(error: type[Exception]) -> None:
+    def fail() -> None:
+        raise error("not today")
+
+    with connect(FastMCP(tools=[fail])) as client:
+        assert client.call("fail").text == "not today"
+
+
     assert client.call("reserve", {"title": "Dune"}).text == "9 of Dune"
     client.answer(accept(copies=1))
     assert client.call("reserve", {"title": "rare"}).text == "1 of rare"
@@ -286,6 +298,15 @@ def test_dropped_servers_are_forgotten() -> None:
     assert len(servers) <= 129  # `typing` keeps the last 128 types
 
 
+def test_a_prompt_result_has_messages_of_fastmcp() -> None:
+    server = FastMCP()
+    server.prompt("ask")(lambda: PromptResult(messages=[Message("hi", "assistant")], description="greets"))  # type: ignore[arg-type]
+    with connect(server) as client:
+        raw = client.prompt("ask").raw
+    content = {"type": "text", "text": "hi"}
+    assert (raw["description"], raw["messages"]) == ("greets", [{"role": "assistant", "content": content}])
+
+
 def test_an_unknown_item_cannot_be_removed() -> None:
     with pytest.raises(ToolError, match="gone"):
         FastMCP().remove_tool("gone")
@@ -297,7 +318,8 @@ def test_mounted_servers_have_a_namespace() -> None:
     child, parent = FastMCP("child"), FastMCP("parent")
     child.add_tool(lambda: "hello", name="greet")
     child.resource("data://one")(lambda: "1")
-    parent.mount(child, "sub")
+    child.add_tool(lambda: "bye", name="leave")
+    parent.mount(child, "sub", tool_names={"leave": "farewell"})
     with connect(parent) as client:
         assert client.call("sub_greet").text == "hello"
         assert client.read("data://sub/one").text == "1"
@@ -496,6 +518,12 @@ async def test_the_claims_of_a_token_are_those_that_fastmcp_returns() -> None:
 @pytest.mark.parametrize(
     ("result", "of_fastmcp", "of_the_official_sdk"),
     [
+@pytest.mark.parametrize("section", ["Tip:\n    x", "See Also:\n    x", "Parameters\n----------\na : int\n    x"])
+def test_a_description_ends_before_the_sections_of_its_docstring(section: str) -> None:
+    assert before_sections(f"Buy.\n\n{section}") == "Buy."
+    assert before_sections("Buy.\n\nRules:\n    x") == "Buy.\n\nRules:\n    x"
+
+
         (Dict, {"a": 1}, {"result": {"a": 1}}),
         (Dict[str, int], {"a": 1}, {"result": {"a": 1}}),
         (dict[str, int], {"a": 1}, {"a": 1}),
@@ -612,3 +640,6 @@ def test_a_missing_name_is_told_with_its_replacement(name: str, place: str) -> N
             _ = getattr(import_module(f"pegboard_plugins.compat.{module}"), name)
 
 
+    with pytest.raises(TypeError, match=r"host_origin_protection.*plugins\.http"):
+        FastMCP().http_app(host_origin_protection=True)
+    FastMCP(experimental_capabilities={}).http_app(host_origin_protection=False)

@@ -25,6 +25,14 @@ class ToolError(FastMCPError, HostToolExecutionError):
     """A tool failed. The model receives the message."""
 
 
+class ValidationError(ToolError):
+    """Arguments or a result are invalid. The model receives the message."""
+
+
+class AuthorizationError(ToolError):
+    """The caller may not do this. The model receives the message."""
+
+
 class ResourceError(FastMCPError, HostResourceError):
     """A resource cannot be read. The client receives the message."""
 

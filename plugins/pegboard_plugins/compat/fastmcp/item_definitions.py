@@ -146,12 +146,15 @@ def prompt_of(
 
 # --- The part of a docstring that is the description of an item.
 
-_HEADING = re.compile(r"^(?:(\w[\w -]*):[ \t]*\n(?=[ \t]+\S)|:(?:param|type|raises|returns?|rtype)\b)", re.MULTILINE)
+_HEADING = re.compile(
+    r"^(?:(\w[\w -]*)(?::[ \t]*\n(?=[ \t]+\S)|\n---+$)|:(?:param|type|raises|returns?|rtype)\b)", re.MULTILINE
+)
 _SECTIONS = frozenset(
     (
-        "args", "arguments", "attributes", "example", "examples", "keyword args", "keyword arguments", "note", "notes",
-        "other parameters", "parameters", "params", "raises", "references", "return", "returns", "todo", "warning",
-        "warnings", "warns", "yield", "yields",
+        "args", "arguments", "attention", "attributes", "caution", "danger", "error", "example", "examples",
+        "exceptions", "hint", "important", "keyword args", "keyword arguments", "note", "notes", "other args",
+        "other arguments", "other parameters", "other params", "parameters", "params", "raise", "raises", "receives",
+        "references", "return", "returns", "see also", "tip", "todo", "warning", "warnings", "warns", "yield", "yields",
     )
 )  # fmt: skip
 

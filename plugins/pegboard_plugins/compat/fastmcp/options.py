@@ -14,11 +14,13 @@ ELSEWHERE = {
     "auth": "configure [plugins.resource_server] in hostconfig.toml",
     "auth_server_provider": "configure [plugins.resource_server] in hostconfig.toml",
     "token_verifier": "configure [plugins.resource_server] in hostconfig.toml",
+    "host_origin_protection": "set `allowed_hosts` in [plugins.http] of a Host, and use host.asgi()",
     "allowed_hosts": "set them in [plugins.http] of a Host, and use host.asgi()",
     "allowed_origins": "set `cors_origins` in [plugins.http] of a Host, and use host.asgi()",
     "providers": "write a plugin with the hook register_tools",
     "transforms": "write a plugin with the hook register_tools",
     "extensions": "write a plugin with the hook register_methods",
+    "experimental_capabilities": "write a plugin with the hook register_methods",
 }
 """Options of FastMCP that exist elsewhere in pegboard."""
 WITHOUT_EFFECT = frozenset(

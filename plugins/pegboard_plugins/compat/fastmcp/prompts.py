@@ -49,7 +49,11 @@ class Prompt(Tool):
 def prompt_result(value: Any) -> Any:
     """Return the result of a prompt's function in a form that pegboard serves."""
     if isinstance(value, PromptResult):
-        return value
+        return value._replace(messages=tuple(_messages(value.messages)))
+    return _messages(value)
+
+
+def _messages(value: Any) -> list[Any]:
     several = value if isinstance(value, list | tuple) else [value]
     return [_message(message) for message in several]
 

@@ -225,18 +225,28 @@ class FastMCP(ChangingToolkit):
 
         return record
 
-    def mount(self, server: FastMCP, namespace: str | None = None, prefix: str | None = None, **options: Any) -> None:
+    def mount(
+        self,
+        server: FastMCP,
+        namespace: str | None = None,
+        prefix: str | None = None,
+        *,
+        tool_names: Mapping[str, str] | None = None,
+        **options: Any,
+    ) -> None:
         """Serve the tools, resources and prompts of another server too.
 
         Args:
             server: the other server. Definitions that it adds later are not served.
             namespace: the prefix of the names of its tools and prompts.
             prefix: the same, as FastMCP 2 calls it.
+            tool_names: names of tools, by the names that they have in the other server, in the place of the prefix.
         """
         server.is_mounted = True
+        names = tool_names or {}
         start = f"{name}_" if (name := namespace or prefix) else ""
         for tool in server._tools:
-            self.put("tools", tool._replace(name=f"{start}{tool.name}"))
+            self.put("tools", tool._replace(name=names.get(str(tool.name), f"{start}{tool.name}")))
         for prompt in server._prompts:
             self.put("prompts", prompt._replace(name=f"{start}{prompt.name}"))
         for resource in server._resources:
