@@ -25,7 +25,18 @@ from pegboard import Host
 from pegboard.loading.discovery import Selection
 from pegboard.loading.source_files import toolkits_in
 from pegboard.plugin import PluginError
-from pegboard_plugins.compat.fastmcp import Depends, FastMCP, Image, MCPServer, Message, Prompt, Resolve, ToolError
+from pegboard_plugins.compat.fastmcp import (
+    Context,
+    CurrentContext,
+    Depends,
+    FastMCP,
+    Image,
+    MCPServer,
+    Message,
+    Prompt,
+    Resolve,
+    ToolError,
+)
 from pegboard_plugins.compat.fastmcp.apps import AppConfig, ResourceCSP
 from pegboard_plugins.compat.fastmcp.server.dependencies import get_access_token, get_http_request
 from pegboard_plugins.compat.fastmcp.server.middleware import CallNext, Middleware, MiddlewareContext
@@ -246,6 +257,31 @@ def test_async_functions_may_have_a_sync_decorator() -> None:
         def run() -> Any:
             return function()
 
+def _shelf() -> dict[str, int]:
+    return {"a": 1}
+
+
+def _doubled(shelf: Annotated[dict[str, int], Depends(_shelf)]) -> int:
+    return shelf["a"] * 2
+
+
+def _look(count: Annotated[int, Depends(_doubled)], ctx: Annotated[Any, CurrentContext()], row: str) -> str:
+    return f"{row} {count} {ctx.transport}"
+
+
+def _twice(a: Annotated[int, Depends(int)] = Depends(int)) -> int:
+    return a
+
+
+def test_a_dependency_may_stand_in_the_annotation() -> None:
+    server = FastMCP(tools=[_look])
+    with connect(server) as client:
+        assert client.tool("_look")["inputSchema"]["properties"].keys() == {"row"}
+        assert client.call("_look", row="b").text == "b 2 stdio"
+    with pytest.raises(TypeError, match="'a' has two dependencies"):
+        server.add_tool(_twice)
+
+
         return run
 
     async def answer() -> Message:
@@ -427,10 +463,6 @@ def test_middleware_sees_results_as_in_fastmcp() -> None:
 
 def _count() -> int:
     return 3
-
-
-def _shelf() -> dict[str, int]:
-    return {"a": 1}
 
 
 def test_tools_are_disabled_by_name_or_tag() -> None:

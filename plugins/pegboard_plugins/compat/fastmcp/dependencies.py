@@ -1,4 +1,7 @@
-"""Parameters that functions of the author fill in: `db=Depends(open_db)` and `ctx=CurrentContext()` of FastMCP."""
+"""Parameters that functions of the author fill in: `db=Depends(open_db)` and `ctx=CurrentContext()` of FastMCP.
+
+The mark may also stand in the type: `db: Annotated[Db, Depends(open_db)]`.
+"""
 
 from __future__ import annotations
 
@@ -17,33 +20,33 @@ from pegboard import Context as HostContext
 from pegboard import Depends as HostDepends
 from pegboard_plugins.compat.adapting import called, is_of_class, signed
 from pegboard_plugins.compat.fastmcp.context import Context
-from pegboard_plugins.compat.typed_dicts import plain_type
-
-if TYPE_CHECKING:
 from pegboard_plugins.compat.fastmcp.elsewhere import PLACES
 from pegboard_plugins.compat.missing import missing_names
-    from pegboard_plugins.compat.fastmcp.server import FastMCP
+from pegboard_plugins.compat.typed_dicts import plain_type
 
 __getattr__ = missing_names(__name__, PLACES)
 
+
+if TYPE_CHECKING:
+    from pegboard_plugins.compat.fastmcp.server import FastMCP
 
 
 _UNTYPED = Annotated[Any, WithJsonSchema({"type": "string"})]
 
 
 class _Dependency:
-    """The default of a parameter that a function fills in."""
+    """The mark of a parameter that a function fills in."""
 
     def __init__(self, function: Callable[..., Any]) -> None:
         self.function = function
 
 
 class _CurrentContext:
-    """The default of a parameter that receives the Context."""
+    """The mark of a parameter that receives the Context."""
 
 
 def Depends(function: Callable[..., Any]) -> Any:  # noqa: N802 - as FastMCP names it
-    """Return the default of a parameter that a function fills in. The function may return a context manager.
+    """Return the mark of a parameter that a function fills in. The function may return a context manager.
 
     Args:
         function: the function. Its own parameters may have such defaults, or be the Context.
@@ -52,7 +55,7 @@ def Depends(function: Callable[..., Any]) -> Any:  # noqa: N802 - as FastMCP nam
 
 
 def CurrentContext() -> Any:  # noqa: N802 - as FastMCP names it
-    """Return the default of a parameter that receives the Context."""
+    """Return the mark of a parameter that receives the Context."""
     return _CurrentContext()
 
 
@@ -78,10 +81,12 @@ class Filled:
 
     def _filled(self, parameter: inspect.Parameter, hints: Mapping[str, Any]) -> inspect.Parameter:
         hint = hints.get(parameter.name, Any)
-        if isinstance(parameter.default, _Dependency):
-            marked = HostDepends(_host_function(parameter.default.function, self._server))
-            return parameter.replace(annotation=Annotated[Any, marked], default=None)
-        if is_of_class(hint, Context, HostContext) or isinstance(parameter.default, _CurrentContext):
+        mark = _mark(parameter, hint)
+        if isinstance(mark, _Dependency):
+            marked = HostDepends(_host_function(mark.function, self._server))
+            default = None if mark is parameter.default else parameter.default
+            return parameter.replace(annotation=Annotated[Any, marked], default=default)
+        if is_of_class(hint, Context, HostContext) or mark is not None:
             self._contexts.append(parameter.name)
             return parameter.replace(annotation=HostContext)
         return parameter.replace(
@@ -92,6 +97,19 @@ class Filled:
         """Return the keyword arguments for the function, with a Context of the class that the function declares."""
         contexts = {name: arguments[name] for name in self._contexts if isinstance(arguments.get(name), HostContext)}
         return arguments | {name: Context(context, self._server) for name, context in contexts.items()}
+
+
+def _mark(parameter: inspect.Parameter, hint: Any) -> _Dependency | _CurrentContext | None:
+    """Return the mark of a parameter: its default, or a note of its type.
+
+    Raises:
+        TypeError: it has two marks.
+    """
+    notes = get_args(hint)[1:] if get_origin(hint) is Annotated else ()
+    marks = [mark for mark in (parameter.default, *notes) if isinstance(mark, _Dependency | _CurrentContext)]
+    if len(marks) > 1:
+        raise TypeError(f"the parameter {parameter.name!r} has two dependencies: keep one")
+    return marks[0] if marks else None
 
 
 def _official(hints: Mapping[str, Any], parameter: inspect.Parameter) -> Any:
