@@ -38,6 +38,9 @@ from pegboard_plugins.compat.fastmcp import (
     ToolError,
 )
 from pegboard_plugins.compat.fastmcp.apps import AppConfig, ResourceCSP
+from pegboard_plugins.compat.fastmcp.exceptions import AuthorizationError, ValidationError
+from pegboard_plugins.compat.fastmcp.item_definitions import before_sections
+from pegboard_plugins.compat.fastmcp.prompts import PromptResult
 from pegboard_plugins.compat.fastmcp.server.dependencies import get_access_token, get_http_request
 from pegboard_plugins.compat.fastmcp.server.middleware import CallNext, Middleware, MiddlewareContext
 from pegboard_plugins.compat.fastmcp.tools import Tool, ToolResult
@@ -49,9 +52,6 @@ from tests.plugins.compat.bookshop import EVENTS, in_a_thread, mcp, sell
 from tests.plugins.compat.bookshop import lifespan as bookshop_lifespan
 from tests.support.asgi import lifespan as asgi_lifespan
 from tests.support.asgi import send
-from pegboard_plugins.compat.fastmcp.exceptions import AuthorizationError, ValidationError
-from pegboard_plugins.compat.fastmcp.item_definitions import before_sections
-from pegboard_plugins.compat.fastmcp.prompts import PromptResult
 from tests.support.environments import built_wheels, executable, make_environment
 from tests.support.http_mcp import call, mirrored, modern
 from tests.support.issuer import RESOURCE, Issuer
@@ -146,6 +146,15 @@ def test_its_results_become_content(client: PlainClient) -> None:
     assert (measured.text, measured.structured) == ("done", {"copies": 2})
 
 
+@pytest.mark.parametrize("error", [AuthorizationError, ValidationError])
+def test_its_errors_reach_the_model(error: type[Exception]) -> None:
+    def fail() -> None:
+        raise error("not today")
+
+    with connect(FastMCP(tools=[fail])) as client:
+        assert client.call("fail").text == "not today"
+
+
 def test_its_context_asks_logs_and_reads(client: PlainClient) -> None:
     client.answer(accept(copies=4), decline())
     assert client.call("order", {"title": "Dune"}).text == "Book Shop: 4"
@@ -156,16 +165,28 @@ def test_its_context_asks_logs_and_reads(client: PlainClient) -> None:
     assert client.call("blurb", {"title": "Dune"}).text == '{"number":1} first second'
 
 
+@pytest.mark.parametrize(
+    ("choices", "answer"),
+    [
+        (["a", "b"], "a"),
+        ({"a": {"title": "A"}, "b": {}}, "b"),
+        ([["a", "b"]], ["a", "b"]),
+        ([{"a": {"title": "A"}, "b": {}}], ["a"]),
+    ],
+)
+def test_an_elicitation_offers_choices(choices: Any, answer: Any) -> None:
+    server = FastMCP()
+
+    @server.tool
+    async def choose(ctx: Context) -> list[Any]:
+        return [(await ctx.elicit("Which?", response_type=choices)).data]
+
+    with connect(server) as client:
+        client.answer(accept(value=answer))
+        assert json.loads(client.call("choose").text) == [answer]
+
+
 def test_resolvers_fill_in_parameters(client: PlainClient) -> None:
-@pytest.mark.parametrize("error", [AuthorizationError, ValidationError])
-def test_its_errors_reach_the_model(error: type[Exception]) -> None:
-    def fail() -> None:
-        raise error("not today")
-
-    with connect(FastMCP(tools=[fail])) as client:
-        assert client.call("fail").text == "not today"
-
-
     assert client.call("reserve", {"title": "Dune"}).text == "9 of Dune"
     client.answer(accept(copies=1))
     assert client.call("reserve", {"title": "rare"}).text == "1 of rare"
@@ -236,27 +257,6 @@ def test_decorators_of_dependencies_run() -> None:
     assert created == ["settings", "closed", "closed"]
 
 
-def test_a_prompt_that_is_added_while_the_server_runs_has_completion() -> None:
-    server = FastMCP()
-
-    @server.completion()
-    def complete(reference: Any, argument: Any, context: Any) -> Completion:
-        return Completion(values=[f"{reference.name} {argument.value} {in_a_thread()}"])
-
-    @server.tool()
-    def publish() -> None:
-        server.add_prompt(Prompt.from_function(lambda tone: tone, name="review"))
-
-    with connect(server) as client:
-        client.call("publish")
-        assert client.complete("review", "tone", "k").values == ("review k True",)
-
-
-def test_async_functions_may_have_a_sync_decorator() -> None:
-    def decorated(function: Callable[[], Any]) -> Callable[[], Any]:
-        def run() -> Any:
-            return function()
-
 def _shelf() -> dict[str, int]:
     return {"a": 1}
 
@@ -281,6 +281,36 @@ def test_a_dependency_may_stand_in_the_annotation() -> None:
     with pytest.raises(TypeError, match="'a' has two dependencies"):
         server.add_tool(_twice)
 
+
+def test_a_prompt_that_is_added_while_the_server_runs_has_completion() -> None:
+    server = FastMCP()
+
+    @server.completion()
+    def complete(reference: Any, argument: Any, context: Any) -> Completion:
+        return Completion(values=[f"{reference.name} {argument.value} {in_a_thread()}"])
+
+    @server.tool()
+    def publish() -> None:
+        server.add_prompt(Prompt.from_function(lambda tone: tone, name="review"))
+
+    with connect(server) as client:
+        client.call("publish")
+        assert client.complete("review", "tone", "k").values == ("review k True",)
+
+
+def test_a_prompt_result_has_messages_of_fastmcp() -> None:
+    server = FastMCP()
+    server.prompt("ask")(lambda: PromptResult(messages=[Message("hi", "assistant")], description="greets"))  # type: ignore[arg-type]
+    with connect(server) as client:
+        raw = client.prompt("ask").raw
+    content = {"type": "text", "text": "hi"}
+    assert (raw["description"], raw["messages"]) == ("greets", [{"role": "assistant", "content": content}])
+
+
+def test_async_functions_may_have_a_sync_decorator() -> None:
+    def decorated(function: Callable[[], Any]) -> Callable[[], Any]:
+        def run() -> Any:
+            return function()
 
         return run
 
@@ -334,15 +364,6 @@ def test_dropped_servers_are_forgotten() -> None:
     assert len(servers) <= 129  # `typing` keeps the last 128 types
 
 
-def test_a_prompt_result_has_messages_of_fastmcp() -> None:
-    server = FastMCP()
-    server.prompt("ask")(lambda: PromptResult(messages=[Message("hi", "assistant")], description="greets"))  # type: ignore[arg-type]
-    with connect(server) as client:
-        raw = client.prompt("ask").raw
-    content = {"type": "text", "text": "hi"}
-    assert (raw["description"], raw["messages"]) == ("greets", [{"role": "assistant", "content": content}])
-
-
 def test_an_unknown_item_cannot_be_removed() -> None:
     with pytest.raises(ToolError, match="gone"):
         FastMCP().remove_tool("gone")
@@ -358,6 +379,7 @@ def test_mounted_servers_have_a_namespace() -> None:
     parent.mount(child, "sub", tool_names={"leave": "farewell"})
     with connect(parent) as client:
         assert client.call("sub_greet").text == "hello"
+        assert client.call("farewell").text == "bye"
         assert client.read("data://sub/one").text == "1"
 
 
@@ -496,6 +518,12 @@ def test_untyped_parameters_and_strings_in_annotated_are_those_of_the_official_s
         assert client.call("buy", title=["Dune"]).text == "['Dune'] 1"
 
 
+@pytest.mark.parametrize("section", ["Tip:\n    x", "See Also:\n    x", "Parameters\n----------\na : int\n    x"])
+def test_a_description_ends_before_the_sections_of_its_docstring(section: str) -> None:
+    assert before_sections(f"Buy.\n\n{section}") == "Buy."
+    assert before_sections("Buy.\n\nRules:\n    x") == "Buy.\n\nRules:\n    x"
+
+
 async def answered(server: FastMCP, plugins: dict[str, Any], *fields: tuple[str, str]) -> Any:
     """Call the tool `who` over HTTP, and return its result."""
     request = modern(call("who"))
@@ -550,12 +578,6 @@ async def test_the_claims_of_a_token_are_those_that_fastmcp_returns() -> None:
 @pytest.mark.parametrize(
     ("result", "of_fastmcp", "of_the_official_sdk"),
     [
-@pytest.mark.parametrize("section", ["Tip:\n    x", "See Also:\n    x", "Parameters\n----------\na : int\n    x"])
-def test_a_description_ends_before_the_sections_of_its_docstring(section: str) -> None:
-    assert before_sections(f"Buy.\n\n{section}") == "Buy."
-    assert before_sections("Buy.\n\nRules:\n    x") == "Buy.\n\nRules:\n    x"
-
-
         (Dict, {"a": 1}, {"result": {"a": 1}}),
         (Dict[str, int], {"a": 1}, {"result": {"a": 1}}),
         (dict[str, int], {"a": 1}, {"a": 1}),
@@ -600,6 +622,21 @@ def test_tools_and_resources_have_interfaces() -> None:
         assert part["mimeType"] == "text/html;profile=mcp-app"
 
 
+@pytest.mark.parametrize(
+    ("name", "place"),
+    [
+        ("Skill", "skills="),
+        ("CallArgument", "argument"),
+        ("GitHubProvider", "plugins.login"),
+        ("UserSession", "set_state"),
+    ],
+)
+def test_a_missing_name_is_told_with_its_replacement(name: str, place: str) -> None:
+    for module in ("fastmcp", "fastmcp.dependencies", "fastmcp.exceptions", "fastmcp.prompts", "fastmcp.server"):
+        with pytest.raises(ImportError, match=rf"has no '{name}': .*{re.escape(place)}.*plugins\.upstreams"):
+            _ = getattr(import_module(f"pegboard_plugins.compat.{module}"), name)
+
+
 @pytest.mark.parametrize("module", ["fastmcp", "fastmcp.server", "fastmcp.server.dependencies", "fastmcp.tools", "mcp"])
 def test_a_missing_name_is_told_with_a_way_out(module: str) -> None:
     with pytest.raises(ImportError, match=r"has no 'create_proxy': .*plugins\.upstreams"):
@@ -639,6 +676,9 @@ async def test_it_is_an_asgi_application() -> None:
 def test_an_asgi_application_has_no_options_that_pegboard_lacks() -> None:
     with pytest.raises(TypeError, match="middleware"):
         FastMCP().http_app(middleware=[object()])
+    with pytest.raises(TypeError, match=r"host_origin_protection.*plugins\.http"):
+        FastMCP().http_app(host_origin_protection=True)
+    FastMCP(experimental_capabilities={}).http_app(host_origin_protection=False)
     with pytest.raises(ValueError, match="sse"):
         FastMCP().http_app(transport="sse")
     with pytest.raises(RuntimeError, match="streamable_http_app"):
@@ -657,21 +697,3 @@ def test_it_serves_http_with_custom_routes(tmp_path: Path) -> None:
             assert (response.read(), cookies) == (b"Dune,Emma", ["cart=1", "reader=ada"])
         with urllib.request.urlopen(f"{address}/stream") as response:
             assert response.read() == b"ab"
-@pytest.mark.parametrize(
-    ("name", "place"),
-    [
-        ("Skill", "skills="),
-        ("CallArgument", "argument"),
-        ("GitHubProvider", "plugins.login"),
-        ("UserSession", "set_state"),
-    ],
-)
-def test_a_missing_name_is_told_with_its_replacement(name: str, place: str) -> None:
-    for module in ("fastmcp", "fastmcp.dependencies", "fastmcp.exceptions", "fastmcp.prompts", "fastmcp.server"):
-        with pytest.raises(ImportError, match=rf"has no '{name}': .*{re.escape(place)}.*plugins\.upstreams"):
-            _ = getattr(import_module(f"pegboard_plugins.compat.{module}"), name)
-
-
-    with pytest.raises(TypeError, match=r"host_origin_protection.*plugins\.http"):
-        FastMCP().http_app(host_origin_protection=True)
-    FastMCP(experimental_capabilities={}).http_app(host_origin_protection=False)

@@ -11,7 +11,7 @@ from pydantic_core import to_jsonable_python
 
 from pegboard import Context as HostContext
 from pegboard import PromptResult, current_context
-from pegboard_plugins.compat.fastmcp.elicitation import ElicitationResult, elicitation_result
+from pegboard_plugins.compat.fastmcp.elicitation import ElicitationResult, answer_type, elicitation_result
 from pegboard_plugins.compat.fastmcp.session import ServerSession, preferences
 from pegboard_plugins.compat.fastmcp.types import plain
 
@@ -204,11 +204,9 @@ class Context(Generic[SessionT, LifespanT, RequestT]):
         Args:
             message: the reason, for the user.
             schema: the type of the answer, as the official SDK calls it.
-            response_type: the type of the answer, as FastMCP calls it: also a list of choices, or None for consent.
+            response_type: the type of the answer, as FastMCP calls it: choices as for `answer_type`, None for consent.
         """
-        kind = response_type if schema is None else schema
-        if isinstance(kind, list):
-            kind = Literal[tuple(kind)]
+        kind = answer_type(response_type if schema is None else schema)
         return elicitation_result(await self.pegboard.ui.elicit(message, kind))
 
     async def elicit_url(self, message: str, url: str, elicitation_id: str | None = None) -> ElicitationResult[Any]:

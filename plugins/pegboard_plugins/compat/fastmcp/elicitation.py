@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Generic, Literal, TypeAlias, TypeVar
+from functools import reduce
+from operator import or_
+from typing import Annotated, Any, Generic, Literal, TypeAlias, TypeVar
+
+from pydantic import Field
 
 from pegboard import Elicited
 
@@ -36,6 +40,23 @@ class CancelledElicitation:
 
     action: Literal["cancel"] = "cancel"
     data: None = None
+
+
+def answer_type(kind: Any) -> Any:
+    """Return the type of an answer.
+
+    Args:
+        kind: a type, a list of choices, or a dict of choices with their titles. In a list, the user may make several.
+    """
+    if isinstance(kind, dict):
+        titled: Any = (
+            Annotated[Literal[value], Field(title=about.get("title", value))] for value, about in kind.items()
+        )
+        return reduce(or_, titled)
+    if not isinstance(kind, list):
+        return kind
+    several: Any = list
+    return several[answer_type(kind[0])] if isinstance(kind[0], list | dict) else Literal[tuple(kind)]
 
 
 ElicitationResult: TypeAlias = AcceptedElicitation[T] | DeclinedElicitation | CancelledElicitation
