@@ -12,7 +12,7 @@ from pegboard_plugins.compat.fastmcp.elicitation import (
     DeclinedElicitation,
     ElicitationResult,
 )
-from pegboard_plugins.compat.fastmcp.elsewhere import PLACES
+from pegboard_plugins.compat.fastmcp.elsewhere import missing_names
 from pegboard_plugins.compat.fastmcp.exceptions import (
     MCPError,
     McpError,
@@ -29,9 +29,8 @@ from pegboard_plugins.compat.fastmcp.results import ToolResult
 from pegboard_plugins.compat.fastmcp.server import FastMCP, MCPServer
 from pegboard_plugins.compat.fastmcp.session import ServerSession
 from pegboard_plugins.compat.fastmcp.types import Icon
-from pegboard_plugins.compat.missing import missing_names
 
-__getattr__ = missing_names(__name__, PLACES)
+__getattr__ = missing_names(__name__)
 
 __all__ = [
     "AcceptedElicitation",

@@ -7,12 +7,11 @@ from typing import Any
 from pydantic.alias_generators import to_camel
 
 from pegboard import ResourceUi, ToolUi
-from pegboard_plugins.compat.fastmcp.elsewhere import PLACES
+from pegboard_plugins.compat.fastmcp.elsewhere import missing_names
 from pegboard_plugins.compat.fastmcp.options import snake_case
 from pegboard_plugins.compat.fastmcp.types import Object, plain
-from pegboard_plugins.compat.missing import missing_names
 
-__getattr__ = missing_names(__name__, PLACES)
+__getattr__ = missing_names(__name__)
 
 
 class ResourceCSP(Object):

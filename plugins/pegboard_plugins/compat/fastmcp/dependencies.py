@@ -20,11 +20,10 @@ from pegboard import Context as HostContext
 from pegboard import Depends as HostDepends
 from pegboard_plugins.compat.adapting import called, is_of_class, signed
 from pegboard_plugins.compat.fastmcp.context import Context
-from pegboard_plugins.compat.fastmcp.elsewhere import PLACES
-from pegboard_plugins.compat.missing import missing_names
+from pegboard_plugins.compat.fastmcp.elsewhere import missing_names
 from pegboard_plugins.compat.typed_dicts import plain_type
 
-__getattr__ = missing_names(__name__, PLACES)
+__getattr__ = missing_names(__name__)
 
 
 if TYPE_CHECKING:

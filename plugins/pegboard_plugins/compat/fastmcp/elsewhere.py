@@ -1,5 +1,9 @@
 """Names of FastMCP that pegboard has elsewhere."""
 
+from functools import partial
+
+from pegboard_plugins.compat import missing
+
 _PLACES = {
     'serve a folder of skills with Toolkit(skills="FOLDER"), or in [plugins.skills]': """
         Skill SkillCatalogProvider SkillManifestProvider SkillProvider SkillsDirectoryProvider ClaudeSkillsProvider""",
@@ -20,5 +24,7 @@ _PLACES = {
     "use `get_access_token()`": "CurrentAccessToken TokenClaim",
     "use pegboard_client.Client, or pegboard_testing.connect(server) in tests": "Client",
 }
-PLACES = {name: place for place, names in _PLACES.items() for name in names.split()}
-"""The place of each name."""
+missing_names = partial(
+    missing.missing_names, places={name: at for at, names in _PLACES.items() for name in names.split()}
+)
+"""Return the `__getattr__` of a module. Its ImportError names the place of a name."""

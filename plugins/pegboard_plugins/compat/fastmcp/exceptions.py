@@ -10,11 +10,10 @@ from pegboard import PromptError as HostPromptError
 from pegboard import ResourceError as HostResourceError
 from pegboard import ToolExecutionError as HostToolExecutionError
 from pegboard.plugin import ProtocolError
-from pegboard_plugins.compat.fastmcp.elsewhere import PLACES
+from pegboard_plugins.compat.fastmcp.elsewhere import missing_names
 from pegboard_plugins.compat.fastmcp.types import URL_ELICITATION_REQUIRED, plain
-from pegboard_plugins.compat.missing import missing_names
 
-__getattr__ = missing_names(__name__, PLACES)
+__getattr__ = missing_names(__name__)
 
 
 class FastMCPError(Exception):

@@ -8,14 +8,13 @@ from typing import Any, Literal
 from pydantic_core import to_json
 
 from pegboard import PromptMessage, PromptResult
-from pegboard_plugins.compat.fastmcp.elsewhere import PLACES
+from pegboard_plugins.compat.fastmcp.elsewhere import missing_names
 from pegboard_plugins.compat.fastmcp.results import as_block, is_content
 from pegboard_plugins.compat.fastmcp.tools import Tool
-from pegboard_plugins.compat.missing import missing_names
 
 __all__ = ["AssistantMessage", "Message", "Prompt", "PromptResult", "UserMessage", "prompt_result"]
 
-__getattr__ = missing_names(__name__, PLACES)
+__getattr__ = missing_names(__name__)
 
 
 class Message:

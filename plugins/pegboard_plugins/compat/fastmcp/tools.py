@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple, Self
 
-from pegboard_plugins.compat.fastmcp.elsewhere import PLACES
+from pegboard_plugins.compat.fastmcp.elsewhere import missing_names
 from pegboard_plugins.compat.fastmcp.results import ToolResult
 from pegboard_plugins.compat.fastmcp.types import TextContent
-from pegboard_plugins.compat.missing import missing_names
 
 __all__ = ["TextContent", "Tool", "ToolResult"]
 
-__getattr__ = missing_names(__name__, PLACES)
+__getattr__ = missing_names(__name__)
 
 
 class Tool(NamedTuple):

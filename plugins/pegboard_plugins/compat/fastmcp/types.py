@@ -11,13 +11,12 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, ConfigDict, Field
 from pydantic.alias_generators import to_camel, to_snake
 
-from pegboard_plugins.compat.fastmcp.elsewhere import PLACES
-from pegboard_plugins.compat.missing import missing_names
+from pegboard_plugins.compat.fastmcp.elsewhere import missing_names
 
 LoggingLevel = Literal["debug", "info", "notice", "warning", "error", "critical", "alert", "emergency"]
 Role = Literal["user", "assistant"]
 
-__getattr__ = missing_names(__name__, PLACES)
+__getattr__ = missing_names(__name__)
 
 PARSE_ERROR = -32700
 INVALID_REQUEST = -32600

@@ -15,7 +15,7 @@ from pegboard.types import ItemKind
 from pegboard_plugins.compat.adapting import Decorated
 from pegboard_plugins.compat.changing_toolkit import ChangingToolkit, ItemDefinition
 from pegboard_plugins.compat.fastmcp.context import Context, get_context
-from pegboard_plugins.compat.fastmcp.elsewhere import PLACES
+from pegboard_plugins.compat.fastmcp.elsewhere import missing_names
 from pegboard_plugins.compat.fastmcp.exceptions import ToolError
 from pegboard_plugins.compat.fastmcp.item_definitions import completions_of, prompt_of, resource_of, tool_of
 from pegboard_plugins.compat.fastmcp.options import ELSEWHERE, WITHOUT_EFFECT
@@ -23,14 +23,14 @@ from pegboard_plugins.compat.fastmcp.prompts import Prompt
 from pegboard_plugins.compat.fastmcp.routes import custom_routes
 from pegboard_plugins.compat.fastmcp.server.middleware import AdaptedMiddleware
 from pegboard_plugins.compat.fastmcp.tools import Tool
-from pegboard_plugins.compat.missing import Elsewhere, check_options, missing_names
+from pegboard_plugins.compat.missing import Elsewhere, check_options
 
 if TYPE_CHECKING:
     from pegboard_plugins.compat.fastmcp.http_application import HttpApplication
 
 logger = logging.getLogger("pegboard.plugins.compat.fastmcp")
 
-__getattr__ = missing_names(__name__, PLACES)
+__getattr__ = missing_names(__name__)
 
 _IN_TESTS = "in tests, use pegboard_testing.connect(server)"
 _MOUNT = "mount the unchanged server with [plugins.upstreams.servers.NAME] in hostconfig.toml"

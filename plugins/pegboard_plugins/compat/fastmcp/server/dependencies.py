@@ -9,12 +9,11 @@ from pydantic import BaseModel
 from pegboard import current_context
 from pegboard_plugins.compat.fastmcp.context import Context, get_context
 from pegboard_plugins.compat.fastmcp.dependencies import CurrentContext, Depends
-from pegboard_plugins.compat.fastmcp.elsewhere import PLACES
-from pegboard_plugins.compat.missing import missing_names
+from pegboard_plugins.compat.fastmcp.elsewhere import missing_names
 
 __all__ = ["AccessToken", "Context", "CurrentContext", "Depends", "get_access_token", "get_context", "get_http_request"]
 
-__getattr__ = missing_names(__name__, PLACES)
+__getattr__ = missing_names(__name__)
 
 
 class AccessToken(BaseModel):

@@ -13,14 +13,13 @@ from pegboard.plugin import Middleware as HostMiddleware
 from pegboard.plugin import as_tool_result
 from pegboard.types import Call, Listing, Outcome, RawResult
 from pegboard.types import CallNext as HostCallNext
-from pegboard_plugins.compat.fastmcp.elsewhere import PLACES
+from pegboard_plugins.compat.fastmcp.elsewhere import missing_names
 from pegboard_plugins.compat.fastmcp.results import ToolResult, as_block
 from pegboard_plugins.compat.fastmcp.types import MESSAGES, Object, plain
-from pegboard_plugins.compat.missing import missing_names
 
 __all__ = ["CallNext", "Middleware", "MiddlewareContext"]
 
-__getattr__ = missing_names(__name__, PLACES)
+__getattr__ = missing_names(__name__)
 
 T = TypeVar("T")
 CallNext = Callable[["MiddlewareContext[T]"], Awaitable[Any]]
