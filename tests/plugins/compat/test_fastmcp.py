@@ -413,7 +413,14 @@ def test_an_option_that_pegboard_lacks_is_named(option: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "advice"), [("add_provider", "register_tools"), ("from_openapi", "write tools"), ("call_tool", "connect")]
+    ("name", "advice"),
+    [
+        ("add_provider", "register_tools"),
+        ("add_extension", "register_methods"),
+        ("from_openapi", "write tools"),
+        ("call_tool", "connect"),
+        ("local_provider", "methods of the server"),
+    ],
 )
 def test_a_method_that_pegboard_lacks_names_its_replacement(name: str, advice: str) -> None:
     for of in (FastMCP, FastMCP("x")):
@@ -554,7 +561,7 @@ async def test_functions_read_the_request_and_what_the_token_says() -> None:
 
 @pytest.mark.needs("resource_server")
 async def test_the_claims_of_a_token_are_those_that_fastmcp_returns() -> None:
-    """They are those of FastMCP 4.1.6, without `iat` and `jti`."""
+    """They are those of FastMCP 4.2.3, without `iat` and `jti`."""
     server = FastMCP("Door")
 
     @server.tool
@@ -632,7 +639,7 @@ def test_tools_and_resources_have_interfaces() -> None:
     ],
 )
 def test_a_missing_name_is_told_with_its_replacement(name: str, place: str) -> None:
-    for module in ("fastmcp", "fastmcp.dependencies", "fastmcp.exceptions", "fastmcp.prompts", "fastmcp.server"):
+    for module in ("fastmcp", "fastmcp.dependencies", "fastmcp.exceptions", "fastmcp.prompts", "fastmcp.utilities"):
         with pytest.raises(ImportError, match=rf"has no '{name}': .*{re.escape(place)}.*plugins\.upstreams"):
             _ = getattr(import_module(f"pegboard_plugins.compat.{module}"), name)
 

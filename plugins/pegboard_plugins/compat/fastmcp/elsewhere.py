@@ -22,6 +22,15 @@ _PLACES = {
     "configure [plugins.large_results]": "ResponseLimitingMiddleware",
     "use `get_http_request().headers`": "CurrentHeaders CurrentRequest get_http_headers",
     "use `get_access_token()`": "CurrentAccessToken TokenClaim",
+    "use `ctx.fastmcp`": "CurrentFastMCP",
+    "use contextlib.asynccontextmanager": "lifespan",
+    "decorate the function with a method of the server": "tool prompt resource",
+    "use the methods of the server": "LocalProvider",
+    "serve the folder with `pegboard serve`": "FileSystemProvider",
+    "use `FastMCP.mount`": "FastMCPProvider Namespace",
+    "offer fewer tools with [plugins.mcp.profiles]": "BM25SearchTransform CodeMode RegexSearchTransform",
+    "write a plugin with the hook register_tools": "PromptsAsTools ResourcesAsTools ToolTransform",
+    "write a plugin with the hook register_methods": "ServerExtension",
     "use pegboard_client.Client, or pegboard_testing.connect(server) in tests": "Client",
 }
 missing_names = partial(

@@ -350,6 +350,8 @@ class FastMCP(ChangingToolkit):
     list_resources = Elsewhere(_IN_TESTS)
     list_tools = Elsewhere(_IN_TESTS)
     read_resource = Elsewhere(_IN_TESTS)
+    add_extension = Elsewhere("write a plugin with the hook register_methods")
+    local_provider = Elsewhere("use the methods of the server")
     add_provider = Elsewhere("write a plugin with the hook register_tools")
     add_transform = Elsewhere("write a plugin with the hook register_tools")
     as_proxy = Elsewhere("mount the server with [plugins.upstreams.servers.NAME] in hostconfig.toml")
