@@ -118,7 +118,7 @@ _PEERS: Final = {
     SDK_STATELESS: _Peer("sdk.py", ("mcp==2.3.0",), "stateless"),
     SDK_FAST: _Peer("sdk.py", ("mcp==2.3.0", _UVLOOP, "httptools"), "fast", uvloop=True),
     SDK_1: _Peer("sdk_1.py", ("mcp==1.30.0",), eras=(LEGACY,)),
-    FASTMCP: _Peer("fastmcp_server.py", ("fastmcp==4.1.6",)),
+    FASTMCP: _Peer("fastmcp_server.py", ("fastmcp==4.2.3",)),
     ARCADE: _Peer(
         "arcade_server.py",
         ("arcade-mcp-server==1.32.1",),

@@ -20,7 +20,7 @@ OURS = ("pegboard:Toolkit", "prefix")
 CLASSES = {
     ("mcp", "1.30.0"): "mcp.server.fastmcp:FastMCP",
     ("mcp", "2.3.0"): "mcp.server:MCPServer",
-    ("fastmcp", "4.1.6"): "fastmcp:FastMCP",
+    ("fastmcp", "4.2.3"): "fastmcp:FastMCP",
 }
 """The server class of each other framework."""
 

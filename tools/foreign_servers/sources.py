@@ -77,8 +77,8 @@ SOURCES = (
     ),
     Source(
         "fastmcp",
-        "4.1.6",
-        "5e307ae4ac3048a1b586aac6fc31e08661141bb69b8a2b473070e5becae0176c",
+        "4.2.3",
+        "0c9d1739d59e89506489bea589dec6193d204ab86e9739333d6bb46c13476477",
         ("examples", "programs"),
     ),
     Source(

@@ -14,7 +14,7 @@ SERVERS = Path(__file__).with_name("servers")
 PYTHON_LIBRARIES = {
     "sdk1": ("mcp==1.30.0",),
     "sdk2": ("mcp==2.3.0",),
-    "fastmcp": ("fastmcp==4.1.6", "-e", str(ROOT)),
+    "fastmcp": ("fastmcp==4.2.3", "-e", str(ROOT)),
     "arcade": ("arcade-mcp-server==1.32.1",),
 }
 """The requirements of each environment. The program that mounts objects runs in that of FastMCP."""
