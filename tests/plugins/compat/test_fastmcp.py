@@ -410,6 +410,9 @@ def test_an_option_that_pegboard_lacks_is_named(option: str) -> None:
     for name, advice in texts.items():
         with pytest.raises(TypeError, match=rf"{name}.*{advice}"):
             FastMCP("x").tool(print, **{name: True})
+    for show_or_hide in (FastMCP("x").enable, FastMCP("x").disable):
+        with pytest.raises(TypeError, match=r"'only' does not exist in pegboard: .*profiles"):
+            show_or_hide(tags={"public"}, only=True)
 
 
 @pytest.mark.parametrize(

@@ -44,6 +44,11 @@ ITEM_OPTIONS_ELSEWHERE = {
 }
 """Options that pegboard calls differently, or does not have."""
 
+VISIBILITY_ELSEWHERE = dict.fromkeys(
+    ("components", "keys", "only", "version"), "use `names` or `tags`, or configure [plugins.mcp.profiles]"
+)
+"""Options of `enable` and `disable`."""
+
 
 def name_of(function: Callable[..., Any]) -> str:
     """Return the name of a function or callable object."""

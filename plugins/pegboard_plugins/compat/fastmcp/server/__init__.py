@@ -18,7 +18,7 @@ from pegboard_plugins.compat.fastmcp.context import Context, get_context
 from pegboard_plugins.compat.fastmcp.elsewhere import missing_names
 from pegboard_plugins.compat.fastmcp.exceptions import ToolError
 from pegboard_plugins.compat.fastmcp.item_definitions import completions_of, prompt_of, resource_of, tool_of
-from pegboard_plugins.compat.fastmcp.options import ELSEWHERE, WITHOUT_EFFECT
+from pegboard_plugins.compat.fastmcp.options import ELSEWHERE, VISIBILITY_ELSEWHERE, WITHOUT_EFFECT
 from pegboard_plugins.compat.fastmcp.prompts import Prompt
 from pegboard_plugins.compat.fastmcp.routes import custom_routes
 from pegboard_plugins.compat.fastmcp.server.middleware import AdaptedMiddleware
@@ -142,14 +142,16 @@ class FastMCP(ChangingToolkit):
             raise ToolError(f"unknown tool {name!r}")
         self.take("tools", name)
 
-    def disable(self, *, names: Collection[str] = (), tags: Collection[str] = ()) -> None:
+    def disable(self, *, names: Collection[str] = (), tags: Collection[str] = (), **options: Any) -> None:
         """Hide the tools with one of the names or tags, also while the host runs."""
+        check_options(options, VISIBILITY_ELSEWHERE, ())
         for tool in [tool for tool in self._tools if tool.name in names or not {*tags}.isdisjoint(tool.tags)]:
             self._disabled[str(tool.name)] = tool
             self.take("tools", str(tool.name))
 
-    def enable(self, *, names: Collection[str] = (), tags: Collection[str] = ()) -> None:
+    def enable(self, *, names: Collection[str] = (), tags: Collection[str] = (), **options: Any) -> None:
         """Show hidden tools with one of the names or tags, also while the host runs."""
+        check_options(options, VISIBILITY_ELSEWHERE, ())
         for name, tool in list(self._disabled.items()):
             if name in names or not {*tags}.isdisjoint(tool.tags):
                 self.put("tools", self._disabled.pop(name))
