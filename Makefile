@@ -131,7 +131,7 @@ callers: install  ## two callers at once at a mounted server that requires a log
 	TEST_ROUNDS=500 $(BIN)/python -m pytest -q -n 0 tests/plugins/servers/upstreams/test_callers_apart.py
 
 scale: install  ## disturb four processes on one Redis behind a proxy for ten minutes; fails at a lost session or a wrong answer
-	@$(BIN)/python -m tests.plugins.operation.redis.scale --seconds $(or $(DURATION),600)
+	TEST_SECONDS=$(or $(DURATION),600) $(BIN)/python -m pytest -q -n 0 -o log_cli=true -o log_cli_level=INFO tests/plugins/operation/redis/test_scale.py
 
 kills: install  ## kill servers of tasks 50 times with each store, or make kills KILLS=1000 STORE=sqlite; checks ends and effects
 	@$(BIN)/python -m tests.plugins.protocols.tasks.kills --kills $(or $(KILLS),50) $(if $(STORE),--store $(STORE))

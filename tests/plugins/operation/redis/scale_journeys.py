@@ -1,4 +1,4 @@
-"""The clients of the run in `scale.py`. Each checks every response, and what may be missing after a kill."""
+"""The clients of the run in `test_scale.py`. Each checks every response, and what may be missing after a kill."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import random
 import signal
 from collections import Counter
 from collections.abc import Awaitable, Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import AsyncExitStack, contextmanager
 from typing import Any, Final, TypeVar, cast
 
 from tests.support.http import Answer, Line, Served
@@ -210,15 +210,16 @@ class Traveller:
     async def _stream(self, method: str, fields: Any, request: Any = None) -> Streaming:
         session = self.session
         while True:
-            line = await self.cluster.connect()
             body = b"" if request is None else json.dumps(request).encode()
             session.conversation.sent(body)
-            await line.ask(method, PATH, fields, body)
-            head = await line.head()
-            if head.status == 200:
-                assert head.get("Content-Type") == "text/event-stream", (head, await line.answer())
-                return Streaming(line, session.conversation, session.seen)
-            line.abort()
+            async with AsyncExitStack() as without_stream:
+                line = await without_stream.enter_async_context(await self.cluster.connect())
+                await line.ask(method, PATH, fields, body)
+                head = await line.head()
+                if head.status == 200:
+                    assert head.get("Content-Type") == "text/event-stream", (head, await line.answer())
+                    without_stream.pop_all()
+                    return Streaming(line, session.conversation, session.seen)
             assert head.status == 503, head
             await self.pause_for_redis()
 

@@ -1,4 +1,4 @@
-"""The toolkit of the run in `scale.py`. Its effects are lines of one file, which all processes append to."""
+"""The toolkit of the run in `test_scale.py`. Its effects are lines of one file, which all processes append to."""
 
 from __future__ import annotations
 
