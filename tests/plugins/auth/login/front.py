@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Sequence
-from contextlib import AsyncExitStack
 from typing import Any, NamedTuple, Self
 from urllib.parse import parse_qsl, urlencode, urlsplit
 
@@ -52,51 +52,19 @@ def kit() -> Toolkit:
     return made
 
 
-class Front:
-    """The host: `async with Front(provider.url) as front`.
+class Desk:
+    """A client program of a host at a URL: `async with Desk(url) as desk`."""
 
-    Args:
-        issuer: the identity provider.
-        provider: more settings of `[plugins.login.provider]`.
-        port: the port; None for a free one.
-        proxies: the trusted proxies.
-        settings: more settings of `[plugins.login]`.
-    """
-
-    def __init__(
-        self,
-        issuer: str,
-        provider: dict[str, Any] | None = None,
-        port: int | None = None,
-        proxies: Sequence[str] = (),
-        **settings: Any,
-    ) -> None:
-        self.port = port or free_port()
-        self.url = f"http://127.0.0.1:{self.port}"
-        self.resource = f"{self.url}/mcp"
-        login = {
-            "resource": self.resource,
-            "provider": {"issuer": issuer, "client_id": "host", "client_secret": "secret-canary", **(provider or {})},
-            "scopes": ["work", "other"],
-            "challenge_scopes": ["work"],
-            "everyone": not any(name.startswith("allowed") for name in settings),
-            "keys": [KEY],
-            **settings,
-        }
-        host = {"autoload": False, "transports": ["http"], "secret_stores": []}
-        self.host = Host(
-            {"host": host, "plugins": {"http": {"port": self.port, "trusted_proxies": proxies}, "login": login}},
-            toolkits={"t": kit()},
-        )
+    def __init__(self, url: str) -> None:
+        self.url = url
+        self.resource = f"{url}/mcp"
 
     async def __aenter__(self) -> Self:
-        self._stack = AsyncExitStack()
-        await self._stack.enter_async_context(listening(self.host))
-        self._session = await self._stack.enter_async_context(aiohttp.ClientSession())
+        self._session = aiohttp.ClientSession()
         return self
 
     async def __aexit__(self, *_: object) -> None:
-        await self._stack.aclose()
+        await self._session.close()
 
     async def get(self, path: str, **fields: str) -> Answer:
         return await self._send("GET", path, headers=fields)
@@ -114,8 +82,15 @@ class Front:
             cookies = "\n".join(answer.headers.getall("Set-Cookie", ()))
             return Answer(answer.status, dict(answer.headers), await answer.text(), cookies)
 
-    async def client(self) -> str:
-        return str((await self.register()).json["client_id"])
+    async def client(self, **metadata: Any) -> str:
+        return str((await self.register(**metadata)).json["client_id"])
+
+    async def question(self, client: str, **changes: str) -> tuple[dict[str, str], str, str]:
+        """Return the form of the consent page, the cookie of its browser, and the page."""
+        page = await self.get(self.page(client, **changes))
+        assert page.status == 200, page
+        form = dict(re.findall(r'name="(\w+)" value="([^"]*)"', page.text))
+        return form, page.cookies.partition(";")[0], page.text
 
     def page(self, client: str, **changes: str) -> str:
         """Return the path of the authorization endpoint with the parameters of a client; "" removes a parameter."""
@@ -152,9 +127,51 @@ class Front:
         return dict(answer.json)
 
     async def status(self, token: str) -> int:
-        return (await self.initialize(token)).status
+        fields = {"Authorization": f"Bearer {token}", "Accept": "application/json, text/event-stream"}
+        return (await self._send("POST", "/mcp", json=opening(), headers=fields)).status
 
-    async def initialize(self, token: str, **fields: str) -> Answer:
-        """Begin a session, or use one."""
-        fields |= {"Authorization": f"Bearer {token}", "Accept": "application/json, text/event-stream"}
-        return await self._send("POST", "/mcp", json=opening(), headers=fields)
+
+class Front(Desk):
+    """The host, with a client program of its own: `async with Front(provider.url) as front`.
+
+    Args:
+        issuer: the identity provider.
+        provider: more settings of `[plugins.login.provider]`.
+        port: the port; None for a free one.
+        proxies: the trusted proxies.
+        settings: more settings of `[plugins.login]`.
+    """
+
+    def __init__(
+        self,
+        issuer: str,
+        provider: dict[str, Any] | None = None,
+        port: int | None = None,
+        proxies: Sequence[str] = (),
+        **settings: Any,
+    ) -> None:
+        self.port = port or free_port()
+        super().__init__(f"http://127.0.0.1:{self.port}")
+        login = {
+            "resource": self.resource,
+            "provider": {"issuer": issuer, "client_id": "host", "client_secret": "secret-canary", **(provider or {})},
+            "scopes": ["work", "other"],
+            "challenge_scopes": ["work"],
+            "everyone": not any(name.startswith("allowed") for name in settings),
+            "keys": [KEY],
+            **settings,
+        }
+        host = {"autoload": False, "transports": ["http"], "secret_stores": []}
+        self.host = Host(
+            {"host": host, "plugins": {"http": {"port": self.port, "trusted_proxies": proxies}, "login": login}},
+            toolkits={"t": kit()},
+        )
+
+    async def __aenter__(self) -> Self:
+        self._listening = listening(self.host)
+        await self._listening.__aenter__()
+        return await super().__aenter__()
+
+    async def __aexit__(self, *_: object) -> None:
+        await super().__aexit__()
+        await self._listening.__aexit__(None, None, None)

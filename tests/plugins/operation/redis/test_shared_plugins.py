@@ -8,13 +8,12 @@ import signal
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import Any, NamedTuple, Self
+from typing import Any, NamedTuple
 
-import aiohttp
 import pytest
 
 from pegboard_client import Client, Endpoint, OAuth
-from tests.plugins.auth.login.front import Front
+from tests.plugins.auth.login.front import Desk
 from tests.plugins.auth.login.identity_server import IdentityServer
 from tests.plugins.auth.vault import network_kit
 from tests.plugins.auth.vault.test_commands import pegboard
@@ -221,21 +220,6 @@ async def test_a_login_at_a_mounted_server_is_finished_by_another_process(site: 
 
 
 # --- logins of people
-
-
-class Desk(Front):
-    """A client program of a host elsewhere."""
-
-    def __init__(self, url: str) -> None:
-        self.url = url
-        self.resource = f"{url}/mcp"
-
-    async def __aenter__(self) -> Self:
-        self._session = aiohttp.ClientSession()
-        return self
-
-    async def __aexit__(self, *_: object) -> None:
-        await self._session.close()
 
 
 @asynccontextmanager

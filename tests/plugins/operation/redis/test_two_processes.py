@@ -13,10 +13,9 @@ from typing import Any, NamedTuple
 import pytest
 import pytest_asyncio
 
-from tests.support import asking_plugin
 from tests.support.http import Answer, Served, http_config
 from tests.support.http_mcp import Session, Streaming, call, message, mirrored, modern, opened
-from tests.support.pool import ASKING, FIXTURE, make_site
+from tests.support.pool import ASKING
 from tests.support.redis_server import PREFIX, RedisServer, needs_redis
 
 pytestmark = [needs_redis, pytest.mark.asyncio(loop_scope="session")]
@@ -44,11 +43,6 @@ class Two(NamedTuple):
 
 def serve(site: Path, server: RedisServer, host: str = STATE) -> Served:
     return Served(site, http_config(host=host, more=server.config))
-
-
-@pytest.fixture(scope="module")
-def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return make_site(tmp_path_factory.mktemp("site"), FIXTURE, asking_plugin)
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="session")

@@ -7,12 +7,9 @@ import signal
 import sys
 from pathlib import Path
 
-import pytest
-
-from tests.support import asking_plugin
 from tests.support.http import Served, http_config
 from tests.support.http_mcp import call, opened, opening
-from tests.support.pool import ASKING, FIXTURE, make_site
+from tests.support.pool import ASKING
 from tests.support.wire import Wire
 
 CODE = (
@@ -20,11 +17,6 @@ CODE = (
     "from pegboard.cli import main; sys.exit(main())"
 )
 SHARING = re.compile(r"\b(redis\S*|hiredis|\S*(?:sealed_state|operation\.redis|message_bus)\S*|cryptography\S*)")
-
-
-@pytest.fixture(scope="module")
-def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return make_site(tmp_path_factory.mktemp("site"), FIXTURE, asking_plugin)
 
 
 async def test_a_server_with_sessions_in_memory(site: Path) -> None:
