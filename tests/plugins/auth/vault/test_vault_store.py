@@ -37,16 +37,6 @@ async def test_a_token_is_kept_encrypted_in_a_file_of_its_owner(state: Path) -> 
     assert await store.load(ANN) is None
 
 
-@pytest.mark.skipif(os.name != "posix", reason="it is about POSIX modes")
-async def test_others_must_not_read_the_file(state: Path) -> None:
-    path = state / "vault.db"
-    await vault(path, [OLD]).save(ANN, TOKEN)
-    assert path.stat().st_mode & 0o777 == 0o600
-    path.chmod(0o644)
-    with pytest.raises(VaultError, match="chmod 600"):
-        await vault(path, [OLD]).load(ANN)
-
-
 async def test_rotation_needs_the_old_key_once(state: Path) -> None:
     path = state / "vault.db"
     await vault(path, [OLD]).save(ANN, TOKEN)
