@@ -12,7 +12,9 @@ from pegboard import Host
 from pegboard.config import HostConfig
 from pegboard.errors import ConfigError
 from pegboard.loading.discovery import defaults
+from pegboard.plugin import SecretStore
 from pegboard_plugins.secrets.secrets_dotenv import DotenvStore
+from pegboard_testing import WritableSecretStoreContract
 from tests.host.hosting import failure, value
 from tests.plugins.secrets.conftest import reading_host, reading_kit
 
@@ -90,3 +92,14 @@ def test_a_file_that_cannot_be_changed_is_named(put: Callable[[Path], object], p
     put(file)
     with pytest.raises(ValueError, match=f"{file} {problem}"):
         DotenvStore(file).set("API_KEY", "secret")
+
+
+class TestDotenv(WritableSecretStoreContract):
+    @pytest.fixture(autouse=True)
+    def file(self, tmp_path: Path) -> None:
+        self.path = tmp_path / ".env"
+        quoted = {name: value.replace("\\", "\\\\").replace("'", "\\'") for name, value in self.secrets.items()}
+        self.path.write_text("".join(f"{name}='{value}'\n" for name, value in quoted.items()))
+
+    def make(self) -> SecretStore:
+        return DotenvStore(str(self.path))

@@ -10,7 +10,9 @@ from typing import Any
 import pytest
 
 from pegboard.errors import ConfigError
+from pegboard.plugin import SecretStore
 from pegboard_plugins.secrets.secrets_files import MAX_SECRET_BYTES, FileStore
+from pegboard_testing import WritableSecretStoreContract
 from tests.host.hosting import value
 from tests.plugins.secrets.conftest import reading_host
 
@@ -126,3 +128,14 @@ async def test_the_folder_is_relative_to_the_configuration_and_must_exist(folder
     async with reading_host(folder, "secrets_files", directory=".") as host:
         (problem,) = host.problems
     assert f"in a file that API_KEY_FILE names, in the file {folder / 'API_KEY'}" in str(problem)
+
+
+class TestFiles(WritableSecretStoreContract):
+    @pytest.fixture(autouse=True)
+    def folder(self, tmp_path: Path) -> None:
+        self.path = tmp_path
+        for name, secret in self.secrets.items():
+            (tmp_path / name).write_text(f"{secret}\n")
+
+    def make(self) -> SecretStore:
+        return FileStore(str(self.path))

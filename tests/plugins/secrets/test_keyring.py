@@ -9,7 +9,9 @@ from threading import Event
 import keyring
 import pytest
 
+from pegboard.plugin import SecretStore
 from pegboard_plugins.secrets.secrets_keyring import KeyringStore
+from pegboard_testing import WritableSecretStoreContract
 from tests.host.hosting import failure, value
 from tests.plugins.secrets.conftest import Memory, reading_host
 
@@ -57,3 +59,13 @@ async def test_without_the_library_one_warning_names_the_way_to_install_it(
     async with reading_host(tmp_path, "secrets_keyring") as host:
         await failure(host, "x_read")
     assert caplog.text.count("install it with: pip install keyring") == 1
+
+
+class TestKeyring(WritableSecretStoreContract):
+    @pytest.fixture(autouse=True)
+    def passwords(self, memory: Memory) -> None:
+        for name, secret in self.secrets.items():
+            memory.set_password("pegboard", name, secret)
+
+    def make(self) -> SecretStore:
+        return KeyringStore("pegboard", 10)

@@ -14,6 +14,8 @@ from pegboard import Context, Host, Toolkit
 from pegboard.config import HostConfig
 from pegboard.loading.discovery import defaults
 from pegboard.plugin import SecretStore
+from pegboard_plugins.secrets.secrets_env import EnvironmentStore
+from pegboard_testing import SecretStoreContract
 from tests.host.hosting import plugin_of, value
 from tests.plugins.secrets.conftest import reading_kit
 
@@ -100,3 +102,13 @@ async def test_no_store_returns_secrets_of_the_host(
             assert list(host.assembly.tools) == []
     assert name not in vault.asked
     assert f"it requires the secret {name}, which is reserved for the host" in caplog.text
+
+
+class TestEnvironment(SecretStoreContract):
+    @pytest.fixture(autouse=True)
+    def variables(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        for name, secret in self.secrets.items():
+            monkeypatch.setenv(name, secret)
+
+    def make(self) -> SecretStore:
+        return EnvironmentStore()
