@@ -73,8 +73,7 @@ async def test_a_span_has_the_attributes_of_the_conventions(monkeypatch: pytest.
     )
     async with collecting(monkeypatch, env={"OTEL_RESOURCE_ATTRIBUTES": "team=red"}) as (host, collector):
         await host.dispatch(request)
-        await host.stop()
-        (span,) = collector.spans[SPAN]
+    (span,) = collector.spans[SPAN]
     assert (span.kind, span.status.code) == (Span.SPAN_KIND_SERVER, Status.STATUS_CODE_UNSET)
     assert attributes(span.attributes) == {
         "mcp.method.name": "tools/call",
@@ -105,8 +104,7 @@ async def test_a_failed_request_has_its_error(
 ) -> None:
     async with collecting(monkeypatch) as (host, collector):
         await host.dispatch(Call(*arguments))
-        await host.stop()
-        (span,) = collector.spans[name]
+    (span,) = collector.spans[name]
     members = attributes(span.attributes)
     assert members["error.type"] == expected
     assert members.get("rpc.response.status_code") == (None if expected == "tool_error" else expected)
@@ -130,8 +128,7 @@ async def test_the_parent_is_in_meta_and_the_http_request_is_linked(
     headers: Any = None if http is None else {"traceparent": http}
     async with collecting(monkeypatch) as (host, collector):
         await host.dispatch(work(meta=meta, headers=headers))
-        await host.stop()
-        (span,) = collector.spans[SPAN]
+    (span,) = collector.spans[SPAN]
     assert (span.parent_span_id.hex() or None) == (PARENT if parent else None)
     assert parent in (span.trace_id.hex(), None)
     assert [link.trace_id.hex() for link in span.links] == ([linked] if linked else [])
@@ -142,9 +139,8 @@ async def test_tool_calls_and_log_records_belong_to_the_span_of_their_request(mo
     async with collecting(monkeypatch) as (host, collector):
         await call(host, "x_outer")
         assert not trace.get_current_span().get_span_context().is_valid
-        await host.stop()
-        (outer,), (inner,) = collector.spans["tools/call x_outer"], collector.spans[SPAN]
-        record = next(log for log in collector.logs if "working" in log.body.string_value)
+    (outer,), (inner,) = collector.spans["tools/call x_outer"], collector.spans[SPAN]
+    record = next(log for log in collector.logs if "working" in log.body.string_value)
     assert inner.parent_span_id == outer.span_id
     assert (record.trace_id, record.span_id, record.severity_text) == (inner.trace_id, inner.span_id, "WARNING")
 
@@ -153,11 +149,10 @@ async def test_the_log_record_of_a_failure_belongs_to_the_span_of_its_request(mo
     async with collecting(monkeypatch) as (host, collector):
         await call(host, "x_work", {"fail": True})
         logging.getLogger("pegboard").error("later", extra={"call": work()})
-        await host.stop()
-        (span,) = collector.spans[SPAN]
-        record, later = (
-            next(log for log in collector.logs if text in log.body.string_value) for text in ("It broke.", "later")
-        )
+    (span,) = collector.spans[SPAN]
+    record, later = (
+        next(log for log in collector.logs if text in log.body.string_value) for text in ("It broke.", "later")
+    )
     assert (record.trace_id, record.span_id, later.trace_id) == (span.trace_id, span.span_id, b"")
 
 
@@ -190,8 +185,7 @@ async def test_arguments_and_results_are_recorded_without_secrets(shown: bool, m
     async with collecting(monkeypatch, arguments=shown, results=shown) as (host, collector):
         host.admit_operator(SECRET)  # a secret that is masked everywhere
         await call(host, "x_work", {"text": f"{SECRET} {'x' * 50}"})
-        await host.stop()
-        (span,) = collector.spans[SPAN]
+    (span,) = collector.spans[SPAN]
     own = {"gen_ai.tool.call.arguments", "gen_ai.tool.call.result"}
     recorded = {key: value for key, value in attributes(span.attributes).items() if key in own}
     assert bool(recorded) is shown
@@ -206,14 +200,12 @@ async def test_durations_and_gauges_are_exported(monkeypatch: pytest.MonkeyPatch
         host.for_protocols.session_started(
             "s", SessionInfo(id=None, client=Client(revision="2025-11-25"), transport="stdio")
         )
-        await host.stop()
-        metrics = collector.metrics
-    points = metrics["mcp.server.operation.duration"].histogram.data_points
+    points = collector.metrics["mcp.server.operation.duration"].histogram.data_points
     assert {attributes(point.attributes).get("error.type"): point.count for point in points} == {None: 1, "-32602": 1}
     assert list(points[0].explicit_bounds) == [0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 30, 60, 120, 300]
-    (session,) = metrics["mcp.server.session.duration"].histogram.data_points
+    (session,) = collector.metrics["mcp.server.session.duration"].histogram.data_points
     assert attributes(session.attributes) == {"mcp.protocol.version": "2025-11-25", "network.transport": "pipe"}
-    items = metrics["pegboard.items"].gauge.data_points
+    items = collector.metrics["pegboard.items"].gauge.data_points
     assert {attributes(item.attributes)["kind"]: item.as_double or item.as_int for item in items}["tools"] == 2
 
 
@@ -221,8 +213,7 @@ async def test_durations_and_gauges_are_exported(monkeypatch: pytest.MonkeyPatch
 async def test_each_signal_can_be_turned_off(off: str, monkeypatch: pytest.MonkeyPatch) -> None:
     async with collecting(monkeypatch, env={f"OTEL_{off}_EXPORTER": "none"}) as (host, collector):
         await call(host, "x_work")
-        await host.stop()
-        received = {"TRACES": collector.spans, "METRICS": collector.metrics, "LOGS": collector.logs}
+    received = {"TRACES": collector.spans, "METRICS": collector.metrics, "LOGS": collector.logs}
     assert {name: bool(batch) for name, batch in received.items()} == {name: name != off for name in received}
 
 
@@ -248,5 +239,4 @@ async def test_the_variable_of_the_existing_system_turns_it_off(monkeypatch: pyt
     async with collecting(monkeypatch, enabled=False) as (host, collector):
         await call(host, "x_work")
         assert host.for_protocols.observation is None
-        await host.stop()
-        assert (collector.spans, collector.metrics, collector.logs) == ({}, {}, [])
+    assert (collector.spans, collector.metrics, collector.logs) == ({}, {}, [])
