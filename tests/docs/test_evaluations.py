@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from tests.docs.pages import Page, pegboard
-from tests.plugins.authoring.evals.model_server import model_server
+from tests.plugins.authoring.evals.model_server import ModelServer
 
 PAGE = Page("docs/evaluations.md")
 
@@ -29,7 +29,7 @@ def test_a_suite_grows_from_captured_calls_to_a_failing_run(tmp_path: Path, monk
         find: [[["files_list", {}]]],
         "Which files mention the word licence?": [[["grep", {}]]],
     }
-    with model_server(scripts) as server:
+    with ModelServer(scripts) as server:
 
         def run(*words: str) -> Any:
             line = ("evals", *words, "--only", "files", "--model", "openai:m", "--endpoint", server.address)

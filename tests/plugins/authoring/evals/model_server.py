@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from threading import Barrier, Lock, Thread
-from typing import Any
+from typing import Any, Self
 
 Step = Any
 """A list of calls, or the number of a status, or "garbage", "cut", "endless" or "invalid arguments"."""
@@ -34,6 +33,16 @@ class ModelServer(ThreadingHTTPServer):
         self.scripts = scripts
         self.requests: list[tuple[str, dict[str, str], Any]] = []
         self.lock = Lock()
+        self.thread = Thread(target=self.serve_forever, kwargs={"poll_interval": 0.01})
+
+    def __enter__(self) -> Self:
+        self.thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.shutdown()
+        self.thread.join()
+        self.server_close()
 
     @property
     def address(self) -> str:
@@ -99,15 +108,3 @@ def openai(step: Step) -> Any:
 def anthropic(step: Step) -> Any:
     blocks = [{"type": "tool_use", "id": "1", "name": name, "input": arguments} for name, arguments in step]
     return {"content": [{"type": "text", "text": "I call a tool."}, *blocks]}
-
-
-@contextmanager
-def model_server(scripts: dict[str, list[Step]], together: int = 1) -> Iterator[ModelServer]:
-    with ModelServer(scripts, together) as server:
-        thread = Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
-        thread.start()
-        try:
-            yield server
-        finally:
-            server.shutdown()
-            thread.join()

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from pegboard_plugins.authoring.evals.model_endpoints import Pace
-from tests.plugins.authoring.evals.model_server import ModelServer, Step, model_server
+from tests.plugins.authoring.evals.model_server import ModelServer, Step
 from tests.support.command_line import Command
 from tests.support.serving import serving
 
@@ -64,7 +64,7 @@ def evals(pegboard: Command, server: ModelServer, *arguments: str, form: str = "
 def test_an_answer_is_scored(form: str, steps: list[Step], state: str, score: float | None, pegboard: Command) -> None:
     write_suite(pegboard, "a")
     attempts = 5 if steps == [529] else len(steps)
-    with model_server({"say a": steps}) as server:
+    with ModelServer({"say a": steps}) as server:
         done = evals(pegboard, server, "--json", form=form)
     (case,) = done.data["cases"]
     assert (case["state"], case["score"], done.code) == (state, score, int(state == "error"))
@@ -74,7 +74,7 @@ def test_an_answer_is_scored(form: str, steps: list[Step], state: str, score: fl
 
 def test_invalid_json_of_arguments_is_a_miss(pegboard: Command) -> None:
     write_suite(pegboard, "a")
-    with model_server({"say a": ["invalid arguments"]}) as server:
+    with ModelServer({"say a": ["invalid arguments"]}) as server:
         (case,) = evals(pegboard, server, "--json").data["cases"]
     assert (case["state"], case["runs"][0]["calls"]) == ("failed", [{"name": "demo_echo", "args": {}}])
 
@@ -97,7 +97,7 @@ def test_the_model_gets_the_tools_and_the_messages(
         {"role": "tool", "tool_call_id": "1", "content": "b"},
     ]
     pegboard.write(f"EARLIER = {earlier!r}\n{text}", "eval_demo.py")
-    with model_server({}) as server:
+    with ModelServer({}) as server:
         evals(pegboard, server, form=form)
     ((sent_to, headers, body),) = server.requests
     assert (sent_to, headers[header[0]]) == (path, header[1])
@@ -118,7 +118,7 @@ def test_an_interrupted_run_continues_and_is_replayed(pegboard: Command) -> None
     write_suite(pegboard, *words)
     scripts: dict[str, list[Step]] = {f"say {word}": [echo(word)] for word in words}
     scripts["say w7"] = [400]
-    with model_server(scripts) as server:
+    with ModelServer(scripts) as server:
         done = evals(pegboard, server, "--answers", "answers.jsonl", "--runs", "2", "--concurrency", "8")
         assert (done.code, len(server.requests)) == (1, 80)
         assert "1 error" in done.err
@@ -152,14 +152,14 @@ def test_an_interrupted_run_continues_and_is_replayed(pegboard: Command) -> None
 )
 def test_runs_pass_by_a_rule(rule: str, steps: list[str], state: str, pegboard: Command) -> None:
     write_suite(pegboard, "a")
-    with model_server({"say a": [echo(word) if word else [] for word in steps]}) as server:
+    with ModelServer({"say a": [echo(word) if word else [] for word in steps]}) as server:
         done = evals(pegboard, server, "--runs", "3", "--pass-rule", rule, "--concurrency", "1", "--json")
     assert [case["state"] for case in done.data["cases"]] == [state]
 
 
 def test_as_many_requests_run_at_a_time_as_the_user_allows(pegboard: Command) -> None:
     write_suite(pegboard, *"abcd")
-    with model_server({}, together=2) as server:
+    with ModelServer({}, together=2) as server:
         evals(pegboard, server, "--concurrency", "2")
         assert (len(server.requests), server.most) == (4, 2)
 
@@ -173,7 +173,7 @@ async def test_requests_are_spread_over_a_minute() -> None:
 
 def test_reports_name_misses_first(pegboard: Command) -> None:
     write_suite(pegboard, "a", "<b>", "c")
-    with model_server({"say a": [echo("a")], "say <b>": [echo("x|y")], "say c": [[]]}) as server:
+    with ModelServer({"say a": [echo("a")], "say <b>": [echo("x|y")], "say c": [[]]}) as server:
         outputs = [word for form in ("txt", "md", "html", "json") for word in ("--output", f"report.{form}")]
         done = evals(pegboard, server, *outputs, "--details")
     text, markdown, page = ((pegboard.folder / f"report.{form}").read_text("utf-8") for form in ("txt", "md", "html"))
@@ -191,7 +191,7 @@ def test_reports_name_misses_first(pegboard: Command) -> None:
 def test_a_second_suite_or_case_of_one_name_gets_a_number(pegboard: Command) -> None:
     for name in ("eval_1.py", "eval_2.py"):
         pegboard.write(SUITE.format(words=["a", "a"]), name)
-    with model_server({"say a": [echo("a")]}) as server:
+    with ModelServer({"say a": [echo("a")]}) as server:
         done = evals(pegboard, server, "--json")
     names = [(case["suite"], case["case"]) for case in done.data["cases"]]
     assert names == [("demo", "a"), ("demo", "a (2)"), ("demo (2)", "a"), ("demo (2)", "a (2)")]
@@ -221,7 +221,7 @@ def test_tracks_with_the_tools_of_servers_are_compared(pegboard: Command) -> Non
     pegboard.configure(sections=f'[plugins.auth_token]\ntoken = "{KEY * 3}"\n[plugins.mcp]\npath = "/mcp/team"')
     scripts: dict[str, list[Step]] = {"say a": [[["far_echo", {"text": "a"}]]], "say b": [echo("b")]}
     line = pegboard.arguments("serve", "far.py", "--port", "0")
-    with model_server(scripts) as server, serving(line, pegboard.folder, pegboard.environment()) as far:
+    with ModelServer(scripts) as server, serving(line, pegboard.folder, pegboard.environment()) as far:
         command = pegboard.arguments("stdio", "far.py")
         text = TRACKS.format(command=command, url=far.url, base=far.url.removesuffix("/mcp/team"), key=KEY * 3)
         pegboard.write(text, "eval_talk.py")
@@ -244,7 +244,7 @@ def test_tracks_with_the_tools_of_servers_are_compared(pegboard: Command) -> Non
 
 def test_the_options_of_the_original_are_known(pegboard: Command) -> None:
     write_suite(pegboard, "a")
-    with model_server({"say a": [echo("a"), []]}) as server:
+    with ModelServer({"say a": [echo("a"), []]}) as server:
         line = "-p openai:m,n -n 2 -c 1 -o report -d -f --multi-run-pass-rule majority --include-context"
         words = ("--endpoint", server.address, "--key", "MODEL_KEY", *line.split())
         done = pegboard("evals", *words, env={"MODEL_KEY": KEY})
@@ -257,14 +257,14 @@ def test_the_options_of_the_original_are_known(pegboard: Command) -> None:
 
 def test_only_failed_leaves_out_the_others(pegboard: Command) -> None:
     write_suite(pegboard, "a", "b")
-    with model_server({"say a": [echo("a")], "say b": [[]]}) as server:
+    with ModelServer({"say a": [echo("a")], "say b": [[]]}) as server:
         done = evals(pegboard, server, "--only-failed")
     assert [line.split()[-1] for line in done.out.splitlines()] == ["CASE", "b"]
 
 
 def test_captured_calls_are_a_suite_that_passes(pegboard: Command) -> None:
     pegboard.write("say a\n\nsay nothing\n", "messages.txt")
-    with model_server({"say a": [echo('it\'s "a"')]}) as server:
+    with ModelServer({"say a": [echo('it\'s "a"')]}) as server:
         done = evals(pegboard, server, "messages.txt", "--capture", "eval_new.py", "--include-context")
         assert done.code == 0
         assert "system_message='You are a helpful" in (pegboard.folder / "eval_new.py").read_text()
@@ -280,7 +280,7 @@ def test_captured_calls_are_a_suite_that_passes(pegboard: Command) -> None:
 
 def test_a_stored_answer_writes_no_code_and_no_markdown(pegboard: Command) -> None:
     write_suite(pegboard, "a")
-    with model_server({"say a": [[["x\n\n# heading", {}]]]}) as server:
+    with ModelServer({"say a": [[["x\n\n# heading", {}]]]}) as server:
         evals(pegboard, server, "--answers", "answers.jsonl", "--output", "report.md")
     assert "\n# heading" not in (pegboard.folder / "report.md").read_text()
     stored = (pegboard.folder / "answers.jsonl").read_text().replace("openai:m", 'openai:m\\"\\"\\"\\nraise SystemExit')
@@ -292,7 +292,7 @@ def test_a_stored_answer_writes_no_code_and_no_markdown(pegboard: Command) -> No
 
 def test_a_stored_answer_may_contain_a_line_separator(pegboard: Command) -> None:
     write_suite(pegboard, "a")
-    with model_server({"say a": [echo("a\u2028b")]}) as server:
+    with ModelServer({"say a": [echo("a\u2028b")]}) as server:
         asked = evals(pegboard, server, "--answers", "answers.jsonl", "--json")
     assert pegboard("evals", "--replay", "answers.jsonl", "--json").data == asked.data
 
@@ -302,7 +302,7 @@ def test_a_suite_imports_neighbours_but_shadows_no_library(pegboard: Command) ->
     pegboard.folder.joinpath("suites").mkdir()
     pegboard.write("WORD = 'a'", "suites/words.py")
     pegboard.write(f"import colorsys\nfrom words import WORD\n{SUITE.format(words=['a'])}", "suites/eval_demo.py")
-    with model_server({"say a": [echo("a")]}) as server:
+    with ModelServer({"say a": [echo("a")]}) as server:
         done = evals(pegboard, server, "suites/eval_demo.py", "--json")
     assert done.data["passed"] == 1, done.err
 
@@ -348,7 +348,7 @@ def test_confused_tools_are_named_with_their_words(pegboard: Command) -> None:
         "    suite.add_case('b', 'fast names', [ExpectedMCPToolCall('find')])\n    return suite\n",
         "suggest/eval_own.py",
     )
-    with model_server({"search names": [[["grep", {}]]]}) as server:
+    with ModelServer({"search names": [[["grep", {}]]]}) as server:
         done = evals(pegboard, server, "suggest", "suggest")
         of_folder = evals(pegboard, server, "./suggest")
     assert of_folder.out.splitlines() == done.out.splitlines()[:3]
@@ -413,7 +413,7 @@ def test_the_tools_of_another_server_are_used(is_mounted: bool, pegboard: Comman
     mount = f"[plugins.upstreams.servers.far]\ncommand = {command!r}\nargs = {arguments}\nprefix = false\n"
     pegboard.configure(sections=mount if is_mounted else "", off=["demo"])
     options = [] if is_mounted else ["--stdio", " ".join([command, *arguments])]
-    with model_server({"say a": [[["far_echo", {"text": "a"}]]]}) as server:
+    with ModelServer({"say a": [[["far_echo", {"text": "a"}]]]}) as server:
         done = evals(pegboard, server, *options, "--json")
     assert [tool["function"]["name"] for tool in server.requests[0][2]["tools"]] == ["far_echo"]
     (case,) = done.data["cases"]
