@@ -48,9 +48,9 @@ def make_kit(calls: Calls) -> Toolkit:
     count("repeats", ToolAnnotations(idempotent=True))
 
     @kit.tool(annotations=SAFE)
-    def fails() -> int:
+    def fails() -> ToolResult:
         """Fail."""
-        raise RetryableToolError(str(calls.add("fails")))
+        return ToolResult(str(calls.add("fails")), is_error=True)
 
     @kit.tool(annotations=SAFE)
     async def slow() -> int:
