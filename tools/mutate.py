@@ -62,7 +62,7 @@ TARGETS: dict[str, tuple[str, list[str]]] = {
         "host/pegboard/routing/router.py",
         [
             "host/routing/test_router",
-            "plugins/auth/resource_server/test_two_doors",
+            "plugins/auth/resource_server/test_scopes",
             "host/test_hooks",
             "protocol/http/test_edge",
         ],

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import json
+from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
 
 import pytest
+import pytest_asyncio
+from aiohttp import web
 
 from pegboard_plugins.protocols.worker.jwt_authenticator import create_token
+from tests.plugins.auth.auth_token.conftest import ADA, BEN, CALLERS, ENV
 from tests.plugins.auth.resource_server.conftest import METADATA, Door, listed, serve
 from tests.support.http import Served
 from tests.support.http_mcp import ACCEPT, Exchanged, Session, ask, call, message
@@ -113,3 +117,49 @@ async def test_implied_and_required_scopes(issuer: Issuer, scope: str, scopes: s
         assert refused.status == 403
         assert challenge.startswith('Bearer error="insufficient_scope"')
         assert 'scope="read work"' in challenge
+
+
+# --- static tokens and tokens of an authorization server at one endpoint
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="session")
+async def broken() -> AsyncIterator[Issuer]:
+    async with Issuer("/broken") as issuer:
+        issuer.answer = web.Response(status=500)
+        yield issuer
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="session")
+async def both(site: Path, issuer: Issuer, broken: Issuer) -> AsyncIterator[Served]:
+    settings = f'challenge_scopes = ["door"]\nrequired_scopes = ["other"]\n{CALLERS}'
+    async with serve(site, issuer, broken, settings=settings, env=ENV) as served:
+        yield served
+
+
+async def test_either_token_is_accepted_even_during_an_outage(both: Served, issuer: Issuer, broken: Issuer) -> None:
+    for token, who in ((ADA, "ada ['work']"), (issuer.token(), "ann ['other', 'work']")):
+        done = await ask(both, call("door_who"), Authorization=f"Bearer {token}")
+        assert done.result["content"][0]["text"] == who
+    answer = await listed(both, broken.token())
+    assert (answer.status, answer.get("Retry-After")) == (503, "10")
+
+
+async def test_each_refusal_has_the_challenge_of_the_authorization_server(both: Served, issuer: Issuer) -> None:
+    where = f'resource_metadata="{METADATA}"'
+    invalid, insufficient = 'Bearer error="invalid_token", error_description=', 'Bearer error="insufficient_scope", '
+    for token, status, start, end in (
+        (None, 401, "Bearer ", f'{where}, scope="door other"'),
+        (issuer.token(exp=1), 401, f'{invalid}"The token has expired.", ', f'{where}, scope="door other"'),
+        ("x", 401, f'{invalid}"The token is not a JWT.", ', f'{where}, scope="door other"'),
+        (issuer.token(scope="work"), 403, insufficient, f'{where}, scope="other"'),
+    ):
+        answer = await listed(both, token)
+        challenge = answer.get("WWW-Authenticate") or ""
+        assert answer.status == status
+        assert challenge.startswith(start)
+        assert challenge.endswith(end)
+    done = await ask(both, call("door_guarded"), Authorization=f"Bearer {BEN}")
+    challenge = done.answer.get("WWW-Authenticate") or ""
+    assert done.refused == (403, -32602)
+    assert challenge.startswith(insufficient)
+    assert challenge.endswith(f'scope="work", {where}')
