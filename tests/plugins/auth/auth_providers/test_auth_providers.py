@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from pegboard import Host, Toolkit
-from pegboard.types import ToolAuthorization
+from pegboard import Host
 from pegboard_plugins.auth import auth_providers
 from pegboard_plugins.auth.auth_providers import PROVIDERS, GitHub, Google, Microsoft, MicrosoftPowerBI, OAuth2, Slack
+from tests.plugins.auth.conftest import token_kit
 from tests.support import acme_login
 from tests.support.distributions import make_distribution
 
@@ -38,31 +38,19 @@ def test_there_is_a_class_for_each_name() -> None:
         assert auth.__doc__
 
 
-def kit_of(*required: ToolAuthorization) -> Toolkit:
-    kit = Toolkit("t", prefix=False)
-
-    def work() -> None:
-        """Work."""
-
-    for number, requirement in enumerate(required):
-        kit.tool(name=f"tool_{number}", requires_auth=requirement)(work)
-    return kit
-
-
 def test_each_provider_has_its_error_adapter_first() -> None:
-    tied = [Google(), Microsoft(), MicrosoftPowerBI(), Slack(), GitHub(), OAuth2(id="x")]
-    host = Host({"host": {"autoload": False, "transports": []}}, toolkits={"t": kit_of(*tied)})
-    tools = host.load().tools.values()
-    assert [bound.adapters[0].slug for bound in tools] == [
-        "_google_api_client", "_microsoft_graph", "_microsoft_graph", "_slack_sdk",
-        "_google_api_client", "_google_api_client",
-    ]  # fmt: skip
-    assert {len(bound.adapters) for bound in tools} == {len(host.assembly.adapters)}
+    google, graph, slack = "_google_api_client", "_microsoft_graph", "_slack_sdk"
+    tied = {Google(): google, Microsoft(): graph, MicrosoftPowerBI(): graph, Slack(): slack, GitHub(): google}
+    for requirement, adapter in {**tied, OAuth2(id="x"): google}.items():
+        host = Host({"host": {"autoload": False, "transports": []}}, toolkits={"t": token_kit(use=requirement)})
+        adapters = host.load().tools["use"].adapters
+        assert adapters[0].slug == adapter
+        assert len(adapters) == len(host.assembly.adapters)
 
 
 def test_a_tool_names_the_plugin_of_an_unknown_provider() -> None:
     config = {"host": {"autoload": False, "transports": [], "disabled_plugins": ["auth_providers"]}}
-    host = Host(config, toolkits={"t": kit_of(GitHub())})
+    host = Host(config, toolkits={"t": token_kit(use=GitHub())})
     assert not host.load().tools
     (problem,) = host.problems
     assert "by 'github', which no running plugin describes: enable the plugin 'auth_providers'" in str(problem)
@@ -75,8 +63,8 @@ def test_a_tool_names_the_third_party_plugin_of_a_provider(tmp_path: Path, monke
     from acme_login import Acme  # type: ignore[import-not-found]
 
     config = {"host": {"autoload": False, "transports": []}}
-    host = Host(config, toolkits={"t": kit_of(Acme())})
+    host = Host(config, toolkits={"t": token_kit(use=Acme())})
     assert not host.load().tools
     assert any("enable the plugin 'acme_login'" in str(problem) for problem in host.problems)
-    on = Host({**config, "plugins": {"acme_login": {}}}, toolkits={"t": kit_of(Acme())})
-    assert list(on.load().tools) == ["tool_0"]
+    on = Host({**config, "plugins": {"acme_login": {}}}, toolkits={"t": token_kit(use=Acme())})
+    assert list(on.load().tools) == ["use"]
