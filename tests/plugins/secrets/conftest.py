@@ -12,17 +12,14 @@ import pytest
 
 from pegboard import Context, Host, Toolkit
 from pegboard.config import HostConfig
+from tests.host.hosting import kit_of
 
 
-def reading_kit() -> Toolkit:
-    kit = Toolkit("x")
-
-    @kit.tool(requires_secrets=["API_KEY"])
+def reading_kit(secret: str = "API_KEY") -> Toolkit:
     def read(context: Context) -> str:
-        """Read the secret."""
-        return context.get_secret("API_KEY")
+        return context.get_secret(secret)
 
-    return kit
+    return kit_of(read, requires_secrets=[secret])
 
 
 def reading_host(place: Path, store: str, **settings: Any) -> Host:

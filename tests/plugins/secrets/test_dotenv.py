@@ -38,9 +38,9 @@ async def test_the_file_beside_the_configuration_is_read_and_no_other(configured
     config = HostConfig.load(file if configured else None, environ={"HOME": str(project)}, defaults=defaults())
     async with Host(config, toolkits={"x": reading_kit()}) as host:
         if configured:
-            assert await value(host, "x_read") == "of the configuration"
+            assert await value(host, "read") == "of the configuration"
         else:
-            assert "API_KEY" in str(await failure(host, "x_read"))
+            assert "API_KEY" in str(await failure(host, "read"))
 
 
 @pytest.mark.parametrize("named", [False, True], ids=["found", "named"])
@@ -73,7 +73,7 @@ async def test_a_named_file_is_relative_to_the_configuration_and_must_exist(proj
     (project / "conf").mkdir()
     (project / "conf" / "prod.env").write_text("API_KEY=from prod.env\n")
     async with reading_host(project / "conf", "secrets_dotenv", file="prod.env") as host:
-        assert await value(host, "x_read") == "from prod.env"
+        assert await value(host, "read") == "from prod.env"
     with pytest.raises(ConfigError, match=r"file.*the file .*missing\.env does not exist"):
         await reading_host(project, "secrets_dotenv", file="missing.env").start()
 

@@ -121,7 +121,7 @@ def test_wide_permissions_are_logged(
 
 async def test_the_folder_is_relative_to_the_configuration_and_must_exist(folder: Path) -> None:
     async with reading_host(folder.parent, "secrets_files", directory="secrets") as host:
-        assert await value(host, "x_read") == "of the folder"
+        assert await value(host, "read") == "of the folder"
     with pytest.raises(ConfigError, match=r"directory.*the folder .*missing does not exist"):
         await reading_host(folder, "secrets_files", directory="missing").start()
     (folder / "API_KEY").unlink()

@@ -36,7 +36,7 @@ pytestmark = pytest.mark.usefixtures("memory")
 async def test_a_host_asks_the_keyring_when_it_is_listed(tmp_path: Path) -> None:
     keyring.set_password("mine", "API_KEY", "of the keyring")
     async with reading_host(tmp_path, "secrets_keyring", service="mine") as host:
-        assert await value(host, "x_read") == "of the keyring"
+        assert await value(host, "read") == "of the keyring"
 
 
 def test_a_keyring_that_waits_is_given_up(caplog: pytest.LogCaptureFixture) -> None:
@@ -57,7 +57,7 @@ async def test_without_the_library_one_warning_names_the_way_to_install_it(
 ) -> None:
     monkeypatch.setitem(sys.modules, "keyring", None)
     async with reading_host(tmp_path, "secrets_keyring") as host:
-        await failure(host, "x_read")
+        await failure(host, "read")
     assert caplog.text.count("install it with: pip install keyring") == 1
 
 

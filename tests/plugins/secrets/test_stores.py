@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from pegboard import Context, Host, Toolkit
+from pegboard import Host, Toolkit
 from pegboard.config import HostConfig
 from pegboard.loading.discovery import defaults
 from pegboard.plugin import SecretStore
@@ -50,29 +50,18 @@ def make_host(stores: Sequence[str] | None = None, kit: Toolkit | None = None, *
     return Host(config, toolkits={"x": kit or reading_kit()}, **more)
 
 
-def kit_with(secret: str) -> Toolkit:
-    kit = Toolkit("x")
-
-    @kit.tool(requires_secrets=[secret])
-    def use(context: Context) -> str:
-        """Use a secret."""
-        return context.get_secret(secret)
-
-    return kit
-
-
 @pytest.mark.requirement("STDIO-11")
 async def test_the_environment_comes_first_then_dotenv_then_files(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async with make_host() as host:
-        assert await value(host, "x_read") == "of the environment"
+        assert await value(host, "read") == "of the environment"
     monkeypatch.setenv("API_KEY", "")
     async with make_host() as host:
-        assert await value(host, "x_read") == "of .env"
+        assert await value(host, "read") == "of .env"
     (folder / ".env").write_text("API_KEY=\n")
     async with make_host() as host:
-        assert await value(host, "x_read") == "of the file"
+        assert await value(host, "read") == "of the file"
 
 
 async def test_the_operator_orders_the_stores_and_others_follow() -> None:
@@ -83,7 +72,7 @@ async def test_the_operator_orders_the_stores_and_others_follow() -> None:
         ([], "of the vault"),
     ):
         async with make_host(stores, plugins=vault) as host:
-            assert await value(host, "x_read") == expected
+            assert await value(host, "read") == expected
 
 
 @pytest.mark.needs("worker")
@@ -98,7 +87,7 @@ async def test_no_store_returns_secrets_of_the_host(
     (folder / ".env").write_text(f"{name}=canary\n")
     vault = Vault()
     with caplog.at_level(logging.ERROR):
-        async with make_host(None, kit_with(name), plugins={"other": plugin_of(stores=[vault])}) as host:
+        async with make_host(None, reading_kit(name), plugins={"other": plugin_of(stores=[vault])}) as host:
             assert list(host.assembly.tools) == []
     assert name not in vault.asked
     assert f"it requires the secret {name}, which is reserved for the host" in caplog.text

@@ -11,7 +11,7 @@ from unittest.mock import AsyncMock
 
 import pytest
 
-from pegboard import Host, Toolkit, ToolResult, UpstreamError
+from pegboard import Host, ToolResult, UpstreamError
 from pegboard.plugin import TokenSource
 from pegboard.types import Caller, InputRequired, Supplied, ToolAuthorization
 from pegboard.types import Client as Described
@@ -22,7 +22,7 @@ from pegboard_plugins.auth.vault.login_flows import LoginFlows
 from pegboard_plugins.auth.vault.vault_source import VaultSource
 from pegboard_plugins.auth.vault.vault_store import VaultToken
 from pegboard_testing import TokenSourceContract
-from tests.host.hosting import WAIT, authorization_error, call, failure, value
+from tests.host.hosting import WAIT, authorization_error, call, failure, kit_of, value
 from tests.plugins.auth.vault import network_kit
 from tests.plugins.auth.vault.conftest import KEY, fresh_token, log_in, logins, vault_host
 from tests.support.config import section
@@ -57,15 +57,12 @@ async def test_a_rejected_token_is_renewed_where_it_comes_from(
 ) -> None:
     monkeypatch.setenv("ACME_TOKEN", "" if plugins else "rejected")
     await logins(ACME).tokens.save(KEY, VaultToken("rejected"))
-    kit = Toolkit("t", prefix=False)
 
-    @kit.tool(requires_auth=OAuth2(id="acme"))
     def use(status: int) -> str:
-        """Use a token."""
         raise UpstreamError("The service refuses.", status_code=status)
 
     config = {"host": {"autoload": False, "transports": [], "secret_stores": ["secrets_env"]}, "plugins": plugins}
-    async with Host(config, toolkits={"t": kit}) as host:
+    async with Host(config, toolkits={"t": kit_of(use, requires_auth=OAuth2(id="acme"))}) as host:
         for status, shown in ((401, advice), (403, None)):
             error = (await failure(host, "use", {"status": status})).error
             assert isinstance(error, UpstreamError)

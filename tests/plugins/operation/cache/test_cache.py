@@ -14,7 +14,7 @@ from pegboard.types import LOCAL, Caller, Client, Supplied
 from pegboard_plugins.operation import cache
 from pegboard_plugins.operation.cache import CachePlugin
 from pegboard_testing import connect
-from tests.host.hosting import call, make_host, passing, plugin_of, until, value
+from tests.host.hosting import call, kit_of, make_host, passing, plugin_of, until, value
 from tests.support.schemas import LEGACY, MODERN
 
 SAFE = ToolAnnotations(read_only=True, idempotent=True)
@@ -35,7 +35,26 @@ class Calls(Counter[str]):
 
 
 def make_kit(calls: Calls) -> Toolkit:
-    kit = Toolkit("kit", prefix=False)
+    def fails() -> ToolResult:
+        return ToolResult(str(calls.add("fails")), is_error=True)
+
+    async def slow() -> int:
+        count = calls.add("slow")
+        await calls.gate.wait()
+        if calls.fails:
+            raise RetryableToolError("no")
+        return count
+
+    async def tells(context: Context) -> int:
+        await context.progress.report(1)
+        return calls.add("tells")
+
+    async def asks(context: Context) -> int:
+        await context.ui.elicit("Sure?")
+        return calls.add("asks")
+
+    async def outer(context: Context) -> Any:
+        return await context.tools.call("safe")
 
     def count(name: str, hints: ToolAnnotations) -> None:
         @kit.tool(name=name, annotations=hints)
@@ -43,41 +62,11 @@ def make_kit(calls: Calls) -> Toolkit:
             """Count."""
             return calls.add(name)
 
+    kit = kit_of(fails, slow, tells, asks, annotations=SAFE)
+    kit.tool(description="Call another tool.")(outer)
     count("safe", SAFE)
     count("reads", ToolAnnotations(read_only=True))
     count("repeats", ToolAnnotations(idempotent=True))
-
-    @kit.tool(annotations=SAFE)
-    def fails() -> ToolResult:
-        """Fail."""
-        return ToolResult(str(calls.add("fails")), is_error=True)
-
-    @kit.tool(annotations=SAFE)
-    async def slow() -> int:
-        """Wait."""
-        count = calls.add("slow")
-        await calls.gate.wait()
-        if calls.fails:
-            raise RetryableToolError("no")
-        return count
-
-    @kit.tool(annotations=SAFE)
-    async def tells(context: Context) -> int:
-        """Report progress."""
-        await context.progress.report(1)
-        return calls.add("tells")
-
-    @kit.tool(annotations=SAFE)
-    async def asks(context: Context) -> int:
-        """Ask."""
-        await context.ui.elicit("Sure?")
-        return calls.add("asks")
-
-    @kit.tool
-    async def outer(context: Context) -> Any:
-        """Call another tool."""
-        return await context.tools.call("safe")
-
     return kit
 
 
@@ -209,14 +198,12 @@ SIZES: list[tuple[Any, int]] = [
 @pytest.mark.parametrize(("made", "again"), SIZES, ids=["text", "nested", "items", "members", "small"])
 async def test_large_results_are_not_cached(made: Any, again: int) -> None:
     calls = Calls()
-    kit = Toolkit("kit", prefix=False)
 
-    @kit.tool(annotations=SAFE, max_result=0)
     def make() -> Any:
-        """Make."""
         calls.add("make")
         return ToolResult(made)
 
+    kit = kit_of(make, annotations=SAFE, max_result=0)
     config = {"plugins": {"cached": {"max_result_bytes": 1000}}}
     async with make_host(kit, plugins={"cached": CachePlugin}, config=config) as host:
         for _ in range(2):

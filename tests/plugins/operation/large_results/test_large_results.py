@@ -19,7 +19,7 @@ from pegboard_plugins.operation.large_results import (
     WholeResult,
 )
 from pegboard_testing import connect
-from tests.host.hosting import make_host
+from tests.host.hosting import kit_of, make_host
 from tests.support.schemas import REVISIONS
 
 LIMIT = 1000
@@ -28,31 +28,25 @@ LINKS = Client(revision="2026-07-28")
 ALICE, BOB = Caller("alice", scopes=frozenset(["work"])), Caller("bob")
 
 
-def kit_of() -> Toolkit:
-    kit = Toolkit("large", prefix=False)
+def text(size: int) -> str:
+    return "\u00e4" * (size // 2)
 
-    @kit.tool(max_result=LIMIT)
-    def text(size: int) -> str:
-        """Return a text."""
-        return "\u00e4" * (size // 2)
 
-    @kit.tool(max_result=LIMIT)
-    def numbers() -> list[int]:
-        """Return data with an output schema."""
-        return [1234567] * 500
+def numbers() -> list[int]:
+    """Return data with an output schema."""
+    return [1234567] * 500
 
-    @kit.tool(max_result=LIMIT)
-    def image() -> ImageContent:
-        """Return content."""
-        return ImageContent(b"x" * 2000, "image/png")
 
-    @kit.tool
-    async def outer(context: Context) -> str:
-        """Call another tool."""
-        result = await context.tools.call("text", {"size": 3000})
-        return str(result)
+def image() -> ImageContent:
+    return ImageContent(b"x" * 2000, "image/png")
 
-    return kit
+
+async def outer(context: Context) -> str:
+    return str(await context.tools.call("text", {"size": 3000}))
+
+
+def kit() -> Toolkit:
+    return kit_of(text, numbers, image, outer, max_result=LIMIT)
 
 
 async def called(host: Any, name: str, caller: Caller = LOCAL, session: str | None = None, **arguments: Any) -> Any:
@@ -66,7 +60,7 @@ async def read(host: Any, uri: str, caller: Caller = LOCAL, session: str | None 
 
 def large_host() -> Any:
     # the limit of the host does not apply to kept results
-    return make_host(kit_of(), plugins={"large_of_test": LargeResultsPlugin}, config=CONFIG, max_result_bytes=LIMIT)
+    return make_host(kit(), plugins={"large_of_test": LargeResultsPlugin}, config=CONFIG, max_result_bytes=LIMIT)
 
 
 class FailingPlugin(LargeResultsPlugin):
@@ -80,7 +74,7 @@ class FailingPlugin(LargeResultsPlugin):
 
 
 async def test_a_plugin_that_failed_to_start_answers_no_other_process() -> None:
-    host = make_host(kit_of(), plugins={"failing": FailingPlugin})
+    host = make_host(kit(), plugins={"failing": FailingPlugin})
     with pytest.raises(PluginError):
         await host.start()
     assert "failing" not in host._bus._handlers
@@ -158,7 +152,7 @@ TOOLS, LINKED = {"tools": ["*"]}, {"tools": ["*"], "resources": ["pegboard://lar
 async def test_clients_that_cannot_read_links_receive_the_error(profile: Any, revision: str, has_link: bool) -> None:
     mcp = {} if profile is None else {"profiles": {"part": profile}, "stream_profile": "part"}
     config = {"plugins": {"mcp": mcp, "large_results": {}}}
-    async with connect(kit_of(), hostconfig=config, revision=revision) as client:
+    async with connect(kit(), hostconfig=config, revision=revision) as client:
         result = (await client.call("text", {"size": 3000})).raw
         assert (result["content"][-1]["type"] == "resource_link", result["isError"]) == (has_link, not has_link)
         if has_link:
@@ -166,11 +160,9 @@ async def test_clients_that_cannot_read_links_receive_the_error(profile: Any, re
 
 
 async def test_no_link_is_sent_if_the_tags_disable_it() -> None:
-    kit = Toolkit("large", prefix=False)
-    kit.tool(name="text", max_result=LIMIT, tags=["a"], description="Return a text.")(lambda: "x" * 3000)
-    plugins = {"large_of_test": LargeResultsPlugin}
-    async with make_host(kit, plugins=plugins, config=CONFIG, enabled_tags=["a"]) as host:
-        assert isinstance(await called(host, "text"), Failure)
+    tagged, plugins = kit_of(text, max_result=LIMIT, tags=["a"]), {"large_of_test": LargeResultsPlugin}
+    async with make_host(tagged, plugins=plugins, config=CONFIG, enabled_tags=["a"]) as host:
+        assert isinstance(await called(host, "text", size=3000), Failure)
         (problem,) = host.problems
         assert "pegboard://large-results/{id} is not served (enabled_tags)" in str(problem)
 
