@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import inspect
-import json
 from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
@@ -88,9 +87,8 @@ async def test_subscriptions_of_sessions_need_the_scopes_of_their_resource(serve
 async def test_in_a_batch_a_missing_scope_is_an_error_among_others(served: Served, issuer: Issuer) -> None:
     bearer = ("Authorization", f"Bearer {issuer.token(scope='docs')}")
     session = await opened(served, "2025-03-26", Authorization=bearer[1])
-    body = json.dumps([subscribing("docs://secret"), subscribing("docs://plain")]).encode()
-    answer = await served.request("POST", "/mcp", session.fields(bearer), body)
-    data = [reply.get("result", reply.get("error", {}).get("data")) for reply in answer.json]
+    answer = await session.post([subscribing("docs://secret"), subscribing("docs://plain")], bearer)
+    data = [reply.get("result", reply.get("error", {}).get("data")) for reply in answer.last]
     assert (answer.status, data) == (200, [{"requiredScopes": ["docs", "s"]}, {}])
 
 

@@ -14,7 +14,7 @@ import pytest
 import pytest_asyncio
 
 from tests.support.http import Answer, Served, http_config
-from tests.support.http_mcp import Session, Streaming, call, message, mirrored, modern, opened
+from tests.support.http_mcp import Session, ask, call, message, opened, stream
 from tests.support.pool import ASKING
 from tests.support.redis_server import PREFIX, RedisServer, needs_redis
 
@@ -133,10 +133,8 @@ async def test_a_subscription_at_one_process_gets_changes_of_the_other(two: Two)
 
 
 async def test_a_change_reaches_clients_of_2026_07_28_at_other_processes(two: Two) -> None:
-    listening = message("subscriptions/listen", {"notifications": {"resourceSubscriptions": ["x://c"]}})
-    request = modern(listening)
-    changes = Streaming(await two.first.connect())
-    await changes.begin(request, mirrored(request))
+    request = message("subscriptions/listen", {"notifications": {"resourceSubscriptions": ["x://c"]}})
+    changes = await stream(two.first, request)
     there = await opened(two.second)
     await there.post(call("asking_change", {"what": ["x://c", "x://c", "x://d"]}))
     assert (await changes.next())["params"]["uri"] == "x://c"
@@ -262,10 +260,7 @@ async def test_sessions_wait_for_a_server_that_is_away(two: Two, site: Path) -> 
     refused = await here.post(call("asking_keep", {"value": "lost"}))
     assert (refused.status, refused.answer.get("Retry-After")) == (503, "2")
     assert (await Session(two.first).open()).status == 503
-    async with await two.first.connect() as line:
-        request = modern(message("tools/list"))
-        answer = await line.request("POST", "/mcp", mirrored(request), json.dumps(request).encode())
-    assert answer.status == 200
+    assert (await ask(two.first, message("tools/list"))).status == 200
     while (await ready(two.first)).status != 503:
         pass
     assert "Redis cannot be reached" in (await ready(two.first)).text
