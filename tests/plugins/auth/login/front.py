@@ -22,6 +22,13 @@ BACK = "http://127.0.0.1:1/callback"
 VERIFIER = "0123456789abcdefghijklmnopqrstuvwxyz-0123456789"
 CHALLENGE = challenge_of(VERIFIER)
 KEY = "0123456789abcdefghijklmnopqrstuvwxyz"
+CONFIG = """
+[plugins.login]
+resource = "http://127.0.0.1:8000/mcp"
+everyone = true
+provider = { issuer = "http://127.0.0.1:9", client_id = "host" }
+"""
+"""The section of a host that is not reached."""
 
 
 class Answer(NamedTuple):

@@ -15,7 +15,7 @@ import pytest
 from pegboard.config.state import StateFiles
 from pegboard.types import Caller, Request, header_fields
 from pegboard_plugins.support import sqlite_records
-from tests.plugins.auth.login.front import KEY, Front
+from tests.plugins.auth.login.front import CONFIG, KEY, Front
 from tests.plugins.auth.login.identity_server import IdentityServer
 from tests.support.forks import Done, forks
 from tests.support.person import Person
@@ -98,14 +98,6 @@ async def test_a_stranger_does_not_reach_the_file(front: Front, client: str, per
     await front.redeem(client, "x")
     assert await front.status("x") == 401
     assert not [name for name in os.listdir(state) if name.startswith("login")]
-
-
-CONFIG = """
-[plugins.login]
-resource = "http://127.0.0.1:8000/mcp"
-everyone = true
-provider = { issuer = "http://127.0.0.1:9", client_id = "host" }
-"""
 
 
 async def test_the_command_explains_a_file_that_cannot_be_used(state: Path) -> None:

@@ -9,6 +9,7 @@ from pydantic import ValidationError
 
 from pegboard.cli import CANNOT_START
 from pegboard_plugins.auth.login.settings import LoginConfig
+from tests.plugins.auth.login.front import CONFIG
 from tests.support.command_line import Command
 
 PROVIDER = {"issuer": "https://login.example.com", "client_id": "x"}
@@ -63,15 +64,7 @@ def test_spaces_around_a_name_do_not_count() -> None:
     assert config.allowed_users == ("ann@example.com",)
 
 
-CONFIG = """
-[plugins.http]
-port = 0
-
-[plugins.login]
-resource = "http://127.0.0.1:8000/mcp"
-everyone = true
-provider = { issuer = "http://127.0.0.1:9", client_id = "host" }
-
+BESIDE = """
 [plugins.resource_server]
 resource = "http://127.0.0.1:8000/mcp"
 authorization_servers = [{ issuer = "http://127.0.0.1:9" }]
@@ -80,7 +73,7 @@ authorization_servers = [{ issuer = "http://127.0.0.1:9" }]
 
 @pytest.mark.parametrize("command", [["serve"], ["config", "check"]], ids=str)
 def test_a_host_has_one_plugin_for_tokens_of_people(bare: Command, command: list[str]) -> None:
-    bare.write(CONFIG)
+    bare.write(f"{CONFIG}{BESIDE}[plugins.http]\nport = 0\n")
     done = bare(*command)
     assert done.code == CANNOT_START, done.err
-    assert "hostconfig.toml:5: plugins.login: the plugin 'login' cannot run beside" in done.err
+    assert "hostconfig.toml:2: plugins.login: the plugin 'login' cannot run beside" in done.err

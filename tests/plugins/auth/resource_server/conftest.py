@@ -87,7 +87,6 @@ def serve(
 
 
 async def listed(served: Served, token: str | None, **fields: str) -> Answer:
-    """List the tools, with more headers."""
     bearer = None if token is None else f"Bearer {token}"
     return await post(served, message("tools/list"), Authorization=bearer, **fields)
 

@@ -106,7 +106,6 @@ def remarks(host: Host) -> list[str]:
 
 
 async def lists(host: Host) -> dict[str, Any]:
-    """Return all lists as a client receives them."""
     async with far_client(host) as client:
         return {"tools": await client.tools(), "prompts": await client.prompts(), "templates": await client.templates()}
 

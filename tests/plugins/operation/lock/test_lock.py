@@ -53,7 +53,6 @@ def locking_host(folder: Path | None, *tools: ToolDefinition, locked: bool = Tru
 
 
 async def lock(folder: Path, host: Host) -> None:
-    """Write the lock of a host."""
     async with host:
         await host.dispatch(Call("tools/list"))
         write_lock(lock_of(host), folder / LOCK_FILE_NAME, None)

@@ -57,7 +57,6 @@ def make_kit() -> Toolkit:
 
 
 def limited(clock: Clock, **config: Any) -> Host:
-    """Return a host with a clock of the test."""
     limit = RateLimit(RateLimitConfig(**config), clock)
     return make_host(make_kit(), plugins={"limit": plugin_of(middleware=[limit])})
 

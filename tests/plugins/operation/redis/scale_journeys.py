@@ -189,7 +189,6 @@ class Traveller:
             await self.pause_for_redis()
 
     async def text(self, tool: str, **arguments: Any) -> str:
-        """Call a tool, and return its text."""
         return text_of((await self.post(call(f"scale_{tool}", arguments)))[0].last)
 
     async def begin(self, request: dict[str, Any]) -> Streaming:
@@ -224,7 +223,6 @@ class Traveller:
             await self.pause_for_redis()
 
     async def pause_for_redis(self) -> None:
-        """Wait for a moment after a 503."""
         assert self.cluster.redis_away, "503 although Redis is there"
         self.cluster.counts["503 without Redis"] += 1
         await asyncio.sleep(RETRY_SECONDS)
@@ -279,7 +277,6 @@ def new_name(kind: str) -> str:
 
 
 def process_of(stream: Streaming) -> ServerProcess | None:
-    """Return the process that a stream has reached."""
     return cast(WatchedLine, stream.line).process
 
 

@@ -53,7 +53,6 @@ def bearer(name: str) -> list[tuple[str, str]]:
 
 
 async def begin(served: Served, name: str) -> Session:
-    """Open a session of a caller."""
     session = Session(served, capabilities={"sampling": {}, "elicitation": {}}, fields=bearer(name))
     await session.open()
     return session
