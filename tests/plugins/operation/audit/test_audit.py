@@ -19,22 +19,19 @@ from pegboard.config.state import StateFiles
 from pegboard.types import Call, Caller, CallNext, Client, Failure, Outcome
 from pegboard_plugins.operation.audit import KEY_FILE, AuditPlugin
 from pegboard_plugins.support.refusal_log import fingerprint
-from tests.host.hosting import Waiting, call, cancel, make_host, plugin_of, until
+from tests.host.hosting import Waiting, call, cancel, kit_of, make_host, plugin_of, until
 
 CANARY = "canary-7f3a91"
 ALICE = Caller("alice", scopes=frozenset(("read",)), client_id="agent", issuer="https://login.example")
 
 
 def make_kit(ran: list[int] | None = None, waiting: Waiting | None = None) -> Toolkit:
-    kit = Toolkit("x")
-
-    @kit.tool
     async def work(text: str = "") -> str:
-        """Work."""
         if ran is not None:
             ran.append(1)
         return CANARY
 
+    kit = kit_of(work)
     kit.tool(name="wait", description="Wait without end.")(waiting or Waiting())
     kit.resource("x://it")(lambda: CANARY)
     return kit
@@ -82,14 +79,14 @@ async def refuse_too_many(call: Call, call_next: CallNext) -> Outcome:
 async def test_a_line_has_the_facts_of_a_call_without_arguments_and_result(file: Path) -> None:
     about = {"client": Client("Inspector", "1.0"), "request_id": 7, "session_id": "s" * 32, "peer": "10.0.0.5"}
     async with audited(file) as host:
-        await call(host, "x_work", {"text": CANARY}, caller=ALICE, **about)
+        await call(host, "work", {"text": CANARY}, caller=ALICE, **about)
     (line,) = lines_of(file)
     assert line.pop("time").endswith("Z")
     assert line.pop("duration_ms") >= 0
     assert len(line.pop("arguments_digest")) == 64
     assert line == {
         "method": "tools/call",
-        "name": "x_work",
+        "name": "work",
         "request_id": 7,
         "session": fingerprint("s" * 32),
         "peer": "10.0.0.5",
@@ -105,8 +102,8 @@ async def test_a_line_has_the_facts_of_a_call_without_arguments_and_result(file:
     ("dispatched", "middleware", "outcome", "error"),
     [
         (Call("tools/call", {"name": "x_none"}), None, "refused", "NotFoundError"),
-        (Call("tools/call", {"name": "x_work", "arguments": {"no": 1}}), None, "error", "TOOL_RUNTIME_BAD_INPUT_VALUE"),
-        (Call("tools/call", {"name": "x_work"}), refuse_too_many, "refused", "TOOL_RUNTIME_RETRY"),
+        (Call("tools/call", {"name": "work", "arguments": {"no": 1}}), None, "error", "TOOL_RUNTIME_BAD_INPUT_VALUE"),
+        (Call("tools/call", {"name": "work"}), refuse_too_many, "refused", "TOOL_RUNTIME_RETRY"),
         (Call("resources/read", {"uri": "x://it"}), None, "ok", None),
     ],
     ids=["unknown tool", "wrong arguments", "rate", "resource"],
@@ -126,7 +123,7 @@ async def test_each_outcome_is_recorded(
 async def test_a_cancelled_call_is_recorded(file: Path) -> None:
     waiting = Waiting()
     async with audited(file, make_kit(waiting=waiting)) as host:
-        await cancel(call(host, "x_wait"), waiting)
+        await cancel(call(host, "wait"), waiting)
     assert [line["outcome"] for line in lines_of(file)] == ["cancelled"]
 
 
@@ -135,7 +132,7 @@ async def test_digests_depend_on_arguments_and_key(file: Path, state: Path) -> N
     for settings in all_settings:
         async with audited(file, **settings) as host:
             for text in ("a", "b"):
-                await call(host, "x_work", {"text": text})
+                await call(host, "work", {"text": text})
     (a, b), (again, _), (other, _) = zip(*[iter(line["arguments_digest"] for line in lines_of(file))] * 2, strict=True)
     assert a == again
     assert len({a, b, other}) == 3
@@ -155,7 +152,7 @@ async def test_a_damaged_key_is_refused(file: Path, damaged: bytes) -> None:
 async def test_strings_of_clients_are_cut_and_printable(file: Path) -> None:
     hostile = "a\x1b[2J\x9b2J\x85b\u2028c\u202e"
     async with audited(file) as host:
-        await call(host, "x_work", request_id=hostile, client=Client(hostile, "1.0"))
+        await call(host, "work", request_id=hostile, client=Client(hostile, "1.0"))
         await call(host, "x\n{}\x1b" + "y" * 5000, request_id="z" * 5000)
     first, second = lines_of(file)
     assert (first["request_id"], first["client"]) == (hostile, f"{hostile} 1.0")
@@ -181,9 +178,9 @@ async def test_on_a_full_disk_calls_go_on_and_so_many_lines_are_kept(
         for calls in (2, 5):
             mend = fill(file)
             for _ in range(calls):
-                assert not isinstance(await call(host, "x_work"), Failure)
+                assert not isinstance(await call(host, "work"), Failure)
             mend()
-            await call(host, "x_work")
+            await call(host, "work")
             assert len(lines_of(file)) == 3
     lines = [record.getMessage() for record in caplog.records if record.name == "pegboard.plugins.audit"]
     assert lines == [
@@ -198,12 +195,12 @@ async def test_required_records_refuse_calls_on_a_full_disk(file: Path) -> None:
     ran: list[int] = []
     async with audited(file, make_kit(ran), required=True) as host:
         mend = fill(file)
-        first, second = [await call(host, "x_work") for _ in range(2)]
+        first, second = [await call(host, "work") for _ in range(2)]
         assert (isinstance(first, Failure), isinstance(second, Failure), len(ran)) == (True, True, 1)
         assert "Its result is withheld" in str(first)
         assert "refuses calls" in str(second)
         mend()
-        assert not isinstance(await call(host, "x_work"), Failure)
+        assert not isinstance(await call(host, "work"), Failure)
     assert [line["outcome"] for line in lines_of(file)] == ["ok", "ok"]
 
 
@@ -214,9 +211,9 @@ async def test_a_call_does_not_wait_for_the_line_of_another(
     is_synced = Event()
     async with audited(file, make_kit(ran), required=True, sync=True) as host:
         monkeypatch.setattr(os, "fsync", lambda _: is_synced.wait(1))
-        first = asyncio.ensure_future(call(host, "x_work"))
+        first = asyncio.ensure_future(call(host, "work"))
         await until(lambda: len(lines_of(file)) == 1)
-        second = asyncio.ensure_future(call(host, "x_work"))
+        second = asyncio.ensure_future(call(host, "work"))
         await until(lambda: len(ran) == 2)
         assert not first.done()
         is_synced.set()

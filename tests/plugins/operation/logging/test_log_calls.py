@@ -18,24 +18,20 @@ CLIENT = Client("a client", "1.0")
 PLUGINS = {"logging_of_test": LoggingPlugin}
 
 
+async def echo(text: str) -> dict[str, str]:
+    return {"said": text}
+
+
+async def refuse(text: str) -> str:
+    raise RetryableToolError(f"no {text}", text, text, extra={"text": text})
+
+
+async def crash(text: str) -> str:
+    raise KeyError(text)
+
+
 def make_kit() -> Toolkit:
-    kit = Toolkit("x")
-
-    @kit.tool
-    async def echo(text: str) -> dict[str, str]:
-        """Return the text."""
-        return {"said": text}
-
-    @kit.tool
-    async def refuse(text: str) -> str:
-        """Refuse."""
-        raise RetryableToolError(f"no {text}", text, text, extra={"text": text})
-
-    @kit.tool
-    async def crash(text: str) -> str:
-        """Crash."""
-        raise KeyError(text)
-
+    kit = kit_of(echo, refuse, crash)
     kit.resource("x://resource")(lambda: CANARY)
     return kit
 
@@ -51,18 +47,18 @@ def lines(caplog: pytest.LogCaptureFixture) -> list[str]:
 async def test_each_request_is_logged_with_its_outcome_and_without_its_data(caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level(logging.DEBUG)
     async with make_host(make_kit(), plugins=PLUGINS) as host:
-        for name in ("x_echo", "x_refuse", "x_crash", "x_nothing"):
+        for name in ("echo", "refuse", "crash", "nothing"):
             await call(host, name, {"text": CANARY}, client=CLIENT)
-        await call(host, "x_echo", {}, client=CLIENT)
+        await call(host, "echo", {}, client=CLIENT)
         await host.dispatch(Call("tools/list"))
         await host.dispatch(Call("resources/read", {"uri": "x://resource"}))
         await host.dispatch(Call("prompts/get", {}))
     assert lines(caplog) == [
-        "tools/call x_echo for a client: ok in N ms",
-        "tools/call x_refuse for a client: TOOL_RUNTIME_RETRY in N ms",
-        "tools/call x_crash for a client: TOOL_RUNTIME_FATAL in N ms",
-        "tools/call x_nothing for a client: NotFoundError in N ms",
-        "tools/call x_echo for a client: TOOL_RUNTIME_BAD_INPUT_VALUE in N ms",
+        "tools/call echo for a client: ok in N ms",
+        "tools/call refuse for a client: TOOL_RUNTIME_RETRY in N ms",
+        "tools/call crash for a client: TOOL_RUNTIME_FATAL in N ms",
+        "tools/call nothing for a client: NotFoundError in N ms",
+        "tools/call echo for a client: TOOL_RUNTIME_BAD_INPUT_VALUE in N ms",
         "tools/list for unknown client: ok in N ms",
         "resources/read x://resource for unknown client: ok in N ms",
         "prompts/get for unknown client: ProtocolError in N ms",
@@ -73,7 +69,7 @@ async def test_requests_need_not_be_logged(caplog: pytest.LogCaptureFixture) -> 
     caplog.set_level(logging.INFO, "pegboard.calls")
     config = {"plugins": {"logging_of_test": {"requests": False}}}
     async with make_host(make_kit(), config=config, plugins=PLUGINS) as host:
-        await call(host, "x_nothing")
+        await call(host, "nothing")
     assert lines(caplog) == []
 
 

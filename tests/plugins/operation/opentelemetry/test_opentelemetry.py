@@ -19,32 +19,27 @@ from pegboard.plugin import SessionInfo
 from pegboard.types import Call, Client, Outcome
 from pegboard_plugins.operation.opentelemetry import semantic_attributes
 from pegboard_plugins.support.refusal_log import fingerprint
-from tests.host.hosting import call
+from tests.host.hosting import call, kit_of
 from tests.plugins.operation.opentelemetry.otlp_receiver import OtlpReceiver, attributes
 
 TRACE, PARENT = "4bf92f3577b34da6a3ce929d0e0e4736", "00f067aa0ba902b7"
 TRACEPARENT = f"00-{TRACE}-{PARENT}-01"
 HTTP_TRACE = "0af7651916cd43dd8448eb211c80319c"
 SECRET = "canary-7f3a91-canary"
-SPAN = "tools/call x_work"
+SPAN = "tools/call work"
 
 
 def make_kit() -> Toolkit:
-    kit = Toolkit("x")
-
-    @kit.tool
     async def work(text: str = "", fail: bool = False) -> str:
-        """Work."""
         logging.getLogger("toolkit_x").warning("working with %s", SECRET)
         if fail:
             raise ToolExecutionError("It failed.", developer_message="It broke.")
         return f"done {text}"
 
-    @kit.tool
     async def outer(context: Context) -> Any:
-        """Call another tool."""
-        return str(await context.tools.call_raw("x_work", {}))
+        return str(await context.tools.call_raw("work", {}))
 
+    kit = kit_of(work, outer)
     kit.prompt(name="p", description="Greet.")(lambda: "Say hello.")
     return kit
 
@@ -63,7 +58,7 @@ async def collecting(
 
 
 def work(**fields: Any) -> Call:
-    params = {"name": "x_work", "arguments": {}, "_meta": fields.pop("meta", {})}
+    params = {"name": "work", "arguments": {}, "_meta": fields.pop("meta", {})}
     return Call("tools/call", params, **fields)
 
 
@@ -77,7 +72,7 @@ async def test_a_span_has_the_attributes_of_the_conventions(monkeypatch: pytest.
     assert (span.kind, span.status.code) == (Span.SPAN_KIND_SERVER, Status.STATUS_CODE_UNSET)
     assert attributes(span.attributes) == {
         "mcp.method.name": "tools/call",
-        "gen_ai.tool.name": "x_work",
+        "gen_ai.tool.name": "work",
         "gen_ai.operation.name": "execute_tool",
         "mcp.protocol.version": "2025-11-25",
         "mcp.session.id": fingerprint("s-1"),
@@ -92,11 +87,11 @@ async def test_a_span_has_the_attributes_of_the_conventions(monkeypatch: pytest.
 @pytest.mark.parametrize(
     ("arguments", "name", "expected", "message"),
     [
-        (("tools/call", {"name": "x_work", "arguments": {"fail": True}}), SPAN, "tool_error", ""),
+        (("tools/call", {"name": "work", "arguments": {"fail": True}}), SPAN, "tool_error", ""),
         (("tools/call", {"name": "none"}), "tools/call", "-32602", "Unknown tool: none"),
         (("tools/call", {"name": ["none"]}), "tools/call", "-32602", "params.name must be a string"),
         (("resources/read", {"uri": "x://none"}), "resources/read", "-32002", "Resource not found"),
-        (("prompts/get", {"name": "x_p", "arguments": 7}), "prompts/get x_p", "-32602", "must be an object"),
+        (("prompts/get", {"name": "p", "arguments": 7}), "prompts/get p", "-32602", "must be an object"),
     ],
 )
 async def test_a_failed_request_has_its_error(
@@ -137,9 +132,9 @@ async def test_the_parent_is_in_meta_and_the_http_request_is_linked(
 
 async def test_tool_calls_and_log_records_belong_to_the_span_of_their_request(monkeypatch: pytest.MonkeyPatch) -> None:
     async with collecting(monkeypatch) as (host, collector):
-        await call(host, "x_outer")
+        await call(host, "outer")
         assert not trace.get_current_span().get_span_context().is_valid
-    (outer,), (inner,) = collector.spans["tools/call x_outer"], collector.spans[SPAN]
+    (outer,), (inner,) = collector.spans["tools/call outer"], collector.spans[SPAN]
     record = next(log for log in collector.logs if "working" in log.body.string_value)
     assert inner.parent_span_id == outer.span_id
     assert (record.trace_id, record.span_id, record.severity_text) == (inner.trace_id, inner.span_id, "WARNING")
@@ -147,7 +142,7 @@ async def test_tool_calls_and_log_records_belong_to_the_span_of_their_request(mo
 
 async def test_the_log_record_of_a_failure_belongs_to_the_span_of_its_request(monkeypatch: pytest.MonkeyPatch) -> None:
     async with collecting(monkeypatch) as (host, collector):
-        await call(host, "x_work", {"fail": True})
+        await call(host, "work", {"fail": True})
         logging.getLogger("pegboard").error("later", extra={"call": work()})
     (span,) = collector.spans[SPAN]
     record, later = (
@@ -161,7 +156,7 @@ async def test_a_request_to_a_mounted_server_continues_its_trace(monkeypatch: py
         monkeypatch.setenv("OTEL_EXPORTER_OTLP_ENDPOINT", collector.url)
         config = {"host": {"autoload": False}, "plugins": {"opentelemetry": {}}}
         async with Host(config, mount={"shop": Host(config, toolkits={"x": make_kit()})}) as host:
-            while not (listed := [tool for tool in host.assembly.tools if tool.endswith("x_work")]):
+            while not (listed := [tool for tool in host.assembly.tools if tool.endswith("work")]):
                 await host.dispatch(Call("tools/list"))
             (name,) = listed
             await call(host, name)
@@ -174,7 +169,7 @@ async def test_a_request_to_a_mounted_server_continues_its_trace(monkeypatch: py
     points = collector.metrics["mcp.client.operation.duration"].histogram.data_points
     for item in (sent, *points):
         members = attributes(item.attributes)
-        assert (members["gen_ai.tool.name"], members["service.peer.name"]) == ("x_work", "shop")
+        assert (members["gen_ai.tool.name"], members["service.peer.name"]) == ("work", "shop")
     counts = {attributes(point.attributes).get("error.type"): point.count for point in points}
     assert counts == {None: 1, "tool_error": 1}
 
@@ -184,7 +179,7 @@ async def test_arguments_and_results_are_recorded_without_secrets(shown: bool, m
     monkeypatch.setattr(semantic_attributes, "MAX_RECORDED_CHARACTERS", 30)
     async with collecting(monkeypatch, arguments=shown, results=shown) as (host, collector):
         host.admit_operator(SECRET)  # a secret that is masked everywhere
-        await call(host, "x_work", {"text": f"{SECRET} {'x' * 50}"})
+        await call(host, "work", {"text": f"{SECRET} {'x' * 50}"})
     (span,) = collector.spans[SPAN]
     own = {"gen_ai.tool.call.arguments", "gen_ai.tool.call.result"}
     recorded = {key: value for key, value in attributes(span.attributes).items() if key in own}
@@ -212,7 +207,7 @@ async def test_durations_and_gauges_are_exported(monkeypatch: pytest.MonkeyPatch
 @pytest.mark.parametrize("off", ["TRACES", "METRICS", "LOGS"])
 async def test_each_signal_can_be_turned_off(off: str, monkeypatch: pytest.MonkeyPatch) -> None:
     async with collecting(monkeypatch, env={f"OTEL_{off}_EXPORTER": "none"}) as (host, collector):
-        await call(host, "x_work")
+        await call(host, "work")
     received = {"TRACES": collector.spans, "METRICS": collector.metrics, "LOGS": collector.logs}
     assert {name: bool(batch) for name, batch in received.items()} == {name: name != off for name in received}
 
@@ -224,7 +219,7 @@ async def test_a_collector_that_does_not_answer_fails_no_call_and_delays_the_sto
         endpoint = f"http://127.0.0.1:{silent.getsockname()[1]}"
         env = {"OTEL_EXPORTER_OTLP_ENDPOINT": endpoint, "OTEL_EXPORTER_OTLP_TIMEOUT": "0.2"}
         async with collecting(monkeypatch, env=env, flush_seconds=0.01) as (host, _):
-            outcome: Outcome = await call(host, "x_work")
+            outcome: Outcome = await call(host, "work")
             assert getattr(outcome, "value", None) == "done "
             async with asyncio.timeout(5):
                 await host.stop()
@@ -237,6 +232,6 @@ async def test_a_collector_that_does_not_answer_fails_no_call_and_delays_the_sto
 
 async def test_the_variable_of_the_existing_system_turns_it_off(monkeypatch: pytest.MonkeyPatch) -> None:
     async with collecting(monkeypatch, enabled=False) as (host, collector):
-        await call(host, "x_work")
+        await call(host, "work")
         assert host.for_protocols.observation is None
     assert (collector.spans, collector.metrics, collector.logs) == ({}, {}, [])

@@ -11,17 +11,14 @@ from pegboard import Host, Toolkit, ToolResult
 from pegboard.types import Call, CallNext, Outcome
 from pegboard_plugins.operation import timing
 from pegboard_plugins.operation.timing import Timing, TimingConfig, TimingPlugin
-from tests.host.hosting import call, failure, make_host, plugin_of, value
+from tests.host.hosting import call, failure, kit_of, make_host, plugin_of, value
 
 
 def make_kit() -> Toolkit:
-    kit = Toolkit("x")
-
-    @kit.tool
     async def work(seconds: float = 0) -> ToolResult:
-        """Work."""
         return ToolResult("done", meta={"com.example/a": 1})
 
+    kit = kit_of(work)
     kit.resource("x://r")(lambda: "text")
     return kit
 
@@ -52,8 +49,8 @@ async def test_slow_requests_are_logged_with_their_names(caplog: pytest.LogCaptu
         host, _ = timed(slow_ms=slow_ms)
         async with host:
             for seconds in durations:
-                await call(host, "x_work", {"seconds": seconds})
-    assert lines(caplog) == ["tools/call x_work is slow: it took 2500 ms"]
+                await call(host, "work", {"seconds": seconds})
+    assert lines(caplog) == ["tools/call work is slow: it took 2500 ms"]
 
 
 async def test_the_summary_has_every_served_name_up_to_a_limit(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -61,12 +58,12 @@ async def test_the_summary_has_every_served_name_up_to_a_limit(monkeypatch: pyte
     host, measured = timed()
     async with host:
         for seconds in (0.1, 0.3):
-            await call(host, "x_work", {"seconds": seconds})
+            await call(host, "work", {"seconds": seconds})
         await host.dispatch(READ)
         await failure(host, "made_up")
         await host.dispatch(Call("tools/list"))
     assert measured.summary() == [
-        "tools/call x_work: 2 times, 200.0 ms on average, 300.0 ms at most",
+        "tools/call work: 2 times, 200.0 ms on average, 300.0 ms at most",
         "resources/read: once, 0.0 ms on average, 0.0 ms at most",
         "tools/call: once, 0.0 ms on average, 0.0 ms at most",
         "tools/list: once, 0.0 ms on average, 0.0 ms at most",
@@ -77,7 +74,7 @@ async def test_the_summary_has_every_served_name_up_to_a_limit(monkeypatch: pyte
 async def test_results_have_durations_only_if_configured(meta: bool) -> None:
     host, _ = timed(meta=meta)
     async with host:
-        worked: Any = await call(host, "x_work", {"seconds": 0.25})
+        worked: Any = await call(host, "work", {"seconds": 0.25})
         read: Any = await host.dispatch(READ)
     own = {"pegboard/timing": {"durationMs": 250.0}} if meta else {}
     assert worked.meta == {"com.example/a": 1, **own}
@@ -89,6 +86,6 @@ async def test_the_summary_is_logged_when_the_host_stops(summary: bool, caplog: 
     caplog.set_level(logging.INFO, "pegboard.timing")
     config = {"plugins": {"timing_of_test": {"summary": summary}}}
     async with make_host(make_kit(), plugins={"timing_of_test": TimingPlugin}, config=config) as host:
-        assert await value(host, "x_work") == "done"
+        assert await value(host, "work") == "done"
         assert lines(caplog) == []
-    assert [line.partition(":")[0] for line in lines(caplog)] == (["tools/call x_work"] if summary else [])
+    assert [line.partition(":")[0] for line in lines(caplog)] == (["tools/call work"] if summary else [])
