@@ -8,8 +8,9 @@ from pathlib import Path
 import pytest
 import pytest_asyncio
 
-from pegboard import Context, Toolkit
+from pegboard import Context, Host, Toolkit
 from pegboard.types import ToolAuthorization
+from tests.host.hosting import authorization_error
 from tests.plugins.auth.auth_token import door_kit
 from tests.support.issuer import Issuer
 from tests.support.person import person
@@ -29,6 +30,15 @@ def token_kit(**required: ToolAuthorization) -> Toolkit:
     for name, requirement in required.items():
         kit.tool(name=name, requires_auth=requirement)(use)
     return kit
+
+
+async def link(host: Host, tool: str = "use") -> str:
+    """Return the link in the error of a call without a token."""
+    error = await authorization_error(host, tool)
+    assert error.url
+    assert error.url in error.message
+    assert error.status == "pending"
+    return error.url
 
 
 @pytest.fixture(autouse=True)

@@ -23,7 +23,7 @@ from pegboard_plugins.auth.arcade_cloud.cloud_source import CloudTokens
 from pegboard_plugins.auth.auth_providers import GitHub, OAuth2
 from pegboard_testing import TokenSourceContract
 from tests.host.hosting import authorization_error, value
-from tests.plugins.auth.conftest import token_kit
+from tests.plugins.auth.conftest import link, token_kit
 from tests.support.arcade_cloud import API_KEY, ArcadeCloud
 from tests.support.person import Person
 
@@ -60,11 +60,7 @@ def cloud_host(cloud: ArcadeCloud, **settings: Any) -> Host:
 )
 async def test_a_call_receives_the_link_and_then_the_token(tool: str, sent: dict[str, Any]) -> None:
     async with ArcadeCloud() as cloud, cloud_host(cloud) as host, Person() as person:
-        error = await authorization_error(host, tool)
-        assert error.url
-        assert error.url in error.message
-        assert error.status == "pending"
-        await person.open(error.url)
+        await person.open(await link(host, tool))
         assert await value(host, tool) == "token-of-ann-canary"
         assert cloud.asked[0] == {"auth_requirement": sent, "user_id": "ann"}
 

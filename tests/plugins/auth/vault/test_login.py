@@ -23,6 +23,7 @@ from pegboard_plugins.auth.vault.vault_source import VaultSource
 from pegboard_plugins.auth.vault.vault_store import VaultToken
 from pegboard_testing import TokenSourceContract
 from tests.host.hosting import WAIT, authorization_error, call, failure, kit_of, value
+from tests.plugins.auth.conftest import link
 from tests.plugins.auth.vault import network_kit
 from tests.plugins.auth.vault.conftest import KEY, fresh_token, log_in, logins, vault_host
 from tests.support.config import section
@@ -34,15 +35,6 @@ from tests.support.rounds import Rounds
 SESSION = Described("test", "1", "2025-11-25", {"elicitation": {"url": {}}})
 ACME = {"client_id": "x", "issuer": "https://acme.example"}
 OIDC = {"client_id": "vault", "client_secret": "vault-secret-0123456789"}
-
-
-async def link(host: Host, tool: str = "use") -> str:
-    """Return the link in the error of a call without a token."""
-    error = await authorization_error(host, tool)
-    assert error.url
-    assert error.url in error.message
-    assert error.status == "pending"
-    return error.url
 
 
 @pytest.mark.parametrize(
