@@ -35,8 +35,16 @@ def bad(a) -> str:
     """Lack a type."""
     return a
 '''
+SHOP = '''
+from pegboard import Toolkit
+kit = Toolkit("shop")
+@kit.tool
+def find(words: str) -> str:
+    """Find a cup."""
+    return words
+'''
 PLUGIN = "from pegboard.plugin import Plugin\nclass ThePlugin(Plugin): pass\n"
-"""Code of a toolkit that fails to import, of one with an invalid tool, and of a plugin."""
+"""Code of a toolkit that fails to import, of one with an invalid tool, of one with a valid tool, and of a plugin."""
 
 INSTALLED = sorted({entry.name for entry in importlib_metadata.entry_points(group="pegboard.toolkits")})
 """The toolkits of the environment of the tests, which the command must not serve."""
@@ -116,6 +124,16 @@ class Command:
 def rows(text: str) -> list[list[str]]:
     """Return the cells of a printed table."""
     return [[cell.strip() for cell in line.split("  ") if cell.strip()] for line in text.splitlines()]
+
+
+def findings_of(
+    command: Command, check: str, *options: str, env: Mapping[str, str | None] | None = None
+) -> list[dict[str, Any]]:
+    """Return what a check of `pegboard doctor` finds."""
+    state: dict[str, str | None] = {"XDG_STATE_HOME": str(command.folder / "state")}
+    done = command("doctor", "--json", *options, env={**state, **(env or {})})
+    assert done.code == (0 if done.data["ok"] else 3)
+    return [finding for finding in done.data["findings"] if finding["check"] == check]
 
 
 def make_command(place: Path, *, demo: bool) -> Command:

@@ -12,7 +12,7 @@ import pytest
 
 from pegboard_client import Client, Program
 from pegboard_plugins.authoring.bundle.bundled_files import server_files
-from tests.support.command_line import Command
+from tests.support.command_line import SHOP, Command
 from tests.support.environments import built_wheels, executable, make_environment, run
 from tests.support.npm import node, package_folder
 from tests.support.output_schema import problems
@@ -31,17 +31,6 @@ def count(text: str) -> int:
     import uritemplate  # a module that only this function needs
 
     return count_words(text)
-"""
-KIT = """\
-from pegboard import Toolkit
-
-kit = Toolkit("kit")
-
-
-@kit.tool
-def one() -> int:
-    '''Return 1.'''
-    return 1
 """
 
 pytestmark = pytest.mark.timeout(300)
@@ -123,7 +112,7 @@ def test_the_standard_library_is_no_part_of_a_server_in_a_folder_above_it() -> N
     ],
 )
 def test_what_cannot_be_bundled_is_refused(pegboard: Command, arguments: tuple[str, ...], problem: str) -> None:
-    pegboard.write(KIT, "kit.py")
+    pegboard.write(SHOP, "kit.py")
     pegboard.write('from pegboard import Toolkit\nkit = Toolkit("empty")\n', "empty.py")
     done = pegboard("bundle", *arguments)
     assert (done.code, problem in done.err) == (2, True), done.err

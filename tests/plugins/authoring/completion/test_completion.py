@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.command_line import Command
+from tests.support.command_line import SHOP, Command
 from tests.support.distributions import make_sample_site
 from tests.support.peer import WAIT
 
@@ -19,16 +19,6 @@ BASH = """
 source "$1"; COMP_WORDS=($2); COMP_CWORD=$((${#COMP_WORDS[@]}-1))
 [[ "$2" == *" " ]] && { COMP_WORDS+=(""); COMP_CWORD=$((COMP_CWORD+1)); }
 _pegboard; printf '%s\\n' "${COMPREPLY[@]}"
-"""
-OWN = """
-from pegboard import Toolkit
-
-kit = Toolkit("own")
-
-@kit.tool
-def greet() -> str:
-    \"""Greet.\"""
-    return "hello"
 """
 EDITS = pytest.mark.needs("edit_config")
 LINES = [
@@ -40,8 +30,8 @@ LINES = [
     ("pegboard --config ", set(), {"list", "--json"}),
     ("pegboard serve --log-level ", {"debug", "error"}, {"--port", "list"}),
     pytest.param("pegboard enable tim", {"timing"}, {"demo_echo"}, marks=EDITS),
-    ("pegboard call --file own.py ", {"own_greet"}, {"demo_echo"}),
-    ("pegboard --file own.py show own", {"own_greet"}, set()),
+    ("pegboard call --file shop.py ", {"shop_find"}, {"demo_echo"}),
+    ("pegboard --file shop.py show shop", {"shop_find"}, set()),
     pytest.param(
         "pegboard new plugin acme --kind m", {"middleware", "method"}, {"--kind"}, marks=pytest.mark.needs("new")
     ),
@@ -69,7 +59,7 @@ def environment(pegboard: Command) -> dict[str, str]:
 def test_a_shell_offers_commands_options_and_tools(
     script: Path, line: str, offered: set[str], left_out: set[str], pegboard: Command
 ) -> None:
-    pegboard.write(OWN, "own.py")
+    pegboard.write(SHOP, "shop.py")
     command = (
         ["bash", "--norc", "-c", BASH, "bash", str(script), line]
         if script.suffix == ".bash"
@@ -95,12 +85,12 @@ def test_the_script_has_the_commands_of_enabled_plugins(pegboard: Command) -> No
         (b"pegboard config untr\t", b"pegboard config untrust "),
         (b"pegboard serve --po\t", b"pegboard serve --port "),
         (b"pegboard call demo_ec\t", b"pegboard call demo_echo "),
-        (b"pegboard call --file own.py own_g\t", b"pegboard call --file own.py own_greet "),
+        (b"pegboard call --file shop.py shop_f\t", b"pegboard call --file shop.py shop_find "),
         (b"pegboard new plugin acme --kind middl\t", b"pegboard new plugin acme --kind middleware "),
     ],
 )
 def test_zsh_completes_at_a_terminal(script: Path, typed: bytes, completed: bytes, pegboard: Command) -> None:
-    pegboard.write(OWN, "own.py")
+    pegboard.write(SHOP, "shop.py")
     process, terminal = pty.fork()
     if process == 0:
         os.chdir(pegboard.folder)
@@ -117,7 +107,6 @@ def test_zsh_completes_at_a_terminal(script: Path, typed: bytes, completed: byte
 
 
 def read_until(terminal: int, wanted: bytes) -> None:
-    """Read what the terminal shows until a text appears."""
     seen = b""
     while wanted not in seen:
         assert select.select([terminal], [], [], WAIT)[0], seen

@@ -12,7 +12,7 @@ import pytest
 
 from pegboard_plugins.authoring.configure.clients import CLIENTS
 from tests.docs.pages import Page, serving
-from tests.support.command_line import INSTALLED, Command
+from tests.support.command_line import INSTALLED, Command, findings_of
 from tests.support.forks import Done
 
 SERVER = """
@@ -244,9 +244,8 @@ def test_each_client_has_a_section_with_its_command_file_and_source() -> None:
 def test_a_client_with_a_missing_command_is_found(pegboard: Command) -> None:
     entry = {"mcpServers": {"mine": {"command": "/none/pegboard", "args": ["stdio"]}, "other": {"command": "/none/x"}}}
     pegboard.write(json.dumps(entry), ".mcp.json")
-    done = pegboard("doctor", "--json")
-    (finding,) = [finding for finding in done.data["findings"] if finding["check"] == "clients"]
-    assert done.code == 3
+    (finding,) = findings_of(pegboard, "clients")
+    assert finding["level"] == "error"
     assert finding["message"].startswith(
         "Claude Code starts the server 'mine' with /none/pegboard, which does not exist"
     )

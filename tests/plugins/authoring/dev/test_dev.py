@@ -14,7 +14,7 @@ import pytest
 
 from pegboard_plugins.authoring.dev.prompt_commands import PromptCommands
 from pegboard_plugins.authoring.dev.served_file import FileVersion, ServedFile
-from tests.support.command_line import Command
+from tests.support.command_line import Command, findings_of
 from tests.support.typist import Typist
 
 SHOP = '''
@@ -138,8 +138,7 @@ def test_a_docstring_with_an_unknown_parameter_is_a_warning(bare: Command) -> No
     assert re.fullmatch(
         rf"pegboard: warning: tool 'price' \(.*shop\.py:\d+\): {problem}; did you mean 'product'\?", first
     )
-    findings = bare("doctor", "--file", "shop.py", "--json").data["findings"]
-    (finding,) = [finding for finding in findings if finding["check"] == "docstrings"]
+    (finding,) = findings_of(bare, "docstrings", "--file", "shop.py")
     assert problem in finding["message"]
     assert (finding["level"], finding["fix"]) == ("warning", "did you mean 'product'?")
 

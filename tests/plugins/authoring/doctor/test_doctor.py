@@ -7,14 +7,13 @@ import socket
 import sys
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import Any
 
 import pytest
 from cryptography import x509
 from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 
-from tests.support.command_line import Command
+from tests.support.command_line import Command, findings_of
 
 SLOW = """
 import time
@@ -45,15 +44,6 @@ NO_RESOURCE = """
 everyone = true
 provider = { issuer = "https://a.example", client_id = "x", client_secret = "0123456789abcdef0123456789abcdef" }
 """
-
-
-def findings_of(
-    pegboard: Command, check: str, *options: str, env: dict[str, str | None] | None = None
-) -> list[dict[str, Any]]:
-    state: dict[str, str | None] = {"XDG_STATE_HOME": str(pegboard.folder / "state")}
-    done = pegboard("doctor", "--json", *options, env={**state, **(env or {})})
-    assert done.code == (0 if done.data["ok"] else 3)
-    return [finding for finding in done.data["findings"] if finding["check"] == check]
 
 
 def certificate(file: Path, days: int) -> None:

@@ -5,25 +5,16 @@ from __future__ import annotations
 import json
 import os
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from tests.docs.pages import Page, pegboard
-from tests.plugins.servers.upstreams.mounts import scripted, tool, tools
-from tests.support.command_line import Command
+from tests.plugins.servers.upstreams.mounts import scripted, toml, tool, tools
+from tests.support.command_line import SHOP, Command, findings_of
 from tests.support.http_mcp import message, modern
 from tests.support.recorder import Conversation
 from tests.support.wire import PEGBOARD
 
-SHOP = '''
-from pegboard import Toolkit
-kit = Toolkit("shop")
-@kit.tool
-def find(words: str) -> str:
-    """Find a cup."""
-    return words
-'''
 EXTRA = '''
 @kit.tool
 def pay(amount: int) -> str:
@@ -147,17 +138,11 @@ def test_a_host_does_not_start_without_its_lock(command: tuple[str, ...], shop: 
 def mount(command: Command) -> Path:
     """Mount a server, and return its file."""
     server = command.write(SHOP, "server.py")
-    command.configure(
-        sections="[plugins.upstreams]\nfirst_list_seconds = 60\n[plugins.upstreams.servers.notes]\n"
-        f'command = "{command.arguments()[0]}"\nargs = ["-m", "pegboard", "stdio", "{server}"]\n'
-        f'env = {{ PYTHONPATH = "{command.site}", PATH = {{ env = "PATH" }} }}'
-    )
+    program, *arguments = command.arguments("stdio", str(server))
+    env = {"PYTHONPATH": str(command.site), "PATH": {"env": "PATH"}}
+    notes = toml("notes", {"command": program, "args": arguments, "env": env})
+    command.configure(sections=f"[plugins.upstreams]\nfirst_list_seconds = 60\n{notes}")
     return server
-
-
-def inline(section: dict[str, Any]) -> str:
-    """Return a section as an inline table."""
-    return f"{{ {', '.join(f'{key} = {json.dumps(value)}' for key, value in section.items())} }}"
 
 
 def test_a_link_to_itself_is_replaced(shop: Command) -> None:
@@ -201,7 +186,7 @@ def test_a_server_that_is_unavailable_at_its_first_lock_is_named(bare: Command) 
 @pytest.mark.needs("why")
 def test_a_check_passes_after_an_update_if_a_server_has_lost_its_items(bare: Command) -> None:
     section = scripted(bare.folder, tools("a"))
-    bare.configure(sections=f"[plugins.upstreams.servers]\nnotes = {inline(section)}")
+    bare.configure(sections=toml("notes", section))
     for script in (tools("a"), tools()):
         Path(section["args"][-1]).write_text(json.dumps(script))
         assert bare("lock", "--update", "--yes").out.endswith("1 tool\n")
@@ -233,7 +218,7 @@ class Broken(Plugin):
 def test_the_refused_text_of_the_only_tool_of_a_server_is_shown(bare: Command) -> None:
     def locked(words: str) -> str:
         script = {"tools/list": {"tools": [tool("shop_find", description=words)]}}
-        bare.configure(sections=f"[plugins.upstreams]\nservers = {{ notes = {inline(scripted(bare.folder, script))} }}")
+        bare.configure(sections=toml("notes", scripted(bare.folder, script)))
         return bare("lock").out
 
     assert locked("Find a cup.").endswith(": 1 tool\n")
@@ -253,21 +238,15 @@ def test_a_toolkit_or_server_without_items_keeps_its_definitions(shop: Command) 
     assert b"shop_find" not in file.read_bytes()
 
 
-def findings_of(pegboard: Command, *options: str) -> list[dict[str, Any]]:
-    """Return the findings of the check."""
-    done = pegboard("doctor", "--json", *options, env={"XDG_STATE_HOME": str(pegboard.folder / "state")})
-    return [finding for finding in done.data["findings"] if finding["check"] == "lock file"]
-
-
 @pytest.mark.needs("doctor")
 @pytest.mark.parametrize("section", ["", "[plugins.lock]"])
 def test_a_lock_that_others_can_change_is_reported_once_and_not_fixed(section: str, pegboard: Command) -> None:
     pegboard.configure(sections=section)
     pegboard("lock")
-    assert findings_of(pegboard) == []
+    assert findings_of(pegboard, "lock file") == []
     file = pegboard.folder / "pegboard.lock"
     file.chmod(0o666)
-    (finding,) = findings_of(pegboard, "--fix")
+    (finding,) = findings_of(pegboard, "lock file", "--fix")
     assert (finding["level"], finding["message"]) == ("error", f"{file} is refused because other users can write it")
     assert file.stat().st_mode & 0o777 == 0o666
 
