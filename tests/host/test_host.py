@@ -12,14 +12,18 @@ import sys
 import threading
 import warnings
 from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine
+from contextlib import asynccontextmanager
 from typing import Any
 
 import anyio
 import pytest
 
 from pegboard import Context, Host, Toolkit
-from pegboard.errors import ConfigError, ServerError
+from pegboard.errors import ConfigError, PluginError, ServerError
+from pegboard.loading.plugins import LoadedPlugin
 from pegboard.plugin import Lifespan, Plugin, hookimpl
+from pegboard.plugin.origin import Origin
+from pegboard.runtime.lifespans import Entered, LateLifespans
 from pegboard.types import Call
 from tests.host.hosting import Waiting, call, cancel, kit_of, make_host, nothing, until, value
 
@@ -238,3 +242,26 @@ async def test_a_stop_that_is_cancelled_leaves_every_lifespan() -> None:
     await host.start()
     await cancel(host.stop(), waiting)
     assert story[2:] == ["leave b", "leave a"]
+
+
+@pytest.mark.parametrize("stops", ["before", "meanwhile"])
+async def test_no_lifespan_outlives_a_host_that_stops(stops: str) -> None:
+    entered: Entered = []
+    late = LateLifespans(entered)
+    steps: list[str] = []
+
+    @asynccontextmanager
+    async def life() -> AsyncIterator[None]:
+        steps.append("entered")
+        late.close()
+        yield
+        steps.append("left")
+
+    context: Any = None
+    plugin = LoadedPlugin(Origin("toolkit", "shop", "shop:kit"), None, lambda _: context)
+    plugin.contributions["lifespan"] = [life()]
+    if stops == "meanwhile":
+        late.open()
+    with pytest.raises(PluginError, match="toolkit 'shop' failed: the host has stopped"):
+        await asyncio.to_thread(late.enter, plugin)
+    assert (steps, entered) == (["entered", "left"] if stops == "meanwhile" else [], [])

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import ssl
+import time
 from typing import Any
 from xml.parsers.expat import ExpatError
 
 import pytest
 
 from pegboard import ErrorKind, FatalToolError, UpstreamError, UpstreamRateLimitError
+from pegboard.adapters.retry_after import is_used_up, retry_after_ms
 from pegboard.plugin import Upstream, instance_of
 
 ACME = Upstream("acme", "Acme")
@@ -117,3 +119,46 @@ def test_classes_are_found_only_in_imported_modules() -> None:
     assert instance_of(ExpatError(), "xml.parsers.expat", "Nothing", "ExpatError")
     assert not instance_of(ExpatError(), "xml.parsers.expat", "errors")
     assert not instance_of(ExpatError(), "no.such.module", "ExpatError")
+
+
+DATE = "Wed, 18 May 2033 03:33:20 GMT"
+NOW = 2_000_000_000
+"""The same time in seconds since 1970."""
+
+
+@pytest.mark.parametrize(
+    ("headers", "expected"),
+    [
+        ({}, None),
+        ({"Retry-After": "120"}, 120_000),
+        ({"retry-after": " 1.5 "}, 1500),
+        ({"retry-after": "Wed, 18 May 2033 03:33:50 GMT"}, 30_000),
+        ({"retry-after": "Wed, 18 May 2033 03:33:00 GMT"}, 0),
+        ({"retry-after-ms": "250"}, 250),
+        ({"x-ratelimit-reset": str(NOW + 60)}, 60_000),
+        ({"x-ratelimit-reset": str((NOW + 60) * 1000)}, 60_000),
+        ({"x-ratelimit-reset": "45"}, 45_000),
+        ({"ratelimit-reset": "45"}, 45_000),
+        ({"x-ratelimit-reset-after": "0.75"}, 750),
+        ({"x-ratelimit-reset-ms": "1200"}, 1200),
+        ({"retry-after": "3", "x-ratelimit-reset": "45"}, 3000),
+        ({"retry-after": "soon", "x-ratelimit-reset": "45"}, 45_000),
+        *(({"retry-after": wrong}, None) for wrong in ("-5", "nan", "99999999", "Wed, 99 May 2033 03:33:50 GMT", "")),
+    ],
+    ids=str,
+)
+def test_the_delay_of_a_header(headers: dict[str, str], expected: int | None) -> None:
+    assert retry_after_ms({"date": DATE, **headers}) == expected
+
+
+def test_without_a_date_the_clock_of_this_machine_is_used(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(time, "time", lambda: NOW + 10.0)
+    assert retry_after_ms({"x-ratelimit-reset": str(NOW + 60)}) == 50_000
+    assert retry_after_ms({"x-ratelimit-reset": str(NOW + 60), "date": "today"}) == 50_000
+
+
+def test_a_rate_limit_is_used_up_when_nothing_remains() -> None:
+    for name in ("x-ratelimit-remaining", "ratelimit-remaining", "x-app-rate-limit-remaining"):
+        assert is_used_up({name: "0"})
+    for headers in ({"x-ratelimit-remaining": "1"}, {"x-ratelimit-remaining": ""}, {}):
+        assert not is_used_up(headers)

@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 import contextlib
+import copy
 import datetime
 import decimal
 import json
 import math
 import uuid
+from collections.abc import Callable
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from pegboard import ToolResult
 from pegboard.plugin import decode, encode
 from pegboard.wire.codec import MAX_DEPTH, encode_finite
+from pegboard.wire.encoded_result import EncodedResult
 
 TEXT = st.text(st.characters(codec="utf-8"))
 JSON = st.recursive(
@@ -124,3 +128,45 @@ def test_a_value_that_contains_itself_is_rejected(number: float) -> None:
     value["list"] = [value]
     with pytest.raises((TypeError, ValueError), match=r"Circular|infinities"):
         encode_finite(value)
+
+
+DECODED = {"a": [1, {"b": "é"}]}
+WRITTEN = '{"a":[1,{"b":"é"}]}'.encode()
+DEEP = b"[" * 220 + b"]" * 220
+
+
+def encoded(value: bytes = WRITTEN) -> EncodedResult:
+    return EncodedResult.of(value, structured=True)
+
+
+READERS: dict[str, Callable[[EncodedResult], Any]] = {
+    "attribute": lambda result: result.value,
+    "index": lambda result: result[0],
+    "iterator": lambda result: next(iter(result)),
+}
+
+
+@pytest.mark.parametrize("reader", READERS)
+def test_the_value_is_decoded_when_it_is_read(reader: str) -> None:
+    assert READERS[reader](encoded()) == DECODED
+
+
+def test_it_equals_a_tool_result() -> None:
+    result = ToolResult(DECODED, structured=True)
+    assert encoded() == result
+    assert repr(encoded()) == repr(result)
+    assert copy.deepcopy(encoded()) == result
+    assert encoded()._replace(is_error=True) == result._replace(is_error=True)
+    assert hash(encoded()._replace(value=1)) == hash(result._replace(value=1))
+
+
+def test_a_changed_value_is_encoded_again() -> None:
+    result = encoded()
+    assert result.json is WRITTEN
+    result.value["a"] = 2
+    assert result.json == b'{"a":2}'
+
+
+def test_a_value_of_many_levels_can_be_read() -> None:
+    assert encoded(DEEP).json == DEEP
+    assert len(encoded(DEEP).value) == 1
