@@ -1,4 +1,4 @@
-"""The two servers of the page for users of FastMCP are the same, and pegboard has what the table names."""
+"""The pages for users of other frameworks: their servers run, and pegboard has what their tables name."""
 
 from __future__ import annotations
 
@@ -51,3 +51,28 @@ def test_a_command_in_the_table_exists(command: str, tmp_path: Path) -> None:
 
 def test_the_page_is_short() -> None:
     assert len(PAGE.split()) <= MAX_WORDS
+
+
+MIGRATION = Page("docs/migration.md")
+
+
+def test_the_server_on_the_page_runs() -> None:
+    with connect(MIGRATION.module("server.py").mcp) as client:
+        assert client.call("forecast", {"city": "Oslo", "days": 2}).text == '["Oslo: sunny","Oslo: sunny"]'
+        assert client.read("weather://Oslo").text == "Oslo: sunny"
+        assert client.logs[0].data == "looking up Oslo"
+
+
+def test_the_app_on_the_page_runs() -> None:
+    with connect(MIGRATION.module("shed.py").app) as client:
+        assert client.call("ToolShed_Double", {"a": 2}).structured == {"double": 4}
+
+
+def test_the_options_of_other_frameworks_name_what_the_page_names() -> None:
+    rows = re.findall(r"^\| (`.*`) \| (`.*`) \|$", MIGRATION.partition("| option | use |")[2], re.M)
+    assert len(rows) == 7
+    for options, used in rows:
+        for option in re.findall("`(.+?)`", options):
+            with pytest.raises(TypeError) as raised:
+                Toolkit("x").tool(**{option: None})  # type: ignore[call-overload]
+            assert [name for name in re.findall("`.+?`", used) if name not in str(raised.value)] == []

@@ -1,12 +1,15 @@
-"""The page about the front door: its settings and its curl lines do what it says."""
+"""The pages about HTTP, its front door and the worker protocol: settings and curl lines do what they say."""
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import sys
 import tomllib
 from pathlib import Path
+
+import pytest
 
 from pegboard_plugins.auth.auth_token import AuthTokenConfig
 from pegboard_plugins.auth.resource_server.conversions import with_implied
@@ -84,3 +87,24 @@ def test_the_page_lists_every_kind_of_refusal() -> None:
     sources = [path.read_text("utf-8") for folder in ("host", "plugins") for path in (ROOT / folder).rglob("*.py")]
     written = {kind for text in sources for kind in re.findall(r'\.refused\(\s*"([^"]+)"', text)}
     assert sorted(kinds) == sorted(written)
+
+
+def test_the_lines_of_http_are_answered(tmp_path: Path) -> None:
+    with serving(tmp_path) as address:
+        script = Page("docs/http.md").blocks["sh http"].replace("http://127.0.0.1:8000", address)
+        script = script.replace("pegboard call", f"{sys.executable} -m pegboard call")
+        shown = run("sh", "-ec", script, cwd=tmp_path)
+    assert '"roots"' in shown.partition("jsonrpc")[0]
+    assert '"isError":false' in shown
+    assert shown.endswith("ready\n")
+
+
+def test_the_curl_lines_for_the_worker_are_answered(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ARCADE_WORKER_SECRET", "0123456789abcdef0123456789abcdef")
+    monkeypatch.setenv("ARCADE_DISABLED_TOOLKITS", "github")
+    with serving(tmp_path) as address:
+        script = Page("docs/worker.md").blocks["sh worker"].replace("http://127.0.0.1:8000", address)
+        command = Path(sys.executable).with_name("pegboard")
+        answer = json.loads(run("sh", "-c", script.replace("pegboard token", f"{command} token"), cwd=tmp_path))
+    assert answer["success"] is True
+    assert answer["output"]["value"]["roots"]

@@ -11,21 +11,11 @@ import pytest
 
 from tests.docs.pages import Page, pegboard, serving
 from tests.plugins.auth.vault.test_commands import pegboard as run_pegboard
-from tests.support.environments import built_wheels, make_environment
 from tests.support.login_server import LoginServer
 from tests.support.person import Person
-from tests.support.walkthrough import Walk
 
 README = Page("README.md")
 MAX_LINES = 120
-
-
-@pytest.mark.timeout(300)
-def test_every_step_does_what_is_shown(tmp_path: Path) -> None:
-    folder = tmp_path / "words"
-    make_environment(folder / ".venv", "pegboard", wheels=built_wheels(), compiled=False)
-    with Walk(folder, README.blocks["sh install"]) as walk:
-        walk.run(README)
 
 
 def test_the_first_commands_succeed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,4 +1,4 @@
-"""Imports inside functions of the host, each for one of three reasons. The table has all of them."""
+"""Imports inside functions of the host, each for one of three reasons, and the one module that changes imports."""
 
 from __future__ import annotations
 
@@ -7,6 +7,8 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+
+import pytest
 
 from tests.structure.sources import modules
 
@@ -102,3 +104,19 @@ def test_a_start_does_not_load_what_it_seldom_needs() -> None:
 def test_only_public_packages_import_names_on_first_use() -> None:
     """A `__getattr__` of a module is an import in a function, too."""
     assert not [name for name, path in modules("host").items() if "def __getattr__" in path.read_text("utf-8")]
+
+
+CHANGES = {"__import__", "meta_path", "path_hooks"}
+CHANGING = "pegboard_plugins.toolkit_sources.arcade_toolkits.loading"
+
+
+def changes_imports(source: str) -> bool:
+    nodes = ast.walk(ast.parse(source))
+    named = {getattr(node, field, None) for node in nodes for field in ("attr", "id", "value", "name")}
+    return bool(CHANGES & {name for name in named if isinstance(name, str)})
+
+
+@pytest.mark.needs("arcade_toolkits")
+def test_one_module_changes_imports() -> None:
+    paths = modules("host") | modules("plugins")
+    assert [name for name, path in paths.items() if changes_imports(path.read_text("utf-8"))] == [CHANGING]
