@@ -52,10 +52,6 @@ def sole_problem(target: Any, config: Mapping[str, Any] | None = None) -> LoadPr
     return problem
 
 
-def messages(report: LoadReport) -> list[str]:
-    return [problem.message.removeprefix("given by the program: ") for problem in report.problems]
-
-
 def test_classes_objects_modules_and_toolkits_are_plugins_with_settings() -> None:
     module = ModuleType("sample")
     module.Config = Settings  # type: ignore[attr-defined]
