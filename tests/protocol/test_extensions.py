@@ -29,42 +29,40 @@ async def jobs(site: Path) -> AsyncIterator[McpServer]:
         yield server
 
 
-class Declaring:
-    """A client whose extension requests carry the header field that they require."""
+async def requested(client: McpClient, method: str, **params: Any) -> Any:
+    """Send a request of the extension, over HTTP with the header field that it requires. Return the reply."""
+    if isinstance(client, HttpClient):
+        client.fields = [("Mcp-Name", params["jobId"])] if client.modern and "jobId" in params else []
+    reply = await client.request(method, params)
+    if isinstance(client, HttpClient):
+        client.fields = []
+    return reply
 
-    def __init__(self, client: McpClient) -> None:
-        self.client = client
 
-    async def request(self, method: str, **params: Any) -> Any:
-        client = self.client
-        if isinstance(client, HttpClient) and client.modern and "jobId" in params:
-            client.fields = [("Mcp-Name", params["jobId"])]
-        reply = await client.request(method, params)
-        if isinstance(client, HttpClient):
-            client.fields = []
-        return reply
+async def begun(client: McpClient, tool: str = "mill_grind", **arguments: Any) -> str:
+    """Call a tool that becomes a job, and return the job's id."""
+    job: str = (await client.call(tool, **arguments))["jobId"]
+    return job
 
-    async def result(self, method: str, **params: Any) -> Message:
-        return (await self.request(method, **params)).result  # type: ignore[no-any-return]
 
-    async def begun(self, tool: str = "mill_grind", **arguments: Any) -> str:
-        """Call a tool that becomes a job, and return the job's id."""
-        job: str = (await self.client.call(tool, **arguments))["jobId"]
-        return job
+async def found(client: McpClient, job: str) -> Message:
+    """Return a job."""
+    return (await requested(client, "jobs/get", jobId=job)).result  # type: ignore[no-any-return]
 
-    async def ended(self, job: str) -> Message:
-        """Wait until a job has ended, and return it."""
-        while (detail := await self.result("jobs/get", jobId=job))["status"] == "working":
-            pass
-        return detail
+
+async def ended(client: McpClient, job: str) -> Message:
+    """Wait until a job has ended, and return it."""
+    while (detail := await found(client, job))["status"] == "working":
+        pass
+    return detail
 
 
 @pytest_asyncio.fixture(loop_scope="session", params=[("stdio", NEWEST[0]), ("http", NEWEST[1])], ids=str)
-async def client(site: Path, request: pytest.FixtureRequest) -> AsyncIterator[Declaring]:
+async def client(site: Path, request: pytest.FixtureRequest) -> AsyncIterator[McpClient]:
     """A client that declares the extension."""
     transport, revision = request.param
     async with McpServer(transport, site, more=CONFIG, added=ADDED) as server:
-        yield Declaring(await server.client(revision, DECLARED))
+        yield await server.client(revision, DECLARED)
 
 
 @pytest.mark.requirement("EXT-04")
@@ -74,32 +72,32 @@ async def test_the_extension_is_advertised_and_there_in_the_revisions_that_it_ex
         exists = revision >= "2025-06-18"
         extensions = (await client.server())["capabilities"].get("extensions")
         assert extensions == ({JOBS: {"cancel": True}} if exists else None)
-        reply = await Declaring(client).request("jobs/get", jobId="x")
+        reply = await requested(client, "jobs/get", jobId="x")
         assert (reply.error["code"], reply.status) in ((-32602 if exists else -32601, limit) for limit in (None, 200))
         if exists:
             assert (await client.error("jobs/list", {"jobId": "x"}))["code"] == -32601
 
 
 @pytest.mark.requirement("EXT-09", "MSG-13")
-async def test_a_call_becomes_a_job_that_goes_on_after_its_connection(client: Declaring) -> None:
-    begun = await client.client.result("tools/call", CALL)
-    assert (begun["resultType"], begun["status"]) == ("job", "working")
-    job = begun["jobId"]
-    working = await client.result("jobs/get", jobId=job)
+async def test_a_call_becomes_a_job_that_goes_on_after_its_connection(client: McpClient) -> None:
+    created = await client.result("tools/call", CALL)
+    assert (created["resultType"], created["status"]) == ("job", "working")
+    job = created["jobId"]
+    working = await found(client, job)
     assert (working["jobId"], working["status"]) == (job, "working")
-    await client.client.notify("notifications/jobs/seen", client.client.params({"jobId": job}, client.client.modern))
+    await client.notify("notifications/jobs/seen", client.params({"jobId": job}, client.modern))
 
     async def seen() -> bool:
-        return bool((await client.result("jobs/get", jobId=job))["seen"])
+        return bool((await found(client, job))["seen"])
 
     await until(seen)  # a notification reaches the plugin
-    await client.client.call("mill_open_sluice")
-    done = await client.ended(job)
+    await client.call("mill_open_sluice")
+    done = await ended(client, job)
     assert (done["status"], done["result"]["content"]) == ("completed", FLOUR)
-    assert done.get("resultType") == ("complete" if client.client.modern else None)
-    failed = await client.ended(await client.begun("mill_collapse"))
+    assert done.get("resultType") == ("complete" if client.modern else None)
+    failed = await ended(client, await begun(client, "mill_collapse"))
     assert (failed["status"], failed["error"]["code"]) == ("failed", -32603)
-    assert await client.client.text("mill_bake", corn="rye") == "bread of flour of rye"  # inside another tool
+    assert await client.text("mill_bake", corn="rye") == "bread of flour of rye"  # inside another tool
 
 
 @pytest.mark.requirement("ERA-20", "EXT-02", "EXT-03", "MSG-14")
@@ -109,44 +107,44 @@ async def test_a_client_that_does_not_declare_it_waits_for_calls_and_cannot_use_
         assert "extensions" not in (await client.server())["capabilities"]
         assert (await client.error("jobs/get", {"jobId": "x"}))["code"] == -32601
     for revision in NEWEST:
-        stranger = Declaring(await jobs.client(revision, {"extensions": {"com.acme/other": {}}}))
-        await stranger.client.call("mill_open_sluice")
-        assert (await stranger.client.result("tools/call", CALL))["content"] == FLOUR
+        stranger = await jobs.client(revision, {"extensions": {"com.acme/other": {}}})
+        await stranger.call("mill_open_sluice")
+        assert (await stranger.result("tools/call", CALL))["content"] == FLOUR
         for method in ("jobs/get", "jobs/cancel"):
-            reply = await stranger.request(method, jobId="x")
+            reply = await requested(stranger, method, jobId="x")
             assert (reply.error["code"], reply.error["data"]) == (-32021, {"requiredCapabilities": DECLARED})
-            assert reply.status == (400 if stranger.client.modern else 200)
+            assert reply.status == (400 if stranger.modern else 200)
 
 
 @pytest.mark.requirement("ERA-20")
 async def test_a_subscription_hears_of_the_extension(jobs: McpServer) -> None:
-    client = Declaring(await jobs.client(MODERN[-1], DECLARED))
-    job = await client.begun(corn="rye")
-    unknown = await client.client.begin("subscriptions/listen", {"notifications": {"jobIds": ["nobody's"]}})
+    client = await jobs.client(MODERN[-1], DECLARED)
+    job = await begun(client, corn="rye")
+    unknown = await client.begin("subscriptions/listen", {"notifications": {"jobIds": ["nobody's"]}})
     assert (await unknown.next())["params"]["notifications"] == {}
     wanted = {"jobIds": [job, "nobody's"], "toolsListChanged": True}
-    subscription = await client.client.begin("subscriptions/listen", {"notifications": wanted})
+    subscription = await client.begin("subscriptions/listen", {"notifications": wanted})
     assert (await subscription.next())["params"]["notifications"] == {**wanted, "jobIds": [job]}
-    await client.client.call("mill_open_sluice")
+    await client.call("mill_open_sluice")
     notice = await subscription.next()
     assert (notice["method"], notice["params"]["jobId"]) == ("notifications/jobs", job)
     assert (notice["params"]["status"], notice["params"]["result"]["content"]) == ("completed", FLOUR)
     assert notice["params"]["_meta"] == {f"{META}subscriptionId": subscription.id}
-    refused = await client.client.error("subscriptions/listen", {"notifications": {"jobIds": "x"}})
+    refused = await client.error("subscriptions/listen", {"notifications": {"jobIds": "x"}})
     assert refused == {"code": -32602, "message": "jobIds must be a list"}
-    client.client.capabilities = {}
-    undeclared = await client.client.request("subscriptions/listen", {"notifications": {"jobIds": []}})
+    client.capabilities = {}
+    undeclared = await client.request("subscriptions/listen", {"notifications": {"jobIds": []}})
     assert (undeclared.error["code"], undeclared.error["data"]) == (-32021, {"requiredCapabilities": DECLARED})
 
 
 @pytest.mark.requirement("EXT-08")
 async def test_the_name_of_a_job_is_mirrored_in_a_header(jobs: McpServer) -> None:
-    client = Declaring(await jobs.client(MODERN[-1], DECLARED))
-    job = await client.begun(corn="rye")
-    assert (await client.result("jobs/get", jobId=job))["status"] == "working"
-    assert (await client.client.result("jobs/get", {"jobId": job}))["status"] == "working"  # clients leave it out
+    client = await jobs.client(MODERN[-1], DECLARED)
+    job = await begun(client, corn="rye")
+    assert (await found(client, job))["status"] == "working"
+    assert (await client.result("jobs/get", {"jobId": job}))["status"] == "working"  # clients leave it out
     params: dict[str, Any]
     for name, params in (("another", {"jobId": job}), (job, {})):
-        client.client.fields = [("Mcp-Name", name)]  # type: ignore[attr-defined]
-        reply = await client.client.request("jobs/get", params)
+        client.fields = [("Mcp-Name", name)]  # type: ignore[attr-defined]
+        reply = await client.request("jobs/get", params)
         assert (reply.status, reply.error["code"]) == (400, -32020)
