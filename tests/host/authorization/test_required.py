@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from pegboard import Toolkit
-from pegboard.types import ANONYMOUS, AuthProvider, Caller, ToolAuthorization
+from pegboard.types import AuthProvider, Caller, ToolAuthorization
 from tests.host.hosting import make_host, pages, plugin_of, work
 
 
@@ -81,10 +81,3 @@ async def test_clients_see_what_a_tool_requires_except_secrets() -> None:
     shown = {"authorization": {"provider": "acme", "type": "oauth2", "id": "mine", "scopes": ["a"]}, "scopes": ["work"]}
     metas = await metas_of(ANN, meta={"com.example/team": "x"}, **options)
     assert metas == {"guarded": {"com.example/team": "x", "pegboard/requirements": shown}, "open": None}
-
-
-async def test_anonymous_callers_see_tools_that_require_a_token_and_none_that_require_scopes() -> None:
-    for options, seen in (({"requires_auth": Acme()}, ["guarded", "open"]), ({"scopes": ["work"]}, ["open"])):
-        assert list(await metas_of(ANONYMOUS, **options)) == seen
-        for caller in (ANN, Caller(trusted=True)):
-            assert list(await metas_of(caller, **options)) == ["guarded", "open"]

@@ -9,7 +9,6 @@ import pytest
 
 from pegboard import (
     Completion,
-    Context,
     Host,
     NotFoundError,
     PromptResult,
@@ -34,11 +33,6 @@ def make_kit() -> Toolkit:
     def say(word: str = "a") -> str:
         """Say it back."""
         return word
-
-    @kit.tool
-    async def twice(context: Context) -> str:
-        """Call another tool twice."""
-        return f"{await context.tools.call('x_say')}{await context.tools.call('x_say')}"
 
     @kit.tool
     def fail() -> str:
@@ -147,41 +141,6 @@ async def test_typed_errors_are_caught_around_call_next() -> None:
     async with hosting(mending) as host:
         assert (await failure(host, "x_fail")).error.message == "Later."
         assert await value(host, "x_gone") == "nothing"
-
-
-async def test_unwanted_calls_pass_by_and_nested_calls_do_not() -> None:
-    seen: list[str] = []
-
-    class Choosy(Middleware):
-        def wants(self, call: Call) -> bool:
-            return call.params.get("name") == "x_say"
-
-        async def on_call_tool(self, call: Call, call_next: CallNext) -> Outcome:
-            seen.append(call.params["name"])
-            return await call_next(call)
-
-    async with hosting(Choosy()) as host:
-        assert await value(host, "x_twice") == "aa"
-    assert seen == ["x_say", "x_say"]
-
-
-async def test_a_function_wraps_every_message_or_the_methods_that_it_names() -> None:
-    seen: list[str] = []
-
-    async def everything(call: Call, call_next: CallNext) -> Outcome:
-        seen.append(f"every {call.method}")
-        return await call_next(call)
-
-    @around("tools/call")
-    async def some(call: Call, call_next: CallNext) -> Outcome:
-        seen.append(f"some {call.method}")
-        return await call_next(call)
-
-    async with hosting(everything, some) as host:
-        for method in ("tools/call", "tools/list"):
-            await request(host, method)
-        await host.dispatch(Call(PROGRESS))
-    assert seen == ["every tools/call", "some tools/call", "every tools/list", f"every {PROGRESS}"]
 
 
 class Jobs(Plugin):

