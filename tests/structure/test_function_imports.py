@@ -88,12 +88,8 @@ def imported_in_functions(path: Path) -> Iterator[str]:
             yield f"import_module({ast.unparse(node.args[0])})"
 
 
-def lazy_modules() -> set[str]:
-    return {name for path in modules("host").values() for name in imported_in_functions(path)}
-
-
 def test_each_import_in_a_function_has_a_reason() -> None:
-    assert lazy_modules() == REASONS
+    assert {name for path in modules("host").values() for name in imported_in_functions(path)} == REASONS
 
 
 def test_a_start_does_not_load_what_it_seldom_needs() -> None:

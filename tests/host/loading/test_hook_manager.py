@@ -16,7 +16,7 @@ from pegboard.config import HostConfig
 from pegboard.loading.discovery import ProgramPlugins
 from pegboard.loading.hook_manager import HookManager
 from pegboard.loading.loader import load
-from pegboard.loading.plugins import LoadReport, contributions_of
+from pegboard.loading.plugins import contributions_of
 from pegboard.plugin import (
     Middleware,
     Plugin,
@@ -70,15 +70,13 @@ def greeting_plugin(*returned: object) -> Plugin:
     return plugin_with(register_greetings=hookimpl(lambda self, context: returned))
 
 
-def loaded(**plugins: object) -> LoadReport:
-    config = HostConfig.of({"host": {"autoload": False, "disabled_plugins": ["pegboard:*"]}})
-    return load(config, given=ProgramPlugins(plugins=plugins), context=plugin_context)
-
-
 def test_a_hook_is_one_function_and_its_contributions_reach_a_consumer(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(hookspecs, "register_greetings", hookspecs.hookspec(register_greetings), raising=False)
     greeting = Greeting()
-    report = loaded(b=greeting_plugin(greeting), a=greeting_plugin(), c=greeting_plugin(5), d=greeting_plugin(greeting))
+    returned: dict[str, list[object]] = {"b": [greeting], "a": [], "c": [5], "d": [greeting]}
+    plugins = {name: greeting_plugin(*greetings) for name, greetings in returned.items()}
+    config = HostConfig.of({"host": {"autoload": False, "disabled_plugins": ["pegboard:*"]}})
+    report = load(config, given=ProgramPlugins(plugins=plugins), context=plugin_context)
     pairs = contributions_of(report.plugins, register_greetings)
     assert [(plugin.origin.name, item) for plugin, item in pairs] == [("b", greeting), ("d", greeting)]
     (problem,) = (problem for problem in report.problems if problem.stage == "contribute")
