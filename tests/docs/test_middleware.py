@@ -8,11 +8,11 @@ from typing import Any
 
 from pegboard import Host, TextContent, Toolkit, ToolResult, UpstreamRateLimitError
 from pegboard.loading.hook_manager import MIDDLEWARE_METHODS
-from pegboard.types import ANONYMOUS, LOCAL, Call, Caller, Listing
+from pegboard.types import ANONYMOUS, Call, Listing
 from pegboard_plugins.operation.cache import CacheConfig
 from pegboard_plugins.operation.rate_limit import RateLimitConfig
 from tests.docs.pages import Page
-from tests.host.hosting import call, failure, make_host, value
+from tests.host.hosting import failure, got, listed, make_host, value
 
 PAGE = Page("docs/middleware.md")
 
@@ -51,16 +51,9 @@ def make_kit() -> Toolkit:
     return kit
 
 
-async def names(host: Host, caller: Caller) -> list[str]:
-    listing = await host.dispatch(Call("tools/list", caller=caller))
-    assert isinstance(listing, Listing)
-    return [getattr(tool, "name", "") for tool in listing.items]
-
-
 async def test_it_rewrites_retries_and_thanks() -> None:
     async with make_host(make_kit(), plugins={"patient": plugin("pegboard_patient").PatientPlugin}) as host:
-        outcome = await call(host, "busy")
-    assert isinstance(outcome, ToolResult)
+        outcome = await got(ToolResult, host, "tools/call", name="busy")
     assert outcome.content == (TextContent("done, polite"), TextContent("Thank you."))
 
 
@@ -89,8 +82,7 @@ async def test_a_late_tool_is_called_and_its_large_result_cut_off() -> None:
 
 async def test_a_list_is_shortened_and_what_it_hides_can_be_called() -> None:
     async with make_host(make_kit(), plugins={"short": plugin("pegboard_short")}) as host:
-        listing = await host.dispatch(Call("tools/list"))
-        assert isinstance(listing, Listing)
+        listing = await got(Listing, host, "tools/list")
         described = [(getattr(item, "name", ""), getattr(item, "description", "")) for item in listing.items]
         assert described == [("busy", "Be busy the first time.")]
         assert listing.private
@@ -99,8 +91,8 @@ async def test_a_list_is_shortened_and_what_it_hides_can_be_called() -> None:
 
 async def test_a_gate_hides_and_refuses() -> None:
     async with make_host(make_kit(), plugins={"staff": plugin("pegboard_staff")}) as host:
-        assert await names(host, LOCAL) == ["admin_stop", "busy"]
-        assert await names(host, ANONYMOUS) == ["busy"]
+        assert await listed(host) == ["admin_stop", "busy"]
+        assert await listed(host, ANONYMOUS) == ["busy"]
         refused = await failure(host, "admin_stop", caller=ANONYMOUS)
         assert refused.error.message == "Unknown tool: admin_stop"
         assert await value(host, "admin_stop") == "stopped"

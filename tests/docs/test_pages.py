@@ -19,9 +19,9 @@ from pegboard.errors import ConfigError, ToolTimeoutError
 from pegboard.loading.discovery import Selection, choose_plugins
 from pegboard.plugin import Catalogue, Plugin, hookimpl
 from pegboard.plugin.origin import Origin
-from pegboard.types import AuthProvider, Call, Failure, Listing, Outcome, RawResult
+from pegboard.types import AuthProvider, Failure, RawResult
 from tests.docs.pages import Page
-from tests.host.hosting import failure, make_host, until, value
+from tests.host.hosting import call, failure, got, listed, make_host, until, value
 from tests.support.environments import run
 from tools.error_messages.__main__ import OURS, examples
 from tools.error_messages.calls import CALLS, answers
@@ -30,10 +30,6 @@ CONCURRENCY, CONTENT, DYNAMIC, TOOLKITS, TRUST = [
     Page(f"docs/{name}.md") for name in ("concurrency", "content", "dynamic-tools", "toolkits", "trust")
 ]
 ERRORS, IN_PROCESS, SCHEMAS = [Page(f"docs/{name}.md") for name in ("error-messages", "in-process", "schemas")]
-
-
-async def ask(host: Host, method: str, **params: Any) -> Outcome:
-    return await host.dispatch(Call(method, params))
 
 
 async def test_slow_tools_end_with_the_shown_message(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -61,9 +57,9 @@ async def test_a_gateway_tells_the_host_about_items_that_come_and_go() -> None:
         (problem,) = host.problems
         (gateway,) = (plugin for plugin in host.report.plugins if plugin.origin.name == "gateway")
         assert list(gateway.unavailable()) == ["library"]
-        refused = await ask(host, "tools/call", name="library_look_up", arguments={"words": "a\u202eb"})
+        refused = await call(host, "library_look_up", {"words": "a\u202eb"})
         assert "The library sent a text that" in str(refused)
-        assert isinstance(await ask(host, "tools/call", name="library_look_up", arguments={"words": "Emma"}), RawResult)
+        assert isinstance(await call(host, "library_look_up", {"words": "Emma"}), RawResult)
     assert "no running plugin describes the auth provider 'library'" in problem.message
     with pytest.raises(ConfigError, match="cannot run beside the plugin 'archive': both serve the library"):
         await Host({}, plugins={"gateway": page.Gateway, "archive": Shelves}).start()
@@ -72,31 +68,25 @@ async def test_a_gateway_tells_the_host_about_items_that_come_and_go() -> None:
 async def test_resources_are_read_and_a_tool_returns_an_image() -> None:
     async with make_host(CONTENT.module("toolkit_notes/__init__.py", "toolkit_notes").kit) as host:
         assert host.problems == ()
-        listed = await ask(host, "resources/read", uri="notes://all")
-        note = await ask(host, "resources/read", uri="notes://note/work/plan")
-        missing = await ask(host, "resources/read", uri="notes://note/none")
-        sketch = await ask(host, "tools/call", name="notes_sketch", arguments={"title": "shopping"})
-    assert isinstance(listed, ResourceResult)
-    assert listed.contents[0].content == '["shopping","work/plan"]'
-    assert isinstance(note, ResourceResult)
+        index = await got(ResourceResult, host, "resources/read", uri="notes://all")
+        note = await got(ResourceResult, host, "resources/read", uri="notes://note/work/plan")
+        await got(Failure, host, "resources/read", uri="notes://note/none")
+        sketch = await got(ToolResult, host, "tools/call", name="notes_sketch", arguments={"title": "shopping"})
+    assert index.contents[0].content == '["shopping","work/plan"]'
     assert note.contents[0][1:3] == ("Ship it.", "text/markdown")
-    assert isinstance(missing, Failure)
-    assert isinstance(sketch, ToolResult)
     assert sketch.content is not None
     assert isinstance(sketch.content[1], ImageContent)
 
 
 async def test_a_prompt_and_its_completions() -> None:
     async with make_host(CONTENT.module("toolkit_notes/__init__.py", "toolkit_notes").kit) as host:
-        prompt = await ask(host, "prompts/get", name="notes_rewrite", arguments={"title": "shopping", "words": "9"})
+        arguments = {"title": "shopping", "words": "9"}
+        prompt = await got(PromptResult, host, "prompts/get", name="notes_rewrite", arguments=arguments)
         reference = {"type": "ref/prompt", "name": "notes_rewrite"}
         values = []
         for name, value, chosen in (("tone", "f", {}), ("title", "", {}), ("title", "", {"tone": "friendly"})):
-            more = {"argument": {"name": name, "value": value}, "context": {"arguments": chosen}}
-            completion = await ask(host, "completion/complete", ref=reference, **more)
-            assert isinstance(completion, Completion)
-            values.append(completion.values)
-    assert isinstance(prompt, PromptResult)
+            more: Any = {"argument": {"name": name, "value": value}, "context": {"arguments": chosen}}
+            values.append((await got(Completion, host, "completion/complete", ref=reference, **more)).values)
     assert prompt.messages[1].content == "Rewrite this note in a formal tone, in 9 words at most."
     assert values == [("friendly", "formal"), ("work/plan",), ("shopping", "work/plan")]
 
@@ -109,14 +99,12 @@ async def test_tools_and_resources_change_while_the_host_runs(tmp_path: Path) ->
     settings = {"host": {"autoload": False, "disabled_plugins": ["pegboard:*"]}}
     async with Host(settings, plugins={"notes": DYNAMIC.module("notes.py").NotesPlugin}) as host:
         note = {"title": "To do: all", "text": "Everything."}
-        written = await ask(host, "tools/call", name="write_note", arguments=note)
-        assert written == ToolResult("note:///To%20do%3A%20all")
-        assert "Everything." in str(await ask(host, "resources/read", uri=written.value))
-        await ask(host, "tools/call", name="forget_note", arguments={"uri": written.value})
-        assert isinstance(await ask(host, "resources/read", uri=written.value), Failure)
-        listing = await ask(host, "resources/list")
-        assert isinstance(listing, Listing)
-        assert listing.items == ()
+        uri = await value(host, "write_note", note)
+        assert uri == "note:///To%20do%3A%20all"
+        assert "Everything." in str(await got(ResourceResult, host, "resources/read", uri=uri))
+        await value(host, "forget_note", {"uri": uri})
+        await got(Failure, host, "resources/read", uri=uri)
+        assert await listed(host, method="resources/list") == []
 
 
 def test_the_table_of_the_catalogue_has_every_method_and_its_parameters() -> None:

@@ -6,7 +6,7 @@ import asyncio
 import logging
 from collections.abc import AsyncIterator, Callable, Coroutine, Mapping
 from contextlib import asynccontextmanager
-from typing import Any
+from typing import Any, TypeVar
 
 import pytest
 
@@ -17,6 +17,7 @@ from pegboard.toolkit import Toolkit
 from pegboard.types import LOCAL, Call, Caller, CallNext, Failure, Listing, Outcome
 from tests.support import peer
 
+Kind = TypeVar("Kind")
 WAIT = peer.WAIT
 """The seconds after which a waiting test fails."""
 
@@ -93,6 +94,13 @@ async def listening(host: Host) -> AsyncIterator[int]:
 def work() -> str:
     """Work."""
     return "done"
+
+
+async def got(kind: type[Kind], host: Host, method: str, *, caller: Caller = LOCAL, **params: Any) -> Kind:
+    """Make a call whose outcome must be of this class, and return the outcome."""
+    outcome = await host.dispatch(Call(method, params, caller))
+    assert isinstance(outcome, kind), outcome
+    return outcome
 
 
 async def call(host: Host, name: str, arguments: Mapping[str, Any] | None = None, **fields: Any) -> Outcome:

@@ -125,8 +125,8 @@ async def test_hooks_of_tools_resources_prompts_middleware_and_lifespan() -> Non
         assert host.assembly.tools["greet_moin"].tool.owner == "p"
         read = await host.dispatch(Call("resources/read", {"uri": "docs://a"}))
         assert read == ResourceResult((ResourceContents("docs://a", "the a", "text/x"),))
-        got = await host.dispatch(Call("prompts/get", {"name": "ask"}))
-        assert got == PromptResult((PromptMessage("What is it?"),), "Ask.")
+        asked = await host.dispatch(Call("prompts/get", {"name": "ask"}))
+        assert asked == PromptResult((PromptMessage("What is it?"),), "Ask.")
 
 
 class Adapter(ErrorAdapter):

@@ -145,6 +145,6 @@ async def test_the_name_of_a_job_is_mirrored_in_a_header(jobs: McpServer) -> Non
     assert (await client.result("jobs/get", {"jobId": job}))["status"] == "working"  # clients leave it out
     params: dict[str, Any]
     for name, params in (("another", {"jobId": job}), (job, {})):
-        client.fields = [("Mcp-Name", name)]  # type: ignore[attr-defined]
+        client.fields = [("Mcp-Name", name)]
         reply = await client.request("jobs/get", params)
         assert (reply.status, reply.error["code"]) == (400, -32020)

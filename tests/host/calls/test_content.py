@@ -22,7 +22,7 @@ from pegboard import (
     current_context,
 )
 from pegboard.types import Call, Failure, Outcome
-from tests.host.hosting import make_host
+from tests.host.hosting import got, make_host
 
 
 async def text(host: Host, uri: str) -> str | bytes:
@@ -35,11 +35,6 @@ async def complete(host: Host, prompt: str, name: str, value: str = "", **chosen
     reference, argument = {"type": "ref/prompt", "name": prompt}, {"name": name, "value": value}
     params = {"ref": reference, "argument": argument, "context": {"arguments": chosen}}
     return await host.dispatch(Call("completion/complete", params))
-
-
-def failed(outcome: Outcome) -> Failure:
-    assert isinstance(outcome, Failure), outcome
-    return outcome
 
 
 class Settings(PluginConfig):
@@ -65,8 +60,7 @@ async def test_resources_prompts_and_completions_have_a_context_like_tools() -> 
 
     async with make_host(kit, config={"toolkits": {"x": {"greeting": "moin"}}}) as host:
         assert await text(host, "x://ada") == "moin ada x://{name} {'name': 'ada'} 7"
-        prompt = await host.dispatch(Call("prompts/get", {"name": "x_ask", "arguments": {"name": "5"}}))
-        assert isinstance(prompt, PromptResult)
+        prompt = await got(PromptResult, host, "prompts/get", name="x_ask", arguments={"name": "5"})
         assert prompt.messages[0].content == "moin 5 x_ask {'name': '5'}"
         bare = await complete(host, "x_ask", "name", "t")
         chosen = await complete(host, "x_ask", "name", "t", b="B", u="U")
@@ -88,8 +82,8 @@ async def test_wrong_arguments_of_a_nested_call_are_no_missing_resource() -> Non
 
     async with make_host(kit) as host:
         assert await text(host, "x://1") == "1"
-        outcome = await host.dispatch(Call("resources/read", {"uri": "x://one"}))
-    assert not isinstance(failed(outcome).error, NotFoundError)
+        failed = await got(Failure, host, "resources/read", uri="x://one")
+    assert not isinstance(failed.error, NotFoundError)
 
 
 def one_name(name: str) -> str:

@@ -22,8 +22,8 @@ from pegboard import (
     ToolResult,
     current_context,
 )
-from pegboard.types import Call, Failure
-from tests.host.hosting import WAIT, call, failure, kit_of, make_host, until, value
+from pegboard.types import Failure
+from tests.host.hosting import WAIT, call, failure, got, kit_of, make_host, until, value
 
 EVENTS: list[str] = []
 
@@ -120,10 +120,8 @@ async def test_resources_prompts_and_authored_schemas_have_dependencies() -> Non
         return f"{arguments['word']}{one}"
 
     async with make_host(kit) as host:
-        resource = await host.dispatch(Call("resources/read", {"uri": "x://a"}))
-        assert isinstance(resource, ResourceResult)
-        prompt = await host.dispatch(Call("prompts/get", {"name": "x_ask", "arguments": {"word": "a"}}))
-        assert isinstance(prompt, PromptResult)
+        resource = await got(ResourceResult, host, "resources/read", uri="x://a")
+        prompt = await got(PromptResult, host, "prompts/get", name="x_ask", arguments={"word": "a"})
         assert [resource.contents[0].content, prompt.messages[0].content] == ["async"] * 2
         assert await value(host, "x_authored", {"word": "a"}) == "async"
         assert "one is not a parameter" in str((await failure(host, "x_authored", {"word": "a", "one": 1})).error)
@@ -327,7 +325,6 @@ async def test_a_generator_resets_its_variable_and_its_file_is_sent_before_it_cl
         return File(place / "a.txt")
 
     async with make_host(kit_of(report)) as host:
-        result = await call(host, "report")
-    assert isinstance(result, ToolResult)
+        result = await got(ToolResult, host, "tools/call", name="report")
     assert result.content is not None
     assert result.content[0].resource.content == "kept"  # type: ignore[union-attr]

@@ -35,7 +35,7 @@ from pegboard.plugin import (
     hookimpl,
 )
 from pegboard.types import Call, CallNext, Change, Failure, ItemKind, Listing, Outcome
-from tests.host.hosting import WAIT, failure, listed, make_host, pages, plugin_of, until, value, work
+from tests.host.hosting import WAIT, failure, got, listed, make_host, pages, plugin_of, until, value, work
 
 
 def other_work() -> str:
@@ -70,19 +70,15 @@ async def test_an_item_is_added_updated_and_removed(kind: ItemKind) -> None:
             with pytest.raises(ToolDefinitionError, match=f"there is no {kind[:-1]} '{name}' of plugin 'program'"):
                 change(define(work))
         assert host.catalogue.add(define(work)) == (name,)
-        first = await host.dispatch(use)
-        assert isinstance(first, result)
+        first = await got(result, host, use.method, **use.params)
         assert host.catalogue.update(define(other_work, name="work")) == (name,)
-        second = await host.dispatch(use)
-        assert isinstance(second, result)
-        assert second != first
+        assert await got(result, host, use.method, **use.params) != first
         with pytest.raises(ToolDefinitionError, match="'gone'"):  # all of them, or none
             host.catalogue.remove(kind, name, "gone")
         assert await listed(host, method=f"{kind}/list") == [name]
         host.catalogue.remove(kind, name)
         assert await listed(host, method=f"{kind}/list") == []
-        gone = await host.dispatch(use)
-        assert isinstance(gone, Failure)
+        gone = await got(Failure, host, use.method, **use.params)
         assert isinstance(gone.error, NotFoundError)
 
 
@@ -348,10 +344,9 @@ def change_for_a_while(host: Host, number: int, failures: list[BaseException]) -
 async def all_pages(host: Host, second: Host | None = None) -> list[str]:
     """Return all names that a host lists. A second host may list the pages after the first."""
     names: list[str] = []
-    params: dict[str, str] = {}
+    params: dict[str, Any] = {}
     while True:
-        outcome = await host.dispatch(Call("tools/list", params))
-        assert isinstance(outcome, Listing)
+        outcome = await got(Listing, host, "tools/list", **params)
         names += [item.name for item in outcome.items]
         if outcome.next_cursor is None:
             return names

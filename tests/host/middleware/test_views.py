@@ -12,7 +12,7 @@ from pegboard import Context, Host, ResourceContents, ResourceResult, Toolkit
 from pegboard.catalogue import lists
 from pegboard.plugin import Gate, Middleware, ProtocolError, ToolDefinition
 from pegboard.types import ANONYMOUS, LOCAL, Call, Caller, CallNext, Change, Failure, ItemKind, Listing, RawResult
-from tests.host.hosting import failure, listed, make_host, pages, plugin_of, value, work
+from tests.host.hosting import failure, got, listed, make_host, pages, plugin_of, value, work
 
 ANN, BEN = Caller("ann"), Caller("ben")
 
@@ -142,15 +142,11 @@ async def test_a_change_of_the_catalogue_makes_a_list_anew() -> None:
 async def test_invalid_lists_are_errors_and_not_kept(edit: Any, cause: str, caplog: pytest.LogCaptureFixture) -> None:
     editing = Editing(edit)
     async with hosting(editing) as host:
-        outcome = await host.dispatch(Call("tools/list"))
-        assert isinstance(outcome, Failure)
-        assert outcome.error.message == "Internal error"
+        assert (await got(Failure, host, "tools/list")).error.message == "Internal error"
         editing.edit = without_b
         assert await listed(host) == ["x_a", "x_c", "x_d"]
         editing.edit = lambda listing, caller: Failure(ProtocolError(-32001, "Not now."))
-        typed = await host.dispatch(Call("tools/list", caller=ANN))
-    assert isinstance(typed, Failure)
-    assert typed.error.message == "Not now."
+        assert (await got(Failure, host, "tools/list", caller=ANN)).error.message == "Not now."
     (line,) = [record.getMessage() for record in caplog.records if record.levelno >= logging.ERROR]
     assert "the middleware 'm' of plugin 'm' (Editing.on_list_tools)" in line
     assert cause in line
@@ -206,10 +202,8 @@ ARGUMENT = {"argument": {"name": "of", "value": ""}}
 )
 async def test_a_gate_refuses_as_if_there_were_nothing(method: str, hidden: Any, missing: Any) -> None:
     async with hosting(ForAnn()) as host:
-        of_hidden, of_missing = [await host.dispatch(Call(method, params, BEN)) for params in (hidden, missing)]
+        of_hidden, of_missing = [await got(Failure, host, method, caller=BEN, **params) for params in (hidden, missing)]
         for_ann = await host.dispatch(Call(method, hidden, ANN))
-    assert isinstance(of_hidden, Failure)
-    assert isinstance(of_missing, Failure)
     assert type(of_hidden.error) is type(of_missing.error)
     expected = of_missing.error.message.replace("x_q", "x_b").replace("x://q", "x://b")
     assert of_hidden.error.message == expected
@@ -238,7 +232,6 @@ async def test_what_a_gate_may_hide_is_never_cached_for_all(gates: list[Middlewa
     kit.resource("x://own")(lambda: ResourceResult((ResourceContents("x://own", ""),), public=True))
     kit.resource("x://raw")(lambda: RawResult({"contents": [], "cacheScope": "public"}))
     async with hosting(*gates, kit=kit) as host:
-        own, raw = [await host.dispatch(Call("resources/read", {"uri": f"x://{name}"}, ANN)) for name in ("own", "raw")]
-    assert isinstance(own, ResourceResult)
-    assert isinstance(raw, RawResult)
+        own = await got(ResourceResult, host, "resources/read", caller=ANN, uri="x://own")
+        raw = await got(RawResult, host, "resources/read", caller=ANN, uri="x://raw")
     assert (own.public, raw.value["cacheScope"]) == (scope == "public", scope)
