@@ -157,8 +157,9 @@ async def test_an_incomplete_or_malformed_envelope_is_refused_before_its_version
         assert (reply.error["code"], reply.status) in ((-32602, None), (-32602, 400)), envelope
 
 
-@pytest.mark.requirement("ERR-03")
+@pytest.mark.requirement("ERR-03", "HTTP-21")
 async def test_removed_and_unknown_methods_are_not_found(client: McpClient) -> None:
+    """With 400 over HTTP, a client of both eras could take the server for one of the older."""
     params = {"protocolVersion": "2025-11-25", "capabilities": {}, "level": "info", "uri": "fixture://text", "name": 5}
     removed = ["initialize", "ping", "logging/setLevel", "resources/subscribe", "resources/unsubscribe"]
     added = ["server/discover", "subscriptions/listen", "sampling/createMessage", "notifications/initialized"]

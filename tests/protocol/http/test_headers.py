@@ -104,20 +104,6 @@ async def test_names_of_tools_prompts_and_uris_may_be_in_canonical_base64(served
         assert await refused(served, modern(message(method, params)), Mcp_Name="fixture://bytes") == REFUSED
 
 
-@pytest.mark.requirement("ERR-03", "HTTP-21", "RES-01")
-async def test_unknown_methods_are_404_and_errors_of_handlers_are_responses(served: Served) -> None:
-    """With 400 a client of both eras could take the server for one of the older."""
-    params = {"uri": "fixture://text", "protocolVersion": "2025-11-25", "capabilities": {}}
-    for method in ("initialize", "ping", "resources/subscribe", "nonsense", "", "tools/callx"):
-        assert await refused(served, modern(message(method, params))) == (404, -32601), method
-    for request in (
-        call("fixture_unknown"),
-        message("resources/read", {"uri": "fixture://none"}),
-        message("tools/list", {"cursor": "!"}),
-    ):
-        assert (await ask(served, request)).refused == (200, -32602)
-
-
 @pytest_asyncio.fixture(scope="module", loop_scope="session")
 async def server(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Served]:
     async with Served(make_site(tmp_path_factory.mktemp("mirrored"), {"mirrored": mirrored_kit})) as served:
