@@ -106,7 +106,7 @@ async def test_a_transport_that_fails_is_started_again_beside_the_others(
     other: Scripted, delays: list[float], caplog: pytest.LogCaptureFixture
 ) -> None:
     error = TransportError("taken")
-    mortal = Scripted("mortal", raising(ValueError()), raising(error), other.running.wait)
+    mortal = Scripted("mortal", raising(SystemExit(7)), raising(error), other.running.wait)
     await run(other, mortal)
     assert len(mortal.hosts) == 3
     assert delays == [0.5, 1.0]
