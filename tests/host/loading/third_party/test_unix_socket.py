@@ -7,12 +7,11 @@ from signal import SIGTERM
 
 import pytest
 
-from tests.host.loading.third_party.installed import NO_IMPOSTOR, complaints, pegboard, samples
+from tests.host.loading.third_party.installed import NO_IMPOSTOR, samples
 from tests.support.environments import executable
 from tests.support.http import Served
 from tests.support.peer import SocketPeer
 
-CANNOT_OPEN = 5
 CONFIG = f"""
 [host]
 autoload = false
@@ -37,9 +36,3 @@ async def test_a_client_of_each_era_is_served(tmp_path: Path) -> None:
         assert await served.wait() == 0
     assert result["content"][0]["text"] == "Hello Ada"
     assert [tool["name"] for tool in listed["tools"]] == ["greeter_guests", "greeter_hello"]
-
-
-def test_a_socket_that_cannot_be_opened_has_its_own_exit_code() -> None:
-    done = pegboard(samples(), "serve", config=CONFIG.replace('"unix"', '"not/there/unix"'))
-    assert done.code == CANNOT_OPEN
-    assert complaints(done.err) == ["cannot listen on not/there/unix: No such file or directory"]
