@@ -1,4 +1,4 @@
-"""Errors for error responses, missing responses and requests that were not sent."""
+"""Errors for error responses, missing responses and requests that were not sent; headers with a retry delay."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`@tool` turns a function into an object that is still called as the function, for any toolkit and plugin."""
+"""`@tool` turns a function into an object that is still called as the function; a Toolkit records definitions."""
 
 from __future__ import annotations
 

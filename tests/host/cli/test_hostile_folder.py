@@ -1,4 +1,4 @@
-"""A folder that a stranger prepared: no command executes, sends, reads or writes anything because of it."""
+"""A folder that a stranger prepared has no effect: its Python code is not on the command's module path."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The output of commands with `--json` has the published JSON Schema."""
+"""The output of commands with `--json` has the published JSON Schema, and failures have one form."""
 
 from __future__ import annotations
 

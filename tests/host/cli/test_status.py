@@ -1,4 +1,4 @@
-"""`pegboard` without a command."""
+"""`pegboard` without a command, and `pegboard plugins`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The installed command in terminals and pipes, and without a home that can be written."""
+"""The installed command and its progress bar in terminals and pipes, and without a home that can be written."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Installed plugins, read from metadata alone, and the decision whether each is enabled."""
+"""Installed plugins and entry points, read from metadata alone, and the decision whether each is enabled."""
 
 from __future__ import annotations
 

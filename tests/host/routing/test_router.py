@@ -1,4 +1,4 @@
-"""The route of a request, and the callers that its policy admits."""
+"""The route of a request, the callers that its policy admits, and the operator token."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""JSON: reading is strict, writing never fails for data."""
+"""JSON: reading is strict, writing never fails for data, and results keep the JSON of their values."""
 
 from __future__ import annotations
 

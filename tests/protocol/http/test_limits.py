@@ -1,4 +1,4 @@
-"""Limits on size, time and number of requests, and bytes that are no HTTP."""
+"""Limits on size, time, number of requests and file descriptors, and bytes that are no HTTP."""
 
 from __future__ import annotations
 
