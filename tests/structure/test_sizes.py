@@ -88,7 +88,8 @@ def test_no_class_of_behaviour_has_too_many_public_members() -> None:
 
 def test_larger_classes_are_still_larger() -> None:
     sizes = {name: len(public_members(tree)) for name, tree in classes()}
-    assert [name for name in LARGE if sizes[name] <= MAX_PUBLIC_MEMBERS] == []
+    kept = LARGE.keys() & sizes.keys()  # the folder of a feature may be removed
+    assert [name for name in kept if sizes[name] <= MAX_PUBLIC_MEMBERS] == []
 
 
 @pytest.mark.parametrize(
