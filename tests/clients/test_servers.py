@@ -12,7 +12,6 @@ from typing import Any
 import pytest
 
 from pegboard_client import Asked, Client, Endpoint, Program
-from tests.plugins.servers.upstreams.mounts import mounting, names
 from tests.support.sdk import SCRIPTS, WAIT, sdk_python
 
 SERVER = str(SCRIPTS / "sdk_server.py")
@@ -72,20 +71,3 @@ async def test_it_uses_servers_of_the_sdk(line: str, wanted: str | None, revisio
         await changed.wait()
         assert set(told) == {"notifications/tools/list_changed"}
         assert len(await client.tools()) == 5
-
-
-@pytest.mark.parametrize("transport", ["stdio", "http"])
-@pytest.mark.parametrize("line", ["1", "2"])
-async def test_a_host_mounts_servers_of_the_sdk(line: str, transport: str) -> None:
-    async with address(line, transport) as server, asyncio.timeout(WAIT):
-        section: dict[str, Any] = {}
-        if isinstance(server, Endpoint):
-            section["url"] = server.url
-        else:
-            section.update(command=server.command, args=list(server.args))
-        async with mounting({"peer": section}) as client:
-            assert sorted(await names(client)) == ["peer_add", "peer_count", "peer_greet", "peer_grow"]
-            assert (await client.call("peer_add", a=1, b=2)).structured == {"result": 3}
-            await client.call("peer_grow")
-            while "peer_grown" not in await names(client):
-                pass

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import logging
 import os
-import signal
 from collections.abc import Iterable
 from contextlib import AsyncExitStack
 from math import inf
@@ -211,13 +210,6 @@ async def test_lines_of_a_server_are_limited(caplog: pytest.LogCaptureFixture, m
     ]
 
 
-async def test_a_command_gets_only_its_own_variables(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("PEGBOARD_CANARY", "canary")
-    async with mounting({"one": scripted(tmp_path, tools("env"), env={"OWN": "value"})}) as client:
-        assert (await client.call("one_env", name="OWN")).text == "value"
-        assert (await client.call("one_env", name="PEGBOARD_CANARY")).text == ""
-
-
 @pytest.mark.parametrize("revision", ERAS)
 async def test_a_killed_http_server_is_used_again_when_it_is_back(revision: str, tmp_path: Path) -> None:
     port = free_port()
@@ -313,35 +305,11 @@ async def test_a_server_shortens_the_time_until_its_lists_are_read_again(ttl_ms:
     assert reader.fresh_seconds == seconds
 
 
-def numbers_in(path: Path) -> list[int]:
-    return [int(pid) for pid in path.read_text().split()]
-
-
-async def test_no_process_is_left_after_the_host_was_killed(tmp_path: Path) -> None:
-    pids = tmp_path / "pids"
-    stubborn = f'trap "" TERM HUP INT; echo $$ >> {pids}; sleep 600 & echo $! >> {pids}; wait; sleep 600'
-    sections = toml("stubborn", {"command": "/bin/sh", "args": ["-c", stubborn]})
-    sections += toml("one", scripted(tmp_path, tools("x")))
-    async with Served(tmp_path, http_config(more=sections)) as served:
-        own = Path(f"/proc/{served.pid}/task/{served.pid}/children")
-        await until(lambda: pids.exists() and (len(numbers_in(pids)), len(numbers_in(own))) == (2, 4))  # with guards
-        children = [*numbers_in(pids), *numbers_in(own)]
-        assert all(map(alive, children))
-        os.kill(served.pid, signal.SIGKILL)
-        await until(lambda: not any(map(alive, children)))
-
-
 async def test_no_process_is_left_after_the_host_has_stopped(tmp_path: Path) -> None:
     async with mounting({"one": peer()}) as client:
         pid = int((await client.call("one_pid")).text)
         assert alive(pid)
     assert not alive(pid)
-
-
-async def test_a_host_that_mounts_itself_is_found(tmp_path: Path) -> None:
-    port = free_port()
-    async with served_peer(tmp_path, port, toml("me", {"url": f"http://127.0.0.1:{port}/mcp"})) as served:
-        await served.wait_for_stderr("me is not mounted: it is this host, or mounts this host; remove the section")
 
 
 async def test_a_program_that_mounts_itself_is_found(tmp_path: Path) -> None:

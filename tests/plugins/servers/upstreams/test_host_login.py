@@ -147,20 +147,6 @@ async def test_a_running_host_uses_a_new_login(tmp_path: Path, server: LoginServ
         assert await answered(client) == "full"
 
 
-async def test_processes_renew_a_token_once(tmp_path: Path, server: LoginServer, person: Person) -> None:
-    await logged_in(tmp_path, server, person)
-    store = login_flows(VaultConfig()).tokens
-    login = dict(await store.load_login(server.url) or {})
-    await store.save_login(server.url, {**login, "token": {**login["token"], "expires_at": 1.0}})
-    server.tokens = [(200, {"access_token": "token-2", "refresh_token": "refresh-2", "expires_in": 3600})]
-    server.accepted = "token-2"
-    async with stdio(tmp_path) as first, stdio(tmp_path) as second:
-        await asyncio.gather(first.tools(), second.tools())
-        answers = await asyncio.gather(*(answered(client) for client in (first, second) * 5))
-    assert set(answers) == {"full"}
-    assert [form["grant_type"] for form in server.forms] == ["authorization_code", "refresh_token"]
-
-
 async def test_the_vault_lets_one_of_its_users_renew_a_token(server: LoginServer) -> None:
     """Two users as two processes would be: they share the file and its lock, but no object."""
     config = ServerConfig(url=server.url)
