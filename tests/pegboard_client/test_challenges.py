@@ -1,7 +1,5 @@
 """Challenges of servers, and the errors for them."""
 
-from __future__ import annotations
-
 import pytest
 from multidict import CIMultiDict
 

@@ -1,7 +1,5 @@
 """HTTP servers that expire, break off, redirect, and send garbage."""
 
-from __future__ import annotations
-
 import asyncio
 import gzip
 import socket

@@ -1,7 +1,5 @@
 """Headless Chromium, driven by the Chrome DevTools Protocol."""
 
-from __future__ import annotations
-
 import asyncio
 import re
 import shutil

@@ -1,7 +1,5 @@
 """Configuration of a folder, and the problems with it."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping
 from pathlib import Path

@@ -3,8 +3,6 @@
 `environments.py` makes wheels and environments.
 """
 
-from __future__ import annotations
-
 import base64
 import hashlib
 import tomllib

@@ -1,7 +1,5 @@
 """The example servers of the official SDKs, each with its own authorization server, as the SDKs publish them."""
 
-from __future__ import annotations
-
 import asyncio
 import os
 import subprocess

@@ -1,7 +1,5 @@
 """A foreign authorization server on loopback: the npm package oidc-provider."""
 
-from __future__ import annotations
-
 import asyncio
 import os
 import socket

@@ -1,7 +1,5 @@
 """The contracts of observers and definition checks."""
 
-from __future__ import annotations
-
 import asyncio
 from pathlib import Path
 from threading import current_thread

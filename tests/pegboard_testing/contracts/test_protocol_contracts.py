@@ -1,7 +1,5 @@
 """The contracts of protocols and methods."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any

@@ -1,7 +1,5 @@
 """Servers in the style of Arcade, served by pegboard."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 import os

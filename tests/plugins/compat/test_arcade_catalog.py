@@ -1,7 +1,5 @@
 """Catalogs of tools in the style of Arcade, served by pegboard."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

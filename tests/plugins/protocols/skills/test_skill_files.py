@@ -1,7 +1,5 @@
 """The skills of a folder: their frontmatter, what is not served, and when a digest is computed."""
 
-from __future__ import annotations
-
 import os
 from hashlib import sha256
 from pathlib import Path

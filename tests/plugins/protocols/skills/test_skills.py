@@ -1,7 +1,5 @@
 """Skills over the wire in both eras: lists, entries, files, directories, and announced changes."""
 
-from __future__ import annotations
-
 import base64
 import sys
 from functools import partial

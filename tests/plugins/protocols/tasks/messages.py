@@ -1,7 +1,5 @@
 """What the extension adds to the messages, and what a client declares."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from tests.support.rules import Added

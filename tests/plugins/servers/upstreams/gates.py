@@ -1,7 +1,5 @@
 """Mounted servers that wait for a test before they respond, and hosts in processes that mount them."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 import os

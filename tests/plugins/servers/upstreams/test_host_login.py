@@ -1,7 +1,5 @@
 """Mounted servers at which the operator logs in: real processes, and a scripted authorization server on loopback."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 import os

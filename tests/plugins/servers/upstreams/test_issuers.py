@@ -1,7 +1,5 @@
 """Issuers that nobody here wrote guard mounted servers, one for each way to register this host."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from urllib.parse import quote
 

@@ -1,7 +1,5 @@
 """Host and Origin, parsed as other parsers do, or rejected."""
 
-from __future__ import annotations
-
 import re
 from ipaddress import IPv4Address, IPv6Address, ip_address
 from urllib.parse import urlsplit

@@ -1,7 +1,5 @@
 """Connections that close while bytes of the client are unread: the server with a host of its own, over sockets."""
 
-from __future__ import annotations
-
 import asyncio
 import socket
 import ssl

@@ -1,7 +1,5 @@
 """The address of a request that came through proxies: only trusted proxies may forward it."""
 
-from __future__ import annotations
-
 import pytest
 from multidict import CIMultiDict
 

@@ -1,7 +1,5 @@
 """`/readyz` while another transport is restarted."""
 
-from __future__ import annotations
-
 import asyncio
 
 import pytest

@@ -1,7 +1,5 @@
 """The log of refused tokens."""
 
-from __future__ import annotations
-
 import logging
 
 import pytest

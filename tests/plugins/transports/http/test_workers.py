@@ -1,7 +1,5 @@
 """`pegboard serve --workers N`: several processes at one port, over the wire."""
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import os
