@@ -22,11 +22,46 @@ from pegboard import MCPError
 from pegboard_client import Client, TaskCancelledError
 from tests.host.hosting import until
 from tests.plugins.protocols.tasks import jobs_kit
-from tests.plugins.protocols.tasks.messages import DECLARED
 from tests.support.http import Served
 from tests.support.pool import make_site
 from tests.support.redis_server import RedisServer
+from tests.support.rules import Added
 from tests.support.wire import PEGBOARD
+
+DECLARED: dict[str, Any] = {"extensions": {"io.modelcontextprotocol/tasks": {}}, "elicitation": {"form": {}}}
+TIME = {"type": "string", "pattern": r"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$"}
+TASK: dict[str, Any] = {
+    "type": "object",
+    "properties": {
+        "taskId": {"type": "string", "minLength": 32},
+        "status": {"enum": ["working", "input_required", "completed", "failed", "cancelled"]},
+        "createdAt": TIME,
+        "lastUpdatedAt": TIME,
+        "ttlMs": {"type": "integer"},
+        "pollIntervalMs": {"type": "integer", "minimum": 1},
+    },
+    "required": ["taskId", "status", "createdAt", "lastUpdatedAt", "ttlMs", "pollIntervalMs"],
+    "allOf": [
+        {
+            "if": {"properties": {"status": {"const": status}}},
+            "then": {"required": [member]},
+            "else": {"not": {"required": [member]}},
+        }
+        for status, member in (("completed", "result"), ("failed", "error"), ("input_required", "inputRequests"))
+    ],
+}
+ACKNOWLEDGED = {"type": "object", "not": {"required": ["taskId"]}}
+CREATED = {
+    **TASK,
+    "allOf": [{}],
+    "not": {"anyOf": [{"required": [name]} for name in ("result", "error", "inputRequests")]},
+}
+ADDED = Added(
+    results={"tasks/get": TASK, "tasks/update": ACKNOWLEDGED, "tasks/cancel": ACKNOWLEDGED},
+    kinds={"task": CREATED},
+    notifications={"notifications/tasks": TASK},
+)
+
 
 CONFIG = "[plugins.http]\nport = 0\n[plugins.tasks]\npoll_ms = 50\nmax_per_caller = 1000000\n"
 REDIS = '[host]\nstate = "redis"\nstate_keys = ["0123456789abcdef0123456789abcdef"]\n'

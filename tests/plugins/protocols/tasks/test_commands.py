@@ -14,8 +14,7 @@ from pegboard.errors import ProtocolError
 from pegboard_client import TaskCancelledError
 from tests.host.hosting import until
 from tests.plugins.protocols.tasks import jobs_kit
-from tests.plugins.protocols.tasks.kills import ANSWER, run, server
-from tests.plugins.protocols.tasks.messages import ADDED, DECLARED
+from tests.plugins.protocols.tasks.kills import ADDED, ANSWER, DECLARED, run, server
 from tests.support.mcp_client import TRANSPORTS, HttpClient, McpServer
 from tests.support.peer import META
 from tests.support.pool import make_site

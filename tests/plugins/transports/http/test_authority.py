@@ -1,13 +1,20 @@
-"""Host and Origin, parsed as other parsers do, or rejected."""
+"""Who sends a request: its Host and Origin, its address behind proxies, and the log of refused tokens."""
 
+import logging
 import re
 from ipaddress import IPv4Address, IPv6Address, ip_address
 from urllib.parse import urlsplit
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from multidict import CIMultiDict
 
+from pegboard.types import Response, header_fields
+from pegboard_plugins.support.bearer import BearerScheme
+from pegboard_plugins.transports.http.access_log import log_refused_token
 from pegboard_plugins.transports.http.authority import Authority, WebOrigin, parse_authority, parse_origin
+from pegboard_plugins.transports.http.request_guard import RequestGuard
 from pegboard_plugins.transports.http.settings import HttpConfig
 
 LABELS = st.from_regex(r"[a-z0-9]([a-z0-9-]{0,8}[a-z0-9])?", fullmatch=True)
@@ -66,3 +73,46 @@ def test_an_origin_is_a_scheme_and_an_authority(scheme: str, separator: str, tex
 def test_the_origins_of_a_variable_are_separated_by_commas() -> None:
     config = HttpConfig(cors_origins="https://a.example, https://b.example/")
     assert config.origins == {"https://a.example", "https://b.example"}
+
+
+@pytest.mark.parametrize(
+    ("proxies", "remote", "forwarded", "peer"),
+    [
+        ((), "10.0.0.1", ["1.2.3.4"], "10.0.0.1"),
+        (("10.0.0.0/8",), "10.0.0.1", [], "10.0.0.1"),
+        (("10.0.0.0/8",), "10.0.0.1", ["1.2.3.4"], "1.2.3.4"),
+        (("10.0.0.0/8",), "11.0.0.1", ["1.2.3.4"], "11.0.0.1"),
+        (("10.0.0.0/8",), "10.0.0.1", ["6.6.6.6, 1.2.3.4, 10.0.0.2"], "1.2.3.4"),
+        (("10.0.0.0/8",), "10.0.0.1", ["6.6.6.6", "1.2.3.4"], "1.2.3.4"),
+        (("10.0.0.0/8",), "10.0.0.1", ["10.0.0.3, 10.0.0.2"], "10.0.0.3"),
+        (("::1",), "::1", ["2001:db8::7"], "2001:db8::7"),
+        (("10.0.0.0/8",), None, ["1.2.3.4"], ""),
+        (("10.0.0.0/8",), "10.0.0.1", ["nonsense"], "nonsense"),
+        (("10.0.0.0/8",), "10.0.0.1", ["6.6.6.6, 1.2.3.4:5678, 10.0.0.2:80"], "1.2.3.4"),
+        (("10.0.0.0/8",), "10.0.0.1", ["[2001:db8::7]:5678"], "2001:db8::7"),
+    ],
+)
+def test_the_last_address_that_no_trusted_proxy_added(
+    proxies: tuple[str, ...], remote: str | None, forwarded: list[str], peer: str
+) -> None:
+    guard = RequestGuard(HttpConfig(trusted_proxies=proxies), loopback=False)
+    headers = CIMultiDict(("X-Forwarded-For", value) for value in forwarded)
+    assert guard.peer(headers, remote) == peer
+
+
+TOKEN = "Bearer wrong-token"
+CASES: dict[str, tuple[Response, str]] = {
+    "none": (BearerScheme().refusal(401), ""),
+    "that allows too little": (BearerScheme().insufficient(["a"], "more"), TOKEN),
+    "of an unavailable service": (Response(503), TOKEN),
+    "in an invalid request": (Response(400), TOKEN),
+}
+
+
+@pytest.mark.parametrize(("refusal", "credentials"), CASES.values(), ids=CASES)
+def test_a_request_without_an_invalid_token_is_not_logged(
+    caplog: pytest.LogCaptureFixture, refusal: Response, credentials: str
+) -> None:
+    caplog.set_level(logging.INFO, "pegboard.audit")
+    log_refused_token("/here", header_fields({"Authorization": credentials}), refusal, "10.0.0.1")
+    assert caplog.records == []
