@@ -219,3 +219,10 @@ async def test_a_server_that_accepts_no_connection_is_unreachable(
             async with limited(method, f"http://127.0.0.1:{full.getsockname()[1]}/?key=secret", {}, body):
                 raise AssertionError
     await limited.close()
+
+
+async def test_a_server_that_vanishes_is_noticed_by_keepalive(exchange: AiohttpExchange) -> None:
+    head = b"HTTP/1.1 200 OK\r\nContent-Length: 1\r\n\r\n"
+    async with unread(head, closes=False) as (url, _), (reply := exchange("GET", url, {}, None)):
+        endpoint = reply._response._connection.transport.get_extra_info("socket")  # type: ignore[union-attr]
+        assert endpoint.getsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE)

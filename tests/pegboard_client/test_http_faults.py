@@ -2,14 +2,12 @@
 
 import asyncio
 import gzip
-import socket
 from typing import Any, ClassVar
 
 import pytest
 
 from pegboard.plugin import ProtocolError, TransportError
 from pegboard_client import Client, ClientLimits, Endpoint, LoginRequiredError
-from pegboard_client.aiohttp_exchange import AiohttpExchange
 from pegboard_client.http_session import SessionHttp
 from tests.host.hosting import WAIT, until
 from tests.pegboard_client.scripted import (
@@ -567,16 +565,6 @@ async def test_headers_of_a_tool_that_is_no_longer_listed_are_forgotten() -> Non
                 await client.call(name, {"region": "x"})
     repeated = ["mcp-param-region" in request.headers for request in got if request.method == "tools/call"]
     assert repeated == [True, True, False, True]
-
-
-async def test_a_server_that_vanishes_is_noticed_by_keepalive() -> None:
-    exchange = AiohttpExchange()
-    async with scripted_http(lambda _: b"HTTP/1.1 200 OK\r\nContent-Length: 1\r\n\r\n") as (url, _):
-        reply = exchange("GET", url, {}, None)
-        async with reply:
-            endpoint = reply._response._connection.transport.get_extra_info("socket")  # type: ignore[union-attr]
-            assert endpoint.getsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE)
-    await exchange.close()
 
 
 async def test_arguments_are_repeated_in_headers_as_the_tool_demands() -> None:

@@ -19,6 +19,7 @@ from pegboard_client.child_process import start_process
 from tests.host.hosting import WAIT, until
 from tests.pegboard_client.pairs import MemoryEnd
 from tests.pegboard_client.scripted import DISCOVERED, INITIALIZED, REVISION, assert_refused, scripted_stream
+from tests.support.wire import is_alive
 
 OK: dict[str, Any] = {"content": []}
 SERVER = """
@@ -321,13 +322,6 @@ async def test_a_program_that_cannot_be_started_is_named(command: str) -> None:
     await assert_refused(Program(command), f"cannot start {command}")
 
 
-def is_gone(pid: int) -> bool:
-    try:
-        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] == "Z"
-    except (FileNotFoundError, ProcessLookupError):
-        return True
-
-
 SLEEPING_CHILD = 'child = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(600)"])'
 STUBBORN = f"""
 signal.signal(signal.SIGTERM, signal.SIG_IGN)
@@ -345,7 +339,7 @@ async def test_a_stubborn_program_is_ended(groups: bool, monkeypatch: pytest.Mon
     alone = STUBBORN.replace("child.pid", "os.getpid()").replace(SLEEPING_CHILD, "")
     async with Client(program(STUBBORN if groups else alone), revision=REVISION) as client:
         pids = (await client.request("ping"))["pids"]
-    await until(lambda: all(map(is_gone, pids)))
+    await until(lambda: not any(map(is_alive, pids)))
 
 
 async def test_a_program_that_ends_is_noticed_although_its_child_keeps_the_pipes() -> None:
@@ -372,6 +366,6 @@ asyncio.run(main())
     async with asyncio.timeout(WAIT):
         pids = [int(pid) for pid in (await killed.stdout.readline()).split()]
         killed.send_signal(signal.SIGKILL)
-        await until(lambda: all(map(is_gone, pids)))
+        await until(lambda: not any(map(is_alive, pids)))
         await killed.wait()
     assert len(pids) == 2

@@ -37,6 +37,14 @@ def naming_config(folder: Path) -> dict[str, str]:
     return {"PEGBOARD_CONFIG": "hostconfig.toml"} if (folder / "hostconfig.toml").exists() else {}
 
 
+def is_alive(pid: int) -> bool:
+    """Return True if a process runs (Linux)."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except (FileNotFoundError, ProcessLookupError):
+        return False
+
+
 class Process:
     """A process whose standard error is collected.
 

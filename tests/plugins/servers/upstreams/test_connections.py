@@ -31,17 +31,9 @@ from tests.plugins.servers.upstreams.scripted import INITIALIZE
 from tests.plugins.servers.upstreams.test_users import mounting_host
 from tests.support.http import Served, http_config
 from tests.support.oidc import free_port
-from tests.support.wire import PEGBOARD
+from tests.support.wire import PEGBOARD, is_alive
 
 LOST = "lost its connection before it responded"
-
-
-def alive(pid: int) -> bool:
-    try:
-        with open(f"/proc/{pid}/stat") as file:
-            return file.read().rpartition(")")[2].split()[0] != "Z"
-    except (FileNotFoundError, ProcessLookupError):
-        return False
 
 
 @pytest.mark.parametrize("revision", ERAS)
@@ -59,7 +51,7 @@ async def test_a_killed_server_fails_its_calls_and_is_connected_again(revision: 
         assert all(not result.is_error for result in results[52:])
         assert (await client.call("one_add", a=1, b=2)).text == "3"
         assert (await client.call("one_pid")).text != str(before)
-        assert not alive(before)
+        assert not is_alive(before)
 
 
 async def test_three_dead_servers_of_eighteen_do_not_delay_the_others(tmp_path: Path) -> None:
@@ -306,8 +298,8 @@ async def test_a_server_shortens_the_time_until_its_lists_are_read_again(ttl_ms:
 async def test_no_process_is_left_after_the_host_has_stopped(tmp_path: Path) -> None:
     async with mounting({"one": peer()}) as client:
         pid = int((await client.call("one_pid")).text)
-        assert alive(pid)
-    assert not alive(pid)
+        assert is_alive(pid)
+    assert not is_alive(pid)
 
 
 async def test_a_program_that_mounts_itself_is_found(tmp_path: Path) -> None:

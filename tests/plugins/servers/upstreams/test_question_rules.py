@@ -12,6 +12,7 @@ from pegboard_plugins.servers.upstreams.questions import QuestionRules
 from pegboard_plugins.servers.upstreams.settings import ServerConfig
 from pegboard_plugins.servers.upstreams.upstream_errors import request_error
 from pegboard_testing import connect
+from tests.plugins.servers.upstreams import peer_kit
 from tests.plugins.servers.upstreams.mounted_hosts import mounting_host
 from tests.plugins.servers.upstreams.mounts import ERAS, mounting
 from tests.plugins.servers.upstreams.test_mounted import both, far
@@ -52,12 +53,6 @@ kit = Toolkit("kit", prefix=False)
 async def ask(context: Context[Any], capability: str, method: str, params: dict[str, Any]) -> str:
     """Ask a question unchanged."""
     return str((await context.ask(q=RawQuestion(capability, method, params)))["q"])
-
-
-@kit.tool
-async def declared(context: Context[Any]) -> dict[str, Any]:
-    """Return the capabilities of the client."""
-    return dict(context.client.capabilities)
 
 
 @both
@@ -181,7 +176,7 @@ def test_context_of_the_client_is_requested_only_if_the_client_declares_it(capab
     ],
 )
 async def test_only_questions_that_the_operator_allows_are_declared(era: str, config: Any, names: set[str]) -> None:
-    far = Host({"host": {"autoload": False}}, toolkits={"kit": kit})
+    far = Host({"host": {"autoload": False}}, toolkits={"peer": peer_kit.kit})
     section = {"object": far, "prefix": False, "revision": era, **config}
     async with mounting({"far": section}, capabilities=ALL) as client:
         assert (await client.call("declared")).value.keys() == names
