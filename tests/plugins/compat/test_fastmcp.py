@@ -23,7 +23,6 @@ from typing_extensions import TypedDict as RecursiveTypedDict
 
 from pegboard import Host
 from pegboard.loading.discovery import Selection
-from pegboard.loading.source_files import toolkits_in
 from pegboard.plugin import PluginError
 from pegboard_plugins.compat.fastmcp import (
     Context,
@@ -381,13 +380,6 @@ def test_mounted_servers_have_a_namespace() -> None:
         assert client.call("sub_greet").text == "hello"
         assert client.call("farewell").text == "bye"
         assert client.read("data://sub/one").text == "1"
-
-
-def test_a_file_serves_its_mounted_servers_once(tmp_path: Path) -> None:
-    file = tmp_path / "server.py"
-    module = "pegboard_plugins.compat.fastmcp"
-    file.write_text(f"from {module} import FastMCP\nsub, app = FastMCP('sub'), FastMCP('app')\napp.mount(sub)\n")
-    assert set(toolkits_in([file])) == {"app"}
 
 
 def test_an_invalid_tool_is_told_with_its_own_file_and_line() -> None:
