@@ -46,10 +46,6 @@ def new_path() -> Path:
     return Path(tempfile.mkdtemp()) / "socket"
 
 
-class TestUnixSocket(OnSockets):
-    """The sample's."""
-
-
 def of(kind: Any) -> Any:
     """Return a function that makes a transport on a new path."""
     return lambda: kind(new_path())
