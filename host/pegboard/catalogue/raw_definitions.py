@@ -10,7 +10,7 @@ from typing import Any, TypeVar, cast
 from pydantic_core import to_json
 
 from pegboard.catalogue.shown_texts import check_schema_texts
-from pegboard.catalogue.tool_compiler import listed_tool
+from pegboard.catalogue.tool_compiler import listed_tool, schema_json
 from pegboard.errors import ToolDefinitionError
 from pegboard.plugin.definitions import PromptDefinition, ResourceDefinition, ToolDefinition
 from pegboard.schemas.functions import context_parameter, parameters_of
@@ -97,10 +97,8 @@ def raw_schemas(definition: ToolDefinition) -> tuple[Mapping[str, Any], Mapping[
         ToolDefinitionError: a schema is not an object, or clients would reject the whole list.
     """
     raw = definition.raw or EMPTY
-    if definition.input_schema is not None or definition.output_schema is not None or definition.arguments:
-        raise ToolDefinitionError(
-            "a tool with raw has its schemas there: remove input_schema, output_schema, arguments"
-        )
+    if definition.input_schema is not None or definition.output_schema is not None:
+        raise ToolDefinitionError("a tool with raw has its schemas there: remove input_schema, output_schema")
     input_schema, output_schema = raw.get("inputSchema"), raw.get("outputSchema")
     if not isinstance(input_schema, Mapping) or input_schema.get("type") != "object":
         raise ToolDefinitionError('its inputSchema must be an object with `"type": "object"`')
@@ -114,6 +112,25 @@ def raw_schemas(definition: ToolDefinition) -> tuple[Mapping[str, Any], Mapping[
     if not isinstance(output_schema, Mapping | None):
         raise ToolDefinitionError("its outputSchema must be an object")
     return input_schema, output_schema
+
+
+def raw_input(definition: ToolDefinition, schema: Mapping[str, Any]) -> tuple[Mapping[str, Any], Signature]:
+    """Return the input schema of a tool as its definition changes it, and a signature that validates only changes.
+
+    Raises:
+        ToolDefinitionError: the function is not one for `raw`, or a change is impossible.
+    """
+    signature, whole = raw_signature(definition)
+    if not definition.arguments:
+        return schema, signature
+    from pegboard.schemas.authored_schemas import Arguments
+    from pegboard.schemas.changed_arguments import change_schema
+    from pegboard.schemas.json_schema import compile_schema
+
+    compiled = compile_schema(schema, "its input schema", ToolDefinitionError)
+    changed, validate = change_schema(Arguments(compiled, whole, None, ()), definition.arguments)
+    check_schema_texts(changed, schema_json(changed))
+    return changed, signature._replace(validate=validate)
 
 
 def late_tool(

@@ -121,10 +121,11 @@ def compile_tool(
     if complaint := check_wire_name(name):
         raise ToolDefinitionError(f"its name on the wire, {name!r}, is invalid: {complaint}")
     if definition.raw is not None:
-        from pegboard.catalogue.raw_definitions import raw_hints, raw_meta, raw_schemas, raw_signature
+        from pegboard.catalogue.raw_definitions import raw_hints, raw_input, raw_meta, raw_schemas
 
-        schemas = raw_schemas(definition)
-        signature = raw_signature(definition)[0]
+        input_schema, output_schema = raw_schemas(definition)
+        input_schema, signature = raw_input(definition, input_schema)
+        schemas = input_schema, output_schema
         description = definition.description or ""
         hints = definition.annotations or raw_hints(definition.raw)
         shown = definition._replace(annotations=hints, meta=raw_meta(definition))
