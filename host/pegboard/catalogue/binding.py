@@ -194,7 +194,9 @@ class Binder:
             own = self._named(plugin, changed)
             return self._compiled(plugin, changed, resources, own._replace(forms=own.forms | named.forms))
 
-        result = self.changed_tools.bound(definition, named.forms, partial(attempt, compiled))
+        result = self.changed_tools.bound(
+            definition, named.forms, _prefix(definition, named), partial(attempt, compiled)
+        )
         if isinstance(result, ConfigProblem):
             self.problems.append(LoadProblem("config", f"{result}; the tool is not served"))
             return Unserved("tools", named.wire, plugin.origin.name, str(result))
@@ -398,6 +400,12 @@ def _named_in(toolkit: ToolkitInfo, own: str, wire: str, *, is_named: bool) -> _
     else:
         forms = spellings(toolkit.name if toolkit.prefix or last != own else "", last)
     return _ToolName(toolkit, last, wire, forms)
+
+
+def _prefix(definition: ToolDefinition, named: _ToolName) -> str:
+    """Return the beginning of a name that its author has written before the last part."""
+    own, at_server = own_name(definition), str((definition.raw or EMPTY).get("name", ""))
+    return own.removesuffix(at_server if at_server and own.endswith(at_server) else named.last)
 
 
 def toolkit_of(plugin: LoadedPlugin, definition: Definition | None = None) -> ToolkitInfo:

@@ -76,12 +76,15 @@ class ChangedTools:
         refs = dict(references(section, path))
         return validate(ToolSettings, resolve(section), self._config.sources, path, {}, refs)
 
-    def bound(self, definition: ToolDefinition, forms: Collection[str], bind: Bind) -> BindResult | ConfigProblem:
+    def bound(
+        self, definition: ToolDefinition, forms: Collection[str], prefix: str, bind: Bind
+    ) -> BindResult | ConfigProblem:
         """Bind a definition with the changes for its name. Return a problem if its section is at fault.
 
         Args:
             definition: the definition.
             forms: the spellings of its name.
+            prefix: the beginning of its name, which a new name keeps.
             bind: binds a definition.
 
         Raises:
@@ -95,7 +98,7 @@ class ChangedTools:
         if len(names) > 1:
             others = [self._place(name) for name in names[:-1]]
             return self._config.problem(f"the same tool is changed by {' and '.join(others)}: keep one section", path)
-        options = _options(self._settings[names[0]])
+        options = _options(self._settings[names[0]], prefix)
         try:
             result = bind(transformed(definition, **options))
         except ToolDefinitionError as error:
@@ -113,10 +116,12 @@ class ChangedTools:
             yield self._config.problem("no tool with this name exists", ("host", "tools", name), close)
 
 
-def _options(settings: ToolSettings) -> dict[str, Any]:
-    """Return the options that a section sets."""
+def _options(settings: ToolSettings, prefix: str) -> dict[str, Any]:
+    """Return the options that a section sets. A name begins with the prefix."""
     values = {key: getattr(settings, key) for key in ("name", "title", "description", "tags")}
     options = {key: value for key, value in values.items() if value is not None}
+    if settings.name is not None:
+        options["name"] = prefix + settings.name
     if settings.arguments:
         options["arguments"] = {key: argument.change for key, argument in settings.arguments.items()}
     return options

@@ -49,3 +49,17 @@ async def test_an_impossible_change_names_its_key(
     async with changing(tmp_path, {"arguments": {argument: {"hidden": True}}}, schema) as client:
         assert await names(client) == []
     assert problem in caplog.text
+
+
+@pytest.mark.parametrize(
+    ("settings", "old", "new"),
+    [
+        ({}, "one_search", "one_look"),
+        ({"prefix": "n"}, "n_search", "n_look"),
+        ({"prefix": False}, "search", "look"),
+        ({"rename": {"search": "find"}}, "find", "look"),
+    ],
+)
+async def test_a_new_name_keeps_the_prefix(settings: dict[str, Any], old: str, new: str, tmp_path: Path) -> None:
+    async with changing(tmp_path, {"name": "look"}, old=old, **settings) as client:
+        assert await names(client) == [new]
