@@ -7,7 +7,8 @@ from typing import Protocol
 from urllib.parse import urlsplit
 
 from pegboard.errors import AuthorizationRequiredError
-from pegboard_client.challenges import required_scopes
+from pegboard_client.challenges import bearer_challenge, required_scopes
+from pegboard_client.oauth.refusals import excerpt
 
 
 class HttpAuth(Protocol):
@@ -47,30 +48,55 @@ class LoginRequiredError(AuthorizationRequiredError):
         server: the origin of the server, such as "https://example.com".
         problem: the reason why a login failed; "" if none was attempted.
         scopes: the scopes that the token must have.
+        refusal: the server's reason for refusing the token that was sent; "" if none was sent.
+        offers_login: True if the challenge shows that the server has an authorization server: it names the metadata
+            (RFC 9728), or scopes before any token. Static tokens may lack scopes, too.
     """
 
     problem: str = ""
+    refusal: str = ""
+    offers_login: bool = False
 
-    def __init__(self, server: str, problem: str = "", *, scopes: Sequence[str] = ()) -> None:
+    def __init__(
+        self,
+        server: str,
+        problem: str = "",
+        *,
+        scopes: Sequence[str] = (),
+        refusal: str = "",
+        offers_login: bool = False,
+    ) -> None:
         self.problem = problem
+        self.refusal = refusal
+        self.offers_login = offers_login
         super().__init__(server, scopes=scopes, status="failed" if problem else "not_started")
 
     def _message(self, whose: str, hint: str) -> tuple[str, str]:
         _, advice = super()._message(whose, hint)
         if self.problem:
             return f"The login at {whose} failed: {self.problem}", advice
+        if self.refusal:
+            return f"{whose} refused the token: {self.refusal}", advice
         allowing = f" that allows {', '.join(self.scopes)}" if self.scopes else ""
         return f"{whose} requires a login{allowing}.", advice
 
 
-def login_required(url: str, headers: Mapping[str, str]) -> LoginRequiredError:
+def login_required(url: str, headers: Mapping[str, str], *, sent_token: bool = False) -> LoginRequiredError:
     """Return the error for a response that demands a login.
 
     Args:
         url: the URL of the request.
         headers: the headers of the response.
+        sent_token: True if the request had a token.
     """
-    return LoginRequiredError(origin(url), scopes=required_scopes(headers))
+    challenge = bearer_challenge(headers) or {}
+    is_refused = sent_token and challenge.get("error") == "invalid_token"
+    return LoginRequiredError(
+        origin(url),
+        scopes=required_scopes(headers),
+        refusal=excerpt(challenge.get("error_description") or "invalid_token") if is_refused else "",
+        offers_login="resource_metadata" in challenge or ("scope" in challenge and "error" not in challenge),
+    )
 
 
 def origin(url: str) -> str:

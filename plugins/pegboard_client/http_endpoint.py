@@ -74,7 +74,7 @@ class HttpEndpoint:
             try:
                 async with self._exchange(method, self._url, sent, body) as reply:
                     if reply.status in (401, 403):
-                        if await self._repeats(reply, flight, may_log_in=may_log_in and not logins):
+                        if await self._repeats(reply, sent, flight, may_log_in=may_log_in and not logins):
                             logins += 1
                             continue
                     elif reply.status in (301, 302, 303):
@@ -135,8 +135,10 @@ class HttpEndpoint:
         error.status = reply.status
         raise error
 
-    async def _repeats(self, reply: HttpReply, flight: InFlight | None, *, may_log_in: bool) -> bool:
-        """Return True if the request can be repeated after a login.
+    async def _repeats(
+        self, reply: HttpReply, sent: Mapping[str, str], flight: InFlight | None, *, may_log_in: bool
+    ) -> bool:
+        """Return True if the request, with the headers that were sent, can be repeated after a login.
 
         Raises:
             LoginRequiredError: the server requires a login, and the client has none.
@@ -147,7 +149,8 @@ class HttpEndpoint:
             with nullcontext() if flight is None else flight.paused():
                 if await self._auth.challenged(self._server, reply.status, reply.headers):
                     return True
-        raise login_required(self._url, reply.headers)
+        sent_token = any(name.lower() == "authorization" for name in sent)
+        raise login_required(self._url, reply.headers, sent_token=sent_token)
 
     def _follow(self, reply: HttpReply) -> None:
         """Send requests to the target of a redirect from now on."""

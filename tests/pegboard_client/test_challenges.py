@@ -43,3 +43,31 @@ def test_401_and_a_missing_scope_demand_a_login() -> None:
 def test_a_failed_login_has_its_reason() -> None:
     error = LoginRequiredError("https://a.example", "the person refused")
     assert (str(error), error.status) == ("The login at https://a.example failed: the person refused", "failed")
+
+
+@pytest.mark.parametrize(
+    ("challenge", "message"),
+    [
+        ('error="invalid_token", error_description="It has \x1b expired."', "refused the token: It has \\x1b expired."),
+        ('error="invalid_token"', "refused the token: invalid_token"),
+        ('error="insufficient_scope", scope="a"', "requires a login that allows a."),
+        ("", "requires a login."),
+    ],
+)
+def test_a_refused_token_has_the_reason_of_the_server(challenge: str, message: str) -> None:
+    headers = {"WWW-Authenticate": f"Bearer {challenge}"}
+    assert str(login_required("https://a.example", headers, sent_token=True)) == f"https://a.example {message}"
+    assert "refused" not in str(login_required("https://a.example", headers)), "no token was sent"
+
+
+@pytest.mark.parametrize(
+    ("parameters", "offers"),
+    [
+        ("", False),
+        ('resource_metadata="https://a/b"', True),
+        ('scope="a"', True),
+        ('error="insufficient_scope", scope="a"', False),
+    ],
+)
+def test_a_challenge_shows_if_the_server_offers_a_login(parameters: str, offers: bool) -> None:
+    assert login_required("https://a.example", {"WWW-Authenticate": f"Bearer {parameters}"}).offers_login is offers

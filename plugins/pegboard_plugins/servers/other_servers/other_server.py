@@ -7,7 +7,7 @@ import gc
 import os
 from argparse import Namespace
 from collections import deque
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 from hashlib import sha256
 from typing import Any, TypeVar
 
@@ -168,13 +168,26 @@ def use_server(command: CommandContext, use: Callable[[Client], Awaitable[T]]) -
     except LoginRequiredError as error:
         if error.problem or options.login:
             raise
-        named = "" if options.url else f"--url {url} "
-        advice = f"Add {named}--login to log in, or {named}--header 'Authorization: Bearer TOKEN'."
-        raise MCPError(f"{error} {advice}") from None
+        raise MCPError(f"{error} {_login_advice(options, url, offers_login=error.offers_login)}") from None
     except TransportError:
         for line in heard:
             say(f"{options.stdio[0]}: {line}")
         raise
+
+
+def _login_advice(options: Namespace, url: str, *, offers_login: bool) -> str:
+    """Return how to give the server a token that it accepts."""
+    if _has_token(options.header):
+        return "Give another token" + (", or --login in place of the header." if offers_login else ".")
+    named = "" if options.url else f"--url {url} "
+    header = f"{named}--header 'Authorization: Bearer TOKEN'"
+    if offers_login:
+        return f"Add {named}--login to log in, or {header}."
+    return f"Add {header}, or {named}--login if it has an authorization server."
+
+
+def _has_token(headers: Iterable[tuple[str, str]]) -> bool:
+    return any(name.lower() == "authorization" for name, _ in headers)
 
 
 def _tell_of_slow(label: str) -> None:
@@ -192,7 +205,7 @@ def _address(options: Namespace, url: str, headers: Mapping[str, str], heard: de
                 heard.append(line)
 
         return Program(options.stdio[0], options.stdio[1:], stderr=hear)
-    if any(name.lower() == "authorization" for name in headers):
+    if _has_token(headers.items()):
         return Endpoint(url, headers)
     store, redirect = SavedLogins(os.environ), PastedRedirect() if options.no_browser else None
     open_page = _show_page if options.no_browser else _open_page

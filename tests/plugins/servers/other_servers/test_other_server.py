@@ -26,6 +26,7 @@ from tests.support.wire import PEGBOARD, client_environment
 
 pytestmark = pytest.mark.needs("tool_commands")
 
+TOKEN = "Authorization: Bearer "
 KIT = '''
 from pydantic import BaseModel
 from pegboard import Context, ImageContent, Toolkit
@@ -250,12 +251,17 @@ def test_wrong_lines_and_unreachable_servers_are_explained(line: str, code: int,
 
 
 @pytest.mark.needs("auth_token")
-def test_a_running_server_that_does_not_admit_the_operator_is_named(bare: Command) -> None:
+def test_a_server_that_refuses_a_token_is_explained(bare: Command) -> None:
     bare.write(f'[plugins.auth_token]\ntoken = "{"0123456789" * 4}"\n')
     with serving(bare.arguments("serve", "--port", "0"), bare.folder, bare.environment()) as server:
-        done = bare("call", "some_tool", "--task")
-    assert done.code == 1
-    assert f"requires a login. Add --url {server.url} --login to log in, or --url {server.url} --header" in done.err
+        operator = bare("call", "some_tool", "--task")
+        absent, wrong = bare("list", "--url", server.url), bare("list", "--url", server.url, "--header", f"{TOKEN}x")
+    refused = f"pegboard: {server.url.removesuffix('/mcp')} refused the token: The token is not known here."
+    assert operator.err.startswith(f"{refused} Add --url {server.url} --header '{TOKEN}TOKEN', or "), operator.err
+    assert absent.err.endswith(
+        f" requires a login. Add --header '{TOKEN}TOKEN', or --login if it has an authorization server.\n"
+    )
+    assert (operator.code, absent.code, wrong.err) == (1, 1, f"{refused} Give another token.\n")
 
 
 async def test_a_web_page_is_not_a_server(bare: Command) -> None:
