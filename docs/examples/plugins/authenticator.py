@@ -19,7 +19,7 @@ class ApiKeysConfig(PluginConfig):
     """The key of each user."""
 
 
-class ApiKeyAuthenticator(Authenticator):
+class ApiKeysAuthenticator(Authenticator):
     """Admits requests with a known key."""
 
     policy = "mcp"
@@ -46,4 +46,4 @@ class ApiKeysPlugin(Plugin[ApiKeysConfig]):
     @hookimpl
     def register_authenticators(self) -> Iterable[Authenticator]:
         """Return the authenticator."""
-        return [ApiKeyAuthenticator(self.config.keys)]
+        return [ApiKeysAuthenticator(self.config.keys)]

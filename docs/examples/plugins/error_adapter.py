@@ -11,7 +11,7 @@ STATUS = {"530": 401, "550": 404}
 """HTTP statuses that fit codes of FTP (RFC 959)."""
 
 
-class FtpErrorAdapter(ErrorAdapter):
+class FtpErrorsAdapter(ErrorAdapter):
     """Converts permanent errors of an FTP server."""
 
     slug = "ftp"
@@ -31,4 +31,4 @@ class FtpErrorsPlugin(Plugin):
     @hookimpl
     def register_error_adapters(self) -> Iterable[ErrorAdapter]:
         """Return the adapter."""
-        return [FtpErrorAdapter()]
+        return [FtpErrorsAdapter()]

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from pathlib import Path
 
+from pydantic import ValidationInfo, field_validator
+
 from pegboard import PluginConfig
 from pegboard.plugin import Plugin, SecretStore, decode, hookimpl
 
@@ -12,20 +14,25 @@ from pegboard.plugin import Plugin, SecretStore, decode, hookimpl
 class SecretsJsonConfig(PluginConfig):
     """The settings in `[plugins.secrets_json]`."""
 
-    file: str
+    file: Path
+
+    @field_validator("file")
+    @classmethod
+    def _resolve(cls, file: Path, info: ValidationInfo) -> Path:
+        return cls.folder_of(info) / file  # a relative path begins at the configuration file
 
 
-class JsonSecrets(SecretStore):
+class SecretsJsonStore(SecretStore):
     """The secrets in one file."""
 
     name = "secrets_json"
 
-    def __init__(self, file: str) -> None:
+    def __init__(self, file: Path) -> None:
         self._file = file
 
     def get(self, name: str) -> str | None:
         """Return a secret, None if the file does not have it."""
-        value = decode(Path(self._file).read_bytes()).get(name)
+        value = decode(self._file.read_bytes()).get(name)
         return value if isinstance(value, str) else None
 
     def hint(self, name: str) -> str:
@@ -41,4 +48,4 @@ class SecretsJsonPlugin(Plugin[SecretsJsonConfig]):
     @hookimpl
     def register_secret_stores(self) -> Iterable[SecretStore]:
         """Return the store."""
-        return [JsonSecrets(self.config.file)]
+        return [SecretsJsonStore(self.config.file)]

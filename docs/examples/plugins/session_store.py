@@ -6,7 +6,10 @@ import sqlite3
 import time
 from collections.abc import AsyncGenerator, Iterable, Mapping
 from contextlib import asynccontextmanager, closing
+from pathlib import Path
 from typing import Any
+
+from pydantic import ValidationInfo, field_validator
 
 from pegboard import PluginConfig
 from pegboard.plugin import Plugin, SessionStore, Store, hookimpl
@@ -15,9 +18,14 @@ from pegboard.plugin import Plugin, SessionStore, Store, hookimpl
 class SqliteSessionsConfig(PluginConfig):
     """The settings in `[plugins.sqlite_sessions]`."""
 
-    file: str
+    file: Path
     max_sessions: int = 10_000
     idle_seconds: float = 3600
+
+    @field_validator("file")
+    @classmethod
+    def _resolve(cls, file: Path, info: ValidationInfo) -> Path:
+        return cls.folder_of(info) / file  # a relative path begins at the configuration file
 
 
 class SqliteSessions(SessionStore):

@@ -6,6 +6,9 @@ import asyncio
 import os
 from collections.abc import AsyncIterator, Generator, Iterable
 from contextlib import contextmanager, suppress
+from pathlib import Path
+
+from pydantic import Field, ValidationInfo, field_validator
 
 from pegboard import PluginConfig
 from pegboard.plugin import Connection, Plugin, Transport, TransportContext, TransportError, hookimpl
@@ -17,10 +20,15 @@ MAX_MESSAGE_BYTES = 10 * 1024 * 1024
 class UnixLinesConfig(PluginConfig):
     """The settings in `[plugins.unix_lines]`."""
 
-    path: str = "pegboard.sock"
+    path: Path = Field(Path("pegboard.sock"), validate_default=True)
+
+    @field_validator("path")
+    @classmethod
+    def _resolve(cls, path: Path, info: ValidationInfo) -> Path:
+        return cls.folder_of(info) / path  # a relative path begins at the configuration file
 
 
-class UnixConnection(Connection):
+class UnixLinesConnection(Connection):
     """One client of the socket."""
 
     def __init__(self, writer: asyncio.StreamWriter) -> None:
@@ -54,7 +62,7 @@ class UnixLinesTransport(Transport):
         """Serve every client that connects. Only the user who runs the host can connect."""
 
         async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-            await host.serve(UnixConnection(writer), lines(reader), caller=LOCAL)
+            await host.serve(UnixLinesConnection(writer), lines(reader), caller=LOCAL)
 
         try:
             server = await asyncio.start_unix_server(serve, self._path, limit=MAX_MESSAGE_BYTES, start_serving=False)
@@ -100,4 +108,4 @@ class UnixLinesPlugin(Plugin[UnixLinesConfig]):
     @hookimpl
     def register_transports(self) -> Iterable[Transport]:
         """Return the transport."""
-        return [UnixLinesTransport(self.config.path)]
+        return [UnixLinesTransport(str(self.config.path))]

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 
 from pydantic import SecretStr
 
-from docs.examples.plugins.authenticator import ApiKeyAuthenticator, ApiKeysPlugin
+from docs.examples.plugins.authenticator import ApiKeysAuthenticator, ApiKeysPlugin
 from pegboard.plugin import Authenticator
 from pegboard_testing import AuthenticatorContract, connect
 
@@ -13,7 +13,7 @@ KEY = "key-of-ada-0123456789"
 
 class TestAuthenticator(AuthenticatorContract):
     def make(self) -> Authenticator:
-        return ApiKeyAuthenticator({"ada": SecretStr(KEY)})
+        return ApiKeysAuthenticator({"ada": SecretStr(KEY)})
 
     def credentials(self) -> Sequence[Mapping[str, str]]:
         return [{"Authorization": f"ApiKey {KEY}"}]

@@ -3,7 +3,7 @@
 import ftplib
 from collections.abc import Iterable
 
-from docs.examples.plugins.error_adapter import FtpErrorAdapter, FtpErrorsPlugin
+from docs.examples.plugins.error_adapter import FtpErrorsAdapter, FtpErrorsPlugin
 from pegboard import ToolRuntimeError, UpstreamError
 from pegboard.plugin import ErrorAdapter
 from pegboard_testing import ErrorAdapterContract, connect
@@ -13,7 +13,7 @@ class TestErrorAdapter(ErrorAdapterContract):
     libraries = ("ftplib",)
 
     def make(self) -> ErrorAdapter:
-        return FtpErrorAdapter()
+        return FtpErrorsAdapter()
 
     def examples(self) -> Iterable[tuple[Exception, type[ToolRuntimeError]]]:
         yield ftplib.error_perm(f"550 {self.canary}: no such file"), UpstreamError

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from docs.examples.plugins.secret_store import JsonSecrets, SecretsJsonPlugin
+from docs.examples.plugins.secret_store import SecretsJsonPlugin, SecretsJsonStore
 from pegboard.plugin import SecretStore
 from pegboard_testing import SecretStoreContract, connect
 
@@ -17,7 +17,7 @@ class TestSecretStore(SecretStoreContract):
 
     def make(self) -> SecretStore:
         self.file.write_text(json.dumps(dict(self.secrets)), "utf-8")
-        return JsonSecrets(str(self.file))
+        return SecretsJsonStore(self.file)
 
 
 def test_the_host_accepts_the_plugin() -> None:

@@ -1,6 +1,7 @@
 """The rules of session stores."""
 
 import sqlite3
+from pathlib import Path
 
 from docs.examples.plugins.session_store import SqliteSessions, SqliteSessionsPlugin
 from pegboard.plugin import SessionStore
@@ -16,6 +17,6 @@ class TestSessionStore(SessionStoreContract):
         self.database.close()
 
 
-def test_the_host_accepts_the_plugin() -> None:
-    with connect(SqliteSessionsPlugin, config={"file": ":memory:"}) as client:
+def test_the_host_accepts_the_plugin(tmp_path: Path) -> None:
+    with connect(SqliteSessionsPlugin, config={"file": tmp_path / "sessions.db"}) as client:
         assert client.problems == ()

@@ -123,3 +123,5 @@ def test_no_name_of_an_example_remains(kind: str) -> None:
     old = "".join(part.capitalize() for part in word.split("_"))
     assert not re.search(rf'\b{old}(?:\b|[A-Z])|"{word}"|plugins\.{word}|docs\.examples', text)
     assert "[plugins.my_own" in texts["hostconfig.example.toml"]
+    own = re.findall(r"^class (\w+)", texts["src/pegboard_my_own/__init__.py"], re.M)
+    assert [name for name in own if not name.startswith("MyOwn")] == []
