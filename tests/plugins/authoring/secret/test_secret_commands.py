@@ -77,6 +77,12 @@ def test_a_terminal_does_not_show_the_value(weather: Command) -> None:
     assert "typed-secret" in Path(weather.folder, ".env").read_text()
 
 
+def test_the_advice_fits_stores_that_cannot_be_changed(weather: Command) -> None:
+    weather.configure(host='secret_stores = ["secrets_env"]')
+    advice = "pegboard: the secret WEATHER_KEY is not set: set it in the environment\n"
+    assert weather("secret", "list").err == advice
+
+
 @pytest.mark.parametrize(
     ("arguments", "typed", "code", "problem"),
     [
