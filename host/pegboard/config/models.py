@@ -202,7 +202,7 @@ class HostSection(PluginConfig):
     token_seconds: float = Field(10, gt=0, le=600)
     secret_stores: tuple[str, ...] = ()
     plugins: tuple[str, ...] = ()
-    disabled_plugins: Annotated[tuple[str, ...], WidensAccess("removes checks that these plugins make")] = ()
+    disabled_plugins: Annotated[tuple[str, ...], WidensAccess("turns these plugins off, with their checks if they make any")] = ()
     disabled_toolkits: tuple[str, ...] = ()
     disabled_tools: tuple[str, ...] = ()
     disabled_tags: tuple[str, ...] = ()

@@ -79,7 +79,7 @@ def _referred(config: HostConfig, path: KeyPath, section: Mapping[str, Any]) -> 
     for place, reference in references(section, path):
         source = config.sources.around(place)
         if source.by_operator:
-            access = f"passes the variable {reference.env} on"
+            access = f"gives this {str(path[0]).removesuffix('s')} the variable {reference.env}"
             yield AccessSetting(dotted(place), {"env": reference.env}, access, str(source))
 
 

@@ -229,7 +229,7 @@ def test_a_terminal_is_asked_once_and_after_an_edit_shows_the_changed_settings(o
         pytest.param(
             '[plugins.static_tokens.tokens]\ngithub = { env = "TOKEN" }',
             {"TOKEN": "canary-of-the-token"},
-            ['plugins.static_tokens.tokens.github = { env = "TOKEN" } (passes the variable TOKEN on, '],
+            ['plugins.static_tokens.tokens.github = { env = "TOKEN" } (gives this plugin the variable TOKEN, '],
             marks=pytest.mark.needs("auth"),
         ),
     ],
@@ -239,7 +239,7 @@ def test_the_start_logs_settings_that_widen_access(
 ) -> None:
     opened.write(settings)
     done = opened("stdio", env={"PEGBOARD_CONFIG": "hostconfig.toml", **variables})
-    lines = [line for line in done.err.splitlines() if "settings that widen access" in line]
+    lines = [line for line in done.err.splitlines() if "settings to review" in line]
     assert len(lines) == (1 if expected else 0), done.err
     assert all(text in lines[0] for text in expected)
     assert "canary" not in done.err

@@ -142,7 +142,7 @@ def _trust(content: files.FileContent, settings: Mapping[str, Any]) -> str:
 def _about(access: list[AccessSetting]) -> list[str]:
     if not access:
         return ["no setting widens access"]
-    return ["settings that widen access:", *(f"  {line}" for line in setting_lines(access))]
+    return ["settings to review:", *(f"  {line}" for line in setting_lines(access))]
 
 
 def _changes(content: files.FileContent, settings: Mapping[str, Any]) -> list[str]:

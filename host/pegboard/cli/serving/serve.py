@@ -191,7 +191,7 @@ def _log_access(host: Host) -> None:
     if plugins := third_party_line(host):
         parts.append(f"third-party plugins: {plugins}")
     if settings := access_of(host):
-        parts.append(f"settings that widen access: {settings_line(settings)}")
+        parts.append(f"settings to review: {settings_line(settings)}")
     if len(parts) > 1:
         logger.warning("%s", "; ".join(parts))
     else:

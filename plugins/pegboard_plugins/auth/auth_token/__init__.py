@@ -43,7 +43,7 @@ class AuthTokenConfig(PluginConfig):
 
     Attributes:
         token: the bearer token of a single caller. With fewer than 32 characters it serves the operator alone.
-        subject: the name of that caller in sessions, limits and logs.
+        subject: the name of that caller in sessions, limits and logs. No name makes a caller the operator.
         scopes: the scopes of that token.
         callers: more callers, each in its own section with `token`, `subject` and `scopes`.
     """
