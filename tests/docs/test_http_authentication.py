@@ -17,6 +17,7 @@ from pegboard_plugins.auth.resource_server.settings import AuthorizationServer, 
 from pegboard_plugins.auth.scopes import ScopesConfig
 from tests.docs.pages import Page, serving
 from tests.support.environments import run
+from tests.support.sdk import sdk_python
 from tools.install import ROOT
 
 PAGE = Page("docs/http-authentication.md")
@@ -97,6 +98,17 @@ def test_the_lines_of_http_are_answered(tmp_path: Path) -> None:
     assert '"roots"' in shown.partition("jsonrpc")[0]
     assert '"isError":false' in shown
     assert shown.endswith("ready\n")
+
+
+@pytest.mark.timeout(600)  # the first run makes the environment
+@pytest.mark.parametrize("token", ["", "0123456789" * 4])
+def test_the_client_of_the_official_sdk_is_answered(token: str, tmp_path: Path) -> None:
+    project = Page("docs/http.md").write(tmp_path)
+    (project / "own.toml").write_text("[plugins.auth_token]\ntoken = {env = 'DOOR_TOKEN'}\n" if token else "")
+    own = {"DOOR_TOKEN": token}
+    with serving(project, "--config", "own.toml", env=own) as address:
+        shown = run(sdk_python("2"), "ask.py", cwd=project, env={**own, "MCP_URL": f"{address}/mcp"})
+    assert "'roots': [" in shown
 
 
 def test_the_curl_lines_for_the_worker_are_answered(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
