@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import re
 import tomllib
+from pathlib import Path
 from typing import Any
+
+import pytest
 
 from pegboard import Host, TextContent, Toolkit, ToolResult, UpstreamRateLimitError
 from pegboard.loading.hook_manager import MIDDLEWARE_METHODS
@@ -55,6 +58,14 @@ async def test_it_rewrites_retries_and_thanks() -> None:
     async with make_host(make_kit(), plugins={"patient": plugin("pegboard_patient").PatientPlugin}) as host:
         outcome = await got(ToolResult, host, "tools/call", name="busy")
     assert outcome.content == (TextContent("done, polite"), TextContent("Thank you."))
+
+
+async def test_a_program_gives_its_middleware_to_the_host(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(PAGE.write(tmp_path))
+    async with PAGE.module("polite_app.py").host as host:
+        outcome = await call(host, "letters_write", {"text": "Dear Ann"})
+    assert isinstance(outcome, ToolResult)
+    assert outcome.content == (TextContent("Dear Ann (polite)"), TextContent("Thank you."))
 
 
 async def test_a_function_stands_around_what_it_names() -> None:
