@@ -202,7 +202,9 @@ class HostSection(PluginConfig):
     token_seconds: float = Field(10, gt=0, le=600)
     secret_stores: tuple[str, ...] = ()
     plugins: tuple[str, ...] = ()
-    disabled_plugins: Annotated[tuple[str, ...], WidensAccess("turns these plugins off, with their checks if they make any")] = ()
+    disabled_plugins: Annotated[
+        tuple[str, ...], WidensAccess("turns off these plugins, with any checks that they make")
+    ] = ()
     disabled_toolkits: tuple[str, ...] = ()
     disabled_tools: tuple[str, ...] = ()
     disabled_tags: tuple[str, ...] = ()
