@@ -19,6 +19,7 @@ import pytest
 import yaml
 
 from pegboard.config.models import HostSection
+from tests.docs.pages import Page, pegboard, serving
 from tests.support.environments import executable, run, uv
 from tests.support.http import Served
 from tests.support.http_mcp import Session, message, opening
@@ -95,6 +96,21 @@ def test_the_container_is_installed_from_the_lock(tmp_path: Path) -> None:
     assert {"pyjwt", "cryptography", "aiohttp"} <= {name for name, _ in installed}
     assert installed <= pins_of_lock((ROOT / "uv.lock").read_text()).keys()
     assert "toolkit-math @" in freeze
+
+
+def test_the_dockerfile_of_a_toolkit_serves_it(tmp_path: Path) -> None:
+    shown = Page("docs/deployment.md").blocks["dockerfile"]
+    ((copied,), (command,)) = (re.findall(pattern, shown) for pattern in (r"COPY (.+) /srv/\n", r"CMD (.+)"))
+    Page("README.md").write(tmp_path)
+    shutil.copy(DEPLOY / "hostconfig.toml", tmp_path / "hostconfig.toml")
+    assert copied == "words.py hostconfig.toml"
+    config, arguments = str(tmp_path / "hostconfig.toml"), json.loads(command.replace("/srv", str(tmp_path)))
+    assert arguments[:2] == ["pegboard", "serve"]
+    bearer = f"Authorization: Bearer {TOKEN}"
+    with serving(tmp_path, *arguments[2:], env={"PEGBOARD_CONFIG": config, "DOOR_TOKEN": TOKEN}) as address:
+        url = f"http://127.0.0.1:{address.rpartition(':')[2]}/mcp"
+        done = pegboard("call", "words_count", "text=to be", "--url", url, "--header", bearer, cwd=tmp_path)
+    assert (done.out, done.code) == ("2\n", 0), done.err
 
 
 @asynccontextmanager
