@@ -5,6 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 
+from pegboard_client.http_auth import LoginRequiredError, origin
+from pegboard_client.oauth.refusals import excerpt
+
 _NAME = r"[!#$%&'*+\-.^_`|~0-9A-Za-z]+"
 _PARAMETER_OR_SCHEME = re.compile(rf'({_NAME})\s*=\s*(?:"((?:[^"\\]|\\.)*)"|([^\s,"]*))|({_NAME})')
 
@@ -48,3 +51,21 @@ def valid_scopes(scopes: Iterable[str]) -> tuple[str, ...]:
 def required_scopes(headers: Mapping[str, str]) -> tuple[str, ...]:
     """Return the scopes that a challenge requires."""
     return valid_scopes((bearer_challenge(headers) or {}).get("scope", "").split())
+
+
+def login_required(url: str, headers: Mapping[str, str], *, sent_token: bool = False) -> LoginRequiredError:
+    """Return the error for a response that demands a login.
+
+    Args:
+        url: the URL of the request.
+        headers: the headers of the response.
+        sent_token: True if the request had a token.
+    """
+    challenge = bearer_challenge(headers) or {}
+    is_refused = sent_token and challenge.get("error") == "invalid_token"
+    return LoginRequiredError(
+        origin(url),
+        scopes=required_scopes(headers),
+        refusal=excerpt(challenge.get("error_description") or "invalid_token") if is_refused else "",
+        offers_login="resource_metadata" in challenge or ("scope" in challenge and "error" not in challenge),
+    )

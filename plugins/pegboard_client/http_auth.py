@@ -7,8 +7,6 @@ from typing import Protocol
 from urllib.parse import urlsplit
 
 from pegboard.errors import AuthorizationRequiredError
-from pegboard_client.challenges import bearer_challenge, required_scopes
-from pegboard_client.oauth.refusals import excerpt
 
 
 class HttpAuth(Protocol):
@@ -79,24 +77,6 @@ class LoginRequiredError(AuthorizationRequiredError):
             return f"{whose} refused the token: {self.refusal}", advice
         allowing = f" that allows {', '.join(self.scopes)}" if self.scopes else ""
         return f"{whose} requires a login{allowing}.", advice
-
-
-def login_required(url: str, headers: Mapping[str, str], *, sent_token: bool = False) -> LoginRequiredError:
-    """Return the error for a response that demands a login.
-
-    Args:
-        url: the URL of the request.
-        headers: the headers of the response.
-        sent_token: True if the request had a token.
-    """
-    challenge = bearer_challenge(headers) or {}
-    is_refused = sent_token and challenge.get("error") == "invalid_token"
-    return LoginRequiredError(
-        origin(url),
-        scopes=required_scopes(headers),
-        refusal=excerpt(challenge.get("error_description") or "invalid_token") if is_refused else "",
-        offers_login="resource_metadata" in challenge or ("scope" in challenge and "error" not in challenge),
-    )
 
 
 def origin(url: str) -> str:

@@ -10,9 +10,8 @@ from urllib.parse import urljoin, urlsplit
 
 from pegboard.errors import TransportError
 from pegboard_client.addresses import ClientLimits, Endpoint
-from pegboard_client.challenges import demands_login
+from pegboard_client.challenges import demands_login, login_required
 from pegboard_client.client_errors import ConnectionLostError, HttpStatusError
-from pegboard_client.http_auth import login_required
 from pegboard_client.http_exchange import HttpExchange, HttpReply
 from pegboard_client.in_flight import InFlight, Message
 from pegboard_client.json_reading import read_json

@@ -3,8 +3,8 @@
 import pytest
 from multidict import CIMultiDict
 
-from pegboard_client.challenges import bearer_challenge, demands_login
-from pegboard_client.http_auth import LoginRequiredError, login_required
+from pegboard_client.challenges import bearer_challenge, demands_login, login_required
+from pegboard_client.http_auth import LoginRequiredError
 
 
 @pytest.mark.parametrize(

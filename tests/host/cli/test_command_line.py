@@ -35,7 +35,7 @@ def test_options_may_come_before_between_and_after_arguments() -> None:
     ("line", "message", "command"),
     [
         ("configure kit.py cursor", "there is no command 'kit.py'; write one of claude-desktop, ", "configure "),
-        ("list kit.py", "'kit.py' is an unexpected argument; pass a file of tools with --file kit.py\n", "list "),
+        ("list kit.py", "'kit.py' is a file: write `pegboard list --file kit.py`\n", "list "),
         ("serve --prot 80", "unknown option '--prot'; did you mean '--port'?", "serve "),
         ("config show --jsno", "unknown option '--jsno'; did you mean '--json'?", "config show "),
         ("list --js", "unknown option '--js'", "list "),

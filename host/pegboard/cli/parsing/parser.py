@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import re
+import shlex
 from collections.abc import Iterable, Sequence
 from functools import partial
 from pathlib import Path
@@ -129,8 +130,7 @@ def _known(parser: _Parser, options: argparse.Namespace, unknown: Sequence[str])
     if (file := str(vars(options).get("tool"))).endswith(".py"):
         words = [*vars(options).get("arguments", ()), *unknown]
         if words and not re.search("^-|=", words[0]):
-            rest = " ..." if len(words) > 1 else ""
-            parser.error(f"{file!r} is a file: write `{parser.prog} --file {file} {words[0]}{rest}`")
+            parser.refuse_file(file, words)
     if unknown and not parser.take(unknown, options):
         parser.refuse(unknown[0])
     return options
@@ -201,14 +201,19 @@ class _Parser(argparse.ArgumentParser):
 
     def refuse(self, text: str) -> NoReturn:
         """Report an argument that the command does not accept, and exit."""
+        if text.endswith(".py") and "--file" in self.option_strings():
+            self.refuse_file(text)
         if not text.startswith("-"):
-            hint = f"; pass a file of tools with --file {text}" if text.endswith(".py") else ""
-            self.error(f"{text!r} is an unexpected argument{hint}")
+            self.error(f"{text!r} is an unexpected argument")
         if any(action.metavar == "key=value" for action in self._actions):
             key, _, value = text.lstrip("-").partition("=")
             self.error(f"unknown option {text!r}; write arguments of a tool without dashes: {key}={value or 'VALUE'}")
         close = _nearest(text, self._option_string_actions)
         self.error(f"unknown option {text!r}{_hint(close)}", close)
+
+    def refuse_file(self, file: str, words: Sequence[str] = ()) -> NoReturn:
+        """Report a file that lacks its option, with the line that has it, and exit. `words` follow the file."""
+        self.error(f"{file!r} is a file: write `{self.prog} {shlex.join(['--file', file, *words])}`")
 
     def option_strings(self) -> Iterable[str]:
         """Return the options of the command."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shlex
 import signal
 import subprocess
 
@@ -20,9 +21,9 @@ def test_arguments_are_strings_or_json(pegboard: Command) -> None:
     assert (done.code, done.data, done.err) == (0, {"value": "x=y:=z", "items": [1, 2]}, "")
 
 
-@pytest.mark.parametrize("line", ["call --file near.py near_low ...", "show --file near.py near_low"])
+@pytest.mark.parametrize("line", ["call --file near.py near_low 'text=a b'", "show --file near.py near_low"])
 def test_a_file_in_place_of_a_tool_is_refused_with_the_right_line(line: str, bare: Command) -> None:
-    done = bare(*line.replace("--file ", "").replace("...", "text=a").split())
+    done = bare(*shlex.split(line.replace("--file ", "")))
     assert (done.code, f"'near.py' is a file: write `pegboard {line}`" in done.err) == (2, True), done.err
 
 
