@@ -63,8 +63,7 @@ async def test_it_rewrites_retries_and_thanks() -> None:
 async def test_a_program_gives_its_middleware_to_the_host(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.syspath_prepend(PAGE.write(tmp_path))
     async with PAGE.module("polite_app.py").host as host:
-        outcome = await call(host, "letters_write", {"text": "Dear Ann"})
-    assert isinstance(outcome, ToolResult)
+        outcome = await got(ToolResult, host, "tools/call", name="letters_write", arguments={"text": "Dear Ann"})
     assert outcome.content == (TextContent("Dear Ann (polite)"), TextContent("Thank you."))
 
 
