@@ -1,5 +1,7 @@
 """The installed host and the official SDK's clients, each in an environment of its own."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path

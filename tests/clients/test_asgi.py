@@ -1,5 +1,7 @@
 """A host as an ASGI application under real servers, alone and mounted in another application."""
 
+from __future__ import annotations
+
 import asyncio
 from collections.abc import AsyncIterator
 from pathlib import Path

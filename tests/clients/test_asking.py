@@ -1,5 +1,7 @@
 """The official SDK's clients answer requests for forms, pages, models with tools, and roots, in every era."""
 
+from __future__ import annotations
+
 from typing import Any
 
 import pytest

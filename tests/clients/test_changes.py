@@ -1,5 +1,7 @@
 """The official SDK's clients are notified of changes while they are connected, in every era, over both transports."""
 
+from __future__ import annotations
+
 import json
 from typing import Any
 

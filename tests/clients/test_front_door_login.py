@@ -1,5 +1,7 @@
 """Clients of others log in at the front door by themselves, with an identity provider that knows nothing of MCP."""
 
+from __future__ import annotations
+
 import asyncio
 import json
 from pathlib import Path

@@ -1,5 +1,7 @@
 """The official SDK's client at a guarded endpoint: it finds the authorization server, where a person logs in."""
 
+from __future__ import annotations
+
 from pathlib import Path
 
 import pytest

@@ -3,6 +3,8 @@
 One run of a client does everything once. Each test checks one part of its observations.
 """
 
+from __future__ import annotations
+
 import json
 from typing import Any
 

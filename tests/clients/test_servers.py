@@ -1,5 +1,7 @@
 """`pegboard_client` and servers of the official SDK's two lines, over both transports and in both eras."""
 
+from __future__ import annotations
+
 import asyncio
 import re
 import subprocess

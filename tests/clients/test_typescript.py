@@ -1,5 +1,7 @@
 """The TypeScript SDK's client, in the version that most clients are built on."""
 
+from __future__ import annotations
+
 import json
 import subprocess
 from pathlib import Path

@@ -1,5 +1,7 @@
 """Clients of others log in at a host with the plugins `login` and `vault`, and a tool has the token of the person."""
 
+from __future__ import annotations
+
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path

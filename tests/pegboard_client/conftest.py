@@ -1,5 +1,7 @@
 """Servers for the client: the same toolkits over Streamable HTTP, and over a message stream in this process."""
 
+from __future__ import annotations
+
 import asyncio
 from collections.abc import AsyncIterator, Callable
 from pathlib import Path

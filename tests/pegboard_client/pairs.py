@@ -1,5 +1,7 @@
 """Two ends of a message stream in memory."""
 
+from __future__ import annotations
+
 import asyncio
 from collections.abc import AsyncIterator
 from typing import Any

@@ -1,5 +1,7 @@
 """HTTP requests with aiohttp."""
 
+from __future__ import annotations
+
 import asyncio
 import socket
 from collections.abc import AsyncIterator

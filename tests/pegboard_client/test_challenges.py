@@ -1,5 +1,7 @@
 """Challenges of servers, and the errors for them."""
 
+from __future__ import annotations
+
 import pytest
 from multidict import CIMultiDict
 

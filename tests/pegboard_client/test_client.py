@@ -1,5 +1,7 @@
 """The client and this host: every revision over HTTP, both eras over a message stream."""
 
+from __future__ import annotations
+
 import asyncio
 from typing import Any
 

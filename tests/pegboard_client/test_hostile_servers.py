@@ -1,5 +1,7 @@
 """Servers that refuse, stall and overwhelm: the client goes on, and keeps nothing for them."""
 
+from __future__ import annotations
+
 import asyncio
 import json
 import logging

@@ -1,5 +1,7 @@
 """HTTP servers that expire, break off, redirect, and send garbage."""
 
+from __future__ import annotations
+
 import asyncio
 import gzip
 from typing import Any, ClassVar

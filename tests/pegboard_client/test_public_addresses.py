@@ -1,5 +1,7 @@
 """Connections to addresses that strangers choose."""
 
+from __future__ import annotations
+
 import pytest
 
 from pegboard_client import AiohttpExchange, UnreachableError

@@ -1,5 +1,7 @@
 """Message streams and processes that stay silent, end, send garbage, or hang."""
 
+from __future__ import annotations
+
 import asyncio
 import gc
 import json

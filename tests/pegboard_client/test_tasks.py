@@ -1,5 +1,7 @@
 """Clients of tasks: they subscribe to a task, and poll if the server does not offer this."""
 
+from __future__ import annotations
+
 import asyncio
 import json
 from typing import Any

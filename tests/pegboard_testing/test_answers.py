@@ -1,5 +1,7 @@
 """What a test answers when a tool asks, in rounds and in sessions, and what becomes of a question without an answer."""
 
+from __future__ import annotations
+
 from typing import Any
 
 import pytest

@@ -1,5 +1,7 @@
 """The client of the test kit: what it sends is MCP, and what it gives is what a test of a toolkit wants."""
 
+from __future__ import annotations
+
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager

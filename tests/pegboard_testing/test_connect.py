@@ -1,5 +1,7 @@
 """What a host of the test kit is made of: what the test gives it, and nothing of the machine."""
 
+from __future__ import annotations
+
 import asyncio
 from collections.abc import Iterable
 from pathlib import Path

@@ -1,5 +1,7 @@
 """A tool that asks runs again with each answer: repeated effects are found and named with their lines."""
 
+from __future__ import annotations
+
 import asyncio
 import os
 import re

@@ -1,5 +1,7 @@
 """Snapshots: the same for the same definitions, and where they differ, by tool and field."""
 
+from __future__ import annotations
+
 import json
 from copy import deepcopy
 from pathlib import Path

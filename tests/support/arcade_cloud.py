@@ -1,5 +1,7 @@
 """The authorization API of the Arcade cloud on loopback, after its public description."""
 
+from __future__ import annotations
+
 import asyncio
 from typing import Any
 

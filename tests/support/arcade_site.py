@@ -1,5 +1,7 @@
 """The toolkits in `tests/samples/arcade_toolkits` as installed distributions of the Arcade system."""
 
+from __future__ import annotations
+
 from pathlib import Path
 
 from tests.support.distributions import make_distribution

@@ -1,5 +1,7 @@
 """Requests to an ASGI application in the process of the test."""
 
+from __future__ import annotations
+
 import asyncio
 import json
 from collections.abc import AsyncIterator, Iterable

@@ -1,5 +1,7 @@
 """ASGI servers in an environment of their own, with the installed host and FastAPI."""
 
+from __future__ import annotations
+
 from tests.support.environments import built_wheels, executable, make_environment
 from tests.support.sdk import SCRIPTS
 

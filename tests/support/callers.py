@@ -1,5 +1,7 @@
 """A host on HTTP whose callers log in at other services, and what these callers do."""
 
+from __future__ import annotations
+
 from typing import Any, NamedTuple
 
 from tests.support.config import section

@@ -1,5 +1,7 @@
 """Headless Chromium, driven by the Chrome DevTools Protocol."""
 
+from __future__ import annotations
+
 import asyncio
 import re
 import shutil

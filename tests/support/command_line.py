@@ -1,5 +1,7 @@
 """The command in a folder of its own, with the toolkits that a test puts there and no others."""
 
+from __future__ import annotations
+
 import inspect
 import json
 import os

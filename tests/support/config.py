@@ -1,5 +1,7 @@
 """Configuration of a folder, and the problems with it."""
 
+from __future__ import annotations
+
 import json
 from collections.abc import Mapping
 from pathlib import Path

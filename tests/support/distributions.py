@@ -3,6 +3,8 @@
 `environments.py` makes wheels and environments.
 """
 
+from __future__ import annotations
+
 import base64
 import hashlib
 import tomllib

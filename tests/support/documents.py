@@ -1,5 +1,7 @@
 """HTTP exchanges of a client that respond to each request with one document."""
 
+from __future__ import annotations
+
 import asyncio
 import json
 from collections.abc import AsyncIterator, Mapping

@@ -8,6 +8,8 @@ share them, and they are never outdated. An entry that no process uses is remove
     subprocess.run([executable(env, "pegboard"), "list"], cwd=tmp_path)          # away from the checkout
 """
 
+from __future__ import annotations
+
 import hashlib
 import os
 import re

@@ -1,5 +1,7 @@
 """The responses to errors: the rows of tests/errors/answers.toml."""
 
+from __future__ import annotations
+
 import tomllib
 from functools import cache
 from pathlib import Path

@@ -1,5 +1,7 @@
 """An authorization server on loopback that exchanges its tokens (RFC 8693) and redeems assertions (RFC 7523)."""
 
+from __future__ import annotations
+
 from base64 import b64encode
 from typing import Any, Self
 

@@ -1,5 +1,7 @@
 """The real command `pegboard serve` on a free port, and raw HTTP/1.1 over sockets. `http_mcp.py` adds MCP."""
 
+from __future__ import annotations
+
 import asyncio
 import json
 import re

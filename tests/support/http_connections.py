@@ -1,5 +1,7 @@
 """The HTTP server with a function instead of a host, in the process of the test, and its connections."""
 
+from __future__ import annotations
+
 import asyncio
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager

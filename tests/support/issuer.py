@@ -3,6 +3,8 @@
 It signs any token that a test requests. It does not show how a real server behaves.
 """
 
+from __future__ import annotations
+
 import asyncio
 import json
 from collections import Counter

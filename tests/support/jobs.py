@@ -1,5 +1,7 @@
 """The sample `acme_jobs` as a distribution that hosts under test find, and the schemas of its messages."""
 
+from __future__ import annotations
+
 from pathlib import Path
 from typing import Any
 

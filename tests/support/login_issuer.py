@@ -1,5 +1,7 @@
 """An OpenID provider on loopback that logs in the user of each browser without a page."""
 
+from __future__ import annotations
+
 from typing import Any, Self
 
 from aiohttp import web

@@ -1,5 +1,7 @@
 """A scripted MCP server on loopback with its authorization server, and the browser of a person who agrees."""
 
+from __future__ import annotations
+
 import asyncio
 import sys
 from base64 import b64decode

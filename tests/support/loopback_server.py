@@ -1,5 +1,7 @@
 """A scripted HTTP server on loopback: `async with ...`, a subclass that adds routes."""
 
+from __future__ import annotations
+
 from base64 import urlsafe_b64encode
 from collections.abc import Mapping
 from hashlib import sha256

@@ -1,5 +1,7 @@
 """A client of 2026-07-28 that answers questions round by round, with the toolkit `asks`."""
 
+from __future__ import annotations
+
 from collections.abc import Callable
 from typing import Any
 

@@ -1,5 +1,7 @@
 """A client of a message stream, in the process of the host."""
 
+from __future__ import annotations
+
 import asyncio
 import json
 from collections.abc import AsyncIterator

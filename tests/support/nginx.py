@@ -1,5 +1,7 @@
 """nginx in front of `pegboard serve`, on loopback: the Debian package, without installing it."""
 
+from __future__ import annotations
+
 import asyncio
 import os
 import re

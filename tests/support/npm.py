@@ -1,5 +1,7 @@
 """npm packages for tests that run on Node.js."""
 
+from __future__ import annotations
+
 import shutil
 import subprocess
 from pathlib import Path

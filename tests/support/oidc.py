@@ -1,5 +1,7 @@
 """A foreign authorization server on loopback: the npm package oidc-provider."""
 
+from __future__ import annotations
+
 import asyncio
 import os
 import socket

@@ -1,5 +1,7 @@
 """The published schema of the output of commands."""
 
+from __future__ import annotations
+
 import json
 from typing import Any
 

@@ -4,6 +4,8 @@ Every line passes the recorder. A line that the host must not send raises an exc
 when the peer is closed.
 """
 
+from __future__ import annotations
+
 import asyncio
 import itertools
 import json

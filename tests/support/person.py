@@ -1,5 +1,7 @@
 """A person with a browser, without a screen: opens pages, logs in and agrees."""
 
+from __future__ import annotations
+
 import re
 from collections.abc import AsyncIterator
 from typing import Self

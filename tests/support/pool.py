@@ -1,5 +1,7 @@
 """Folders of distributions for hosts under test, and their configuration."""
 
+from __future__ import annotations
+
 import inspect
 from collections.abc import Mapping
 from pathlib import Path

@@ -1,5 +1,7 @@
 """A scripted provider on loopback, with an authorization server, a device flow and an API of one account."""
 
+from __future__ import annotations
+
 import json
 from base64 import b64decode
 from collections.abc import Awaitable, Callable

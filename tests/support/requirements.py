@@ -4,6 +4,8 @@ The rules are in `tests/requirements/rules/*.toml`. A test names its rules: `@py
 are parsed, not imported, so that the table is known without a run.
 """
 
+from __future__ import annotations
+
 import ast
 import re
 import tomllib

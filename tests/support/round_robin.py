@@ -3,6 +3,8 @@
 python -m tests.support.round_robin 127.0.0.1:8001 127.0.0.1:8002
 """
 
+from __future__ import annotations
+
 import asyncio
 import re
 import signal

@@ -1,5 +1,7 @@
 """A client of 2026-07-28 for hosts in the process of the test: answers questions and repeats the call."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Mapping
 from typing import Any
 

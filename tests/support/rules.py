@@ -3,6 +3,8 @@
 The official schema comes first. Rules of the specification's text and our own promises follow.
 """
 
+from __future__ import annotations
+
 import json
 from collections.abc import Mapping
 from typing import Any, NamedTuple

@@ -1,5 +1,7 @@
 """The official JSON schemas, one for each revision, compiled once. It knows definitions and no conversations."""
 
+from __future__ import annotations
+
 import base64
 import binascii
 import json

@@ -4,6 +4,8 @@ The programs are in `tests/clients/scripts`. This module starts them and reads t
 messages, made by the tee over standard streams and by the tap in the client over HTTP. Nothing here imports the SDK.
 """
 
+from __future__ import annotations
+
 import json
 import subprocess
 from dataclasses import dataclass

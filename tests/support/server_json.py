@@ -4,6 +4,8 @@ They are those of https://static.modelcontextprotocol.io/schemas/2025-12-11/serv
 `tests.yml` applies, too.
 """
 
+from __future__ import annotations
+
 from typing import Any
 
 from jsonschema import Draft202012Validator

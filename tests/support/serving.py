@@ -1,5 +1,7 @@
 """A running `pegboard serve` for tests that are not asynchronous; `http.Served` is for the others."""
 
+from __future__ import annotations
+
 import re
 import subprocess
 from collections.abc import Iterator, Mapping, Sequence

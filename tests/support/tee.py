@@ -4,6 +4,8 @@ It imports no other module of the tests, because it runs in the client's environ
 `<`, for the client and the server, and the line. The last line is `=` and the server's exit code.
 """
 
+from __future__ import annotations
+
 import os
 import subprocess
 import sys

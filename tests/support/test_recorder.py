@@ -1,5 +1,7 @@
 """The recorder rejects what a server must not send, and no test talks to the host past it."""
 
+from __future__ import annotations
+
 import json
 import re
 import sys

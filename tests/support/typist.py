@@ -1,5 +1,7 @@
 """A user at a terminal who waits for output before typing: `with Typist(command, folder, env) as user`."""
 
+from __future__ import annotations
+
 import os
 import re
 import signal

@@ -12,6 +12,8 @@ A page consists of fenced blocks, taken in order, in one folder:
 A command `cd` changes the folder of the following steps. In output `...` matches anything. PLACE is the first folder.
 """
 
+from __future__ import annotations
+
 import json
 import re
 import shlex

@@ -4,6 +4,8 @@ A process is the installed command unless a test names another. Like the servers
 environment variables and an own working directory, which holds only its configuration.
 """
 
+from __future__ import annotations
+
 import asyncio
 import os
 import re

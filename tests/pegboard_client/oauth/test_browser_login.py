@@ -1,5 +1,7 @@
 """Logins by a person: discovery, identification, the authorization request and its response."""
 
+from __future__ import annotations
+
 import asyncio
 from typing import Any
 

@@ -1,5 +1,7 @@
 """Tokens after a login: renewal, more scopes, other authorization servers, stores; and logins of programs."""
 
+from __future__ import annotations
+
 import asyncio
 import json
 import time

@@ -1,5 +1,7 @@
 """The mutants of a contract: plugins that each break one rule, and a sound plugin that breaks none."""
 
+from __future__ import annotations
+
 import logging
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any, NamedTuple

@@ -1,5 +1,7 @@
 """The contracts of token sources and auth providers."""
 
+from __future__ import annotations
+
 import inspect
 from typing import Any
 

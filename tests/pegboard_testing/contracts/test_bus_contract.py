@@ -1,5 +1,7 @@
 """The contract of buses, with a bus that is sound and some that are not."""
 
+from __future__ import annotations
+
 import asyncio
 from collections.abc import Callable, Sequence
 from functools import partial

@@ -1,5 +1,7 @@
 """The contracts of middleware and commands."""
 
+from __future__ import annotations
+
 import asyncio
 import sys
 from collections.abc import Callable, Iterable, Sequence

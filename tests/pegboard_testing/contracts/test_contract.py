@@ -1,5 +1,7 @@
 """What all contracts share: for each rule something fresh, taken away afterwards, and a loop of its own."""
 
+from __future__ import annotations
+
 import asyncio
 import logging
 import sys

@@ -1,5 +1,7 @@
 """The contract of error adapters."""
 
+from __future__ import annotations
+
 import importlib
 import itertools
 from typing import Any

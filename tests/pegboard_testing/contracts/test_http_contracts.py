@@ -1,5 +1,7 @@
 """The contracts of authenticators and routes."""
 
+from __future__ import annotations
+
 import asyncio
 import hmac
 import itertools

@@ -1,5 +1,7 @@
 """Each mutant breaks the rule that names its fault, and the sound plugin of each contract breaks none."""
 
+from __future__ import annotations
+
 import gc
 from collections.abc import Callable
 from typing import Any

@@ -1,5 +1,7 @@
 """The contracts of observers and definition checks."""
 
+from __future__ import annotations
+
 import asyncio
 from pathlib import Path
 from threading import current_thread

@@ -1,5 +1,7 @@
 """The contracts of protocols and methods."""
 
+from __future__ import annotations
+
 import asyncio
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any

@@ -1,5 +1,7 @@
 """The contracts of stores: secrets, sessions and events."""
 
+from __future__ import annotations
+
 import asyncio
 from pathlib import Path
 from tempfile import TemporaryDirectory

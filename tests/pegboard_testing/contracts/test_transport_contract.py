@@ -1,5 +1,7 @@
 """The contract of transports: the sample of a third party keeps it, and faulty transports break its rules."""
 
+from __future__ import annotations
+
 import asyncio
 import runpy
 import tempfile

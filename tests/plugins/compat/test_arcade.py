@@ -1,5 +1,7 @@
 """Servers and catalogs of tools in the style of Arcade, served by pegboard."""
 
+from __future__ import annotations
+
 import asyncio
 import json
 import os

@@ -1,5 +1,7 @@
 """MCP Apps: `ui=` of tools and resources, their `_meta`, and refused values."""
 
+from __future__ import annotations
+
 from typing import Any
 
 import pytest

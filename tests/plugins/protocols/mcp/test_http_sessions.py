@@ -1,5 +1,7 @@
 """Sessions over HTTP: when a response begins, sessions that are deleted, their limits in memory, and their records."""
 
+from __future__ import annotations
+
 import asyncio
 import gc
 import json

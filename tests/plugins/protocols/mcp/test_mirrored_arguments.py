@@ -1,5 +1,7 @@
 """`x-mcp-header`: the places in a schema where it is allowed, and the tools that are not served because of it."""
 
+from __future__ import annotations
+
 import re
 from typing import Any
 

@@ -1,5 +1,7 @@
 """The rates of notifications, and messages that wait for a client that does not read."""
 
+from __future__ import annotations
+
 import asyncio
 from collections.abc import Callable, Iterable
 from types import SimpleNamespace

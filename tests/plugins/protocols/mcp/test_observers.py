@@ -1,5 +1,7 @@
 """Observers and middleware see sessions, transports, and messages that wait until a client reads them."""
 
+from __future__ import annotations
+
 import json
 from collections.abc import AsyncIterator, Sequence
 from typing import Any

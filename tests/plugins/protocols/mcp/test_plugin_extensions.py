@@ -1,5 +1,7 @@
 """Extensions, methods, topics and notifications of plugins: their capabilities, and the clients that may use them."""
 
+from __future__ import annotations
+
 import asyncio
 from typing import Any
 

@@ -1,5 +1,7 @@
 """Profiles: the items of each, on message streams of both eras and over HTTP."""
 
+from __future__ import annotations
+
 import json
 from collections.abc import Mapping
 from contextlib import suppress

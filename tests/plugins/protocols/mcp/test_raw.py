@@ -1,5 +1,7 @@
 """Definitions and results of other servers pass to clients unchanged, in the form of each revision."""
 
+from __future__ import annotations
+
 import asyncio
 from collections.abc import Mapping
 from typing import Any

@@ -1,5 +1,7 @@
 """Arbitrary messages in either era: no server error, no hang, and exactly one response to each request."""
 
+from __future__ import annotations
+
 import asyncio
 import json
 import logging

@@ -1,5 +1,7 @@
 """Skills: their frontmatter and digests, what is not served, and over the wire in both eras."""
 
+from __future__ import annotations
+
 import base64
 import os
 import sys

@@ -6,6 +6,8 @@ Each task must end, a task that may not be repeated has at most one effect, and 
 Tasks in memory end with their process: another process does not know them, and repeats none.
 """
 
+from __future__ import annotations
+
 import argparse
 import asyncio
 import os

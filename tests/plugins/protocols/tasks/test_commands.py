@@ -1,5 +1,7 @@
 """Tasks of servers: commands and clients beside them, streams, killed servers, and servers that share state."""
 
+from __future__ import annotations
+
 import asyncio
 import json
 import signal

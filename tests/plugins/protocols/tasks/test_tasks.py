@@ -1,5 +1,7 @@
 """Tasks in one process: their states, answers, limits and owners, and the tasks of processes that have ended."""
 
+from __future__ import annotations
+
 import asyncio
 import time
 from collections.abc import AsyncIterator, Coroutine, Iterable

@@ -1,5 +1,7 @@
 """A host with the demo kit that serves the worker protocol, and a caller with a token."""
 
+from __future__ import annotations
+
 import inspect
 import json
 from collections.abc import AsyncIterator, Mapping

@@ -1,5 +1,7 @@
 """Recorded responses of the existing system, and each difference from it with the setting that switches it back."""
 
+from __future__ import annotations
+
 import json
 import re
 from contextlib import AsyncExitStack

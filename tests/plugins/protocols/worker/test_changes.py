@@ -1,5 +1,7 @@
 """Handlers in the process of the test: changes of tools, lists of several pages, and rates."""
 
+from __future__ import annotations
+
 from collections.abc import Callable
 from typing import Any
 

@@ -1,5 +1,7 @@
 """Calls, lists and resources of the worker protocol."""
 
+from __future__ import annotations
+
 import asyncio
 import json
 from datetime import UTC, datetime

@@ -1,5 +1,7 @@
 """Tokens of the worker, and settings that admit callers of this machine only."""
 
+from __future__ import annotations
+
 import base64
 import json
 import re

@@ -1,5 +1,7 @@
 """Value schemas accept every value that the JSON Schema accepts, and few others."""
 
+from __future__ import annotations
+
 import json
 from collections.abc import Iterator, Mapping
 from typing import Any

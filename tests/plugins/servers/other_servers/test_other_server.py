@@ -1,5 +1,7 @@
 """`pegboard list`, `show` and `call` with `--stdio` and `--url`: our own host, and servers that follow a script."""
 
+from __future__ import annotations
+
 import asyncio
 import shlex
 import sys

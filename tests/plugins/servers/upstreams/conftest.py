@@ -1,5 +1,7 @@
 """A state directory for each test, so that no test lists what another one has connected to. A server with a login."""
 
+from __future__ import annotations
+
 from pathlib import Path
 
 import pytest

@@ -1,5 +1,7 @@
 """Mounted servers for tests: the sections of peers, and a client of a host that mounts them."""
 
+from __future__ import annotations
+
 import json
 import sys
 from collections.abc import AsyncIterator, Mapping

@@ -1,5 +1,7 @@
 """Mounted servers at which each caller logs in: a host on HTTP, its issuer, and a scripted authorization server."""
 
+from __future__ import annotations
+
 import asyncio
 import os
 import ssl

@@ -1,5 +1,7 @@
 """Connections with mounted servers: loss, retries, dead servers, changes of lists, loops and processes."""
 
+from __future__ import annotations
+
 import asyncio
 import logging
 import os

@@ -1,5 +1,7 @@
 """Mounted servers at which the operator logs in: real processes, and a scripted authorization server on loopback."""
 
+from __future__ import annotations
+
 import asyncio
 import json
 import os

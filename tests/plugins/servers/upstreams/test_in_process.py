@@ -1,5 +1,7 @@
 """Servers that a program mounts in its own process: another host, ASGI applications, and servers of other libraries."""
 
+from __future__ import annotations
+
 import asyncio
 import json
 import logging

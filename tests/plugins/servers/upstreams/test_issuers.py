@@ -1,5 +1,7 @@
 """Issuers that nobody here wrote guard mounted servers, one for each way to register this host."""
 
+from __future__ import annotations
+
 import asyncio
 import os
 import subprocess

@@ -1,5 +1,7 @@
 """The lists of mounted servers: their order, their changes, and templates of any form."""
 
+from __future__ import annotations
+
 import logging
 from pathlib import Path
 from typing import Any

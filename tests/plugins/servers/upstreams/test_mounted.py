@@ -1,5 +1,7 @@
 """The items of a mounted server behave as at the server itself, in every combination of eras."""
 
+from __future__ import annotations
+
 import asyncio
 from contextlib import suppress
 from pathlib import Path

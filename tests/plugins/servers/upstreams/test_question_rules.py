@@ -1,5 +1,7 @@
 """Questions of a mounted server: in its own name, with visible text, safe links, and as the operator allows."""
 
+from __future__ import annotations
+
 from types import SimpleNamespace
 from typing import Any
 

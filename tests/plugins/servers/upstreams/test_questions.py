@@ -1,5 +1,7 @@
 """Questions of a mounted server reach the person, in every combination of eras, as far as the client declares."""
 
+from __future__ import annotations
+
 import asyncio
 from collections.abc import AsyncIterator
 from pathlib import Path

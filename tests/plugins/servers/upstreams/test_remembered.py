@@ -1,5 +1,7 @@
 """The lists of an earlier connection: served at once, confirmed later, forgotten when they no longer count."""
 
+from __future__ import annotations
+
 import asyncio
 import json
 import os

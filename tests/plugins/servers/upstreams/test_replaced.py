@@ -1,5 +1,7 @@
 """URLs at which another server answers than before, and lists that cannot be read for a moment."""
 
+from __future__ import annotations
+
 import asyncio
 from typing import Any
 

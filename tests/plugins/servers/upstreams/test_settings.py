@@ -1,5 +1,7 @@
 """The settings of mounted servers: problems with their lines, paths, names, and the status command."""
 
+from __future__ import annotations
+
 import asyncio
 import json
 from pathlib import Path

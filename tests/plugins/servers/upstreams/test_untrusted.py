@@ -1,5 +1,7 @@
 """Servers that break the rules, and forged, endless and late messages: no other server is affected."""
 
+from __future__ import annotations
+
 import logging
 import re
 from contextlib import asynccontextmanager

@@ -1,5 +1,7 @@
 """Servers with a connection for each user: no user sees or uses what belongs to another."""
 
+from __future__ import annotations
+
 import asyncio
 import json
 from collections.abc import AsyncIterator, Iterable

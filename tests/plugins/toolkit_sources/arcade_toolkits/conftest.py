@@ -1,5 +1,7 @@
 """A process that serves the toolkits of `tests/samples/arcade_toolkits`, and the service of one of them."""
 
+from __future__ import annotations
+
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path

@@ -1,5 +1,7 @@
 """`[plugins.arcade]` serves toolkits of the Arcade system without that system."""
 
+from __future__ import annotations
+
 import asyncio
 import decimal
 import subprocess

@@ -1,5 +1,7 @@
 """Calls of tools of the Arcade system over MCP and the worker: tokens, secrets, grants, errors."""
 
+from __future__ import annotations
+
 from pathlib import Path
 from typing import Any
 

@@ -1,5 +1,7 @@
 """Definitions and results are those of the original framework, which `make toolkits` has captured."""
 
+from __future__ import annotations
+
 import json
 from typing import Any
 

@@ -1,5 +1,7 @@
 """`[plugins.local_files]` serves the tools of files and folders, and runs no other file."""
 
+from __future__ import annotations
+
 import re
 import sys
 from collections.abc import Iterator

@@ -1,5 +1,7 @@
 """`[plugins.tool_packages]` serves the toolkits of named distributions, with or without entry points."""
 
+from __future__ import annotations
+
 import sys
 from collections.abc import Iterator
 from pathlib import Path

@@ -1,5 +1,7 @@
 """The private attributes of aiohttp: the server has the same limits without them."""
 
+from __future__ import annotations
+
 from typing import Any
 
 import pytest

@@ -1,5 +1,7 @@
 """Who sends a request: its Host and Origin, its address behind proxies, and the log of refused tokens."""
 
+from __future__ import annotations
+
 import logging
 import re
 from ipaddress import IPv4Address, IPv6Address, ip_address

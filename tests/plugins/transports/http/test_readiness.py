@@ -1,5 +1,7 @@
 """`/readyz` while another transport is restarted."""
 
+from __future__ import annotations
+
 import asyncio
 
 import pytest

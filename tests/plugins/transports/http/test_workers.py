@@ -1,5 +1,7 @@
 """`pegboard serve --workers N`: several processes at one port, over the wire."""
 
+from __future__ import annotations
+
 import asyncio
 import contextlib
 import os

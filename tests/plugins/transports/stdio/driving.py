@@ -1,5 +1,7 @@
 """Starts `driver.py` on real descriptors and reads its output."""
 
+from __future__ import annotations
+
 import json
 import os
 import subprocess

@@ -1,5 +1,7 @@
 """Every call that was read is answered, or counted as dropped, whatever the turn of the event loop it ends in."""
 
+from __future__ import annotations
+
 import asyncio
 import json
 import os

@@ -1,5 +1,7 @@
 """Standard input may be a pipe, a socket, a terminal or a file, and must not be closed."""
 
+from __future__ import annotations
+
 import json
 import os
 import socket

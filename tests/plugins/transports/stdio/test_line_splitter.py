@@ -1,5 +1,7 @@
 """Input cut into lines: the same messages however it is cut, and printed output cut into lines of a log."""
 
+from __future__ import annotations
+
 from hypothesis import given
 from hypothesis import strategies as st
 

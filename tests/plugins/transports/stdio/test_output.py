@@ -1,5 +1,7 @@
 """Responses: sent together, held back by a client that does not read, dropped once the conversation has ended."""
 
+from __future__ import annotations
+
 import asyncio
 import errno
 import os

@@ -1,5 +1,7 @@
 """The envelope of a message that is too long to keep, however its members are ordered and it is cut."""
 
+from __future__ import annotations
+
 import json
 from typing import Any
 

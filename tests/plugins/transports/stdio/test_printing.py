@@ -1,5 +1,7 @@
 """Printed output reaches the log and never the wire; standard streams are given back."""
 
+from __future__ import annotations
+
 import pytest
 
 from tests.plugins.transports.stdio.driving import reported, start
