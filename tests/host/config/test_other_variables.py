@@ -55,7 +55,7 @@ def test_a_variable_without_effect_causes_a_warning(tmp_path: Path, name: str) -
 
 
 @pytest.mark.needs("auth")
-@pytest.mark.parametrize("name", NAMES["of_plugins"])
+@pytest.mark.parametrize("name", NAMES.get("of_plugins", []))
 def test_a_variable_of_a_disabled_plugin_causes_a_warning(name: str) -> None:
     (warning,) = warnings(**{name: "1"})
     assert warning == f"{name} has no effect here: only [plugins.arcade_cloud] uses it, which is disabled"
