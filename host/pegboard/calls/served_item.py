@@ -152,6 +152,7 @@ class Unserved(NamedTuple):
         owner: the name of its plugin.
         reason: the reason why it is not served.
         is_rejected: True if a check of a plugin or a limit of its toolkit rejected it. The operator is told then.
+        forms: the normalized spellings of a tool's name.
     """
 
     kind: ItemKind
@@ -159,6 +160,7 @@ class Unserved(NamedTuple):
     owner: str
     reason: str
     is_rejected: bool = False
+    forms: frozenset[str] = frozenset()
 
     def __str__(self) -> str:
         return f"{SINGULAR[self.kind]} {self.name!r} is not served: {self.reason}"

@@ -34,12 +34,47 @@ from pegboard.types.catalogue import Inventory, ItemKind, Resource
 
 if TYPE_CHECKING:
     from pegboard.authorization.providers import MissingToken
+    from pegboard.catalogue.tool_settings import ChangedTools
     from pegboard.uris.matching import Matcher
 
 T = TypeVar("T")
 
 MAX_NAMED_ITEMS = 3
 """The maximum number of tools or routes that a problem names. Others are only counted."""
+
+
+class ToolPatterns(NamedTuple):
+    """The names and globs of tools in `disabled_tools`, and the names of sections `[host.tools.NAME]`.
+
+    Attributes:
+        config: the configuration.
+        changed: the sections, or None for none.
+        absent: the names of plugins and toolkits that do not run. Their tools are unknown.
+        plugins: the plugins that run. Some add their tools later.
+        forms: the spellings of all tools of an assembly, including those that it does not serve.
+    """
+
+    config: HostConfig
+    changed: ChangedTools | None
+    absent: frozenset[str]
+    plugins: Sequence[LoadedPlugin]
+    forms: frozenset[str]
+
+    def unmatched(self, later: Iterable[ServedItem | Unserved] = ()) -> list[LoadProblem]:
+        """Return a problem for each pattern that names no tool, unless a plugin may still add such a tool.
+
+        Args:
+            later: the items of a later assembly.
+        """
+        forms = self.forms.union(*(item.forms for item in later))
+        names = self._missed(self.config.disabled_tools.unmatched(forms, self.absent))
+        problems = unmatched_patterns(self.config, "disabled_tools", names, forms)
+        if self.changed is not None:
+            problems += self.changed.unmatched(self._missed(self.changed.names.unmatched(forms, self.absent)), forms)
+        return config_problems(problems, "warning")
+
+    def _missed(self, patterns: Iterable[str]) -> list[str]:
+        return [pattern for pattern in patterns if not any(plugin.awaits(pattern) for plugin in self.plugins)]
 
 
 class Assembly(NamedTuple):
@@ -60,6 +95,7 @@ class Assembly(NamedTuple):
         is_complete: see `Inventory`.
         refused: the reasons why tools with invalid definitions are not served, by name on the wire.
         secrets: the secret stores.
+        patterns: the settings that name tools.
     """
 
     tools: Mapping[str, ServedItem]
@@ -80,6 +116,7 @@ class Assembly(NamedTuple):
     is_complete: bool
     refused: Mapping[str, str]
     secrets: SecretStores
+    patterns: ToolPatterns
 
     def items(self, kind: ItemKind) -> Mapping[str, ServedItem]:
         """Return the items of a kind by name."""
@@ -105,11 +142,10 @@ def assemble(
     served = {kind: assembler.served(kind, items) for kind, items in bound.items()}
     if check_order:
         assembler.report_unknown_order()
-    assembler.report_unmatched(absent)
+    patterns = assembler.report_unmatched(absent)
     contributed = binder.contributed()
     assembler.report_misplaced(contributed)
     assembler.report_unknown_providers()
-    binder.known_forms = None
     # each of these may add problems
     transports, routes = assembler.transports(), assembler.routes()
     stores = assembler.stores(absent.off, fall_back=not check_order)
@@ -133,6 +169,7 @@ def assemble(
         is_complete=assembler.is_complete,
         refused=assembler.refused,
         secrets=binder.secrets,
+        patterns=patterns,
     )
 
 
@@ -153,6 +190,7 @@ class _Assembler:
         self.resources: dict[str, Resource] = {}
         self.is_complete = True
         self.refused: dict[str, str] = {}
+        self.forms: set[str] = set()
 
     def problem(self, origin: Origin, message: str) -> None:
         self.problems.append(LoadProblem("assemble", message, origin))
@@ -172,6 +210,7 @@ class _Assembler:
             except ToolDefinitionError as error:
                 self._refuse(plugin, definition, error)
                 continue
+            self.forms |= result.forms
             if self.binder.edits.get(plugin, {}).get((kind, result.name), definition) is not definition:
                 continue  # updated or removed at run time
             if isinstance(result, Unserved):
@@ -201,8 +240,9 @@ class _Assembler:
         """Report a definition that cannot be served."""
         where = f"{definition_label(definition)}{location_of(definition.function)}"
         self.problem(plugin.origin, f"{where}: {error}; it is not served")
-        if isinstance(definition, ToolDefinition) and (name := self.binder.wire_name(plugin, definition)):
-            self.refused[name] = str(error)
+        if isinstance(definition, ToolDefinition) and (named := self.binder.named(plugin, definition)):
+            self.refused[named.wire] = str(error)
+            self.forms |= named.forms
 
     def _without_exposed_secrets(self, items: list[ServedItem]) -> list[ServedItem]:
         """Remove items that would show a secret to clients."""
@@ -364,21 +404,20 @@ class _Assembler:
                 problem = self.config.problem(message, ("plugins", plugin.origin.name, *path), close)
                 self.problems += config_problems([problem], "warning")
 
-    def report_unmatched(self, absent: Absent) -> None:
-        host, forms = self.config.host, self.binder.known_forms or set()
+    def report_unmatched(self, absent: Absent) -> ToolPatterns:
+        """Report settings that name no tool or tag. Return those that name tools."""
         self.is_complete = not absent.failed and not any(problem.level == "error" for problem in self.problems)
-        missing = absent.off | absent.failed
-        unmatched = self.config.disabled_tools.unmatched(forms, missing)
-        problems = unmatched_patterns(self.config, "disabled_tools", unmatched, forms)
+        changed, missing = self.binder.changed_tools, absent.off | absent.failed
+        patterns = ToolPatterns(self.config, changed, missing, self.plugins, frozenset(self.forms))
+        self.problems += patterns.unmatched()
         tags = self.binder.known_tags
         lists: tuple[ListName, ...] = ("disabled_tags", "enabled_tags")
         for key in lists if self.is_complete else ():
-            unknown = [pattern for pattern in getattr(host, key) if not matching_pattern([pattern], tags)]
-            problems += unmatched_patterns(self.config, key, unknown, tags)
-        if (changed := self.binder.changed_tools) is not None:
+            unknown = [pattern for pattern in getattr(self.config.host, key) if not matching_pattern([pattern], tags)]
+            self.problems += config_problems(unmatched_patterns(self.config, key, unknown, tags), "warning")
+        if changed is not None:
             self.problems += config_problems(changed.problems)
-            problems += changed.unmatched(forms, missing)
-        self.problems += config_problems(problems, "warning")
+        return patterns
 
 
 # --- parts of problems

@@ -67,7 +67,6 @@ class Binder:
         adapters: the error adapters of plugins, in order, for functions that have no adapters of their own.
         secrets: the secret stores.
         known_tags: the tags of all items, including unserved items.
-        known_forms: a set that collects the spellings of all tools, including unserved tools. None to collect nothing.
         changed_tools: the operator's changes of tools, or None for none.
         edits: the changes that plugins have made at run time, which a reload keeps.
         accepts_hidden_text: True to accept invisible characters. The definitions must not be served to clients.
@@ -81,7 +80,6 @@ class Binder:
         choices: Sequence[PluginChoice],
         redactor: Redactor,
     ) -> None:
-        self.known_forms: set[str] | None = set()
         self.known_tags: set[str] = set()
         self.problems: list[LoadProblem] = []
         self.edits: Edits = {}
@@ -126,22 +124,22 @@ class Binder:
         return checked(result, self._checks)
 
     def _bound(self, plugin: LoadedPlugin, definition: Definition, resources: Mapping[str, Resource]) -> BindResult:
-        if plugin.is_late and isinstance(definition, ToolDefinition):
-            return self._late(plugin, definition)
         if definition.raw is not None:
-            from pegboard.catalogue.raw_definitions import with_raw_texts
+            from pegboard.catalogue.raw_definitions import late_tool, with_raw_texts
 
+            if plugin.is_late and isinstance(definition, ToolDefinition):
+                return self._late(plugin, definition, late_tool)
             definition = with_raw_texts(definition)
         if isinstance(definition, ToolDefinition):
             return self._tool(plugin, definition, resources)
         return self._content(plugin, definition)
 
-    def wire_name(self, plugin: LoadedPlugin, definition: ToolDefinition) -> str:
-        """Return the name on the wire of a definition that may be invalid. Return "" if it has none."""
+    def named(self, plugin: LoadedPlugin, definition: ToolDefinition) -> ToolName | None:
+        """Return the names of a definition that may be invalid. Return None if it has none."""
         try:
-            return self._wire(toolkit_of(plugin, definition), attempt(own_name, definition))
+            return attempt(self._named, plugin, definition)
         except ToolDefinitionError:
-            return ""
+            return None
 
     def check_secrets(self, bound: ServedItem) -> None:
         """Raise an error if a definition would show a declared secret to clients.
@@ -186,7 +184,6 @@ class Binder:
 
     def _tool(self, plugin: LoadedPlugin, definition: ToolDefinition, resources: Mapping[str, Resource]) -> BindResult:
         named = self._named(plugin, definition)
-        self._note_forms(named)
         if self.changed_tools is None:
             return self._compiled(plugin, definition, resources, named)
 
@@ -199,36 +196,31 @@ class Binder:
         )
         if isinstance(result, ConfigProblem):
             self.problems.append(LoadProblem("config", f"{result}; the tool is not served"))
-            return Unserved("tools", named.wire, plugin.origin.name, str(result))
+            return Unserved("tools", named.wire, plugin.origin.name, str(result), forms=named.forms)
         return result
 
-    def _named(self, plugin: LoadedPlugin, definition: ToolDefinition) -> _ToolName:
+    def _named(self, plugin: LoadedPlugin, definition: ToolDefinition) -> ToolName:
         toolkit, own = toolkit_of(plugin, definition), own_name(definition)
         return _named_in(toolkit, own, self._wire(toolkit, own), is_named=definition.toolkit is not None)
-
-    def _note_forms(self, named: _ToolName) -> None:
-        if self.known_forms is not None:
-            self.known_forms |= named.forms
 
     def _wire(self, toolkit: ToolkitInfo, own: str) -> str:
         return wire_name(toolkit.name, own, self._config.host.tool_names, prefix=toolkit.prefix)
 
-    def _late(self, plugin: LoadedPlugin, definition: ToolDefinition) -> BindResult:
+    def _late(
+        self, plugin: LoadedPlugin, definition: ToolDefinition, listed: Callable[..., tuple[Tool, Signature]]
+    ) -> BindResult:
         """Bind a tool of a toolkit that is imported later. It was checked before it was written."""
-        from pegboard.catalogue.raw_definitions import late_tool
-
         toolkit, name = toolkit_of(plugin), str(definition.name)
         named = _named_in(toolkit, name, name, is_named=False)
-        self._note_forms(named)
         if withheld := self._withheld(plugin, definition, named):
             return withheld
         required = self._requirements.bind(definition)
-        tool, signature = late_tool(definition._replace(name=named.last), name, toolkit, required.declared)
+        tool, signature = listed(definition._replace(name=named.last), name, toolkit, required.declared)
         function = Function(definition.function, "async")
         return self._served(plugin, "tools", tool, function, signature, required, named.forms)
 
     def _compiled(
-        self, plugin: LoadedPlugin, definition: ToolDefinition, resources: Mapping[str, Resource], named: _ToolName
+        self, plugin: LoadedPlugin, definition: ToolDefinition, resources: Mapping[str, Resource], named: ToolName
     ) -> BindResult:
         """Bind a tool under its names."""
         if withheld := self._withheld(plugin, definition, named):
@@ -304,7 +296,7 @@ class Binder:
         theirs = [adapter for _, adapter in contributions_of(plugins, register_error_adapters)]
         return tuple({id(adapter): adapter for adapter in (*definition.adapters, *theirs, *self.adapters)}.values())
 
-    def _withheld(self, plugin: LoadedPlugin, definition: ToolDefinition, named: _ToolName) -> Unserved | None:
+    def _withheld(self, plugin: LoadedPlugin, definition: ToolDefinition, named: ToolName) -> Unserved | None:
         """Return a tool that the operator has disabled or hidden, or to which the operator has not granted a right.
 
         Return None for other tools.
@@ -312,7 +304,9 @@ class Binder:
         disabled = self._why_disabled(plugin, definition, named.forms)
         refusal = "" if disabled else self._ungranted(plugin, definition)
         reason = disabled or refusal or self._why_hidden(definition)
-        return Unserved("tools", named.wire, plugin.origin.name, reason, bool(refusal)) if reason else None
+        if not reason:
+            return None
+        return Unserved("tools", named.wire, plugin.origin.name, reason, bool(refusal), named.forms)
 
     def _why_disabled(self, plugin: LoadedPlugin, definition: ToolDefinition, forms: frozenset[str]) -> str | None:
         if pattern := self._config.disabled_tools.which(forms):
@@ -376,7 +370,7 @@ def listed_first(plugins: Iterable[LoadedPlugin], names: Sequence[str]) -> list[
 # --- the toolkit and the names of a definition
 
 
-class _ToolName(NamedTuple):
+class ToolName(NamedTuple):
     """The names of a tool.
 
     Attributes:
@@ -392,17 +386,17 @@ class _ToolName(NamedTuple):
     forms: frozenset[str]
 
 
-def _named_in(toolkit: ToolkitInfo, own: str, wire: str, *, is_named: bool) -> _ToolName:
+def _named_in(toolkit: ToolkitInfo, own: str, wire: str, *, is_named: bool) -> ToolName:
     """Return the names of a tool. With `is_named`, the name of its toolkit selects it even without a prefix."""
     last = own if toolkit.prefix else without_toolkit(toolkit.name, own)
     if is_named:
         forms = spellings(toolkit.name, last) | (frozenset() if toolkit.prefix else spellings("", own))
     else:
         forms = spellings(toolkit.name if toolkit.prefix or last != own else "", last)
-    return _ToolName(toolkit, last, wire, forms)
+    return ToolName(toolkit, last, wire, forms)
 
 
-def _prefix(definition: ToolDefinition, named: _ToolName) -> str:
+def _prefix(definition: ToolDefinition, named: ToolName) -> str:
     """Return the beginning of a name that its author has written before the last part."""
     own, at_server = own_name(definition), str((definition.raw or EMPTY).get("name", ""))
     return own.removesuffix(at_server if at_server and own.endswith(at_server) else named.last)

@@ -30,7 +30,7 @@ def checked(bound: BindResult, checks: Iterable[tuple[LoadedPlugin, DefinitionCh
         except Exception as error:  # noqa: BLE001 - a plugin's exception
             reason = f"the check of {plugin.origin} raised {describe_error(error)}"
         if reason is not None:
-            return Unserved(bound.kind, bound.name, bound.origin.name, reason, is_rejected=True)
+            return Unserved(bound.kind, bound.name, bound.origin.name, reason, is_rejected=True, forms=bound.forms)
     return bound
 
 
@@ -51,7 +51,9 @@ def accepted(
             kept.append(result)
         else:
             rejected[result.kind, result.name] = reason
-            unserved = Unserved(result.kind, result.name, result.origin.name, reason, is_rejected=True)
+            unserved = Unserved(
+                result.kind, result.name, result.origin.name, reason, is_rejected=True, forms=result.forms
+            )
             logger.error("%s: %s", result.origin, unserved)
             kept.append(unserved)
     return kept, rejected

@@ -123,12 +123,9 @@ def raw_input(definition: ToolDefinition, schema: Mapping[str, Any]) -> tuple[Ma
     signature, whole = raw_signature(definition)
     if not definition.arguments:
         return schema, signature
-    from pegboard.schemas.authored_schemas import Arguments
-    from pegboard.schemas.changed_arguments import change_schema
-    from pegboard.schemas.json_schema import compile_schema
+    from pegboard.schemas.changed_arguments import change_whole
 
-    compiled = compile_schema(schema, "its input schema", ToolDefinitionError)
-    changed, validate = change_schema(Arguments(compiled, whole, None, ()), definition.arguments)
+    changed, validate = change_whole(schema, whole, definition.arguments)
     check_schema_texts(changed, schema_json(changed))
     return changed, signature._replace(validate=validate)
 

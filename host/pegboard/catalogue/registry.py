@@ -26,8 +26,16 @@ from pegboard.hookspecs import (
     register_tools,
 )
 from pegboard.loading.loader import load_late
-from pegboard.loading.plugins import LoadedPlugin, contributions_of, key_of, log_problems, refuse_fatal, without_secrets
-from pegboard.names import wire_name
+from pegboard.loading.plugins import (
+    LoadedPlugin,
+    config_problems,
+    contributions_of,
+    key_of,
+    log_problems,
+    refuse_fatal,
+    without_secrets,
+)
+from pegboard.names import wire_name, with_nearest
 from pegboard.plugin.base import PluginContext
 from pegboard.plugin.definitions import KINDS, ContentFolder, PromptDefinition, ResourceDefinition, ToolDefinition
 from pegboard.plugin.origin import Origin
@@ -302,6 +310,29 @@ class Registry:
             self._edits.setdefault(plugin, {}).update({(kind, name): None for spellings in spelt for name in spellings})
         self._changed(changed)
 
+    def complete(
+        self, plugin: LoadedPlugin, unmatched: Mapping[tuple[str | int, ...], str], names: Collection[str]
+    ) -> None:
+        """Report settings that name no item. See `pegboard.plugin.Catalogue`."""
+        with self._lock:
+            binder, assembly = self._running(plugin), self._assembly
+            assert assembly is not None
+            places = {text: ("plugins", plugin.origin.name, *path) for path, text in unmatched.items()}
+            own = [
+                self._config.problem(f'"{text}" matches nothing', places[text], close)
+                for text, close in with_nearest(places, names)
+            ]
+            found = [
+                *config_problems(own, "warning"),
+                *assembly.patterns.unmatched((*assembly.tools.values(), *assembly.unserved)),
+            ]
+            known = {str(problem) for problem in assembly.problems}
+            added = [problem for problem in found if str(problem) not in known]
+            if added:
+                self._assembly = assembly._replace(problems=(*assembly.problems, *added))
+                self._publish(self._assembly)
+        log_problems(without_secrets(problem, binder.redactor) for problem in added)
+
     def _put(
         self, plugin: LoadedPlugin, edit: Literal["add", "update"], definitions: Sequence[Definition]
     ) -> tuple[str, ...]:
@@ -438,3 +469,6 @@ class _OwnCatalogue:
 
     def remove(self, kind: ItemKind, *names: str) -> None:
         self._registry.remove(self._plugin, kind, names)
+
+    def complete(self, unmatched: Mapping[tuple[str | int, ...], str], names: Collection[str]) -> None:
+        self._registry.complete(self._plugin, unmatched, names)

@@ -110,9 +110,14 @@ class ChangedTools:
         path = ("host", "tools", name)
         return f"{dotted(path)} ({self._config.source(path)})"
 
-    def unmatched(self, forms: Collection[str], absent: Iterable[str]) -> Iterator[ConfigProblem]:
-        """Yield a problem for each section that names no tool."""
-        for name, close in with_nearest(Patterns(self._settings).unmatched(forms, absent), forms):
+    @property
+    def names(self) -> Patterns:
+        """The names of the sections."""
+        return Patterns(self._settings)
+
+    def unmatched(self, names: Iterable[str], forms: Iterable[str]) -> Iterator[ConfigProblem]:
+        """Yield a problem for each of these sections, which name no tool."""
+        for name, close in with_nearest(names, forms):
             yield self._config.problem("no tool with this name exists", ("host", "tools", name), close)
 
 

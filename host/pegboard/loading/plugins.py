@@ -216,6 +216,10 @@ class LoadedPlugin:
         except Exception as error:
             raise PluginError(f"{self.origin}: unavailable failed: {failure_text(error)}") from error
 
+    def awaits(self, name: str) -> bool:
+        """Return True if the plugin may still add a tool with a name. See `Plugin.awaits`."""
+        return isinstance(self.instance, Plugin) and self.instance.awaits(name)
+
 
 def contributions_of(
     plugins: Iterable[LoadedPlugin], hook: Callable[..., Iterable[T]]

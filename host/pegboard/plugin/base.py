@@ -1,6 +1,6 @@
 """Plugins, the context of their hooks, and their catalogues."""
 
-from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, NamedTuple, Protocol, TypeAlias
 
@@ -76,6 +76,19 @@ class Catalogue(Protocol):
 
         Raises:
             ToolDefinitionError: the plugin has no definition with one of these names.
+        """
+
+    def complete(self, unmatched: Mapping[tuple[str | int, ...], str], names: Collection[str]) -> None:
+        """Report settings that name no item, after all items of a part of the plugin are known.
+
+        The host reports its own settings too, such as `[host] disabled_tools`, unless a plugin awaits what they name.
+
+        Args:
+            unmatched: the names or globs that match nothing, by the keys of each in the section of the plugin.
+            names: the names that exist, for suggestions.
+
+        Raises:
+            ToolDefinitionError: the plugin does not run in this host now.
         """
 
 
@@ -185,6 +198,16 @@ class Plugin(Generic[ConfigT]):
         Commands call this after the first lists, and name these toolkits. The log has the reasons.
         """
         return ()
+
+    def awaits(self, name: str) -> bool:
+        """Return True if the plugin may still add a tool with a name, because it does not know all its tools yet.
+
+        The host does not report settings that name such a tool, before the plugin calls `Catalogue.complete`.
+
+        Args:
+            name: a name in any spelling, or a glob.
+        """
+        return False
 
     async def missing_items(self, name: str | None, progress: Callable[[str], None] | None) -> "Mapping[str, Finding]":
         """Wait for the items that the plugin adds while the host runs. Return the toolkits whose items are missing.

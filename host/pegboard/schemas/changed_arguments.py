@@ -131,6 +131,16 @@ def change_schema(original: Arguments, changes: Changes) -> Compiled:
     return changed, validate
 
 
+def change_whole(schema: Mapping[str, Any], whole: str, changes: Changes) -> Compiled:
+    """Return the changed form of the schema of another server, whose function has one parameter for all arguments.
+
+    Raises:
+        ToolDefinitionError: a change is impossible.
+    """
+    compiled = compile_schema(schema, "its input schema", ToolDefinitionError)
+    return change_schema(Arguments(compiled, whole, None, ()), changes)
+
+
 def _check_names(changes: Changes, names: Mapping[str, Any]) -> None:
     for name in changes:
         if name not in names:

@@ -6,7 +6,7 @@ caller, connects again after a loss, and passes changes of its lists on.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from pegboard.plugin import Finding, Gauge, Lifespan, Middleware, Plugin, PluginContext, ToolDefinition, hookimpl
@@ -14,6 +14,7 @@ from pegboard_plugins.servers.upstreams.settings import UpstreamsConfig
 
 if TYPE_CHECKING:
     from pegboard_plugins.servers.upstreams.mounted_servers import MountedServers
+    from pegboard_plugins.servers.upstreams.upstream_server import UpstreamServer
 
 
 class UpstreamsPlugin(Plugin):
@@ -40,10 +41,18 @@ class UpstreamsPlugin(Plugin):
             self._mounted = MountedServers(self.config, context)
         return self._mounted
 
+    @property
+    def servers(self) -> Sequence[UpstreamServer]:
+        """The servers; none before the plugin is loaded."""
+        return () if self._mounted is None else self._mounted.servers
+
     def unavailable(self) -> Iterable[str]:
         """Return the servers whose items are not served yet."""
-        servers = () if self._mounted is None else self._mounted.servers
-        return [server.name for server in servers if not server.memory.are_served]
+        return [server.name for server in self.servers if not server.memory.are_served]
+
+    def awaits(self, name: str) -> bool:
+        """Return True if a server that has not listed its items may have a tool."""
+        return self._mounted is not None and self._mounted.awaits(name)
 
     async def missing_items(self, name: str | None, progress: Callable[[str], None] | None) -> Mapping[str, Finding]:
         """Wait until each server has connected or failed, and return the servers whose items are missing."""

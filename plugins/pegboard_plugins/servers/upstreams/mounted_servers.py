@@ -30,6 +30,7 @@ from pegboard_plugins.servers.upstreams.upstream_server import UpstreamServer
 NOTICE_SECONDS = 1.0
 """A command names the servers that it awaits after this time."""
 _WORDS = re.compile("[a-z0-9]+")
+_GLOB = re.compile(r"[*?\[].*")
 START_PAUSE_SECONDS = 0.05
 """The time before the start of each connection, unless a request for a list comes earlier.
 
@@ -134,6 +135,16 @@ class MountedServers:
             for server in self.servers
             if server.config.prefix is False or any(server.config.may_have(server.name, word) for word in spellings)
         ]
+
+    def awaits(self, pattern: str) -> bool:
+        """Return True if a server that has not listed its items may have a tool. See `Plugin.awaits`."""
+        stem = _GLOB.sub("", pattern).lower()
+        having = self._having(stem)
+        return any(
+            server in having or (stem != pattern.lower() and server.config.may_match(server.name, stem))
+            for server in self.servers
+            if not server.selection.is_known
+        )
 
     @asynccontextmanager
     async def logins(self) -> AsyncIterator[None]:

@@ -93,6 +93,11 @@ class ServedItems:
         """The items that are not served, with the reasons."""
         return self._refused
 
+    def shown(self, kind: RawKind, own: str) -> str | None:
+        """Return the name or URI of an item in the catalogue, or None if the catalogue does not have it."""
+        served = self._served.get(ItemKey(kind, own))
+        return None if served is None else served.shown
+
     def has(self, kind: ItemKind, shown: str) -> bool:
         """Return True if an item of the catalogue comes from this server."""
         return (kind, shown) in self._shown

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
 from urllib.parse import urlsplit
@@ -302,18 +301,14 @@ class ServerConfig(PluginConfig):
             return self.idle_seconds
         return USER_IDLE_SECONDS if self.identity == "user" else 0.0
 
-    def serves(self, *names: str) -> bool:
-        """Return True if an item of the server is served.
-
-        Args:
-            names: the item's own names: the name, and the URI of a resource.
-        """
-        return _matches(self.include, names) and not _matches(self.exclude, names)
-
     def may_have(self, server: str, shown: str) -> bool:
         """Return True if a name has the prefix of this server, or is one of its new names."""
         start = self.shown_name(server, "")
         return shown in self.rename.values() or (bool(start) and shown.startswith(start))
+
+    def may_match(self, server: str, stem: str) -> bool:
+        """Return True if a glob that begins with `stem` may match a name with the prefix of this server."""
+        return any(name.startswith(stem) for name in (self.shown_name(server, ""), *self.rename.values()))
 
     def shown_name(self, server: str, name: str) -> str:
         """Return the name under which a tool or prompt is served.
@@ -322,8 +317,10 @@ class ServerConfig(PluginConfig):
             server: the name of the section.
             name: the server's own name of the item.
         """
-        if name in self.rename:
-            return self.rename[name]
+        return self.rename[name] if name in self.rename else self.prefixed(server, name)
+
+    def prefixed(self, server: str, name: str) -> str:
+        """Return the name of a tool or prompt without `rename`."""
         prefix = server if self.prefix is None else self.prefix
         return f"{prefix}_{name}" if prefix else name
 
@@ -335,10 +332,6 @@ def _is_http_url(url: str) -> bool:
     except ValueError:
         return False
     return valid and url.isascii() and url.isprintable() and " " not in url
-
-
-def _matches(patterns: tuple[str, ...], names: tuple[str, ...]) -> bool:
-    return any(fnmatchcase(name, pattern) for pattern in patterns for name in names)
 
 
 class UpstreamsConfig(PluginConfig):

@@ -8,9 +8,10 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from pegboard import AuthorizationRequiredError, MCPError
+from pegboard import AuthorizationRequiredError, Host, MCPError
 from pegboard.plugin import CommandContext, PluginContext, encode
 from pegboard.terminal import say
+from pegboard.types import ItemKind
 from pegboard_client import Client
 from pegboard_plugins.servers.upstreams.hops import LoopError
 from pegboard_plugins.servers.upstreams.host_login import (
@@ -20,8 +21,8 @@ from pegboard_plugins.servers.upstreams.host_login import (
     description,
     oauth,
 )
-from pegboard_plugins.servers.upstreams.mounted import wire_form
 from pegboard_plugins.servers.upstreams.mounted_servers import MountedServers, wait_for_all
+from pegboard_plugins.servers.upstreams.served_items import LISTED_AS
 from pegboard_plugins.servers.upstreams.server_address import server_address
 from pegboard_plugins.servers.upstreams.server_log import ServerLog
 from pegboard_plugins.servers.upstreams.settings import UpstreamsConfig
@@ -31,27 +32,29 @@ from pegboard_plugins.servers.upstreams.upstream_server import UpstreamServer
 
 def run_upstreams(command: CommandContext) -> int:
     """Print the state of each server. Fail if a server cannot be used."""
-    states = asyncio.run(_states(command.settings, command.plugin))
+    states = asyncio.run(_states(command.settings, command.plugin, command.host))
     none = "no servers are mounted: add sections [plugins.upstreams.servers.NAME]"
     text = "\n".join(map(_line, states)) or none
     command.print(encode(states).decode() if command.options.json else text)
     return int(any(state["state"] == "failed" and not state["optional"] for state in states))
 
 
-async def _states(config: UpstreamsConfig, context: PluginContext) -> list[dict[str, Any]]:
+async def _states(config: UpstreamsConfig, context: PluginContext, host: Host) -> list[dict[str, Any]]:
     quiet = context.logger.getChild("status")
     quiet.setLevel(logging.CRITICAL)  # the output has the reasons
     mounted = MountedServers(config, context._replace(logger=quiet))
     seconds = config.connect_seconds
     async with mounted.logins():
-        states = {server.name: asyncio.ensure_future(_state(server, context, seconds)) for server in mounted.servers}
+        states = {
+            server.name: asyncio.ensure_future(_state(server, context, host, seconds)) for server in mounted.servers
+        }
         await wait_for_all(states, say)
     return [state.result() for state in states.values()]
 
 
-async def _state(server: UpstreamServer, context: PluginContext, seconds: float) -> dict[str, Any]:
+async def _state(server: UpstreamServer, context: PluginContext, host: Host, seconds: float) -> dict[str, Any]:
     """Return the state and the login of one server as JSON."""
-    state = await _connected_state(server, context, seconds)
+    state = await _connected_state(server, context, host, seconds)
     try:
         if server.config.callers_log_in:
             return {**state, "logins": await _logins(server)}
@@ -70,7 +73,9 @@ async def _logins(server: UpstreamServer) -> list[dict[str, Any]]:
     ]
 
 
-async def _connected_state(server: UpstreamServer, context: PluginContext, seconds: float) -> dict[str, Any]:
+async def _connected_state(
+    server: UpstreamServer, context: PluginContext, host: Host, seconds: float
+) -> dict[str, Any]:
     """Return the state of one server as JSON. A server with a connection for each user is not connected."""
     name, config, logger = server.name, server.config, context.logger
     about: dict[str, Any] = {
@@ -90,27 +95,23 @@ async def _connected_state(server: UpstreamServer, context: PluginContext, secon
             Client(
                 server_address(name, config, folder, ServerLog(name, logger), server.login),
                 revision=config.revision,
+                capabilities=server.rules.capabilities(),
                 timeout=max(config.timeout, seconds),
             ) as client,
         ):
-            reader = ListReader(name, config, logger, {})
+            reader = ListReader(name, config, logger, {}, server.selection)
             lists = await reader.read(client, ALL_KINDS, UpstreamLists())
             if reader.failed:
                 return {**about, "state": "failed", "reason": next(iter(reader.failed.values()))}
             await server.items.publish(name, lists)
             await server.memory.remember(lists)
+            await server.selection.end(own for items in lists for own in items)
             return {
                 **about,
                 "state": "connected",
                 "revision": client.revision,
                 "server": f"{client.server.name} {client.server.version}".strip(),
-                "tools": [wire_form(config.shown_name(name, tool)) for tool in lists.tools],
-                "resources": [*lists.resources, *lists.templates],
-                "prompts": [wire_form(config.shown_name(name, prompt)) for prompt in lists.prompts],
-                "refused": [
-                    {"kind": key.kind, "name": key.own, "reason": reason}
-                    for key, reason in server.items.refused.items()
-                ],
+                **_items(server, lists, host),
             }
     except AuthorizationRequiredError as error:
         advice = OTHER_ADVICE if server.login is None else server.login.advice(error.scopes)
@@ -120,6 +121,21 @@ async def _connected_state(server: UpstreamServer, context: PluginContext, secon
         return {**about, "state": "failed", "reason": reason}
     except (MCPError, OSError, LoopError) as error:
         return {**about, "state": "failed", "reason": str(error)}
+
+
+def _items(server: UpstreamServer, lists: UpstreamLists, host: Host) -> dict[str, Any]:
+    """Return the items of a server that the host serves, and those that it does not serve, as JSON."""
+    shown: dict[ItemKind, list[str | None]] = {"tools": [], "resources": [], "prompts": []}
+    for kind, items in zip(LISTED_AS, lists, strict=True):
+        shown[LISTED_AS[kind]] += [server.items.shown(kind, own) for own in items]
+    refused = [*server.items.refused.items(), *server.selection.reasons(host.config.source).items()]
+    refused += [
+        ((item.kind, item.name), item.reason) for item in host.assembly.unserved if item.name in shown[item.kind]
+    ]
+    return {
+        **{kind: [name for name in names if name in host.assembly.items(kind)] for kind, names in shown.items()},
+        "refused": [{"kind": kind, "name": name, "reason": reason} for (kind, name), reason in refused],
+    }
 
 
 def _line(state: dict[str, Any]) -> str:

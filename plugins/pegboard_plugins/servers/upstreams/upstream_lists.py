@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
 from pegboard.plugin import ProtocolError, encode
 from pegboard_plugins.servers.upstreams.hops import LOOP, LoopError
+from pegboard_plugins.servers.upstreams.item_selection import ItemSelection
 from pegboard_plugins.servers.upstreams.settings import ServerConfig
 from pegboard_plugins.support.jsonrpc import METHOD_NOT_FOUND
 
@@ -56,6 +57,7 @@ class ListReader:
         config: the settings of the server.
         logger: the log.
         meta: the members of `_meta` of each request.
+        selection: the items that are served.
 
     Attributes:
         fresh_seconds: how long the lists are fresh: the shortest `ttlMs` of the server (2026-07-28), or the time in
@@ -63,11 +65,19 @@ class ListReader:
         failed: the lists that the server has but could not be read the last time, with the reasons.
     """
 
-    def __init__(self, server: str, config: ServerConfig, logger: logging.Logger, meta: Mapping[str, Any]) -> None:
+    def __init__(
+        self,
+        server: str,
+        config: ServerConfig,
+        logger: logging.Logger,
+        meta: Mapping[str, Any],
+        selection: ItemSelection,
+    ) -> None:
         self._server = server
         self._config = config
         self._logger = logger
         self._meta = meta
+        self._selection = selection
         self.fresh_seconds = config.refresh_seconds
         self.failed: dict[RawKind, str] = {}
 
@@ -131,7 +141,7 @@ class ListReader:
         """Add the items that are served to a list. Return the bytes that are left, or -1 if the list is full."""
         key = _METHODS[kind][3]
         for item in items:
-            if not self._is_served(item, key):
+            if not self._is_served(item, kind):
                 continue
             room -= len(encode(item))
             if room < 0 or len(listed) >= MAX_ITEMS:
@@ -152,9 +162,10 @@ class ListReader:
             seconds = min(ttl_ms, MAX_FRESH_MS) / 1000
             self.fresh_seconds = min(self.fresh_seconds, max(seconds, MIN_FRESH_SECONDS))
 
-    def _is_served(self, item: Any, key: str) -> bool:
+    def _is_served(self, item: Any, kind: RawKind) -> bool:
         """Return True if an item has a name or URI that the settings include."""
+        key = _METHODS[kind][3]
         if not isinstance(item, dict) or not isinstance(item.get(key), str):
             return False
         name = item.get("name")
-        return self._config.serves(item[key], *([name] if isinstance(name, str) else ()))
+        return self._selection.takes(kind, item[key], *([name] if isinstance(name, str) else ()))

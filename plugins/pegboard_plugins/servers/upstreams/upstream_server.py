@@ -27,6 +27,7 @@ from pegboard_plugins.servers.upstreams.caller_logins import CallerLogins
 from pegboard_plugins.servers.upstreams.hops import LOOP, VIA, next_hop
 from pegboard_plugins.servers.upstreams.host_login import ONE_CLIENT, OTHER_ADVICE, HostLogin, of_other
 from pegboard_plugins.servers.upstreams.idle_time import IdleTime
+from pegboard_plugins.servers.upstreams.item_selection import ItemSelection
 from pegboard_plugins.servers.upstreams.link import Link, NotConnectedError, NotificationListener, is_refused_status
 from pegboard_plugins.servers.upstreams.mounted import Mounted
 from pegboard_plugins.servers.upstreams.questions import QuestionRules
@@ -85,6 +86,7 @@ class UpstreamServer:
         callers: the logins of callers.
         items: its items in the catalogue.
         memory: its remembered lists.
+        selection: the items that are served.
     """
 
     def __init__(
@@ -106,6 +108,7 @@ class UpstreamServer:
         self.login = HostLogin(name, config, context) if config.logs_in else None
         self._mounted = Mounted(self, context.bus)
         self.items = ServedItems(name, context.catalogue, self._mounted.definition, context.logger, owner_of)
+        self.selection = ItemSelection(name, config, context.catalogue.complete)
         self.callers = CallerLogins(name, config, settings.wait_seconds, self.rules, self.items)
         self._get_token = context.get_token
         self._folder = Path(context.directory or Path.cwd())
@@ -477,7 +480,7 @@ class UpstreamServer:
         return OTHER_ADVICE if self.login is None else self.login.advice()
 
     def _make_reader(self, label: str) -> ListReader:
-        return ListReader(label, self.config, self.logger, next_hop({}, self._host_id))
+        return ListReader(label, self.config, self.logger, next_hop({}, self._host_id), self.selection)
 
     async def _publish(self, holder: Hashable, lists: UpstreamLists) -> None:
         await self._serving()
@@ -488,6 +491,8 @@ class UpstreamServer:
             if self.items.lists_any(ACCEPTED):
                 await self.items.forget(ACCEPTED)
             self.memory.confirm(None if self._link.reader.failed else lists)
+            if not self._link.reader.failed:
+                await self.selection.end(own for items in lists for own in items)
 
     def _open(
         self, holder: Hashable, user: UserLink | None, on_notification: NotificationListener

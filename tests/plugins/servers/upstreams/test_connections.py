@@ -24,6 +24,7 @@ from pegboard.types import Call, Caller, CallNext, Failure, Inventory, Outcome, 
 from pegboard_client import Client
 from pegboard_plugins.servers.upstreams import UpstreamsPlugin, link, server_log, upstream_lists
 from pegboard_plugins.servers.upstreams.hops import MAX_HOSTS, VIA
+from pegboard_plugins.servers.upstreams.item_selection import ItemSelection
 from pegboard_plugins.servers.upstreams.settings import ServerConfig
 from pegboard_plugins.servers.upstreams.upstream_lists import ALL_KINDS, ListReader, UpstreamLists
 from tests.host.hosting import WAIT, call, failure, listed, make_host, plugin_of, until
@@ -292,7 +293,8 @@ async def test_lists_without_announcements_are_read_again(tmp_path: Path, monkey
 async def test_a_server_shortens_the_time_until_its_lists_are_read_again(ttl_ms: Any, seconds: float) -> None:
     request = AsyncMock(return_value={"tools": [], "ttlMs": ttl_ms})
     client: Any = SimpleNamespace(server=SimpleNamespace(capabilities={"tools": {}}), request=request)
-    reader = ListReader("one", ServerConfig(command="x", refresh_seconds=60), logging.getLogger("test"), {})
+    config = ServerConfig(command="x", refresh_seconds=60)
+    reader = ListReader("one", config, logging.getLogger("test"), {}, ItemSelection("one", config, lambda *_: None))
     await reader.read(client, ALL_KINDS, UpstreamLists())
     assert reader.fresh_seconds == seconds
 

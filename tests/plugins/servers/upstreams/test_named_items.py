@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from tests.plugins.servers.upstreams.mounts import mounting, names, scripted, tool
+from tests.plugins.servers.upstreams.mounts import mounting, names, scripted, toml, tool, tools
+from tests.plugins.servers.upstreams.test_settings import output, ran
 
 SCHEMA = {"type": "object", "properties": {"name": {"type": "string"}, "how": {}}, "required": ["name"]}
 
@@ -63,3 +64,62 @@ async def test_an_impossible_change_names_its_key(
 async def test_a_new_name_keeps_the_prefix(settings: dict[str, Any], old: str, new: str, tmp_path: Path) -> None:
     async with changing(tmp_path, {"name": "look"}, old=old, **settings) as client:
         assert await names(client) == [new]
+
+
+SETTINGS = """[host]
+disabled_tools = ["one_hide", "on*_hide", "one_hidden", "tow_*"]
+[host.tools.one_change]
+name = "new"
+[host.tools.one_chnage]
+"""
+AT_ONCE = 'hostconfig.toml:2: host.disabled_tools[3]: "tow_*" matches nothing'
+LATER = (
+    'hostconfig.toml:2: host.disabled_tools[2]: "one_hidden" matches nothing; did you mean "one_hide"?',
+    'hostconfig.toml:5: host.tools.one_chnage: no tool with this name exists; did you mean "one_change"?',
+    'hostconfig.toml:9: plugins.upstreams.servers.one.exclude[1]: "tpyo" matches nothing; did you mean "typo"?',
+    'hostconfig.toml:10: plugins.upstreams.servers.one.rename.odl: "odl" matches nothing; did you mean "old"?',
+)
+SECTION = "[plugins.upstreams.servers.one]"
+
+
+@pytest.fixture
+def settings(tmp_path: Path) -> str:
+    script = tools("hide", "change", "out", "typo", "old", "moved")
+    more = {"exclude": ["ou*", "tpyo"], "rename": {"odl": "a", "moved": "b"}}
+    return SETTINGS + toml("one", scripted(tmp_path, script, **more))
+
+
+@pytest.mark.needs("doctor", "tool_commands")
+@pytest.mark.parametrize(
+    ("command", "problems"),
+    [("config check", ()), ("upstreams", LATER[2:]), ("list", LATER), ("doctor", LATER)],
+)
+async def test_a_name_is_judged_when_items_are_known(command: str, problems: tuple[str, ...], settings: str) -> None:
+    _, out, errors = await ran(settings, *command.split())
+    reported = [line for line in errors.splitlines() if "matches nothing" in line or "no tool with" in line]
+    assert sorted(reported) == sorted(f"pegboard: warning: {problem}" for problem in (AT_ONCE, *problems))
+    assert command != "doctor" or all(f"configuration: {problem}" in out for problem in LATER)
+
+
+async def test_the_command_shows_what_is_served_and_why_other_items_are_not(settings: str) -> None:
+    assert (await output(settings, "upstreams")).splitlines() == [
+        "one: connected to scripted 1 (2025-06-18), 4 tools, 0 resources, 0 prompts",
+        *("  one_new", "  one_typo", "  one_old", "  b"),
+        f"  not served: tool 'out': excluded by 'ou*' in exclude of {SECTION} (hostconfig.toml:9)",
+        "  not served: tool 'one_hide': disabled by 'one_hide' in [host] disabled_tools (hostconfig.toml:2)",
+    ]
+
+
+@pytest.mark.needs("why")
+@pytest.mark.parametrize(
+    ("name", "story"),
+    [
+        ("one.out", f"tool one_out: not served; excluded by 'ou*' in exclude of {SECTION} (hostconfig.toml:9)"),
+        (
+            "one_moved",
+            f"tool one_moved: not served; it is served as 'b', its name in rename of {SECTION} (hostconfig.toml:10)",
+        ),
+    ],
+)
+async def test_why_names_the_setting_that_excludes_or_renames_a_tool(name: str, story: str, settings: str) -> None:
+    assert await output(settings, "why", name) == f"{story}; it comes from the toolkit one of upstreams\n"

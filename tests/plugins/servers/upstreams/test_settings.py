@@ -130,8 +130,8 @@ async def test_the_command_shows_each_server(tmp_path: Path) -> None:
     assert code == 1
     assert out == (
         "dead: failed: /bin/false ended with code 1\n"
-        "one: connected to scripted 1 (2025-06-18), 3 tools, 0 resources, 0 prompts\n"
-        f"  one_search\n  {wire_form('one_files.read')}\n  one_hidden\n"
+        "one: connected to scripted 1 (2025-06-18), 2 tools, 0 resources, 0 prompts\n"
+        f"  one_search\n  {wire_form('one_files.read')}\n"
         "  not served: tool 'hidden': tool 'one_hidden': the definition: description has U+200B (ZERO WIDTH SPACE) "
         "at position 3, which is invisible; remove it\n"
         f"personal: each user has a connection: if it requires a login: {CALLERS_ADVICE}\n"

@@ -134,7 +134,7 @@ async def test_a_required_login_is_reported_with_the_fix(tmp_path: Path, caplog:
         advice = "with `pegboard enable vault`, then run `pegboard login --server one`, or set headers"
         assert (advice in str(outcome.error), outcome.error.can_retry) == (True, False)
         (context,) = [plugin.context for plugin in host.report.plugins if plugin.origin.name == "upstreams_of_test"]
-        assert (await _states(context.config, context))[0]["reason"].endswith(advice)
+        assert (await _states(context.config, context, host))[0]["reason"].endswith(advice)
     assert "run `pegboard login --server one`, or set headers; next attempt" in caplog.text
 
 
