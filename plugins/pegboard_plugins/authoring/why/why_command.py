@@ -110,7 +110,7 @@ def _absent_stories(host: Host, details: Sequence[Mapping[str, Any]], name: str)
     """Yield the toolkits that did not load and may have a tool of that name."""
     for detail in details:
         if detail["kind"] == "toolkit" and detail["state"] != "on" and _may_have(detail["name"], name):
-            yield f"its tools are unknown because it did not load:\n{_plugin_story(host, detail)}"
+            yield f"{_plugin_story(host, detail)}\n  its tools are unknown because it did not load"
 
 
 def _later_stories(command: CommandContext, name: str) -> Sequence[str]:

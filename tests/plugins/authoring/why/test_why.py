@@ -18,6 +18,11 @@ from tests.support.command_line import BROKEN, PLUGIN, WRONG_TOOL, Command
         ("scopes", "", r"middleware scopes, \d of \d, outermost first: (check|on_)"),
         ("Demo.Write", "", "tool demo_write: not served; switched off by the settings of demo; it comes from demo\n"),
         ("demo_echo", 'disabled_tools = ["Demo::E*"]', "tool demo_echo: not served; disabled by .*disabled_tools"),
+        (
+            "demo_echo",
+            "autoload = false",
+            r"^toolkit demo: off; .*\n  from .*\n  its tools are unknown because it did not load\n$",
+        ),
     ],
 )
 def test_why_tells_the_reason(name: str, host: str, story: str, pegboard: Command) -> None:

@@ -1,0 +1,35 @@
+"""The addition of mounted servers to `pegboard why`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from pegboard.plugin import CommandContext, Finding
+from pegboard.terminal import same_name
+from pegboard_plugins.servers.upstreams import UpstreamsPlugin
+from pegboard_plugins.servers.upstreams.mounted import wire_form
+from pegboard_plugins.servers.upstreams.upstream_server import UpstreamServer
+
+
+def explain_name(command: CommandContext) -> Iterator[Finding]:
+    """Tell which settings exclude or rename a tool or prompt of this name."""
+    plugins = [plugin.instance for plugin in command.host.report.plugins]
+    for server in (server for plugin in plugins if isinstance(plugin, UpstreamsPlugin) for server in plugin.servers):
+        for kind, name, reason in _unserved(server, command):
+            if same_name(name, command.options.name):
+                story = f"{kind.removesuffix('s')} {name}: not served; {reason}"
+                yield Finding("warning", f"{story}; it comes from the toolkit {server.name} of upstreams")
+
+
+def _unserved(server: UpstreamServer, command: CommandContext) -> Iterator[tuple[str, str, str]]:
+    """Yield the kind, the name and the reason of each item that is not served under its name."""
+    source, config = command.host.config.source, server.config
+    for (kind, own), reason in server.selection.reasons(source).items():
+        is_named = kind in ("tools", "prompts")
+        yield kind, wire_form(config.shown_name(server.name, own)) if is_named else own, reason
+    for kind, own in server.selection.renamed:
+        place = source(("plugins", "upstreams", "servers", server.name, "rename", own))
+        reason = (
+            f"it is served as {config.rename[own]!r}, its name in rename of [plugins.upstreams.servers.{server.name}]"
+        )
+        yield kind, wire_form(config.prefixed(server.name, own)), f"{reason} ({place})"
