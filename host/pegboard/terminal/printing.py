@@ -28,6 +28,11 @@ def diverted() -> Iterator[None]:
         output.restore()
 
 
+def tool_count(number: int) -> str:
+    """Return a number of tools in words, such as "1 tool" or "2 tools"."""
+    return "1 tool" if number == 1 else f"{number} tools"
+
+
 _receiver: Callable[[str, int], None] | None = None
 
 

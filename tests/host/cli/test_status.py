@@ -24,6 +24,14 @@ def test_the_status_shows_what_is_enabled_from_where_and_the_next_command(pegboa
     assert (state["problems"], state["next"]) == ([], "pegboard configure CLIENT")
 
 
+def test_one_tool_is_counted_as_one(bare: Command) -> None:
+    kit = "from pegboard import Toolkit\nkit = Toolkit('one')\n@kit.tool\ndef a() -> str:\n    'A.'\n    return 'a'\n"
+    bare.install("one", kit)
+    counted = [line.partition(",")[0] for line in bare().out.splitlines() if " tool, " in line]
+    assert counted == ["1 tool", "  toolkit one: 1 tool"]
+    assert bare("config", "check").out.endswith("; 1 tool\n")
+
+
 def test_the_status_wraps_the_list_of_plugins_at_the_width_of_the_terminal(pegboard: Command) -> None:
     narrow, wide = (pegboard(env={"COLUMNS": columns}).out for columns in ("60", "90"))
     lines = [

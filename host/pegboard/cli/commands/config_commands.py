@@ -16,7 +16,7 @@ from pegboard.host import Host
 from pegboard.loading.plugins import SECTION_OF_KIND
 from pegboard.plugin.commands import CommandContext
 from pegboard.terminal.failures import problem_fields
-from pegboard.terminal.printing import diverted, print_json, print_lines, say
+from pegboard.terminal.printing import diverted, print_json, print_lines, say, tool_count
 
 
 def run_config_check(command: CommandContext) -> int:
@@ -45,7 +45,7 @@ def run_config_check(command: CommandContext) -> int:
         return CANNOT_START
     parts = "; ".join(f"{kind}: {', '.join(names) or 'none'}" for kind, names in on.items())
     read = host.config.file or "no file, the defaults apply"
-    print_lines([f"ok: {read}; {parts}; {len(host.assembly.tools)} tools"])
+    print_lines([f"ok: {read}; {parts}; {tool_count(len(host.assembly.tools))}"])
     return OK
 
 

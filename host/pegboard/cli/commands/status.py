@@ -13,7 +13,7 @@ from pegboard.cli.host_setup import host_from_options
 from pegboard.loading.discovery import naming, own_version
 from pegboard.terminal.failures import problem_fields
 from pegboard.terminal.fitted_lines import fitted
-from pegboard.terminal.printing import diverted, print_json, print_lines
+from pegboard.terminal.printing import diverted, print_json, print_lines, tool_count
 from pegboard.terminal.schema_words import tool_tokens
 
 if TYPE_CHECKING:
@@ -95,10 +95,10 @@ def _lines(state: Mapping[str, Any]) -> Iterator[str]:
     file = state["file"] or "without a configuration file: the defaults apply"
     yield from fitted(f"pegboard {state['version']}, {file}", 2)
     toolkits = [plugin for plugin in state["enabled"] if plugin["tools"] or plugin["kind"] == "toolkit"]
-    yield f"{state['tools']} tools, about {state['tokens']} tokens in each request of a model"
+    yield f"{tool_count(state['tools'])}, about {state['tokens']} tokens in each request of a model"
     for toolkit in toolkits:
         yield (
-            f"  {toolkit['kind']} {toolkit['name']}: {toolkit['tools']} tools, "
+            f"  {toolkit['kind']} {toolkit['name']}: {tool_count(toolkit['tools'])}, "
             f"{toolkit['tokens']} tokens ({_place(toolkit)})"
         )
     for name in state["later"]:

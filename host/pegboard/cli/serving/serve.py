@@ -39,7 +39,7 @@ from pegboard.plugin.commands import CommandContext
 from pegboard.routing.operator_token import operator_token, token_file
 from pegboard.routing.router import endpoint_of
 from pegboard.runtime.supervisor import chosen_transports
-from pegboard.terminal.printing import say
+from pegboard.terminal.printing import say, tool_count
 from pegboard.terminal.standard_streams import OutputDiversion
 
 if TYPE_CHECKING:
@@ -172,7 +172,6 @@ def _announce(
 def _served_tools(host: Host, tools: Sequence[str]) -> str:
     """Return the number of tools and their toolkits, with the toolkits that have no tools yet."""
     owners = sorted({host.assembly.tools[name].tool.owner for name in tools})
-    count = "1 tool" if len(tools) == 1 else f"{len(tools)} tools"
     awaited: list[str] = []
     for plugin in host.report.plugins:
         with suppress(PluginError):
@@ -182,6 +181,7 @@ def _served_tools(host: Host, tools: Sequence[str]) -> str:
     later = ", ".join(awaited[:MAX_NAMED_TOOLKITS]) + (", ..." if len(awaited) > MAX_NAMED_TOOLKITS else "")
     if not tools and awaited:
         return f"the tools of {later} as soon as they are available"
+    count = tool_count(len(tools))
     return f"{count} ({', '.join(owners) or 'no toolkit'})" + (f", and later those of {later}," if later else "")
 
 
