@@ -13,6 +13,7 @@ import sys
 import tomllib
 import typing
 from collections.abc import Iterator
+from importlib.resources import files
 from pathlib import Path
 
 import pytest
@@ -92,6 +93,14 @@ def test_types_of_python_are_links_to_its_documentation(pages: Path) -> None:
 def test_the_search_shows_a_summary_of_each_page(pages: Path) -> None:
     trees = [pickle.loads(path.read_bytes()) for path in pages.glob("docs/*.doctree")]
     assert [tree["source"] for tree in trees if not summary(tree)] == []
+
+
+def test_the_search_scores_only_the_changelog_otherwise_than_sphinx() -> None:
+    own = (ROOT / "tools" / "site" / "scorer.js").read_text("utf-8")
+    theirs = files("sphinx").joinpath("themes/basic/static/searchtools.js").read_text("utf-8").partition("class ")[0]
+    numbers = r"\b(\w+): (-?\d+)\b"
+    assert re.findall(numbers, own) == re.findall(numbers, theirs) != []
+    assert (ROOT / re.findall(r'page === "(\w+)"', own)[0]).with_suffix(".md").is_file()
 
 
 def test_the_list_of_versions_begins_with_this_version() -> None:

@@ -26,6 +26,7 @@ html_theme_options = {
 smartquotes = False
 html_extra_path = ["root"]
 html_copy_source = False
+html_search_scorer = str(ROOT / "tools" / "site" / "scorer.js")
 html_show_search_summary = False  # site.js shows the first paragraph of each page
 html_show_copyright = False
 html_show_sphinx = False
