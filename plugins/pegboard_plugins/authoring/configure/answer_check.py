@@ -46,8 +46,9 @@ def answer_of(entry: ServerEntry) -> Answer:
     stderr: deque[str] = deque(maxlen=STDERR_LINES)
     try:
         answer = asyncio.run(_answer(entry, stderr))
-    except LoginRequiredError:
-        answer = Answer(problem="the server requires a login, which the client performs")
+    except LoginRequiredError as error:
+        own = "the server requires a login, which the client performs"
+        answer = Answer(problem=str(error) if error.refusal else own)
     except (MCPError, OSError) as error:
         answer = Answer(problem=str(error))
     return answer._replace(stderr=tuple(stderr))

@@ -77,6 +77,15 @@ def test_a_server_at_a_url_is_asked(bare: Command, home: Path, tmp_path: Path) -
     assert (done.code, "the server does not answer" in done.out) == (1, True)
 
 
+@pytest.mark.needs("auth_token")
+def test_a_refused_token_is_reported_with_the_reason(bare: Command, home: Path) -> None:
+    bare.write(SERVER, "shop.py")
+    bare.write(f'[plugins.auth_token]\ntoken = "{"0123456789" * 4}"\n', "own.toml")
+    with serving(home, "shop.py", "--config", "own.toml") as address:
+        done = bare("configure", "cursor", "--url", f"{address}/mcp", "--header", "Authorization: Bearer x")
+    assert (done.code, "refused the token: The token is not known here." in done.out) == (1, True), done
+
+
 def test_the_list_has_every_client_and_tells_which_command_is_gone(bare: Command, home: Path) -> None:
     assert "no client has an entry" in bare("configure", "list").err
     bare("configure", "cursor", "--no-check")
