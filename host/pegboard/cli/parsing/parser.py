@@ -130,7 +130,7 @@ def _known(parser: _Parser, options: argparse.Namespace, unknown: Sequence[str])
     if (file := str(vars(options).get("tool"))).endswith(".py"):
         words = [*vars(options).get("arguments", ()), *unknown]
         if words and not re.search("^-|=", words[0]):
-            parser.refuse_file(file, words)
+            parser.refuse(file, words)
     if unknown and not parser.take(unknown, options):
         parser.refuse(unknown[0])
     return options
@@ -199,10 +199,10 @@ class _Parser(argparse.ArgumentParser):
         setattr(options, listed[0].dest, [*getattr(options, listed[0].dest), *more])
         return True
 
-    def refuse(self, text: str) -> NoReturn:
-        """Report an argument that the command does not accept, and exit."""
+    def refuse(self, text: str, following: Sequence[str] = ()) -> NoReturn:
+        """Report an argument that the command does not accept, and exit. For a file, name the line that serves it."""
         if text.endswith(".py") and "--file" in self.option_strings():
-            self.refuse_file(text)
+            self.error(f"{text!r} is a file: write `{self.prog} {shlex.join(['--file', text, *following])}`")
         if not text.startswith("-"):
             self.error(f"{text!r} is an unexpected argument")
         if any(action.metavar == "key=value" for action in self._actions):
@@ -210,10 +210,6 @@ class _Parser(argparse.ArgumentParser):
             self.error(f"unknown option {text!r}; write arguments of a tool without dashes: {key}={value or 'VALUE'}")
         close = _nearest(text, self._option_string_actions)
         self.error(f"unknown option {text!r}{_hint(close)}", close)
-
-    def refuse_file(self, file: str, words: Sequence[str] = ()) -> NoReturn:
-        """Report a file that lacks its option, with the line that has it, and exit. `words` follow the file."""
-        self.error(f"{file!r} is a file: write `{self.prog} {shlex.join(['--file', file, *words])}`")
 
     def option_strings(self) -> Iterable[str]:
         """Return the options of the command."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from getpass import getpass
 from pathlib import Path
 from typing import Any
@@ -71,20 +71,15 @@ def run_secret_list(command: CommandContext) -> int:
             for row in entries
         ]
         print_table([("SECRET", "STATE", "STORE", "USED BY"), *lines])
-        _advise(host, [row["name"] for row in entries if not row["set"]])
+        missing = [row["name"] for row in entries if not row["set"]]
+        if missing and any(_all_writable(stores)):
+            missing = []
+            say("set a secret with `pegboard secret set NAME`")
+        for name in missing:
+            say(host.assembly.secrets.missing(name))
     else:
         say("no plugin and no toolkit uses a secret")
     return 0
-
-
-def _advise(host: Host, missing: Iterable[str]) -> None:
-    """Tell how to set the missing secrets."""
-    can_set = any(_all_writable(_stores(host)))
-    for name in missing:
-        if can_set:
-            say("set a secret with `pegboard secret set NAME`")
-            return
-        say(host.assembly.secrets.missing(name))
 
 
 def run_secret_set(command: CommandContext) -> int:
