@@ -80,7 +80,7 @@ def test_an_unnamed_plugin_adds_nothing_and_a_wrong_file_prevents_no_help(desk: 
     assert (done.code, "unknown key" in done.err, "look at the desk" in done.out) == (0, True, False)
 
 
-@pytest.mark.needs("why")
+@pytest.mark.needs("upstreams", "why")
 def test_a_plugin_explains_a_name_that_the_running_host_does_not_know(desk: Command) -> None:
     mounted = '[plugins.upstreams.servers.far]\ncommand = "/none/server"'
     desk.configure(sections=f'[plugins.acme_desk]\nowner = "Ada"\n{mounted}')

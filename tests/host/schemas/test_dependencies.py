@@ -52,7 +52,7 @@ def tool_with(annotation: Any, default: Any = None) -> Callable[..., Any]:
     [
         (tool_with(int, Depends(good)), "'one' has Depends as its default: write `one: Annotated"),
         (tool_with(Annotated[int, Depends(good)] | None), "'one' has Depends inside a union"),
-        (tool_with(Annotated[int, Depends(good), Depends(good)]), "'one' must be .* with one Depends"),
+        (tool_with(Annotated[int, Depends(good), Depends(good)]), "'one' must be .* have one Depends"),
         (tool_with(Annotated[int, Depends(with_argument)]),
          "parameter 'one': the dependency 'with_argument' has the parameter 'number', which nothing fills in"),
         (tool_with(Annotated[int, Depends(first)]), "'first' needs itself: first -> second -> first"),

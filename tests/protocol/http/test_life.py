@@ -125,7 +125,7 @@ async def test_calls_are_cut_after_the_grace_period(fixture_site: Path) -> None:
             assert (answer.status, answer.get("Retry-After"), answer.json["id"]) == (503, None, 1)
             assert answer.json["error"]["message"].startswith("The server is stopping")
         assert await served.wait() == 0
-        (warning,) = re.findall(r"WARNING.* (6 calls were cut .*)", served.stderr)
+        (warning,) = re.findall(r"WARNING.* (6 calls were cancelled .*)", served.stderr)
         assert warning.endswith(": fixture_block, fixture_wait (5)")
         assert "Traceback" not in served.stderr
 
