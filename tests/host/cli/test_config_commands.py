@@ -141,7 +141,7 @@ def test_a_damaged_key_of_the_audit_file_is_told(pegboard: Command) -> None:
     assert (done.code, "audit.key in the state directory is damaged" in done.err) == (3, True)
 
 
-@pytest.mark.needs("auth", "worker", "opentelemetry", "lock")
+@pytest.mark.needs("rate_limit", "auth", "worker", "opentelemetry", "lock")
 def test_the_schema_has_the_sections_of_installed_plugins(pegboard: Command) -> None:
     pegboard.install("strange", "raise SystemExit('imported')", group="pegboard.plugins")
     schema = pegboard("config", "schema").data
