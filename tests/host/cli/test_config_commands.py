@@ -100,7 +100,12 @@ OPEN = "[plugins.http]\nport = 0\nhost = '0.0.0.0'\n"
         ("", WORKERS, "sessions are in the memory of one process, but there are 2 workers"),
         ("", f"{WORKERS}[plugins.mcp]\nsessions = 'sealed'", "2 workers need common keys"),
         ("transports = ['http', 'stdio']", WORKERS, "[plugins.http] workers = 2: stdio serves one client"),
-        ("", "[plugins.audit]\nfile = 'none/audit.jsonl'", "the audit file or its key cannot be used"),
+        pytest.param(
+            "",
+            "[plugins.audit]\nfile = 'none/audit.jsonl'",
+            "the audit file or its key cannot be used",
+            marks=pytest.mark.needs("audit"),
+        ),
         ("", "[plugins.logging]\nfile = 'none/x.log'", "none/x.log cannot be written: No such file or directory"),
     ],
 )
@@ -118,6 +123,7 @@ def test_ok_means_that_serve_would_open(host: str, sections: str, message: str |
     assert message in served.err
 
 
+@pytest.mark.needs("audit")
 @pytest.mark.parametrize("command", [("config", "check"), pytest.param(("doctor",), marks=pytest.mark.needs("doctor"))])
 def test_reasons_of_several_plugins_are_told_at_once_and_nothing_is_made(
     command: tuple[str, ...], pegboard: Command
@@ -134,6 +140,7 @@ def test_reasons_of_several_plugins_are_told_at_once_and_nothing_is_made(
         assert text in " ".join((done.out + done.err).split()), text
 
 
+@pytest.mark.needs("audit")
 def test_a_damaged_key_of_the_audit_file_is_told(pegboard: Command) -> None:
     (pegboard.folder / "audit.key").touch(0o600)
     pegboard.configure(sections="[plugins.http]\nport = 0\n[plugins.audit]\nfile = 'audit.jsonl'")
