@@ -18,6 +18,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from functools import cache
 from importlib import import_module
+from importlib.util import find_spec
 from pathlib import Path
 from select import select
 from threading import Lock
@@ -274,7 +275,8 @@ def _exit(code: int) -> NoReturn:
 
 
 def _preload() -> None:
-    for package in map(import_module, ("pegboard", "pegboard_client", "pegboard_plugins")):
+    packages = filter(find_spec, ("pegboard", "pegboard_client", "pegboard_plugins"))  # a build may lack the client
+    for package in map(import_module, packages):
         for module in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):
             if not module.name.startswith(LEFT_OUT):
                 with suppress(ImportError):  # a library that the environment lacks
