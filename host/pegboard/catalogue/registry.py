@@ -314,14 +314,14 @@ class Registry:
         self, plugin: LoadedPlugin, unmatched: Mapping[tuple[str | int, ...], str], names: Collection[str]
     ) -> None:
         """Report settings that name no item. See `pegboard.plugin.Catalogue`."""
+        suggested = zip(unmatched, with_nearest(unmatched.values(), names), strict=True)
+        own = [
+            self._config.problem(f'"{text}" matches nothing', ("plugins", plugin.origin.name, *path), close)
+            for path, (text, close) in suggested
+        ]
         with self._lock:
             binder, assembly = self._running(plugin), self._assembly
             assert assembly is not None
-            places = {text: ("plugins", plugin.origin.name, *path) for path, text in unmatched.items()}
-            own = [
-                self._config.problem(f'"{text}" matches nothing', places[text], close)
-                for text, close in with_nearest(places, names)
-            ]
             found = [
                 *config_problems(own, "warning"),
                 *assembly.patterns.unmatched((*assembly.tools.values(), *assembly.unserved)),

@@ -56,7 +56,7 @@ def answer_type(kind: Any) -> Any:
     if not isinstance(kind, list):
         return kind
     several: Any = list
-    return several[answer_type(kind[0])] if isinstance(kind[0], list | dict) else Literal[tuple(kind)]
+    return several[answer_type(kind[0])] if kind and isinstance(kind[0], list | dict) else Literal[tuple(kind)]
 
 
 ElicitationResult: TypeAlias = AcceptedElicitation[T] | DeclinedElicitation | CancelledElicitation

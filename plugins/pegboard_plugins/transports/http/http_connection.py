@@ -169,7 +169,8 @@ class HttpConnection(StagedConnection):
         of the processor. Stop the timer when a request's headers are complete. Start it when the next request begins.
         """
         requests = self._requests
-        between = self._last_body is None or self._last_body.is_eof()
+        last = requests[-1][1] if requests else self._last_body
+        between = last is None or last.is_eof()
         if requests is None:
             super().data_received(data)
             if data and between and self.transport is not None:
@@ -190,9 +191,8 @@ class HttpConnection(StagedConnection):
                 self._last_body = requests[-1][1]  # the common case
             else:
                 self._break_bodies(requests, arrived)
-        elif data and between:
-            # aiohttp keeps the bytes behind a request to change the protocol, which need not be headers
-            self._count_head(0 if is_upgrading(self) else len(data))
+        elif data and between and not is_upgrading(self):
+            self._count_head(len(data))
 
     def _count_head(self, size: int) -> None:
         """Limit the size and the time of headers of which a part has arrived."""
@@ -213,27 +213,25 @@ class HttpConnection(StagedConnection):
             self._count_head(size)
 
     def request_begun(self, body: Any) -> None:
-        """Take note of a request that aiohttp begins to handle."""
+        """Take note of a request that aiohttp begins to handle.
+
+        aiohttp parses the bytes behind a request to change the protocol outside of `data_received`.
+        """
+        if not self._requests:
+            self._last_body = body
         if self._requests is None:
             self._begun += 1
             self._is_served = True
-            self._last_body = body
             self._stop_clock()
 
     async def finish_response(
         self, request: web.BaseRequest, resp: web.StreamResponse, start_time: float | None
     ) -> tuple[web.StreamResponse, bool]:
-        """Write a response. When the task of a request ends, aiohttp first begins the next request that has arrived.
-
-        aiohttp parses now what it has kept behind a request to change the protocol.
-        """
+        """Write a response. When the task of a request ends, aiohttp first begins the next request that has arrived."""
         try:
             return await super().finish_response(request, resp, start_time)
         finally:
-            if self._requests:
-                self._stop_clock()
-                self._last_body = self._requests[-1][1]
-            elif self._requests is None and (task := asyncio.current_task(self._loop)) is not None:
+            if self._requests is None and (task := asyncio.current_task(self._loop)) is not None:
                 task.add_done_callback(partial(self._end_unless_begun, self._begun))
 
     def _end_unless_begun(self, begun: int, task: asyncio.Task[Any]) -> None:

@@ -77,7 +77,7 @@ LATER = (
     'hostconfig.toml:2: host.disabled_tools[2]: "one_hidden" matches nothing; did you mean "one_hide"?',
     'hostconfig.toml:5: host.tools.one_chnage: no tool with this name exists; did you mean "one_change"?',
     'hostconfig.toml:9: plugins.upstreams.servers.one.exclude[1]: "tpyo" matches nothing; did you mean "typo"?',
-    'hostconfig.toml:10: plugins.upstreams.servers.one.rename.odl: "odl" matches nothing; did you mean "old"?',
+    'hostconfig.toml:10: plugins.upstreams.servers.one.rename.tpyo: "tpyo" matches nothing; did you mean "typo"?',
 )
 SECTION = "[plugins.upstreams.servers.one]"
 
@@ -85,7 +85,7 @@ SECTION = "[plugins.upstreams.servers.one]"
 @pytest.fixture
 def settings(tmp_path: Path) -> str:
     script = tools("hide", "change", "out", "typo", "old", "moved")
-    more = {"exclude": ["ou*", "tpyo"], "rename": {"odl": "a", "moved": "b"}}
+    more = {"exclude": ["ou*", "tpyo"], "rename": {"tpyo": "a", "moved": "b"}}
     return SETTINGS + toml("one", scripted(tmp_path, script, **more))
 
 
