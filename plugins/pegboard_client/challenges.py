@@ -53,19 +53,21 @@ def required_scopes(headers: Mapping[str, str]) -> tuple[str, ...]:
     return valid_scopes((bearer_challenge(headers) or {}).get("scope", "").split())
 
 
-def login_required(url: str, headers: Mapping[str, str], *, sent_token: bool = False) -> LoginRequiredError:
-    """Return the error for a response that demands a login.
+def login_required(url: str, headers: Mapping[str, str], *, sent: str = "") -> LoginRequiredError:
+    """Return the error for a response that demands a login. It does not contain the token of the request.
 
     Args:
         url: the URL of the request.
         headers: the headers of the response.
-        sent_token: True if the request had a token.
+        sent: the field `Authorization` of the request; "" without a token.
     """
     challenge = bearer_challenge(headers) or {}
-    is_refused = sent_token and challenge.get("error") == "invalid_token"
+    refusal, token = "", sent.strip().rpartition(" ")[2]
+    if token and challenge.get("error") == "invalid_token":
+        refusal = excerpt((challenge.get("error_description") or "invalid_token").replace(token, "..."))
     return LoginRequiredError(
         origin(url),
         scopes=required_scopes(headers),
-        refusal=excerpt(challenge.get("error_description") or "invalid_token") if is_refused else "",
+        refusal=refusal,
         offers_login="resource_metadata" in challenge or ("scope" in challenge and "error" not in challenge),
     )

@@ -148,8 +148,8 @@ class HttpEndpoint:
             with nullcontext() if flight is None else flight.paused():
                 if await self._auth.challenged(self._server, reply.status, reply.headers):
                     return True
-        sent_token = any(name.lower() == "authorization" for name in sent)
-        raise login_required(self._url, reply.headers, sent_token=sent_token)
+        own = next((value for name, value in sent.items() if name.lower() == "authorization"), "")
+        raise login_required(self._url, reply.headers, sent=own)
 
     def _follow(self, reply: HttpReply) -> None:
         """Send requests to the target of a redirect from now on."""

@@ -51,6 +51,7 @@ def test_a_failed_login_has_its_reason() -> None:
     ("challenge", "message"),
     [
         ('error="invalid_token", error_description="It has \x1b expired."', "refused the token: It has \\x1b expired."),
+        ('error="invalid_token", error_description="no canary-1 here"', "refused the token: no ... here"),
         ('error="invalid_token"', "refused the token: invalid_token"),
         ('error="insufficient_scope", scope="a"', "requires a login that allows a."),
         ("", "requires a login."),
@@ -58,7 +59,7 @@ def test_a_failed_login_has_its_reason() -> None:
 )
 def test_a_refused_token_has_the_reason_of_the_server(challenge: str, message: str) -> None:
     headers = {"WWW-Authenticate": f"Bearer {challenge}"}
-    assert str(login_required("https://a.example", headers, sent_token=True)) == f"https://a.example {message}"
+    assert str(login_required("https://a.example", headers, sent="Bearer canary-1")) == f"https://a.example {message}"
     assert "refused" not in str(login_required("https://a.example", headers)), "no token was sent"
 
 
