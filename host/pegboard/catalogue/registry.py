@@ -314,10 +314,9 @@ class Registry:
         self, plugin: LoadedPlugin, unmatched: Mapping[tuple[str | int, ...], str], names: Collection[str]
     ) -> None:
         """Report settings that name no item. See `pegboard.plugin.Catalogue`."""
-        suggested = zip(unmatched, with_nearest(unmatched.values(), names), strict=True)
         own = [
             self._config.problem(f'"{text}" matches nothing', ("plugins", plugin.origin.name, *path), close)
-            for path, (text, close) in suggested
+            for path, (text, close) in zip(unmatched, with_nearest(unmatched.values(), names), strict=True)
         ]
         with self._lock:
             binder, assembly = self._running(plugin), self._assembly
