@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack
 from dataclasses import dataclass
 from statistics import median
@@ -13,12 +13,14 @@ from benchmarks.contenders import Contender, Contenders
 from benchmarks.http.server import HttpServer
 from benchmarks.messages import MODERN, handshake, request, result_of
 from benchmarks.process import Server
-from benchmarks.results import Results
+from benchmarks.results import NOISY, Results
 
 BURSTS: Final = 8
 """The bursts of a round, if a scenario does not say otherwise."""
-FEWEST: Final = 5
-"""The fewest requests of a burst. Some peers collect garbage at every second long response."""
+FEWEST: Final = 6
+"""The fewest requests of a burst. It is even, because some peers collect garbage at every second long response."""
+ATTEMPTS: Final = 3
+"""How often a measurement is made if the machine was unsteady meanwhile. The last one counts."""
 Burst: TypeAlias = Callable[[], Mapping[str, float]]
 """Measures once for a short time. Returns the metrics."""
 Bursts: TypeAlias = Mapping[tuple[str, str], Burst]
@@ -64,6 +66,7 @@ class Bench:
         what: str = "",
         bursts: int = BURSTS,
         most: int | None = None,
+        steady: Collection[str] = (),
     ) -> None:
         """Measure contenders whose bursts take turns, such as A B C A B C. Add the medians of each round.
 
@@ -76,15 +79,17 @@ class Bench:
             what: what is measured, if a scenario has several measurements.
             bursts: the number of bursts of a row in a round.
             most: the maximum number of rounds; None for no maximum.
+            steady: metrics; if the rounds of one differ too much, all rounds are measured again.
         """
-        for contenders in self._rounds(f"{scenario} {what}".rstrip(), names, min(self.rounds, most or self.rounds)):
-            with ExitStack() as started:
-                rows = [row for contender in contenders for row in started.enter_context(prepare(contender)).items()]
-                cases = list(dict.fromkeys(case for (case, _), _ in rows))
-                rows.sort(key=lambda row: cases.index(row[0][0]))  # rows that are compared follow each other
-                turns = [[burst() for _, burst in rows] for _ in range(bursts)]
-                for ((case, row), _), measured in zip(rows, zip(*turns, strict=True), strict=True):
-                    self.results.add(scenario, case, row, **_medians(measured))
+        title, rounds = f"{scenario} {what}".rstrip(), min(self.rounds, most or self.rounds)
+        for _ in range(ATTEMPTS if steady else 1):
+            results = Results()
+            for contenders in self._rounds(title, names, rounds):
+                for (case, row), medians in _round(map(prepare, contenders), bursts).items():
+                    results.add(scenario, case, row, **medians)
+            if all(summary.spread <= NOISY for metric in steady for summary in results.of(scenario, metric).values()):
+                break
+        self.results.include(results)
 
     def _rounds(self, what: str, names: Iterable[str], rounds: int) -> Iterator[list[Contender]]:
         chosen = [self.contenders.get(name) for name in names if name in self.names]
@@ -99,6 +104,16 @@ class Bench:
     def serve(self, contender: Contender, more_tools: int = 0, variables: dict[str, str] | None = None) -> HttpServer:
         """Start a contender as an HTTP server."""
         return HttpServer(contender, self.cpus, more_tools, variables)
+
+
+def _round(prepared: Iterable[AbstractContextManager[Bursts]], bursts: int) -> dict[tuple[str, str], dict[str, float]]:
+    """Measure one round. Return the medians of each row."""
+    with ExitStack() as started:
+        rows = [row for contender in prepared for row in started.enter_context(contender).items()]
+        cases = list(dict.fromkeys(case for (case, _), _ in rows))
+        rows.sort(key=lambda row: cases.index(row[0][0]))  # rows that are compared follow each other
+        turns = [[burst() for _, burst in rows] for _ in range(bursts)]
+    return {name: _medians(measured) for (name, _), measured in zip(rows, zip(*turns, strict=True), strict=True)}
 
 
 def _medians(bursts: Sequence[Mapping[str, float]]) -> dict[str, float]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any
 
 from benchmarks import calls, client_calls, data, imports, lists, memory, start
 from benchmarks.contenders import FASTMCP, FLOOR, FLOOR_UVLOOP, PEGBOARD, SDK, SDK_FAST
@@ -13,10 +13,7 @@ from benchmarks.http import calls as http_calls
 from benchmarks.http import lists as http_lists
 from benchmarks.http import memory as http_memory
 from benchmarks.http import sizes as http_sizes
-from benchmarks.results import Results
-
-NOISY: Final = 1.3
-"""The ratio of the largest value to the least above which a warning is printed."""
+from benchmarks.results import NOISY, Results
 
 
 @dataclass(frozen=True, slots=True)

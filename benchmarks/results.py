@@ -5,7 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from statistics import median, quantiles
-from typing import Any, Self
+from typing import Any, Final, Self
+
+NOISY: Final = 1.3
+"""Rounds are unsteady if their largest value divided by the least is above this ratio."""
 
 Key = tuple[str, str, str]
 
@@ -114,6 +117,10 @@ class Results:
             for name, case, contender in self._values
             if name == scenario and (summary := self.get(name, case, contender, metric))
         }
+
+    def include(self, other: Results) -> None:
+        """Add the values of other measurements."""
+        self._values |= other._values
 
     def remove(self, scenario: str) -> None:
         """Remove the values of a scenario."""

@@ -70,7 +70,7 @@ def _measure(
                     bursts[case(era, label), contender.name] = partial(_burst, started, lister, call)
             yield bursts
 
-    bench.measure(NAME, names, prepare, what=label, most=most)
+    bench.measure(NAME, names, prepare, what=label, most=most, steady=("page_us", "all_us", "call_us"))
 
 
 def _burst(started: dict[str, float], lister: _Lister, call: Caller) -> dict[str, float]:
@@ -123,7 +123,7 @@ class _Lister:
         """Request these pages for about the duration of a burst. Return the CPU and wall microseconds of one time."""
         with Connection(self._server.port) as connection:
             _, wall = self._timed(connection, pages, 1)
-            cpu, wall = self._timed(connection, pages, max(round(self._seconds / wall), FEWEST))
+            cpu, wall = self._timed(connection, pages, max(round(self._seconds / wall / 2) * 2, FEWEST))
         return cpu * 1e6, wall * 1e6
 
     def _timed(self, connection: Connection, pages: list[dict[str, Any]], times: int) -> tuple[float, float]:

@@ -18,8 +18,7 @@ from benchmarks.environments import HERE, ROOT
 from benchmarks.page import svg
 from benchmarks.page.figures import FIGURES
 from benchmarks.page.summary import summary
-from benchmarks.report import NOISY
-from benchmarks.results import Promise, Results
+from benchmarks.results import NOISY, Promise, Results
 
 RESULTS: Final = HERE / "results.json"
 PAGE: Final = ROOT / "docs" / "results.md"

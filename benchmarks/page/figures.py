@@ -27,8 +27,7 @@ from benchmarks.http import memory as http_memory
 from benchmarks.messages import LEGACY, MODERN
 from benchmarks.page import svg
 from benchmarks.page.svg import Series
-from benchmarks.report import NOISY
-from benchmarks.results import Results, Summary
+from benchmarks.results import NOISY, Results, Summary
 
 _BLUE, _ORANGE, _GRAY = "#3b6fd4", "#d9730d", "#7a8394"
 COLORS: Final = {
