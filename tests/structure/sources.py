@@ -8,10 +8,15 @@ from pathlib import Path
 from typing import NamedTuple
 
 ROOT = Path(__file__).parents[2]
-PUBLIC_PACKAGES = (
-    *("pegboard", "pegboard_client", "pegboard_evals", "pegboard.plugin"),
-    *("pegboard.terminal", "pegboard_testing", "pegboard.types"),
+PUBLIC_PACKAGES = tuple(
+    package
+    for package in (
+        *("pegboard", "pegboard_client", "pegboard_evals", "pegboard.plugin"),
+        *("pegboard.terminal", "pegboard_testing", "pegboard.types"),
+    )
+    if package.startswith("pegboard.") or any((ROOT / folder / package).is_dir() for folder in ("host", "plugins"))
 )
+"""The packages whose names are the API, without those that are removed (see `tools/without.py`)."""
 
 
 class Import(NamedTuple):

@@ -11,6 +11,8 @@ from graphlib import TopologicalSorter
 from importlib import import_module
 from pathlib import Path
 
+import pytest
+
 from tests.structure.sources import PUBLIC_PACKAGES, ROOT, Import, imports, modules
 
 ROOMS = (
@@ -265,6 +267,7 @@ def test_the_table_of_required_packages_is_complete() -> None:
 # --- the tests themselves
 
 
+@pytest.mark.needs("pegboard_client")
 def test_the_rules_find_offenders() -> None:
     text = (
         "from pegboard.host import Host\nfrom pegboard import _HOMES\n"

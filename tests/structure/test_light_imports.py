@@ -62,7 +62,13 @@ def test_imports_of_authors_are_light(statement: str, rooms: str, others: set[st
     assert loaded & HEAVY == set()
 
 
-@pytest.mark.parametrize("package", ["pegboard_client", "pegboard_evals", "pegboard_messages", "pegboard_testing"])
+@pytest.mark.parametrize(
+    "package",
+    [
+        pytest.param(package, marks=pytest.mark.needs(package))
+        for package in ("pegboard_client", "pegboard_evals", "pegboard_messages", "pegboard_testing")
+    ],
+)
 def test_packages_beside_the_host_load_nothing_before_their_use(package: str) -> None:
     loaded = loaded_by(f"import {package}")
     own = {name for name in loaded if name.startswith("pegboard")}
@@ -75,6 +81,7 @@ def test_the_pytest_plugin_loads_nothing_before_its_use() -> None:
     assert loaded == {"pegboard", "pegboard.exports", "pegboard_testing", "pegboard_testing.pytest_plugin"}
 
 
+@pytest.mark.needs("pegboard_client")
 def test_a_client_loads_http_when_it_connects() -> None:
     loaded = loaded_by("from pegboard_client import Client, Endpoint, Program; Client(Program('x'), version='1')")
     assert of_pegboard(loaded) <= {"pegboard.errors", "pegboard.types", "pegboard.wire"}

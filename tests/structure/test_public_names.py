@@ -35,6 +35,7 @@ def test_every_name_can_be_imported_and_is_listed(package: str) -> None:
     assert set(public(package)) <= set(dir(import_module(package)))
 
 
+@pytest.mark.needs("pegboard_client")
 def test_every_name_has_one_meaning() -> None:
     meanings = {(name, id(value)) for package in PUBLIC_PACKAGES for name, value in public(package).items()}
     twice = {name for name, count in Counter(name for name, _ in meanings).items() if count > 1}
