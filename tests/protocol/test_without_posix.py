@@ -54,6 +54,7 @@ def run(folder: Path, *arguments: str, env: dict[str, str] | None = None) -> sub
     )
 
 
+@pytest.mark.needs("pegboard_client")
 def test_every_module_can_be_imported(tmp_path: Path) -> None:
     (tmp_path / "every.py").write_text(EVERY_MODULE)
     with run(tmp_path, "every.py") as process:

@@ -62,6 +62,7 @@ def test_a_variable_of_a_disabled_plugin_causes_a_warning(name: str) -> None:
     assert list(ignored_variables({name: "1"}, NAMES, ["arcade_cloud"])) == []
 
 
+@pytest.mark.needs("auth")
 def test_a_warning_names_an_existing_key() -> None:
     models: dict[str, Any] = {
         f"plugins.{origin.name}": getattr(origin.load(), "Config", None)
