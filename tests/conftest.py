@@ -5,14 +5,14 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Generator
-from functools import cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import pytest
 from hypothesis import HealthCheck, settings
 
-from tests.structure.sources import ROOT, imports
+from tests.structure.sources import ROOT
+from tests.support.absent import needs_absent
 from tests.support.command_line import bare, pegboard
 
 settings.register_profile("pegboard", deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -44,21 +44,7 @@ def pytest_ignore_collect(collection_path: Path) -> bool | None:
     """Leave out modules that import a part which `tools.without` has removed."""
     if "PEGBOARD_WITHOUT" not in os.environ or collection_path.suffix != ".py":
         return None
-    return True if _needs_absent(collection_path) else None
-
-
-@cache
-def _needs_absent(path: Path) -> bool:
-    """Return True if a module, or a module of the tests that it imports, imports a module that does not exist."""
-    for found in imports(path.read_text("utf-8")):
-        if found.module.startswith(("pegboard_", "tests.")):
-            of_tests = found.module.startswith("tests.")
-            module = (ROOT if of_tests else ROOT / "plugins").joinpath(*found.module.split("."))
-            files = [module.with_suffix(".py"), module / "__init__.py", module / f"{found.name}.py"]
-            present = [file for file in files if file.is_file()]
-            if not (present or module.is_dir()) or (of_tests and any(map(_needs_absent, present))):
-                return True
-    return False
+    return True if needs_absent(collection_path) else None
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
