@@ -41,10 +41,11 @@ def pytest_configure() -> None:
 
 
 def pytest_ignore_collect(collection_path: Path) -> bool | None:
-    """Leave out modules that import a part which `tools.without` has removed."""
-    if "PEGBOARD_WITHOUT" not in os.environ or collection_path.suffix != ".py":
+    """Leave out modules, and folders with a conftest.py, that import a part which `tools.without` has removed."""
+    module = collection_path / "conftest.py" if collection_path.is_dir() else collection_path
+    if "PEGBOARD_WITHOUT" not in os.environ or module.suffix != ".py" or not module.is_file():
         return None
-    return True if needs_absent(collection_path) else None
+    return True if needs_absent(module) else None
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -76,6 +76,7 @@ def test_packages_beside_the_host_load_nothing_before_their_use(package: str) ->
     assert third_parties(loaded) | loaded & HEAVY == set()
 
 
+@pytest.mark.needs("pegboard_testing")
 def test_the_pytest_plugin_loads_nothing_before_its_use() -> None:
     loaded = loaded_by("import pytest; before |= set(sys.modules); import pegboard_testing.pytest_plugin")
     assert loaded == {"pegboard", "pegboard.exports", "pegboard_testing", "pegboard_testing.pytest_plugin"}

@@ -380,6 +380,7 @@ def guarded(token: str | None) -> HostConfig:
     return HostConfig.of({"host": {"autoload": False}, "plugins": plugins})
 
 
+@pytest.mark.needs("auth")
 async def test_an_open_address_stays_guarded_and_new_secrets_are_masked() -> None:
     old, new = token_hex(32), token_hex(32)
     async with Host(guarded(old)) as host:

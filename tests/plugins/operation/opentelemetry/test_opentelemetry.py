@@ -151,6 +151,7 @@ async def test_the_log_record_of_a_failure_belongs_to_the_span_of_its_request(mo
     assert (record.trace_id, record.span_id, later.trace_id) == (span.trace_id, span.span_id, b"")
 
 
+@pytest.mark.needs("upstreams")
 async def test_a_request_to_a_mounted_server_continues_its_trace(monkeypatch: pytest.MonkeyPatch) -> None:
     async with OtlpReceiver() as collector:
         monkeypatch.setenv("OTEL_EXPORTER_OTLP_ENDPOINT", collector.url)

@@ -17,7 +17,7 @@ from tests.support.http_mcp import Session, call, message
 from tests.support.pool import ASKING
 from tests.support.redis_server import RedisServer, needs_redis
 
-pytestmark = [needs_redis, pytest.mark.asyncio(loop_scope="session")]
+pytestmark = [needs_redis, pytest.mark.needs("auth"), pytest.mark.asyncio(loop_scope="session")]
 
 STATE = f'{ASKING}state = "redis"\nstate_keys = [{{ env = "STATE_KEY" }}]'
 CALLERS = "".join(f'[plugins.auth_token.callers.{name}]\ntoken = {{ env = "{name}" }}\n' for name in ("ADA", "BOB"))

@@ -154,6 +154,7 @@ async def test_a_check_that_hangs_does_not_stop_the_others(monkeypatch: pytest.M
         assert (await listening.next())["method"] == CHANGED
 
 
+@pytest.mark.needs("auth")
 async def test_streams_of_a_token_end_after_a_reload_without_it() -> None:
     def config(*names: str) -> dict[str, Any]:
         return {"auth_token": {"callers": {name: {"token": TOKENS[name]} for name in names}}}
@@ -165,6 +166,7 @@ async def test_streams_of_a_token_end_after_a_reload_without_it() -> None:
         await assert_open(here.host, ada)
 
 
+@pytest.mark.needs("auth")
 async def test_streams_of_strangers_end_after_a_reload_with_an_authenticator() -> None:
     async with Here({}).serving() as here:
         streams = await here.streams()
@@ -172,6 +174,7 @@ async def test_streams_of_strangers_end_after_a_reload_with_an_authenticator() -
         await assert_ended(streams)
 
 
+@pytest.mark.needs("auth")
 async def test_streams_of_a_revoked_token_end_after_its_introspection() -> None:
     async with Issuer() as issuer:
         server = {"issuer": issuer.url, "introspection": {"client_id": "host", "client_secret": TOKENS["ben"]}}

@@ -43,7 +43,7 @@ def host_of(*names: str) -> Host:
     return Host({"host": {"autoload": False, "transports": []}, "plugins": {"tool_packages": {"names": names}}})
 
 
-@pytest.mark.needs("compat")
+@pytest.mark.needs("auth", "compat")
 @pytest.mark.parametrize(
     ("names", "served"),
     [
