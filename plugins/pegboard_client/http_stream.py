@@ -131,13 +131,10 @@ class EventParser:
         Raises:
             ConnectionLostError: an event is too large.
         """
-        if self._ended_with_return and chunk.startswith(b"\n"):
-            chunk = chunk[1:]
-        if b"\r" in chunk:
-            self._ended_with_return = chunk.endswith(b"\r")
-            chunk = chunk.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
-        elif chunk:
-            self._ended_with_return = False
+        followed, self._ended_with_return = self._ended_with_return, chunk.endswith(b"\r")
+        if followed:
+            chunk = chunk.removeprefix(b"\n")
+        chunk = chunk.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
         if b"\n" not in chunk:
             self._line += chunk
             self._check(len(self._line))

@@ -11,6 +11,8 @@ from contextlib import AbstractContextManager, nullcontext, suppress
 from typing import Any
 
 import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
 
 from pegboard.plugin import ProtocolError, TransportError
 from pegboard_client import (
@@ -23,6 +25,7 @@ from pegboard_client import (
     http_session,
     task_calls,
 )
+from pegboard_client.http_stream import MIN_RETRY_MS, EventParser
 from tests.host.hosting import WAIT, until
 from tests.pegboard_client.pairs import MemoryEnd, StreamPair
 from tests.pegboard_client.scripted import (
@@ -209,9 +212,18 @@ async def test_a_login_has_its_own_time() -> None:
 
 
 async def test_a_server_cannot_demand_a_reconnect_at_once() -> None:
-    from pegboard_client.http_stream import MIN_RETRY_MS, EventParser
-
     assert [event.retry_ms for event in EventParser(100).feed(b"retry: 0\n\n")] == [MIN_RETRY_MS]
+
+
+@given(st.lists(st.sampled_from([b"data: a", b"\n", b"\r", b"\r\n"]), max_size=8))
+@example([b"data: a", b"\r", b"\n", b"\n"])
+def test_events_do_not_depend_on_how_a_stream_is_divided(chunks: list[bytes]) -> None:
+    parser, whole = EventParser(100), EventParser(100)
+    assert [event for chunk in chunks for event in parser.feed(chunk)] == [*whole.feed(b"".join(chunks))]
+
+
+def test_a_stream_may_begin_with_a_byte_order_mark() -> None:
+    assert [event.data for event in EventParser(100).feed(b"\xef\xbb\xbfdata: a\n\n")] == [b"a"]
 
 
 def subscriptions(listened: list[Any], ended: list[Any], refuse: str = "") -> Callable[[MemoryEnd], Awaitable[None]]:

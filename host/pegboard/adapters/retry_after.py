@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Mapping
+from datetime import UTC
 from email.utils import parsedate_to_datetime
 
 _EPOCH = 1_000_000_000
@@ -12,7 +13,7 @@ _EPOCH = 1_000_000_000
 years."""
 _EPOCH_MS = _EPOCH * 1000
 _MAX_SECONDS = 366 * 24 * 3600.0
-"""The delay above which a header is ignored, in milliseconds."""
+"""The delay above which a header is ignored."""
 
 _SECONDS = (
     "retry-after",
@@ -95,8 +96,10 @@ def _number(value: str | None) -> float | None:
 
 
 def _date(value: str) -> float | None:
+    """Return a date of HTTP as seconds since 1970. The form of asctime, which has no zone, is in UTC."""
     try:
-        return parsedate_to_datetime(value).timestamp()
+        moment = parsedate_to_datetime(value)
+        return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()
     except (ValueError, OverflowError):
         return None
 

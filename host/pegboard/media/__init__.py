@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import mimetypes
 import os
+import re
 import stat
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from contextlib import suppress
 from os import PathLike
 from pathlib import PurePath
 from typing import Any, ClassVar
@@ -36,30 +36,27 @@ _SUFFIXES = {
 }
 """The media types that differ between machines or versions of Python."""
 
-_MAGIC = (
-    (0, b"\x89PNG\r\n\x1a\n", "image/png"),
-    (0, b"\xff\xd8\xff", "image/jpeg"),
-    (0, b"GIF87a", "image/gif"),
-    (0, b"GIF89a", "image/gif"),
-    (8, b"WEBP", "image/webp"),
-    (0, b"BM", "image/bmp"),
-    (0, b"II*\x00", "image/tiff"),
-    (0, b"MM\x00*", "image/tiff"),
-    (4, b"ftypavif", "image/avif"),
-    (4, b"ftypM4A ", "audio/mp4"),
-    (8, b"WAVE", "audio/wav"),
-    (0, b"ID3", "audio/mpeg"),
-    (0, b"\xff\xfb", "audio/mpeg"),
-    (0, b"OggS", "audio/ogg"),
-    (0, b"fLaC", "audio/flac"),
-    (8, b"AIFF", "audio/aiff"),
-    (0, b"%PDF-", "application/pdf"),
-    (0, b"PK\x03\x04", "application/zip"),
-    (0, b"\x1f\x8b", "application/gzip"),
-)
-"""The beginnings of files: offset, bytes, media type."""
+_MAGIC = {
+    rb"\x89PNG\r\n\x1a\n": "image/png",
+    rb"\xff\xd8\xff": "image/jpeg",
+    rb"GIF8[79]a": "image/gif",
+    rb".{8}WEBP": "image/webp",
+    rb"BM.{4}\0{4}": "image/bmp",
+    rb"II\*\0|MM\0\*": "image/tiff",
+    rb".{4}ftypavif": "image/avif",
+    rb".{4}ftypM4A ": "audio/mp4",
+    rb".{8}WAVE": "audio/wav",
+    rb"ID3[\x02-\x04]|\xff\xfb": "audio/mpeg",
+    rb"OggS": "audio/ogg",
+    rb"fLaC": "audio/flac",
+    rb".{8}AIFF": "audio/aiff",
+    rb"%PDF-": "application/pdf",
+    rb"PK\x03\x04": "application/zip",
+    rb"\x1f\x8b": "application/gzip",
+}
+"""The media types of files, by patterns of their first bytes."""
 
-_TEXT_TYPES = ("text/", "application/json", "application/xml")
+_TEXT_TYPE = re.compile(r"text/.*|application/(?:json|xml|(?:x-)?yaml|toml)|.*\+(?:json|xml|yaml)")
 
 
 class MediaTooLarge(Exception):
@@ -204,10 +201,7 @@ class File(Media):
     def block(self, data: bytes) -> EmbeddedResource:
         """Return the file as a content block."""
         mime_type = self.type_of(data)
-        content: str | bytes = data
-        if mime_type.startswith(_TEXT_TYPES):
-            with suppress(UnicodeDecodeError):
-                content = data.decode()
+        content = data.decode() if _TEXT_TYPE.fullmatch(mime_type) and _is_text(data) else data
         uri = self.uri or f"file:///{quote(PurePath(self.path or 'file').name)}"
         return EmbeddedResource(ResourceContents(uri, content, mime_type), self.annotations, self.meta)
 
@@ -235,4 +229,13 @@ def _type_of_name(path: str | None) -> str | None:
 
 
 def _type_of_bytes(data: bytes) -> str | None:
-    return next((kind for offset, magic, kind in _MAGIC if data.startswith(magic, offset)), None)
+    magic = next((kind for pattern, kind in _MAGIC.items() if re.match(pattern, data, re.DOTALL)), None)
+    return magic or ("text/plain" if _is_text(data) else None)
+
+
+def _is_text(data: bytes) -> bool:
+    """Return True for UTF-8 without NUL."""
+    try:
+        return "\0" not in data.decode()
+    except UnicodeDecodeError:
+        return False

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ssl
 import time
+from collections.abc import Iterator
 from typing import Any
 from xml.parsers.expat import ExpatError
 
@@ -126,6 +127,17 @@ NOW = 2_000_000_000
 """The same time in seconds since 1970."""
 
 
+@pytest.fixture
+def new_york(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Set the local time zone, where that is possible."""
+    set_zone = getattr(time, "tzset", lambda: None)
+    with monkeypatch.context() as patch:
+        patch.setenv("TZ", "EST5EDT")
+        set_zone()
+        yield
+    set_zone()
+
+
 @pytest.mark.parametrize(
     ("headers", "expected"),
     [
@@ -134,6 +146,7 @@ NOW = 2_000_000_000
         ({"retry-after": " 1.5 "}, 1500),
         ({"retry-after": "Wed, 18 May 2033 03:33:50 GMT"}, 30_000),
         ({"retry-after": "Wed, 18 May 2033 03:33:00 GMT"}, 0),
+        ({"retry-after": "Wed May 18 03:33:50 2033"}, 30_000),
         ({"retry-after-ms": "250"}, 250),
         ({"x-ratelimit-reset": str(NOW + 60)}, 60_000),
         ({"x-ratelimit-reset": str((NOW + 60) * 1000)}, 60_000),
@@ -147,7 +160,7 @@ NOW = 2_000_000_000
     ],
     ids=str,
 )
-def test_the_delay_of_a_header(headers: dict[str, str], expected: int | None) -> None:
+def test_the_delay_of_a_header(headers: dict[str, str], expected: int | None, new_york: None) -> None:
     assert retry_after_ms({"date": DATE, **headers}) == expected
 
 

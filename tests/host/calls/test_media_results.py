@@ -47,7 +47,11 @@ def embedded(uri: str, content: str | bytes, mime_type: str) -> EmbeddedResource
         (File("dir/a b.md"), b"# A", embedded("file:///a%20b.md", "# A", "text/markdown")),
         (File("a.txt", uri="x:y"), b"\xff", embedded("x:y", b"\xff", "text/plain")),
         (File(data=b"%PDF-1"), b"%PDF-1", embedded("file:///file", b"%PDF-1", "application/pdf")),
-        (File("a"), b"a", embedded("file:///a", b"a", "application/octet-stream")),
+        (File("a"), b"a", embedded("file:///a", "a", "text/plain")),
+        (File("a"), b"a\0", embedded("file:///a", b"a\0", "application/octet-stream")),
+        (File("a.svg"), b"<svg/>", embedded("file:///a.svg", "<svg/>", "image/svg+xml")),
+        (File(data=b"BM: 22"), b"BM: 22", embedded("file:///file", "BM: 22", "text/plain")),
+        (File(data=b"ID3 of"), b"ID3 of", embedded("file:///file", "ID3 of", "text/plain")),
     ],
     ids=repr,
 )
