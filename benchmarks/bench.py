@@ -82,8 +82,9 @@ class Bench:
             steady: metrics; if the rounds of one differ too much, all rounds are measured again.
         """
         title, rounds = f"{scenario} {what}".rstrip(), min(self.rounds, most or self.rounds)
+        results = Results()
         for _ in range(ATTEMPTS if steady else 1):
-            results = Results()
+            results.remove(scenario)
             for contenders in self._rounds(title, names, rounds):
                 for (case, row), medians in _round(map(prepare, contenders), bursts).items():
                     results.add(scenario, case, row, **medians)

@@ -20,7 +20,7 @@ from pegboard.loading.discovery import provided
 from pegboard.loading.plugins import NEEDS_SETTING, Absent, LoadedPlugin, LoadProblem, config_problems, contributions_of
 from pegboard.messages.error_fields import describe_error
 from pegboard.middleware.chain import CLIENT_NOTIFICATIONS, LIST_HOOKS, REQUEST_HOOKS, Around, MiddlewareLink
-from pegboard.names import did_you_mean, matching_pattern, nearest
+from pegboard.names import did_you_mean, matching_pattern, nearest, with_nearest
 from pegboard.plugin.definitions import ToolDefinition
 from pegboard.plugin.error_adapters import ErrorAdapter
 from pegboard.plugin.methods import Contributions
@@ -142,6 +142,7 @@ def assemble(
     served = {kind: assembler.served(kind, items) for kind, items in bound.items()}
     if check_order:
         assembler.report_unknown_order()
+        assembler.report_unknown_toolkits()
     patterns = assembler.report_unmatched(absent)
     contributed = binder.contributed()
     assembler.report_misplaced(contributed)
@@ -191,6 +192,8 @@ class _Assembler:
         self.is_complete = True
         self.refused: dict[str, str] = {}
         self.forms: set[str] = set()
+        self.named_toolkits: set[tuple[str, str]] = set()
+        """The toolkits that definitions name, with the distributions of their plugins."""
 
     def problem(self, origin: Origin, message: str) -> None:
         self.problems.append(LoadProblem("assemble", message, origin))
@@ -211,6 +214,8 @@ class _Assembler:
                 self._refuse(plugin, definition, error)
                 continue
             self.forms |= result.forms
+            if definition.toolkit is not None:
+                self.named_toolkits.add((definition.toolkit.name, plugin.origin.distribution))
             if self.binder.edits.get(plugin, {}).get((kind, result.name), definition) is not definition:
                 continue  # updated or removed at run time
             if isinstance(result, Unserved):
@@ -379,6 +384,24 @@ class _Assembler:
                     hint = "" if close or not others else f"; write one of {', '.join(sorted(others))}"
                     problem = self.config.problem(f"no enabled plugin provides {name!r}{hint}", path, close)
                     self.problems += config_problems([problem])
+
+    def report_unknown_toolkits(self) -> None:
+        """Report settings that name no toolkit. A section `[host.toolkits.NAME]` without a toolkit is fatal."""
+        installed = [choice.origin for choice in self.binder.choices if choice.origin.kind == "toolkit"]
+        pairs = {(origin.name, origin.distribution) for origin in installed} | self.named_toolkits
+        names = {name for name, _ in pairs}
+        unmatched = self._not_awaited(self.config.disabled_toolkits.unmatched_plugins(pairs))
+        self.problems += config_problems(
+            unmatched_patterns(self.config, "disabled_toolkits", unmatched, names), "warning"
+        )
+        unknown = self._not_awaited(name for name in self.config.host.toolkits if name not in names)
+        for name, close in with_nearest(unknown, names):
+            message = "no toolkit with this name is installed"
+            self.problems += config_problems([self.config.problem(message, ("host", "toolkits", name), close)])
+
+    def _not_awaited(self, toolkits: Iterable[str]) -> list[str]:
+        """Leave out toolkits whose tools a plugin may still add."""
+        return [name for name in toolkits if not any(plugin.awaits(f"{name}_*") for plugin in self.plugins)]
 
     def report_misplaced(self, contributed: Contributions) -> None:
         """Report middleware that is limited to methods that do not exist."""

@@ -64,6 +64,7 @@ class Binder:
         redactor: masks secrets.
 
     Attributes:
+        choices: all installed plugins and whether each is enabled.
         adapters: the error adapters of plugins, in order, for functions that have no adapters of their own.
         secrets: the secret stores.
         known_tags: the tags of all items, including unserved items.
@@ -99,6 +100,7 @@ class Binder:
 
             self.changed_tools = ChangedTools(config)
         self._plugins = plugins
+        self.choices = choices
         self._requirements = RequirementBinder(config, plugins, choices, self.secrets, self._report)
         ordered = listed_first(plugins, config.host.error_adapters)
         adapters = [adapter for _, adapter in contributions_of(ordered, register_error_adapters)]

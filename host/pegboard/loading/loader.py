@@ -10,7 +10,7 @@ import inspect
 import logging
 import sys
 import time
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
@@ -200,9 +200,9 @@ class Loader:
         toolkits = [choice.origin for choice in choices if choice.origin.kind == "toolkit"]
         names = [origin.name for origin in toolkits]
         self.problems += config_problems(unknown_sections(self.config, "toolkits", names))
-        self.report_unmatched("disabled_plugins", plugins)
-        self.report_unmatched("disabled_toolkits", toolkits)
-        self.report_unknown_rights(set(names))
+        unused = self.config.disabled_plugins.unmatched_plugins(map(_pair, plugins))
+        known = (plugin.name for plugin in plugins)
+        self.problems += config_problems(unmatched_patterns(self.config, "disabled_plugins", unused, known), "warning")
         unmatched = Patterns(self.selection.only).unmatched_plugins(map(_pair, toolkits))
         absent = [name for kind, name in self.selection.without if kind == "toolkit" and name not in names]
         for name, close in with_nearest(unmatched, names):
@@ -223,19 +223,6 @@ class Loader:
             for other in excluded.keys() & running.keys():
                 message = f"the plugin {name!r} cannot run beside the plugin {other!r}: {excluded[other]}"
                 self.problems += config_problems([self.config.problem(message, ("plugins", name))])
-
-    def report_unknown_rights(self, known: Collection[str]) -> None:
-        """Report each section of `[host.toolkits]` whose toolkit is not installed: the section has no effect."""
-        message = "no toolkit with this name is installed"
-        unknown = [name for name in self.config.host.toolkits if name not in known]
-        for name, close in with_nearest(unknown, known):
-            self.problems += config_problems([self.config.problem(message, ("host", "toolkits", name), close)])
-
-    def report_unmatched(self, key: Any, origins: Sequence[Origin]) -> None:
-        patterns: Patterns = getattr(self.config, key)
-        unmatched = patterns.unmatched_plugins(map(_pair, origins))
-        problems = unmatched_patterns(self.config, key, unmatched, (origin.name for origin in origins))
-        self.problems += config_problems(problems, "warning")
 
     def report_absent(self, key: str, choices: Sequence[PluginChoice]) -> None:
         """Report listed names that are not installed, and required plugins that are disabled."""

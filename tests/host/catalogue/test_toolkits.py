@@ -57,6 +57,16 @@ def test_the_toolkit_is_disabled_by_its_name(key: str, pattern: str) -> None:
     assert (dict(assembly.tools), pattern in unserved.reason, key in unserved.reason) == ({}, True, True)
 
 
+def test_settings_that_name_no_toolkit_are_reported() -> None:
+    names = ["weather", "whether"]
+    host = hosting(WEATHER, config={"disabled_toolkits": names, "toolkits": {name: {} for name in names}})
+    host.load()
+    assert [str(problem).partition(": ")[2] for problem in host.problems] == [
+        'host.disabled_toolkits[1]: "whether" matches nothing; did you mean "weather"?',
+        'host.toolkits.whether: no toolkit with this name is installed; did you mean "weather"?',
+    ]
+
+
 @pytest.mark.parametrize(("granted", "served"), [(["WEATHER_*"], 1), ([], 0)])
 def test_secrets_are_granted_to_the_toolkit(granted: list[str], served: int, monkeypatch: pytest.MonkeyPatch) -> None:
     grants = {"toolkits": {"weather": {"secrets": granted}}}

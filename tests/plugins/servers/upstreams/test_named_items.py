@@ -123,3 +123,8 @@ async def test_the_command_shows_what_is_served_and_why_other_items_are_not(sett
 )
 async def test_why_names_the_setting_that_excludes_or_renames_a_tool(name: str, story: str, settings: str) -> None:
     assert await output(settings, "why", name) == f"{story}; it comes from the toolkit one of upstreams\n"
+
+
+async def test_the_limits_of_a_toolkit_may_name_a_server(settings: str) -> None:
+    code, _, errors = await ran(f"{settings}[host.toolkits.one]\nsecrets = []\n", "list")
+    assert (code, "no toolkit with this name" in errors) == (0, False), errors
