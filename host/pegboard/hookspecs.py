@@ -2,7 +2,8 @@
 
 Hooks assemble the host once, when it starts. They are plain functions that return the contributions of a plugin and
 change nothing. A plugin with an `async` hook, a wrapper or an ordering marker is refused. The host calls each plugin
-separately, in the order of names. A plugin whose hook raises is left out as a whole, and affects no other.
+separately, in the order of names. A plugin whose hook raises is left out as a whole. If the operator has named it, the
+host does not start.
 
 An implementation names only the parameters that it needs.
 """
@@ -201,6 +202,6 @@ def register_toolkit_loaders(context: PluginContext) -> Iterable[ToolkitLoader]:
 def lifespan(context: PluginContext) -> Lifespan:
     """Return an async context manager that the host enters at its start and leaves when it stops, in reverse order.
 
-    Its value is the `context.state` of the plugin's tools. A plugin whose lifespan fails at the start is left out. Each
-    lifespan runs in its own task, so it can contain a task group.
+    Its value is the `context.state` of the plugin's tools. A lifespan that fails at the start counts as a hook that
+    raises. Each lifespan runs in its own task, so it can contain a task group.
     """

@@ -85,7 +85,7 @@ class BinaryCritic(Critic):
 
 @dataclass
 class NumericCritic(Critic):
-    """Scores numbers by their distance.
+    """Scores numbers by their distance. A distance beyond the range scores below 0, as in `arcade_evals`.
 
     Attributes:
         value_range: the least and the greatest value. A distance of the whole range scores 0.

@@ -192,7 +192,7 @@ class _Assembler:
         self.is_complete = True
         self.refused: dict[str, str] = {}
         self.forms: set[str] = set()
-        self.named_toolkits: set[tuple[str, str]] = set()
+        self._named_toolkits: set[tuple[str, str]] = set()
         """The toolkits that definitions name, with the distributions of their plugins."""
 
     def problem(self, origin: Origin, message: str) -> None:
@@ -215,7 +215,7 @@ class _Assembler:
                 continue
             self.forms |= result.forms
             if definition.toolkit is not None:
-                self.named_toolkits.add((definition.toolkit.name, plugin.origin.distribution))
+                self._named_toolkits.add((definition.toolkit.name, plugin.origin.distribution))
             if self.binder.edits.get(plugin, {}).get((kind, result.name), definition) is not definition:
                 continue  # updated or removed at run time
             if isinstance(result, Unserved):
@@ -388,7 +388,7 @@ class _Assembler:
     def report_unknown_toolkits(self) -> None:
         """Report settings that name no toolkit. A section `[host.toolkits.NAME]` without a toolkit is fatal."""
         installed = [choice.origin for choice in self.binder.choices if choice.origin.kind == "toolkit"]
-        pairs = {(origin.name, origin.distribution) for origin in installed} | self.named_toolkits
+        pairs = {(origin.name, origin.distribution) for origin in installed} | self._named_toolkits
         names = {name for name, _ in pairs}
         unmatched = self._not_awaited(self.config.disabled_toolkits.unmatched_plugins(pairs))
         self.problems += config_problems(

@@ -315,7 +315,9 @@ def _shared_options(*, defaults: bool = True) -> _Parser:
         metavar="FILE",
         help="serve the toolkits of this Python file or folder, and installed toolkits only if they are named",
     )
-    group.add_argument("--strict", action="store_true", help="do not start if a plugin fails")
+    group.add_argument(
+        "--strict", action="store_true", help="do not start if any plugin or toolkit fails, not only one that is named"
+    )
     group.add_argument("--safe", action="store_true", help="run the default built-in plugins only")
     group.add_argument("--json", action="store_true", help="print JSON")
     group.add_argument(

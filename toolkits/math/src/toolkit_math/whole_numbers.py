@@ -10,7 +10,7 @@ from pydantic import Field
 from toolkit_math.kit import calculates
 
 _LARGEST = 2**53 - 1
-"""Return the largest whole number that every JSON reader keeps."""
+"""The largest whole number that every JSON reader keeps."""
 Whole = Annotated[int, Field(ge=-_LARGEST, le=_LARGEST)]
 Several = Annotated[Sequence[Whole], Field(min_length=2, max_length=100)]
 
