@@ -536,6 +536,7 @@ async def answered(server: FastMCP, plugins: dict[str, Any], *fields: tuple[str,
     return answer.json["result"]
 
 
+@pytest.mark.needs("auth")
 async def test_functions_read_the_request_and_what_the_token_says() -> None:
     server = FastMCP("Door")
 

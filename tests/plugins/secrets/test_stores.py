@@ -75,7 +75,7 @@ async def test_the_operator_orders_the_stores_and_others_follow() -> None:
             assert await value(host, "read") == expected
 
 
-@pytest.mark.needs("worker")
+@pytest.mark.needs("auth", "worker")
 @pytest.mark.parametrize(
     "name", ["ARCADE_API_KEY", "arcade_worker_secret", "MCP_SERVER_NAME", "PEGBOARD__PLUGINS__X", "_X", "pegboard_x"]
 )

@@ -58,6 +58,7 @@ def certificate(file: Path, days: int) -> None:
     file.write_bytes(made.sign(key, hashes.SHA256()).public_bytes(pem) + key.private_bytes(pem, *form))
 
 
+@pytest.mark.needs("auth")
 @pytest.mark.parametrize(
     ("check", "host", "sections", "env", "level", "message"),
     [
@@ -89,6 +90,7 @@ def test_a_problem_of_the_settings_is_found(
     assert (finding["level"], message in finding["message"]) == (level, True), finding["message"]
 
 
+@pytest.mark.needs("auth")
 def test_the_server_that_issued_a_client_secret_replaces_it(pegboard: Command) -> None:
     provider = 'provider = { issuer = "https://a.example", client_id = "x", client_secret = "weak" }'
     login = f'[plugins.login]\nresource = "https://b.example/mcp"\neveryone = true\n{provider}'

@@ -53,7 +53,7 @@ def test_a_key_is_set_and_comments_stay(key: str, text: str, line: str, pegboard
     assert pegboard("config", "check").code == 0
 
 
-@pytest.mark.needs("audit")
+@pytest.mark.needs("auth", "audit")
 @pytest.mark.parametrize(
     ("line", "message"),
     [

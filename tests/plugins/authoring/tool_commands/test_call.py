@@ -195,6 +195,7 @@ def test_a_masked_error_is_printed_with_its_record_in_the_log(bare: Command) -> 
     assert re.fullmatch(pattern, second)
 
 
+@pytest.mark.needs("auth")
 def test_the_advice_on_a_missing_secret_or_token_fits_a_command(bare: Command) -> None:
     bare.write(
         "from pegboard import tool\nfrom pegboard_plugins.auth.auth_providers import GitHub\n"

@@ -9,6 +9,7 @@ import pytest
 from tests.support.command_line import BROKEN, PLUGIN, WRONG_TOOL, Command
 
 
+@pytest.mark.needs("auth")
 @pytest.mark.parametrize(
     ("name", "host", "story"),
     [

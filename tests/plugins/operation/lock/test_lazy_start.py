@@ -238,6 +238,7 @@ async def test_accepted_settings_are_not_validated_again(site: Path, monkeypatch
         assert remarks(host) == ["imported at its first call"]
 
 
+@pytest.mark.needs("auth")
 async def test_an_uncompiled_lazy_tool_keeps_its_requirements(site: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     more = 'requires_auth=GitHub(scopes=["repo"]), scopes=["buy"], requires_metadata=["Shop_Id"], '
     text = KIT.replace("requires_secrets", f"{more}requires_secrets")
@@ -408,6 +409,7 @@ async def test_a_toolkit_with_a_damaged_definition_is_not_lazy(
         assert all("its digest in pegboard.lock does not match its definition there" in message for message in refused)
 
 
+@pytest.mark.needs("auth")
 async def test_a_locked_authorization_may_lack_its_type(site: Path) -> None:
     path = site / LOCK_FILE_NAME
     required = '"requires": {"authorization": {"provider": "github"}, '

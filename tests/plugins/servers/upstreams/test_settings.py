@@ -68,6 +68,7 @@ def test_problems_name_the_file_and_the_line(section: str, problem: str, tmp_pat
     assert "plugins.upstreams.servers.one" in message
 
 
+@pytest.mark.needs("auth")
 def test_an_auth_provider_that_no_plugin_describes_is_reported(tmp_path: Path) -> None:
     section = 'url = "http://127.0.0.1:1/mcp"\nidentity = "user"\nauth = "githup"'
     host = Host(load(tmp_path, f"[plugins.upstreams.servers.one]\n{section}\n", defaults=defaults()))

@@ -60,6 +60,7 @@ async def peer_with_tokens(tmp_path: Path) -> AsyncIterator[dict[str, Any]]:
         yield {"url": served.url, "identity": "user", "auth": "peers"}
 
 
+@pytest.mark.needs("auth")
 @pytest.mark.parametrize("revision", ERAS)
 async def test_each_user_has_a_session_a_token_and_lists(revision: str, tmp_path: Path) -> None:
     async with peer_with_tokens(tmp_path) as section, mounting_host({**section, "revision": revision}) as host:
@@ -75,6 +76,7 @@ async def test_each_user_has_a_session_a_token_and_lists(revision: str, tmp_path
         assert "Unknown tool" in str((await failure(host, "one_private", caller=BOB)).error)
 
 
+@pytest.mark.needs("auth")
 async def test_a_program_of_a_user_sends_no_token_of_another_program(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -98,6 +100,7 @@ async def test_callers_without_a_user_cannot_use_such_a_server(caller: Caller) -
             assert await listed(host, caller) == []
 
 
+@pytest.mark.needs("auth")
 async def test_a_user_without_a_token_is_told_to_authorize(tmp_path: Path) -> None:
     carol = Caller("carol")
     async with peer_with_tokens(tmp_path) as section, mounting_host(section) as host:
@@ -112,6 +115,7 @@ async def test_a_user_without_a_token_is_told_to_authorize(tmp_path: Path) -> No
         assert before == (await listed(host, ALICE), await whoami(host, ALICE))
 
 
+@pytest.mark.needs("auth")
 @pytest.mark.parametrize("revision", ERAS)
 async def test_a_refused_token_needs_a_login(revision: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     async with peer_with_tokens(tmp_path) as section, mounting_host({**section, "revision": revision}) as host:
@@ -127,6 +131,7 @@ async def test_a_refused_token_needs_a_login(revision: str, tmp_path: Path, monk
         assert isinstance(await call(host, "one_add", {"a": 1, "b": 2}, caller=ALICE), RawResult)
 
 
+@pytest.mark.needs("auth")
 async def test_a_required_login_is_reported_with_the_fix(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     async with peer_with_tokens(tmp_path) as section, mounting_host({"url": section["url"]}) as host:
         assert await listed(host, ALICE) == []
@@ -221,6 +226,7 @@ REQUESTS = {
 }
 
 
+@pytest.mark.needs("auth")
 @pytest.mark.parametrize("revision", ERAS)
 @pytest.mark.parametrize("max_users", [1, 2])
 async def test_no_state_is_shared_between_users(revision: str, max_users: int, tmp_path: Path) -> None:
