@@ -6,9 +6,9 @@ import asyncio
 import os
 import sqlite3
 from abc import abstractmethod
-from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import asynccontextmanager, closing, suppress
+from contextlib import asynccontextmanager, closing, contextmanager, suppress
 from functools import partial
 from pathlib import Path
 from secrets import token_hex
@@ -110,16 +110,17 @@ class SqliteRecordStore(SqliteRecords):
         if folder is None:
             raise PluginError("there is no state directory for records: set HOME or PEGBOARD_STATE_DIR")
         process = f"{os.getpid()}-{token_hex(8)}"
-        with closing(_open(folder)) as file, closing(_lock_of(_lock_path(folder, process))) as lock:
+        with closing(_open(folder)) as file:
             file.execute("BEGIN IMMEDIATE")
-            lock.execute("BEGIN EXCLUSIVE")
-            _remove_locks(folder, process, {name for (name,) in file.execute("SELECT DISTINCT process FROM records")})
-            file.execute("COMMIT")
-            store = cls(folder, process, file)
-            try:
-                yield store
-            finally:
-                await asyncio.to_thread(store._thread.shutdown)
+            with _held_lock(_lock_path(folder, process)):
+                named = {name for (name,) in file.execute("SELECT DISTINCT process FROM records")}
+                _remove_locks(folder, process, named)
+                file.execute("COMMIT")
+                store = cls(folder, process, file)
+                try:
+                    yield store
+                finally:
+                    await asyncio.to_thread(store._thread.shutdown)
 
     async def orphans(self, kind: str) -> Sequence[Record]:
         """Return the records of a kind whose process does not hold its lock."""
@@ -146,9 +147,22 @@ def _lock_path(folder: Path, process: str) -> Path:
     return folder / f"records-{process}.lock"
 
 
+@contextmanager
+def _held_lock(path: Path) -> Iterator[None]:
+    """Create a lock file with mode 0600, hold its lock during a block, and remove it."""
+    create_private_file(path, PluginError)
+    try:
+        with closing(_lock_of(path)) as lock:
+            lock.execute("BEGIN EXCLUSIVE")
+            yield
+    finally:
+        with suppress(OSError):  # Windows keeps a file that another process looks at
+            path.unlink()
+
+
 def _lock_of(path: Path) -> sqlite3.Connection:
-    """Return a lock file: an empty database, because SQLite has locks on every system."""
-    return sqlite3.connect(path, timeout=0, isolation_level=None)
+    """Open an existing lock file: an empty database, because SQLite has locks on every system."""
+    return sqlite3.connect(f"{path.as_uri()}?mode=rw", timeout=0, isolation_level=None, uri=True)
 
 
 def _has_ended(folder: Path, process: str) -> bool:

@@ -67,10 +67,13 @@ async def test_records_outlive_their_process_and_are_private(tmp_path: Path) -> 
     environ = {"PEGBOARD_STATE_DIR": str(tmp_path / "state")}
     async with SqliteRecordStore.opened(environ) as store:
         await store.create(new_record())
+    folder = tmp_path / "state"
     async with SqliteRecordStore.opened(environ) as store:
         assert await store.get("kind/a") is not None
-    modes = {path.stat().st_mode & 0o077 for path in (tmp_path / "state").glob("records.db*")}
-    assert modes == {0}
+        modes = {path.name: path.stat().st_mode & 0o077 for path in await asyncio.to_thread(list, folder.iterdir())}
+        assert {f"records-{store.process}.lock", "records.db", "records.db-wal"} <= modes.keys()
+        assert not any(modes.values())
+    assert not await asyncio.to_thread(list, folder.glob("*.lock*"))
     (tmp_path / "state/records.db").chmod(0o644)
     with pytest.raises(PluginError, match="chmod 600"):
         await SqliteRecordStore.opened(environ).__aenter__()
