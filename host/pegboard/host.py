@@ -233,6 +233,7 @@ class Host:
             self.report = self._load()
             self._reloader = None
             refuse_fatal(self.report.problems, self._redactor)
+            self._entered.append(("stores that plugins open while the host stops", self._stores))
             started, self.report = await start_plugins(self.report, self._entered, strict=self._selection.strict)
             refuse_fatal(self.report.problems, self._redactor)
             assembly = self._use(started)

@@ -156,11 +156,12 @@ class OpenStores(AbstractAsyncContextManager["OpenStores"]):
         self._closing = asyncio.Event()
         self._lost = None
         self._opened.clear()
-        for keeper, opened in self._keepers.items():
+        keepers, self._keepers = self._keepers, {}
+        for keeper, opened in keepers.items():
             if not opened.done():
                 keeper.cancel()
-        if self._keepers:
-            await asyncio.wait(tuple(self._keepers))
+        if keepers:
+            await asyncio.wait(tuple(keepers))
 
 
 class UsedKeys:

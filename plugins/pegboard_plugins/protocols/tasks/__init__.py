@@ -122,10 +122,12 @@ class TasksPlugin(Plugin):
             await self._stop()
 
     async def _stop(self) -> None:
-        for job in self._jobs:
+        jobs = tuple(self._jobs)
+        for job in jobs:
             job.cancel()
-        running, self._running = self._running, None
         self._opening = None
+        await asyncio.gather(*jobs, return_exceptions=True)
+        running, self._running = self._running, None
         if running is not None:
             await running.stop()
 
@@ -159,7 +161,7 @@ class TasksPlugin(Plugin):
         """
         opening = self._opening
         if opening is None or (opening.done() and opening.exception() is not None):
-            opening = self._opening = asyncio.create_task(self._open())
+            opening = self._opening = self._begun(self._open())
         return await asyncio.shield(opening)
 
     async def _open(self) -> RunningTasks:

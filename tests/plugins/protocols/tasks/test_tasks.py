@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import time
 from collections.abc import AsyncIterator, Coroutine, Iterable
 from contextlib import asynccontextmanager
@@ -457,6 +458,17 @@ async def test_a_stopped_host_says_that_the_outcome_is_unknown() -> None:
         Gate.event.set()
         await reached(host, ids[1], "completed")
     assert effects.count("wait") == 1
+
+
+@pytest.mark.parametrize("steps", [1, 6])
+async def test_a_host_that_stops_soon_ends_the_opening_of_the_store(
+    steps: int, caplog: pytest.LogCaptureFixture
+) -> None:
+    async with serving(store="sqlite"):
+        for _ in range(steps):
+            await asyncio.sleep(0)
+    gc.collect()  # asyncio logs the exception of a task that nobody has awaited
+    assert not caplog.records
 
 
 @pytest.mark.parametrize("number", [1, 2], ids=["report", "result"])
