@@ -338,6 +338,8 @@ class _Assembler:
         for name, (origin, route) in self.unique("route", named).items():
             if not route.path.startswith("/") or route.method != route.method.upper():
                 self.problem(origin, f"no request reaches the route {name!r}: write it as 'GET /path'")
+            elif "*" in route.path.removesuffix("/*"):
+                self.problem(origin, f"no request reaches the route {name!r}: write '*' only as its last segment")
             elif (admitting := protect(route, authenticators)) is None:
                 closed.setdefault((origin, route.auth), []).append(name)
             else:

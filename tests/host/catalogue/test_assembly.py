@@ -142,12 +142,15 @@ def test_a_route_that_no_request_reaches_is_reported() -> None:
     class Unreachable(Plugin):
         @hookimpl
         def register_routes(self) -> list[Route]:
-            return [Route("GET", "same", answer), Route("post", "/same", answer)]
+            wrong = [("GET", "same"), ("post", "/same"), ("GET", "/same/*/b"), ("GET", "/same/b*")]
+            return [Route("GET", "/same/*", answer), *(Route(method, path, answer) for method, path in wrong)]
 
     host = loaded(plugins={"first": Unreachable})
-    assert host.assembly.routes == {}
+    assert host.assembly.routes.keys() == {"/same/*"}
     assert problems(host) == [
-        f"no request reaches the route {route!r}: write it as 'GET /path'" for route in ("GET same", "post /same")
+        "no request reaches the route 'GET /same/*/b': write '*' only as its last segment",
+        "no request reaches the route 'GET /same/b*': write '*' only as its last segment",
+        *(f"no request reaches the route {name!r}: write it as 'GET /path'" for name in ("GET same", "post /same")),
     ]
 
 
