@@ -8,7 +8,7 @@ from pegboard import ToolRuntimeError, UpstreamError
 from pegboard.plugin import ErrorAdapter, Plugin, hookimpl, instance_of
 
 STATUS = {"530": 401, "550": 404}
-"""HTTP statuses that fit codes of FTP (RFC 959)."""
+"""HTTP statuses that fit codes of FTP (RFC 959). Others become 400: statuses from 500 would invite a retry."""
 
 
 class FtpErrorsAdapter(ErrorAdapter):
@@ -21,7 +21,7 @@ class FtpErrorsAdapter(ErrorAdapter):
         if not instance_of(error, "ftplib", "error_perm"):
             return None
         code = str(error)[:3]
-        status = STATUS.get(code, 502)
+        status = STATUS.get(code, 400)
         return UpstreamError(f"The FTP server rejected the request (code {code}).", status_code=status)
 
 

@@ -22,3 +22,9 @@ class TestErrorAdapter(ErrorAdapterContract):
 def test_the_host_accepts_the_plugin() -> None:
     with connect(FtpErrorsPlugin) as client:
         assert client.problems == ()
+
+
+def test_a_permanent_error_is_not_worth_a_retry() -> None:
+    error = FtpErrorsAdapter().from_exception(ftplib.error_perm("553 file name not allowed"))
+    assert error is not None
+    assert not error.can_retry
