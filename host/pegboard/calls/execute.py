@@ -278,15 +278,14 @@ def check_requirements(required: Requirements, call: Call) -> None:
     """Check that a call has the secrets, tokens and metadata that a function requires.
 
     Raises:
-        ContextRequiredToolError: the caller is anonymous, and the function uses secrets, tokens or metadata.
+        ContextRequiredToolError: the caller is anonymous, and must not run the function.
         InsufficientScopeError: the caller's token lacks a scope.
         FatalToolError: a secret is not set, or metadata is unknown.
     """
     supplied = call.supplied
-    if not call.caller.is_known and required.is_guarded:
+    if not call.caller.is_known and required.guard:
         raise ContextRequiredToolError(
-            "This tool uses secrets, tokens or metadata of the operator, and the server does not know the caller. "
-            f"Its operator can {PROOF}.",
+            f"This tool {required.guard}, and the server does not know the caller. Its operator can {PROOF}.",
             "Do not try again before this has changed. Tell the user that the operator of this server must change it.",
         )
     if not call.allows(required.scopes):

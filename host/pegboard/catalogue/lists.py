@@ -224,12 +224,14 @@ class Lists:
         return {name: bound.item for name, bound in self._items_of(kind).items() if _is_of(kind, bound.item)}
 
 
-def operator_only_tools(assembly: Assembly) -> list[str]:
-    """Return the tools that only the operator can call because no authenticator is configured."""
-    if any(authenticator.policy == DEFAULT_POLICY for authenticator in assembly.authenticators):
-        return []
-    tools = assembly.tools.items()
-    return [name for name, bound in tools if bound.requirements is not None and bound.requirements.is_guarded]
+def operator_only_tools(assembly: Assembly) -> dict[str, list[str]]:
+    """Return the tools that only the operator can call because no authenticator is configured, by the reason."""
+    tools: dict[str, list[str]] = {}
+    if not any(authenticator.policy == DEFAULT_POLICY for authenticator in assembly.authenticators):
+        for name, bound in assembly.tools.items():
+            if bound.requirements is not None and bound.requirements.guard:
+                tools.setdefault(bound.requirements.guard, []).append(name)
+    return tools
 
 
 def _same_for_all(call: Call) -> Hashable:

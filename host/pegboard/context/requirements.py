@@ -34,9 +34,11 @@ class Requirements(NamedTuple):
         return f"Requirements({names}, authorization={self.authorization!r}, scopes={sorted(self.scopes)})"
 
     @property
-    def is_guarded(self) -> bool:
-        """True if the function uses secrets, tokens or metadata, so that anonymous callers must not run it."""
-        return bool(self.secrets or self.metadata or self.authorization is not None or self.scopes)
+    def guard(self) -> str:
+        """The reason why anonymous callers must not run the function, as a predicate; "" if they may."""
+        if self.secrets or self.metadata or self.authorization is not None:
+            return "uses secrets, tokens or metadata of the operator"
+        return "requires scopes" if self.scopes else ""
 
 
 class Declared(Mapping[str, str]):

@@ -17,6 +17,7 @@ from pegboard.types.http import EventStream, Request, Response
 
 logger = logging.getLogger("pegboard")
 
+_MCP_METHODS = frozenset(("POST", "GET", "DELETE"))
 _NO_AUTHENTICATOR = Response(403, b"No authenticator is configured for this, so it is closed.\n", "text/plain")
 
 OPEN = frozenset(("public", DEFAULT_POLICY))
@@ -50,8 +51,9 @@ async def respond(
 
 
 def endpoint_of(routes: Routes) -> str:
-    """Return the path to which clients of the default policy send messages; "" without one."""
-    return next((path for path, on in routes.items() if "POST" in on and on["POST"].auth == DEFAULT_POLICY), "")
+    """Return the path of MCP, which alone has all these methods, for callers of the default policy; "" without one."""
+    paths = (path for path, on in routes.items() if on.keys() >= _MCP_METHODS and on["POST"].auth == DEFAULT_POLICY)
+    return next(paths, "")
 
 
 def _nothing_here(routes: Routes, request: Request) -> Response:

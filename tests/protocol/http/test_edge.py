@@ -169,7 +169,9 @@ async def test_tools_with_secrets_are_listed_for_all_and_run_for_the_operator(va
         assert await peeked(served, *right) == await peeked(served) == "unproven"
         assert await peeked(served, right[0], PAGE) == "s3cret"  # the token proves the operator, from a page too
         assert (await listed(served)).json["result"]["cacheScope"] == "public"
-        assert "operator only, as they use secrets or tokens: 1 (vault_peek)" in served.stderr
+        assert (
+            "operator only, as each uses secrets, tokens or metadata of the operator: 1 (vault_peek)" in served.stderr
+        )
         assert "s3cret" not in served.stderr
         assert token not in served.stderr
 
@@ -247,6 +249,17 @@ async def events(request, host):
 async def broken(request, host):
     raise KeyError("canary-7f3a91")
 """
+KIT = """\
+from pegboard import Toolkit
+
+kit = Toolkit("work")
+
+
+@kit.tool(scopes=["work"])
+def labour() -> str:
+    \"\"\"Work.\"\"\"
+    return "done"
+"""
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="session")
@@ -273,3 +286,13 @@ async def test_guard_limits_and_masking_hold_for_routes_of_plugins(pages: Served
     broken = await pages.request("GET", "/broken")
     assert broken.status == 500
     assert not [leak for leak in (*LEAKS, "canary") if leak in broken.text + str(broken.fields)]
+
+
+async def test_a_host_without_mcp_over_http_names_its_paths_and_says_why_tools_are_closed(tmp_path: Path) -> None:
+    points = {"pegboard.plugins": {"pages": "acme_pages:Pages"}, "pegboard.toolkits": {"work": "work_kit:kit"}}
+    make_distribution(tmp_path, "acme-pages", "1", points, {"acme_pages.py": PLUGIN, "work_kit.py": KIT})
+    async with Served(tmp_path, http_config(more="[plugins.mcp]\nhttp = false\n[plugins.pages]")) as served:
+        await served.wait_for_stderr(r"MCP is not served there; the paths are /broken, /events, /page\n")
+        assert served.url == f"http://127.0.0.1:{served.port}"
+        assert "operator only, as each requires scopes: 1 (work_labour)" in served.stderr
+        assert "MCP client" not in served.stderr

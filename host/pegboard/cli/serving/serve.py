@@ -36,6 +36,7 @@ from pegboard.config.state import path_and_reason
 from pegboard.errors import ConfigError, MCPError, PluginError
 from pegboard.host import Host
 from pegboard.plugin.commands import CommandContext
+from pegboard.plugin.routes import DEFAULT_POLICY
 from pegboard.routing.operator_token import operator_token, token_file
 from pegboard.routing.router import endpoint_of
 from pegboard.runtime.supervisor import chosen_transports
@@ -48,8 +49,8 @@ if TYPE_CHECKING:
 
 LoopFactory = Callable[[], asyncio.AbstractEventLoop]
 
-MAX_NAMED_TOOLKITS = 5
-"""The maximum number of toolkits without tools that the first line names."""
+MAX_NAMED = 5
+"""The maximum number of toolkits, tools or paths that a line names."""
 STDIO_GRACE_SECONDS = 1.0
 """How long calls in flight may run after SIGTERM. Clients over stdio kill the process after 2 seconds."""
 STDIO_STOP_SECONDS = 0.5
@@ -158,15 +159,31 @@ def _announce(
     if this_worker() is not None:
         return  # the process that has started it prints this
     say(f"{name} {served}")
-    if token_file is not None and endpoint and (guarded := operator_only_tools(host.assembly)):
-        some = ", ".join(guarded[:3]) + (", ..." if len(guarded) > 3 else "")
-        say(f"operator only, as they use secrets or tokens: {len(guarded)} ({some})")
-        say(f"to call them: send `Authorization: Bearer $(pegboard operator-token)`; the token is in {token_file}")
-    if is_url:
+    if is_http:
+        _say_how_to_call(host, address, endpoint, token_file)
+
+
+def _say_how_to_call(host: Host, address: str, endpoint: str, token_file: str | None) -> None:
+    """Print who can call which tools at an HTTP address, and the next step."""
+    policies = {path: {route.auth for route in on.values()} for path, on in host.assembly.routes.items()}
+    if token_file is not None and any(DEFAULT_POLICY in served for served in policies.values()):
+        closed = operator_only_tools(host.assembly)
+        for reason, names in closed.items():
+            say(f"operator only, as each {reason}: {len(names)} ({_some(names)})")
+        if closed:
+            say(f"to call them: send `Authorization: Bearer $(pegboard operator-token)`; the token is in {token_file}")
+    if not endpoint:
+        paths = sorted(path for path, served in policies.items() if served != {"public"})
+        say("MCP is not served there" + (f"; the paths are {_some(paths)}" if paths else ""))
+    elif not address.startswith("unix:"):
         say(f"next: give that URL to an MCP client, or try: curl {address}/healthz   (Ctrl-C ends)")
-    elif is_http:
+    else:
         path = shlex.quote(address.removeprefix("unix:"))
         say(f"next: MCP is at {endpoint} of that socket; try: curl --unix-socket {path} http://localhost/healthz")
+
+
+def _some(names: Sequence[str]) -> str:
+    return ", ".join(names[:MAX_NAMED]) + (", ..." if len(names) > MAX_NAMED else "")
 
 
 def _served_tools(host: Host, tools: Sequence[str]) -> str:
@@ -178,7 +195,7 @@ def _served_tools(host: Host, tools: Sequence[str]) -> str:
             awaited += plugin.unavailable()
     if not tools and not awaited:
         awaited = host.report.adding_later()
-    later = ", ".join(awaited[:MAX_NAMED_TOOLKITS]) + (", ..." if len(awaited) > MAX_NAMED_TOOLKITS else "")
+    later = _some(awaited)
     if not tools and awaited:
         return f"the tools of {later} as soon as they are available"
     count = tool_count(len(tools))
