@@ -294,8 +294,10 @@ class Host:
         self._late.close()
         self._dispatcher.calls.end_waits()
         cancelled = await leave_all(self._entered)
-        for part in (self._changes, self._redactor, self._runtime, self._dispatcher.calls):
+        for part in (self._changes, self._runtime, self._dispatcher.calls):
             part.close()
+        if not self._selection.masks_after_stop:
+            self._redactor.close()
         self.started = False
         if cancelled:
             raise asyncio.CancelledError

@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import logging
 from collections.abc import Callable
+from threading import Thread
 from typing import Any
 from urllib.parse import quote
 
@@ -100,6 +101,17 @@ def logged(context: Context) -> str:
     except ValueError:
         log.exception("it failed")
     return "logged"
+
+
+@tool
+def threaded(context: Context) -> str:
+    def fail(text: str) -> None:
+        raise ValueError(text)
+
+    thread = Thread(target=fail, args=(everything(context),))
+    thread.start()
+    thread.join()
+    return "threaded"
 
 
 @tool

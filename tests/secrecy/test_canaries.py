@@ -162,15 +162,16 @@ async def test_no_canary_is_shown_over_http_and_by_the_worker(place: Place, expo
 
 
 @pytest.mark.needs("tool_commands", "why")
-def test_no_canary_is_shown_by_a_command(place: Place) -> None:
+@pytest.mark.parametrize("verbose", [[], ["-vv"]], ids=["", "verbose"])
+def test_no_canary_is_shown_by_a_command(place: Place, verbose: list[str]) -> None:
     commands = [
-        "call leaky_purpose", "call leaky_accident --json", "call leaky_logged", "list --json", "plugins",
-        "why leaky_undecided", "config check", "config show --json",
+        *(f"call leaky_{name}" for name in [*TOOLS, "threaded"]), "call leaky_accident --json",
+        "list --json", "plugins", "why leaky_undecided", "config check", "config show --json",
     ]  # fmt: skip
     env = client_environment(place.folder, {**place.env, "PYTHONPATH": str(place.site)})
     shown = ""
     for command in commands:
-        done = forks().run([*command.split(), "--config", "hostconfig.toml", "-vv"], place.folder, env)
+        done = forks().run([*command.split(), "--config", "hostconfig.toml", *verbose], place.folder, env)
         shown += f"$ {command}\n{done.out}\n{done.err}\n"
     assert "its `enabled` function raised ValueError: cannot decide with **********" in shown
     assert list(leaks(shown)) == []

@@ -87,6 +87,7 @@ def host_from_options(
         files=files,
         watch=watch,
         hidden_text=hidden_text,
+        masks_after_stop=True,
     )
     return Host(config, toolkits=toolkits, selection=selection)
 

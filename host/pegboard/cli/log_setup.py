@@ -56,10 +56,12 @@ def set_up_logging(config: HostConfig, verbose: int, *, serving: bool, safe: boo
     handler = _handler_by_section(config) if serving and not safe else LogHandler()
     if handler.formatter is None:
         handler.setFormatter(TextFormatter() if serving or verbose else MessageFormatter())
-    redact_logs([handler])
     logging.basicConfig(level=level, handlers=[handler])
-    if serving:
-        _log_what_python_prints()
+    redact_logs(logging.getLogger().handlers)  # a file of tools may have configured logging before
+    threading.excepthook = _log_end_of_thread
+    sys.unraisablehook = _log_unraisable
+    if serving:  # warnings may contain data of callers
+        warnings.showwarning = _log_warning
 
 
 def check_log(before: HostConfig, now: HostConfig) -> None:
@@ -184,13 +186,6 @@ class LogFile(logging.FileHandler):
 
 def _open_privately(path: str, flags: int) -> int:
     return os.open(path, flags | getattr(os, "O_NONBLOCK", 0), 0o600)  # a pipe without reader must not block
-
-
-def _log_what_python_prints() -> None:
-    """Log warnings and exceptions instead of printing them, because the messages may contain data of callers."""
-    warnings.showwarning = _log_warning
-    threading.excepthook = _log_end_of_thread
-    sys.unraisablehook = _log_unraisable
 
 
 def _log_warning(

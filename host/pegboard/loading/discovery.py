@@ -54,6 +54,7 @@ class Selection(NamedTuple):
         files: the Python files of the toolkits that a program passes. A reload runs changed files again.
         watch: runs the load of each plugin, and lists the changes that the load makes to the process.
         hidden_text: True to accept definitions with invisible characters, to show them to the operator.
+        masks_after_stop: True to mask the secrets of the host as long as it exists. Commands print after its stop.
     """
 
     only: tuple[str, ...] = ()
@@ -65,6 +66,7 @@ class Selection(NamedTuple):
     files: tuple[Path, ...] = ()
     watch: Callable[[list[str]], AbstractContextManager[object]] = nullcontext
     hidden_text: bool = False
+    masks_after_stop: bool = False
 
 
 class ProgramPlugins(NamedTuple):

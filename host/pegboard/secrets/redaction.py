@@ -199,10 +199,14 @@ class RedactingFormatter(logging.Formatter):
         safe.args = None
         safe.name = escaped(record.name)
         if record.exc_info:
-            safe.exc_text = _indented(record.exc_text or self._inner.formatException(record.exc_info))
+            safe.exc_text = _indented(record.exc_text or self.formatException(record.exc_info))
         if record.stack_info:
             safe.stack_info = _indented(record.stack_info)
         return redacted(self._inner.format(safe))
+
+    def formatException(self, ei: Any) -> str:  # noqa: N802 - the name in logging
+        """Return an exception as the inner formatter writes it, with secrets masked."""
+        return redacted(self._inner.formatException(ei))
 
 
 INDENT = "    "

@@ -17,6 +17,7 @@ from pegboard import (
     current_context,
 )
 from pegboard.errors import InteractionError
+from pegboard.plugin import redacted
 from pegboard.terminal import failure_fields, is_interactive, print_json, say
 from pegboard.types import Failure
 
@@ -31,7 +32,8 @@ logger = logging.getLogger("pegboard")
 class CallLog(logging.Filter):
     """Holds the log records of a call until its outcome is known. Reports of missing secrets are dropped.
 
-    Other problems of the host are printed as every command prints them.
+    A held record contains its text, because the token of a call is masked only during the call. Other problems of the
+    host are printed as every command prints them.
     """
 
     def __init__(self) -> None:
@@ -47,6 +49,10 @@ class CallLog(logging.Filter):
             return False
         if getattr(record, "call", None) is None and current_context() is None:
             return True
+        record.msg, record.args = redacted(record.getMessage()), ()
+        if record.exc_info:
+            formatter = logging.getLogger().handlers[0].formatter or logging.Formatter()
+            record.exc_text = redacted(formatter.formatException(record.exc_info))
         self._held.append(record)
         return False
 
@@ -87,8 +93,7 @@ def print_failure(
     if options.json:
         _print_fields(error, outcome.error_id)
         return
-    formatter = logging.getLogger().handlers[0].formatter or logging.Formatter()
-    traces = "\n".join(formatter.formatException(record.exc_info) for record in records if record.exc_info)
+    traces = "\n".join(record.exc_text for record in records if record.exc_text)
     lines = [error.message or type(error).__name__]
     if isinstance(error, ToolInputError):
         lines += [f"write the members as JSON: {form}" for form in forms]

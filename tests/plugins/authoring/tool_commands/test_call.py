@@ -169,6 +169,42 @@ def test_an_error_is_printed_once_with_the_authors_code_alone(pegboard: Command)
     assert log.count(log.split()[-5].rstrip(";")) == 2, "the error id leads to the log"
 
 
+TOKENS = """
+from pegboard import Authorization
+from pegboard.plugin import Plugin, TokenSource, hookimpl
+
+class Tokens(TokenSource):
+    async def token(self, request):
+        return Authorization("canary-of-the-source")
+
+class TokensPlugin(Plugin):
+    @hookimpl
+    def register_token_sources(self):
+        return [Tokens()]
+"""
+LEAK = """
+import logging
+from pegboard import Context, tool
+from pegboard_plugins.auth.auth_providers import GitHub
+logging.basicConfig()
+
+@tool(requires_auth=GitHub())
+def low(context: Context) -> str:
+    'Fail.'
+    raise ValueError(context.get_auth_token_or_empty())
+"""
+
+
+@pytest.mark.parametrize("option", [[], ["-v"], ["--json"]])
+def test_a_token_is_masked_in_a_traceback_even_if_the_file_configures_logging(option: list[str], bare: Command) -> None:
+    bare.write(LEAK, "leak.py")
+    bare.install("tokens", TOKENS, group="pegboard.plugins", target="TokensPlugin")
+    bare.configure(sections="[plugins.tokens]")
+    done = bare("call", "--file", "leak.py", "leak_low", *option, env={"GITHUB_TOKEN": None})
+    assert "ValueError: **********\n" in done.err
+    assert "canary" not in done.out + done.err
+
+
 STAMP = """
 from pegboard import ToolResult
 from pegboard.plugin import Middleware, Plugin, hookimpl
