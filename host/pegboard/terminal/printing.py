@@ -89,12 +89,12 @@ def _print_json(value: Any, convert: Callable[[str], str], indent: int | None) -
     import json
 
     text = convert(json.dumps(json.loads(encode(value)), indent=indent, ensure_ascii=not _speaks_unicode()))
-    _write("".join(char if printable(char) == char else json.dumps(char)[1:-1] for char in text))
+    write_data("".join(char if printable(char) == char else json.dumps(char)[1:-1] for char in text))
 
 
 def print_text(text: str) -> None:
     """Print data for people. Control characters are escaped."""
-    _write(printable(_redacted(text)))
+    write_data(printable(_redacted(text)))
 
 
 def agreed(question: str) -> bool:
@@ -110,7 +110,7 @@ def print_lines(lines: Iterable[str]) -> None:
 
 def print_result(text: str) -> None:
     """Print text of a tool. Control characters are escaped at a terminal only."""
-    _write(printable(text) if sys.stdout is not None and sys.stdout.isatty() else text)
+    write_data(printable(text) if sys.stdout is not None and sys.stdout.isatty() else text)
 
 
 def print_table(rows: Sequence[Sequence[str]]) -> None:
@@ -127,7 +127,7 @@ def print_table(rows: Sequence[Sequence[str]]) -> None:
         first, *others = last.splitlines() or [""]
         for line in (before + first, *(" " * len(before) + other for other in others)):
             for fitting in fitted(line.rstrip(), len(before)):
-                _write(fitting)
+                write_data(fitting)
 
 
 def _redacted(text: str) -> str:
@@ -150,7 +150,8 @@ def first_line(text: str) -> str:
     return text.strip().split("\n", 1)[0]
 
 
-def _write(text: str) -> None:
+def write_data(text: str) -> None:
+    """Write a line of data for `print_json` and similar functions, which mask secrets."""
     if sys.stdout is None:
         return  # it was closed before the start
     encoding = sys.stdout.encoding or "ascii"

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import redirect_stdout
 from io import StringIO
 from typing import Any, ClassVar, NamedTuple
+from unittest.mock import patch
 
 from pegboard.cli.parsing.argument_reading import function_named
 from pegboard.cli.parsing.declared_commands import DeclaredCommand
@@ -18,6 +19,7 @@ from pegboard.errors import MCPError
 from pegboard.loading.fact_models import CommandFacts
 from pegboard.loading.plugin_facts import facts_beside
 from pegboard.plugin.commands import CommandContext
+from pegboard.terminal import printing
 from pegboard.terminal.printing import UsageError
 from pegboard_testing.contracts.contract import Contract, rule
 
@@ -112,13 +114,17 @@ class CommandContract(Contract[CheckedCommand]):
 
     @rule
     def test_it_returns_an_exit_code(self, command: CheckedCommand) -> None:
-        """The function returns the exit code, and prints with `command.print`, which masks secrets."""
+        """The function returns the exit code.
+
+        It prints with `command.print` and `pegboard.terminal`, which mask secrets.
+        """
         for line in self.lines():
             options = _parse(command, shlex.split(line))
-            with redirect_stdout(StringIO()) as output:
+            with redirect_stdout(StringIO()) as output, patch.object(printing, "write_data"):
                 code = command.run(self.context(options, _check_text))
             assert code in (0, 1), f"for {line!r} it returned {code!r}"
-            assert not output.getvalue(), f"for {line!r} it printed {output.getvalue()!r}; use `command.print`"
+            printed = output.getvalue()
+            assert not printed, f"for {line!r} it printed {printed!r}; use `command.print` or `pegboard.terminal`"
 
     @rule
     def test_invalid_arguments_are_rejected(self, command: CheckedCommand) -> None:

@@ -14,6 +14,7 @@ import pytest
 from pegboard import NotFoundError, TextContent, ToolResult
 from pegboard.loading.fact_models import Argument, CommandFacts
 from pegboard.plugin import CommandContext, Middleware, Plugin, as_tool_result
+from pegboard.terminal import print_json, print_table
 from pegboard.types import LOCAL, Call, CallNext, Listing, RawResult, Tool
 from pegboard_plugins.auth.scopes import ScopesConfig, ScopesPlugin
 from pegboard_plugins.operation.audit import AuditConfig, AuditPlugin
@@ -138,6 +139,8 @@ def times(command: CommandContext) -> int:
     if command.options.times < 1:
         raise NotFoundError("--times must be 1 or more.")
     command.print(str(command.options.file * command.options.times))
+    print_json({"times": command.options.times})
+    print_table([["file", command.options.file]])
     return 0
 
 
