@@ -123,6 +123,7 @@ class AuthorizationRequiredError(ContextRequiredToolError):
     url: str | None = None
     authorization_id: str | None = None
     status: Literal["not_started", "pending", "failed"] = "not_started"
+    hint: str = ""
     login_command: tuple[str, ...] = ()
 
     def __init__(
@@ -144,6 +145,7 @@ class AuthorizationRequiredError(ContextRequiredToolError):
         self.scopes = tuple(scopes)
         self.url = url
         self.authorization_id = authorization_id
+        self.hint = hint or ""
         self.login_command = tuple(login_command)
         self.status = status or ("not_started" if url is None else "pending")
         message, advice = self._message(title or provider, hint)

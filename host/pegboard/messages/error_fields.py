@@ -38,7 +38,7 @@ def presentable(error: ToolkitError) -> bool:
         (error.can_retry, bool),
     ]
     if isinstance(error, AuthorizationRequiredError):
-        fields += [(error.provider, str), (error.scopes, tuple), (error.status, str)]
+        fields += [(error.provider, str), (error.scopes, tuple), (error.status, str), (error.hint, str)]
         fields += [(error.url, str | None), (error.authorization_id, str | None), (error.login_command, tuple)]
     if error.extra:
         error.extra = _json(error)

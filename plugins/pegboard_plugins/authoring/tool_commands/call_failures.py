@@ -117,6 +117,8 @@ def _print_fields(error: MCPError, error_id: str | None) -> None:
 def _advice(error: MCPError, options: Namespace, config: Iterable[str]) -> Iterator[str]:
     if text := getattr(error, "additional_prompt_content", None):
         yield text
+    if isinstance(error, AuthorizationRequiredError) and error.hint not in error.message:
+        yield error.hint
     if isinstance(error, ToolInputError):
         files = [word for file in options.file for word in ("--file", str(file))]
         only = ["--only", ",".join(options.only)] if options.only else []

@@ -170,7 +170,7 @@ def test_an_error_is_printed_once_with_the_authors_code_alone(pegboard: Command)
 
 
 TOKENS = """
-from pegboard import Authorization
+from pegboard import Authorization, AuthorizationRequiredError
 from pegboard.plugin import Plugin, TokenSource, hookimpl
 
 class Tokens(TokenSource):
@@ -203,6 +203,17 @@ def test_a_token_is_masked_in_a_traceback_even_if_the_file_configures_logging(op
     done = bare("call", "--file", "leak.py", "leak_low", *option, env={"GITHUB_TOKEN": None})
     assert "ValueError: **********\n" in done.err
     assert "canary" not in done.out + done.err
+
+
+def test_the_hint_of_a_token_source_is_shown(bare: Command) -> None:
+    bare.write(LEAK, "leak.py")
+    failure = 'raise AuthorizationRequiredError("acme", status="failed", hint="renew the certificate")'
+    source = TOKENS.replace('return Authorization("canary-of-the-source")', failure)
+    bare.install("tokens", source, group="pegboard.plugins", target="TokensPlugin")
+    bare.configure(sections="[plugins.tokens]")
+    done = bare("call", "--file", "leak.py", "leak_low", env={"GITHUB_TOKEN": None})
+    message = "pegboard: Authorization required: this tool needs a token of acme, and none could be obtained just now."
+    assert done.err.splitlines() == [message, "pegboard: Try again later.", "pegboard: renew the certificate"]
 
 
 STAMP = """
