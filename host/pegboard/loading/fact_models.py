@@ -162,6 +162,10 @@ class CommandFacts(_Model):
                 raise ValueError(f"the added option {option.name} must begin with --, and have a `key` or `run`")
         if self.is_own and not (self.run or self.commands or self.like):
             raise ValueError("name the function of the command with `run`")
+        if self.run and self.commands:
+            raise ValueError("a group of commands has `run`, which only its commands may have; remove it")
+        if self.run and not (self.summary or self.like):
+            raise ValueError("state the effect of the command with `summary`")
         return self
 
 

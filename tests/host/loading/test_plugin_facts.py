@@ -95,6 +95,11 @@ def test_an_installed_plugin_that_nobody_names_changes_nothing(tmp_path: Path, m
             '[[acme.commands.greet.arguments]]\nname = "word"\naliases = ["-w"]\nhelp = "a word"',
             "the argument word has `aliases`, `value`, `repeated`, `key` or `run`, which only an option may have;",
         ),
+        (
+            '[acme.commands.fax]\nsummary = "f"\nrun = "a:fax"\ncommands = {send = {summary = "s", run = "a:send"}}',
+            "a group of commands has `run`, which only its commands may have; remove it",
+        ),
+        ('[acme.commands.fax]\nrun = "acme:fax"', "state the effect of the command with `summary`"),
     ],
 )
 def test_an_invalid_file_is_reported_and_the_plugin_runs(
