@@ -32,9 +32,11 @@ def run_why(command: CommandContext) -> int:
 
 
 def _plugin_story(host: Host, detail: Mapping[str, Any]) -> str:
-    source = f"{detail['distribution']} {detail['version']}".strip() or "the program itself"
+    origin = next(choice.origin for choice in host.report.choices if _is_of(detail, choice.origin))
+    given = f"the plugin {origin.found_by}" if origin.found_by else "the program itself"
+    source = f"{origin.distribution} {origin.version}".strip() or given
     lines = [f"{detail['kind']} {detail['name']}: {detail['state']}; {detail['reason']}"]
-    lines.append(f"  from {source}, {detail['target']}{_installed_from(host, detail)}")
+    lines.append(f"  from {source}, {origin.target}{_installed_from(origin)}")
     if detail["tools"]:
         lines.append(f"  tools: {', '.join(detail['tools'])}")
     of = len(host.assembly.middleware)
@@ -66,15 +68,17 @@ def _secret_stories(details: Sequence[Mapping[str, Any]], name: str) -> Iterator
                 yield f"{detail['kind']} {detail['name']} receives the secret {_secret_line(secret)}"
 
 
-def _installed_from(host: Host, detail: Mapping[str, Any]) -> str:
+def _is_of(detail: Mapping[str, Any], origin: Any) -> bool:
+    return all(getattr(origin, name) == detail[name] for name in ("kind", "name", "distribution", "version", "target"))
+
+
+def _installed_from(origin: Any) -> str:
     """Return the URL of a distribution that does not come from a package index (PEP 610)."""
-    installed = [choice.origin for choice in host.report.choices if choice.origin.entry_point is not None]
-    names = ("kind", "name", "distribution", "version")
-    if not any(all(getattr(origin, name) == detail[name] for name in names) for origin in installed):
+    if origin.entry_point is None:
         return ""
     try:
-        origin: Any = importlib_metadata.distribution(detail["distribution"]).origin
-        return f", installed from {origin.url}" if origin is not None else ""
+        source: Any = importlib_metadata.distribution(origin.distribution).origin
+        return f", installed from {source.url}" if source is not None else ""
     except (ValueError, OSError, AttributeError):
         return ", the record of its source (direct_url.json) cannot be read"
 

@@ -8,6 +8,22 @@ import pytest
 
 from tests.support.command_line import BROKEN, PLUGIN, WRONG_TOOL, Command
 
+SOURCE = """
+from pegboard import Toolkit
+from pegboard.plugin import FoundToolkit, Plugin, hookimpl
+
+class ThePlugin(Plugin):
+    @hookimpl
+    def register_toolkits(self):
+        return [FoundToolkit("answers", "answers.json", lambda: Toolkit("answers"))]
+"""
+
+
+def test_why_names_the_plugin_that_brings_a_toolkit(bare: Command) -> None:
+    bare.install("acme", SOURCE, group="pegboard.plugins", target="ThePlugin")
+    bare.configure(sections="[plugins.acme]")
+    assert "\n  from the plugin acme, answers.json\n" in bare("why", "answers").out
+
 
 @pytest.mark.needs("auth")
 @pytest.mark.parametrize(
