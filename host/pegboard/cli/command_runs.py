@@ -99,11 +99,15 @@ class RunningCommand(CommandContext):
             feature = own_facts().get(name)
             declared = declared_checks(feature.commands, command) if feature else ()
             checks += [self._check(f"feature {name!r}", None, host, facts) for facts in declared]
-        for plugin in host.report.plugins:
-            is_told = plugin.origin.distribution == OWN_DISTRIBUTION and plugin.origin.name in features
-            added = None if is_told else facts_of(plugin.origin)
+        loaded = {id(plugin.origin): plugin for plugin in host.report.plugins}
+        for origin in (choice.origin for choice in host.report.choices if choice.on):
+            is_told = origin.distribution == OWN_DISTRIBUTION and origin.name in features
+            added = None if is_told else facts_of(origin)
             declared = declared_checks(added.commands, command) if added else ()
-            checks += [self._check(str(plugin.origin), plugin.context, host, facts) for facts in declared]
+            if plugin := loaded.get(id(origin)):
+                checks += [self._check(str(origin), plugin.context, host, facts) for facts in declared]
+            elif command == "doctor":
+                checks += [_failed_check(origin, host, facts) for facts in declared]
         return checks
 
     def _check(self, owner: str, plugin: PluginContext | None, host: Host, facts: CheckFacts) -> Check:
@@ -169,6 +173,13 @@ class RunningCommand(CommandContext):
         from pegboard.cli.reloads.running_hosts import say_outdated_hosts
 
         say_outdated_hosts(host)
+
+
+def _failed_check(origin: Origin, host: Host, facts: CheckFacts) -> Check:
+    """Return a check that only tells why it cannot run: its plugin has failed."""
+    reasons = [problem.message for problem in host.problems if problem.origin is origin]
+    message = f"it did not run, because {origin} failed: {'; '.join(reasons)}"
+    return Check(facts.name, lambda: [Finding("warning", message)])
 
 
 def run_command(options: Namespace) -> int:

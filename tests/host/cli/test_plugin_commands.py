@@ -10,7 +10,7 @@ import pytest
 from pegboard.cli.parsing.parser import parse
 from pegboard.loading.plugin_facts import FACTS_FILE
 from pegboard.terminal.printing import UsageError
-from tests.support.command_line import Command
+from tests.support.command_line import Command, findings_of
 from tests.support.distributions import make_distribution, make_sample_site
 
 
@@ -69,6 +69,13 @@ def test_wrong_settings_fail_a_command_that_needs_them(desk: Command) -> None:
     done = desk("desk", "owner", "--json")
     assert (done.code, done.data["error"]["problems"][0]["key"]) == (3, "plugins.acme_desk.owner")
     assert desk("desk", "wipe").code == 0
+
+
+def test_doctor_tells_why_the_check_of_a_failed_plugin_did_not_run(desk: Command) -> None:
+    desk.configure(sections="[plugins.acme_desk]\nowner = 1")
+    (finding,) = findings_of(desk, "drawers")
+    reason = "failed: hostconfig.toml:5: plugins.acme_desk.owner: expected a string"
+    assert (finding["level"], reason in finding["message"]) == ("warning", True), finding
 
 
 def test_an_unnamed_plugin_adds_nothing_and_a_wrong_file_prevents_no_help(desk: Command) -> None:
