@@ -469,8 +469,11 @@ def _needing(what: str, names: Sequence[str]) -> str:
 
 def _token_advice(token: MissingToken) -> tuple[str, str]:
     """Return the name of a token, and how to set it or to log in."""
-    log_in = f", or log in: `pegboard login {token.provider}`" if "login" in provided("commands") else ""
-    return token.name, f"{token.hint}{log_in}"
+    if (plugin := provided("commands").get("login")) is None:
+        return token.name, token.hint
+    # it does not run: the token would not be missing, because it may obtain each
+    steps = f"`pegboard enable {plugin}`, add {token.provider} to its providers, then `pegboard login {token.provider}`"
+    return token.name, f"{token.hint}, or log in: {steps}"
 
 
 def _some_names(names: Sequence[str]) -> str:

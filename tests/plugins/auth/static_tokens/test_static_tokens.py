@@ -99,7 +99,7 @@ async def test_a_missing_secret_is_named_at_the_start_and_to_the_operator(caplog
         others = (Caller("bob"), Caller("bob", trusted=True), ANONYMOUS)  # it would not be for them
         lines += [str((await failure(host, "intranet", caller=caller)).error) for caller in others]
     assert unset not in caplog.text
-    way = f"{unset}, or log in: `pegboard login intranet`"
+    way = f"{unset}, or log in: `pegboard enable vault`, add intranet to its providers, then `pegboard login intranet`"
     assert [text for text in lines if "INTRANET" in text] == [
         f"toolkit 't', secrets: 1 tool needs INTRANET and is not offered over stdio: 'intranet'; {way}"
     ]
