@@ -59,4 +59,5 @@ class Elsewhere:
         self._name = name
 
     def __get__(self, instance: object, owner: type) -> NoReturn:
-        raise AttributeError(f"{owner.__name__}.{self._name} does not exist in pegboard: {self._advice}")
+        message = f"{owner.__name__}.{self._name} does not exist in pegboard: {self._advice}"
+        raise AttributeError(message, name=self._name, obj=None)  # Python suggests similar names of an object

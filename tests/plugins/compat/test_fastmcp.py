@@ -417,10 +417,14 @@ def test_an_option_that_pegboard_lacks_is_named(option: str) -> None:
         ("local_provider", "methods of the server"),
     ],
 )
-def test_a_method_that_pegboard_lacks_names_its_replacement(name: str, advice: str) -> None:
+def test_a_method_that_pegboard_lacks_names_only_its_replacement(
+    name: str, advice: str, capsys: pytest.CaptureFixture[str]
+) -> None:
     for of in (FastMCP, FastMCP("x")):
-        with pytest.raises(AttributeError, match=rf"FastMCP\.{name} does not exist in pegboard: .*{advice}"):
+        with pytest.raises(AttributeError, match=rf"FastMCP\.{name} does not exist in pegboard: .*{advice}") as raised:
             getattr(of, name)
+        sys.__excepthook__(AttributeError, raised.value, None)
+        assert "Did you mean" not in capsys.readouterr().err
 
 
 class Polite(Middleware):
