@@ -310,12 +310,14 @@ class Host:
         await self.stop()
 
     async def run(self, transports: Iterable[str] | None = None) -> None:
-        """Run transports until one ends or the task is cancelled.
+        """Run transports until one ends or the task is cancelled. The host must be started: `async with host:`.
 
         Args:
-            transports: names of transports; those of `[host] transports` when None.
+            transports: names of transports; those of `[host] transports` when None. The plugin of a transport runs if
+                `[host] transports` or `[host] plugins` lists it.
 
         Raises:
+            ServerError: the host has not been started.
             TransportError, PluginError: a transport is unknown or cannot be opened, or another process uses a store.
         """
         names = self.config.host.transports if transports is None else transports

@@ -34,14 +34,15 @@ class Toolkit(ToolkitBase):
 
         Args:
             transport: "stdio", "http", or the name of a plugin's transport.
-            plugins: settings of other plugins, such as `{"mcp": {"path": "/tools"}}`.
+            plugins: settings of other plugins, such as `{"mcp": {"path": "/tools"}}`. `pegboard.Host` runs plugins that
+                are not installed.
             settings: settings of the transport's plugin, such as `port=8001`. They take precedence over variables and
                 the file.
 
         Raises:
             SystemExit: the start or the program failed; with the exit codes of the `pegboard` command.
             RuntimeError: an event loop runs in this thread. Use `pegboard.Host` there.
-            TypeError: an address is given for a transport that has none.
+            TypeError: an address is given for a transport that has none, or a plugin in place of settings.
         """
         from pegboard.cli.serving.toolkit_server import serve_toolkit
 

@@ -152,6 +152,10 @@ def test_a_tool_is_deprecated_by_an_option_or_a_decorator() -> None:
         (lambda: Toolkit("x").lifespan(not_async), "write `async def not_async`"),
         (lambda: Toolkit.tool(old), "create an object, kit = Toolkit(...), and write @kit.tool"),  # type: ignore[call-overload]
         (lambda: Toolkit("x").run(port=1), 'only HTTP has an address: kit.run("http", port=8001)'),
+        (
+            lambda: Toolkit("x").run(plugins={"slow": int}),  # type: ignore[dict-item]
+            "plugins are settings, such as {'slow': {}}: pegboard.Host(p",
+        ),
     ],
 )
 def test_a_misused_decorator_names_the_right_use(decorate: Any, message: str) -> None:

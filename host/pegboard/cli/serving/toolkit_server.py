@@ -25,17 +25,19 @@ from pegboard.loading.discovery import Selection
 from pegboard.loading.source_files import being_loaded
 
 
-def serve_toolkit(kit: ToolkitBase, transport: str, plugins: Mapping[str, Mapping[str, Any]]) -> None:
+def serve_toolkit(kit: ToolkitBase, transport: str, plugins: Mapping[str, Any]) -> None:
     """Serve a toolkit until the host stops.
 
     Raises:
         SystemExit: the host could not start or failed; the code is the exit code of the command.
         RuntimeError: an event loop runs in this thread.
-        TypeError: an address was given for a transport without addresses.
+        TypeError: an address was given for a transport without addresses, or settings are no mapping.
         PluginError: the command is loading the file that calls this.
     """
     if transport == "stdio" and plugins[transport].keys() & {"host", "port"}:
         raise TypeError('only HTTP has an address: kit.run("http", port=8001)')
+    if wrong := next((name for name, keys in plugins.items() if not isinstance(keys, Mapping)), None):
+        raise TypeError(f"plugins are settings, such as {{{wrong!r}: {{}}}}: pegboard.Host(plugins=...) runs a class")
     if file := being_loaded():
         raise PluginError(f'{file.name} calls run() on import: move the call below `if __name__ == "__main__":`')
     if _has_loop():
