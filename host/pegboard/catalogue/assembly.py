@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple, TypeVar
 from pegboard import hookspecs
 from pegboard.calls.served_item import SINGULAR, ServedItem, Unserved
 from pegboard.catalogue.binding import Binder, Definition, listed_first
+from pegboard.catalogue.pages import scopes_of
 from pegboard.catalogue.store_selection import Stores, offered_stores, select_stores
 from pegboard.catalogue.tool_compiler import definition_label, location_of
 from pegboard.config import HostConfig, unmatched_patterns
@@ -20,12 +21,13 @@ from pegboard.loading.discovery import provided
 from pegboard.loading.plugins import NEEDS_SETTING, Absent, LoadedPlugin, LoadProblem, config_problems, contributions_of
 from pegboard.messages.error_fields import describe_error
 from pegboard.middleware.chain import CLIENT_NOTIFICATIONS, LIST_HOOKS, REQUEST_HOOKS, Around, MiddlewareLink
+from pegboard.middleware.gate import Gate
 from pegboard.names import did_you_mean, matching_pattern, nearest, with_nearest
 from pegboard.plugin.definitions import ToolDefinition
 from pegboard.plugin.error_adapters import ErrorAdapter
 from pegboard.plugin.methods import Contributions
 from pegboard.plugin.origin import Origin
-from pegboard.plugin.routes import Authenticator, Route
+from pegboard.plugin.routes import DEFAULT_POLICY, Authenticator, Route
 from pegboard.plugin.secrets import TokenSource
 from pegboard.plugin.transports import StreamProtocol, Transport
 from pegboard.routing.router import Routes, protect
@@ -122,6 +124,20 @@ class Assembly(NamedTuple):
         """Return the items of a kind by name."""
         items: Mapping[str, ServedItem] = getattr(self, kind)
         return items
+
+    def scopes_of(self, tool: ServedItem) -> list[str]:
+        """Return the scopes that a tool requires of its caller, including those of gates."""
+        own = scopes_of(tool)
+        gates = [link.middleware for link in self.middleware if isinstance(link.middleware, Gate)]
+        return sorted(own.union(*(gate.asks("tools", tool.name) for gate in gates)))
+
+    @property
+    def operator_only(self) -> dict[str, str]:
+        """The tools that only the operator can call because no authenticator is configured, each with the reason."""
+        if any(authenticator.policy == DEFAULT_POLICY for authenticator in self.authenticators):
+            return {}
+        required = ((name, bound.requirements) for name, bound in self.tools.items())
+        return {name: needs.guard for name, needs in required if needs is not None and needs.guard}
 
 
 def assemble(

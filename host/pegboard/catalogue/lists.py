@@ -22,7 +22,6 @@ from pegboard.errors import NotFoundError
 from pegboard.middleware.chain import LIST_HOOKS, LinkMethod, MiddlewareLink
 from pegboard.middleware.gate import listed_name
 from pegboard.middleware.time_limit import MiddlewareFault, MiddlewareTime
-from pegboard.plugin.routes import DEFAULT_POLICY
 from pegboard.types.callers import Supplied
 from pegboard.types.calls import Call, CallNext, Failure, Listing, Outcome
 from pegboard.types.catalogue import Change, ResourceTemplate
@@ -222,16 +221,6 @@ class Lists:
                 and not (is_limited and needs_of(bound))
             }
         return {name: bound.item for name, bound in self._items_of(kind).items() if _is_of(kind, bound.item)}
-
-
-def operator_only_tools(assembly: Assembly) -> dict[str, list[str]]:
-    """Return the tools that only the operator can call because no authenticator is configured, by the reason."""
-    tools: dict[str, list[str]] = {}
-    if not any(authenticator.policy == DEFAULT_POLICY for authenticator in assembly.authenticators):
-        for name, bound in assembly.tools.items():
-            if bound.requirements is not None and bound.requirements.guard:
-                tools.setdefault(bound.requirements.guard, []).append(name)
-    return tools
 
 
 def _same_for_all(call: Call) -> Hashable:

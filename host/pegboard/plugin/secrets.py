@@ -75,6 +75,13 @@ class TokenSource(ABC):
         """
         return None
 
+    async def state(self, required: ToolAuthorization) -> str:
+        """Return what the source knows about the operator's login for `pegboard why`, or "" for nothing.
+
+        The host is loaded and may not be started. The source asks no other machine.
+        """
+        return ""
+
     @abstractmethod
     async def token(self, request: TokenRequest) -> Authorization | None:
         """Return the token that a call requires, or None if the source does not have it.

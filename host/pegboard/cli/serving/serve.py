@@ -18,7 +18,6 @@ from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from pegboard.catalogue.lists import operator_only_tools
 from pegboard.cli import OK
 from pegboard.cli.host_setup import NO_TRANSPORT, config_again, host_from_options, skip_untrusted
 from pegboard.cli.serving.access_settings import access_of, files_read, settings_line, third_party_line
@@ -167,7 +166,9 @@ def _say_how_to_call(host: Host, address: str, endpoint: str, token_file: str | 
     """Print who can call which tools at an HTTP address, and the next step."""
     policies = {path: {route.auth for route in on.values()} for path, on in host.assembly.routes.items()}
     if token_file is not None and any(DEFAULT_POLICY in served for served in policies.values()):
-        closed = operator_only_tools(host.assembly)
+        closed: dict[str, list[str]] = {}
+        for name, reason in host.assembly.operator_only.items():
+            closed.setdefault(reason, []).append(name)
         for reason, names in closed.items():
             say(f"operator only, as each {reason}: {len(names)} ({_some(names)})")
         if closed:

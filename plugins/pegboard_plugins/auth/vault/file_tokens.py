@@ -38,6 +38,10 @@ class FileTokens(KeptTokens):
         self._keys = keys
         self._path: Path | None = None
 
+    async def exists(self) -> bool:
+        """Return True if there is a file. It is not created."""
+        return (await asyncio.to_thread(self._find)).exists()
+
     async def _open(self) -> RecordStore:
         path = await asyncio.to_thread(self._find)
         keys = await asyncio.to_thread(self._keys)

@@ -40,7 +40,7 @@ class KeptTokens(TokenRecords):
             VaultError: the vault cannot be used.
         """
         token = await self.load(key)
-        if token is not None and covers(token, scopes) and _has_expired(token):
+        if token is not None and covers(token, scopes) and has_expired(token):
             token = await self._renewed(key)
         return token if token is not None and covers(token, scopes) else None
 
@@ -63,7 +63,7 @@ class KeptTokens(TokenRecords):
         while True:
             async with self.lock(name) as is_ours:
                 token = await self.load(key)
-                if token is None or not _has_expired(token):
+                if token is None or not has_expired(token):
                     return token  # another process has renewed or removed it
                 if is_ours:
                     return await self._use_refresh_token(key, token)
@@ -103,7 +103,7 @@ class KeptTokens(TokenRecords):
             return f"it was not revoked, because there is no section [plugins.vault.providers.{key.provider}]"
         leaves_refresh_token = client.facts.revokes_access_token and token.refresh_token is not None
         try:
-            if leaves_refresh_token and _has_expired(token):
+            if leaves_refresh_token and has_expired(token):
                 renewed = await self._renewed(key)
                 if renewed is None:
                     return ""  # the provider has ended the login
@@ -121,5 +121,6 @@ def covers(token: VaultToken, scopes: Iterable[str]) -> bool:
     return set(scopes) - _UNREPORTED <= set(token.scopes)
 
 
-def _has_expired(token: VaultToken) -> bool:
+def has_expired(token: VaultToken) -> bool:
+    """Return True if a token must be renewed."""
     return token.expires_at is not None and time() >= token.expires_at

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import logging
+import shlex
 
 from pegboard import Authorization, AuthorizationRequiredError
 from pegboard.plugin import TokenSource
-from pegboard.types import Call, TokenRequest
+from pegboard.types import Call, TokenRequest, ToolAuthorization
 from pegboard_client import LoginFailedError
-from pegboard_plugins.auth.vault.login_flows import LoginFlows
+from pegboard_plugins.auth.vault.file_tokens import FileTokens
+from pegboard_plugins.auth.vault.kept_tokens import covers, has_expired
+from pegboard_plugins.auth.vault.login_flows import OPERATOR, LoginFlows
 from pegboard_plugins.auth.vault.vault_store import TokenKey, VaultError
 
 logger = logging.getLogger("pegboard.plugins.vault")
@@ -28,6 +31,24 @@ class VaultSource(TokenSource):
 
     def __init__(self, flows: LoginFlows) -> None:
         self._flows = flows
+
+    async def state(self, required: ToolAuthorization) -> str:
+        """Return whether the operator has logged in. The shared store of several machines is not asked."""
+        name, tokens = required.name, self._flows.tokens
+        if name not in self._flows.clients:
+            return f"no login is possible before [plugins.vault.providers.{name}] exists"
+        if not isinstance(tokens, FileTokens):
+            return "`pegboard logins` lists the logins of the operator"
+        try:
+            token = await tokens.load(TokenKey(*OPERATOR, name)) if await tokens.exists() else None
+        except VaultError as error:
+            return str(error)
+        advice = f"run `{shlex.join(['pegboard', *_login_command(required)])}`"
+        if token is None or (token.refresh_token is None and has_expired(token)):
+            return f"the operator is not logged in: {advice}"
+        if not covers(token, required.scopes):
+            return f"the login of the operator lacks scopes: {advice}"
+        return "the operator is logged in" + (f" as {token.account}" if token.account else "")
 
     async def token(self, request: TokenRequest) -> Authorization | None:
         """Return the token for a requirement. Callers from the network receive only their own.
@@ -60,14 +81,13 @@ class VaultSource(TokenSource):
                 developer_message=str(error),
             ) from None
         title = client.facts.title + (f" (enter the code {flow.user_code})" if flow.user_code else "")
-        scopes = ("--scopes", *required.scopes) if required.scopes else ()
         raise AuthorizationRequiredError(
             required.name,
             title=title,
             scopes=required.scopes,
             url=flow.url,
             authorization_id=flow.id,
-            login_command=() if key.subject else ("login", required.name, *scopes),
+            login_command=() if key.subject else _login_command(required),
         )
 
     def _owner(self, call: Call) -> tuple[str, str] | None:
@@ -75,3 +95,8 @@ class VaultSource(TokenSource):
         if call.supplied is not None and call.supplied.user_id is not None:
             return None  # a program names the user, and no login proves the name
         return self._flows.owner(call.caller)
+
+
+def _login_command(required: ToolAuthorization) -> tuple[str, ...]:
+    scopes = ("--scopes", *required.scopes) if required.scopes else ()
+    return "login", required.name, *scopes

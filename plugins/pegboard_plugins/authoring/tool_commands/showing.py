@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from pegboard import Host, NotFoundError
-from pegboard.plugin import CommandContext, Gate, encode
+from pegboard import NotFoundError
+from pegboard.plugin import CommandContext, encode
 from pegboard.terminal import fitted, parameter_rows, print_json, print_lines, print_table, print_text, say
 from pegboard.types import Tool
 from pegboard_plugins.authoring.tool_commands.listing import ListedTool, exit_code, needing, needs_of
@@ -35,7 +35,7 @@ def run_show(command: CommandContext) -> int:
         for finding in command.missing_items(host, name).values():
             say(f"{finding.level}: {finding.message}")
         bound = command.find_tool(host, name)
-    scopes = _scopes(host, bound)
+    scopes = host.assembly.scopes_of(bound)
     if command.options.json:
         print_json(_detail(bound.tool) | _requirements(bound) | {"scopes": scopes})
         return exit_code(host)
@@ -44,13 +44,6 @@ def run_show(command: CommandContext) -> int:
     if scopes:
         print_text("\nscopes of the caller: " + ", ".join(scopes))
     return exit_code(host)
-
-
-def _scopes(host: Host, bound: Any) -> list[str]:
-    """Return the scopes that a tool requires of its caller, including those of gates."""
-    gates = [link.middleware for link in host.assembly.middleware if isinstance(link.middleware, Gate)]
-    own = bound.requirements.scopes if bound.requirements else frozenset()
-    return sorted(own.union(*(gate.asks("tools", bound.name) for gate in gates)))
 
 
 def _detail(tool: Tool) -> dict[str, Any]:

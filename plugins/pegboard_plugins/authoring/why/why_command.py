@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from typing import Any
 
 import importlib_metadata
@@ -19,7 +19,7 @@ def run_why(command: CommandContext) -> int:
     host, name = command.host, command.options.name
     details = command.plugin_details(host)
     chosen = [detail for detail in details if same_name(detail["name"], name)]
-    stories = [*(_plugin_story(host, detail) for detail in chosen), *_tool_stories(command, name)]
+    stories = [*(_plugin_story(host, detail) for detail in chosen), *asyncio.run(_tool_stories(command, name))]
     stories += _secret_stories(details, name)
     stories = stories or [*_absent_stories(host, details, name)] or [*_later_stories(command, name)]
     if not stories:
@@ -83,26 +83,45 @@ def _installed_from(origin: Any) -> str:
         return ", the record of its source (direct_url.json) cannot be read"
 
 
-def _tool_stories(command: CommandContext, name: str) -> Iterator[str]:
-    assembly = command.host.assembly
+async def _tool_stories(command: CommandContext, name: str) -> list[str]:
+    """Return the stories of a tool, and the problems that name it."""
+    stories, assembly = [], command.host.assembly
     try:
         bound = command.find_tool(command.host, name)
     except NotFoundError:
         pass
     else:
-        tool, plugin = bound.tool, bound.origin.name
-        needs = bound.requirements.needs if bound.requirements else ()
-        toolkit = "" if tool.owner == plugin else f"the toolkit {tool.owner} of "
-        mark = f"; it needs {', '.join(needs)}" if needs else ""
-        yield f"tool {tool.name}: served; it comes from {toolkit}{plugin}{mark}"
+        stories.append("\n  ".join([line async for line in _tool_lines(command.host, bound)]))
     unserved = [item for item in assembly.unserved if same_name(item.name, name)]
-    for item in unserved:
-        yield f"{item.kind[:-1]} {item.name}: not served; {item.reason}; it comes from {item.owner}"
-    for problem in assembly.problems:
-        if problem.message not in map(str, unserved) and any(
-            _names(quoted, name, problem.origin) for quoted in re.findall(r"'([^']*)'", problem.message)
-        ):
-            yield f"problem: {problem}"
+    stories += [
+        f"{item.kind[:-1]} {item.name}: not served; {item.reason}; it comes from {item.owner}" for item in unserved
+    ]
+    return stories + [
+        f"problem: {problem}"
+        for problem in assembly.problems
+        if problem.message not in map(str, unserved)
+        and any(_names(quoted, name, problem.origin) for quoted in re.findall(r"'([^']*)'", problem.message))
+    ]
+
+
+async def _tool_lines(host: Host, bound: Any) -> AsyncIterator[str]:
+    """Yield the origin of a tool, who can call it, and the section that changes it."""
+    tool, plugin, required = bound.tool, bound.origin.name, bound.requirements
+    toolkit = "" if tool.owner == plugin else f"the toolkit {tool.owner} of "
+    mark = f"; it needs {', '.join(required.needs)}" if required and required.needs else ""
+    yield f"tool {tool.name}: served; it comes from {toolkit}{plugin}{mark}"
+    if scopes := host.assembly.scopes_of(bound):
+        yield f"scopes of the caller: {', '.join(scopes)}"
+    if bound.name in host.assembly.operator_only:
+        yield "operator only, as it uses secrets, tokens, metadata or scopes, and no plugin authenticates callers"
+    if required and (token := required.authorization):
+        allows = f" that allows {', '.join(token.scopes)}" if token.scopes else ""
+        states = [await source.state(token) for _, source in host.assembly.token_sources]
+        yield "; ".join([f"it requires a token of {token.name}{allows}", *filter(None, states)])
+    for section in host.config.host.tools:
+        if any(same_name(form, section) for form in bound.forms):
+            place = host.config.source(("host", "tools", section))
+            yield f"[host.tools.{section}] changes it ({place})"
 
 
 def _names(quoted: str, name: str, origin: object) -> bool:
@@ -133,7 +152,7 @@ def _later_stories(command: CommandContext, name: str) -> Sequence[str]:
 async def _started_stories(command: CommandContext, name: str) -> list[str]:
     async with command.host as host:
         missing = await command.list_items(host)
-        if stories := [*_tool_stories(command, name)]:
+        if stories := await _tool_stories(command, name):
             return stories
         known = [finding.message for check in command.checks(host, "why") for finding in check.run()]
         return known or [*_missing_stories(name, missing)]

@@ -116,6 +116,24 @@ async def test_calls_without_a_token_name_the_command(tmp_path: Path, is_json: b
     assert "127.0.0.1" not in out + errors
 
 
+@pytest.mark.needs("why")
+async def test_why_tells_whether_the_operator_has_logged_in(tmp_path: Path) -> None:
+    line = ["why", "network_use", "--file", str(network_kit.__file__)]
+    acme = {"client_id": "a", "issuer": "http://127.0.0.1:9"}
+    configure(tmp_path, acme=acme)
+    for saved, state in (
+        (None, "the operator is not logged in: run `pegboard login acme --scopes read write`"),
+        (VaultToken("access", expires_at=1.0), "the operator is not logged in: run `pegboard login acme"),
+        (VaultToken("access"), "the login of the operator lacks scopes: run `pegboard login acme --scopes read write`"),
+        (VaultToken("access", scopes=("read", "write"), account="7"), "the operator is logged in as 7\n"),
+    ):
+        if saved is not None:
+            await logins(acme).tokens.save(KEY, saved)
+        assert f"it requires a token of acme that allows read, write; {state}" in (await pegboard(tmp_path, *line))[1]
+    configure(tmp_path, other=acme)
+    assert "before [plugins.vault.providers.acme] exists" in (await pegboard(tmp_path, *line))[1]
+
+
 REMOVE = "remove this program from the connected applications of your account there."
 
 
