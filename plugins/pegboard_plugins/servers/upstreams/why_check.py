@@ -12,24 +12,38 @@ from pegboard_plugins.servers.upstreams.upstream_server import UpstreamServer
 
 
 def explain_name(command: CommandContext) -> Iterator[Finding]:
-    """Tell which settings exclude or rename a tool or prompt of this name."""
+    """Tell the state of a server of this name, and which settings exclude or rename a tool or prompt.
+
+    The name of an item may be its own, as the server lists it.
+    """
+    wanted = command.options.name
     plugins = [plugin.instance for plugin in command.host.report.plugins]
     for server in (server for plugin in plugins if isinstance(plugin, UpstreamsPlugin) for server in plugin.servers):
-        for kind, name, reason in _unserved(server, command):
-            if same_name(name, command.options.name):
+        if same_name(server.name, wanted):
+            yield Finding("warning", _server_story(server, command))
+        for kind, own, name, reason in _unserved(server, command):
+            if same_name(name, wanted) or same_name(own, wanted):
                 story = f"{kind.removesuffix('s')} {name}: not served; {reason}"
                 yield Finding("warning", f"{story}; it comes from the toolkit {server.name} of upstreams")
 
 
-def _unserved(server: UpstreamServer, command: CommandContext) -> Iterator[tuple[str, str, str]]:
-    """Yield the kind, the name and the reason of each item that is not served under its name."""
+def _server_story(server: UpstreamServer, command: CommandContext) -> str:
+    section = ("plugins", "upstreams", "servers", server.name)
+    state = "on" if server.lost is None else f"not available: {server.lost}"
+    tools = [name for name, bound in command.host.assembly.tools.items() if bound.tool.owner == server.name]
+    story = f"toolkit {server.name}: {state}; mounted by [{'.'.join(section)}] ({command.host.config.source(section)})"
+    return "\n  ".join([story, *([f"tools: {', '.join(tools)}"] if tools else [])])
+
+
+def _unserved(server: UpstreamServer, command: CommandContext) -> Iterator[tuple[str, str, str, str]]:
+    """Yield the kind, the own name, the name and the reason of each item that is not served under its name."""
     source, config = command.host.config.source, server.config
     for (kind, own), reason in server.selection.reasons(source).items():
         is_named = kind in ("tools", "prompts")
-        yield kind, wire_form(config.shown_name(server.name, own)) if is_named else own, reason
+        yield kind, own, wire_form(config.shown_name(server.name, own)) if is_named else own, reason
     for kind, own in server.selection.renamed:
         place = source(("plugins", "upstreams", "servers", server.name, "rename", own))
         reason = (
             f"it is served as {config.rename[own]!r}, its name in rename of [plugins.upstreams.servers.{server.name}]"
         )
-        yield kind, wire_form(config.prefixed(server.name, own)), f"{reason} ({place})"
+        yield kind, own, wire_form(config.prefixed(server.name, own)), f"{reason} ({place})"

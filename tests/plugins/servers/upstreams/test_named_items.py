@@ -80,6 +80,8 @@ LATER = (
     'hostconfig.toml:10: plugins.upstreams.servers.one.rename.tpyo: "tpyo" matches nothing; did you mean "typo"?',
 )
 SECTION = "[plugins.upstreams.servers.one]"
+CHANGE = "[host.tools.one_change] changes it"
+TOOLKIT = "the toolkit one of upstreams"
 
 
 @pytest.fixture
@@ -115,6 +117,7 @@ async def test_the_command_shows_what_is_served_and_why_other_items_are_not(sett
     ("name", "story"),
     [
         ("one.out", f"tool one_out: not served; excluded by 'ou*' in exclude of {SECTION} (hostconfig.toml:9)"),
+        ("out", f"tool one_out: not served; excluded by 'ou*' in exclude of {SECTION} (hostconfig.toml:9)"),
         (
             "one_moved",
             f"tool one_moved: not served; it is served as 'b', its name in rename of {SECTION} (hostconfig.toml:10)",
@@ -122,7 +125,22 @@ async def test_the_command_shows_what_is_served_and_why_other_items_are_not(sett
     ],
 )
 async def test_why_names_the_setting_that_excludes_or_renames_a_tool(name: str, story: str, settings: str) -> None:
-    assert await output(settings, "why", name) == f"{story}; it comes from the toolkit one of upstreams\n"
+    assert await output(settings, "why", name) == f"{story}; it comes from {TOOLKIT}\n"
+
+
+@pytest.mark.needs("why")
+@pytest.mark.parametrize(
+    ("name", "story"),
+    [
+        ("one", "toolkit one: on; SECTION (hostconfig.toml:6)\n  tools: b, one_new, one_old, one_typo\n"),
+        ("dead", "toolkit dead: not available: /bin/false ended with code 1; SECTION (hostconfig.toml:11)\n"),
+        ("one_change", f"tool one_new: served; it comes from {TOOLKIT}\n  {CHANGE} (hostconfig.toml:3)\n"),
+    ],
+)
+async def test_why_knows_servers_and_the_names_of_changed_tools(name: str, story: str, settings: str) -> None:
+    text = settings + toml("dead", {"command": "/bin/false"})
+    section = f"mounted by [plugins.upstreams.servers.{name}]"
+    assert await output(text, "why", name) == story.replace("SECTION", section)
 
 
 async def test_the_limits_of_a_toolkit_may_name_a_server(settings: str) -> None:
