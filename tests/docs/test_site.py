@@ -95,6 +95,14 @@ def test_the_search_shows_a_summary_of_each_page(pages: Path) -> None:
     assert [tree["source"] for tree in trees if not summary(tree)] == []
 
 
+def test_a_line_break_in_the_text_of_a_picture_joins_no_words() -> None:
+    """The builder leaves out line breaks there."""
+    texts = [
+        text for path in ROOT.glob("docs/**/*.md") for text in re.findall(r"!\[([^]]+)\]", path.read_text("utf-8"))
+    ]
+    assert [text for text in texts if "\n" in text] == []
+
+
 def test_the_search_scores_only_the_changelog_otherwise_than_sphinx() -> None:
     own = (ROOT / "tools" / "site" / "scorer.js").read_text("utf-8")
     theirs = files("sphinx").joinpath("themes/basic/static/searchtools.js").read_text("utf-8").partition("class ")[0]
