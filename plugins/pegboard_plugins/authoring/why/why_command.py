@@ -112,8 +112,8 @@ async def _tool_lines(host: Host, bound: Any) -> AsyncIterator[str]:
     yield f"tool {tool.name}: served; it comes from {toolkit}{plugin}{mark}"
     if scopes := host.assembly.scopes_of(bound):
         yield f"scopes of the caller: {', '.join(scopes)}"
-    if bound.name in host.assembly.operator_only:
-        yield "operator only, as it uses secrets, tokens, metadata or scopes, and no plugin authenticates callers"
+    if reason := host.assembly.operator_only.get(bound.name):
+        yield f"operator only, as it {reason}, and no plugin authenticates callers"
     if required and (token := required.authorization):
         allows = f" that allows {', '.join(token.scopes)}" if token.scopes else ""
         states = [await source.state(token) for _, source in host.assembly.token_sources]
