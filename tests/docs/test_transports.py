@@ -9,12 +9,16 @@ from types import ModuleType
 from typing import Any
 
 import pytest
-from aiohttp import ClientSession, WSServerHandshakeError
+from aiohttp import ClientSession, WSMsgType, WSServerHandshakeError
 
+from pegboard import Host
+from pegboard.config import HostConfig
 from tests.docs.pages import Page
+from tests.host.hosting import listening
 from tests.support.distributions import make_distribution
 from tests.support.http import Served
 from tests.support.http_mcp import call, modern
+from tests.support.peer import WAIT
 
 FILES = Page("docs/transports.md").files
 CODE = FILES["src/pegboard_websocket/__init__.py"]
@@ -41,10 +45,15 @@ def site(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def test_it_breaks_no_rule(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.fixture
+def websocket(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
     module = ModuleType("pegboard_websocket")
     monkeypatch.setitem(sys.modules, module.__name__, module)
     exec(CODE, vars(module))
+    return module
+
+
+def test_it_breaks_no_rule(websocket: ModuleType) -> None:
     names: dict[str, Any] = {}
     exec(FILES["test_websocket.py"], names)
     assert names["TestWebSocket"].broken() == {}
@@ -84,3 +93,26 @@ async def test_without_an_authenticator_it_serves_this_machine_and_only_proof_ma
     async with Served(site, beyond, ready=False) as served:
         assert await served.wait() == 3
         assert "no authenticator is configured for" in served.stderr
+
+
+@pytest.mark.needs("auth")
+async def test_a_connection_ends_after_a_reload_without_its_token(
+    websocket: ModuleType, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("pegboard.runtime.host_contexts.CHECK_SECONDS", 0.01)
+
+    def config(*names: str) -> HostConfig:
+        callers = {name: {"token": f"{name}{TOKEN}"} for name in names}
+        host = {"autoload": False, "disabled_toolkits": ["*"], "secret_stores": []}
+        return Host({"host": host, "plugins": {"websocket": {"port": 0}, "auth_token": {"callers": callers}}}).config
+
+    host = Host(config("ada", "ben"), plugins={"websocket": websocket.WebSocketPlugin})
+    async with listening(host, "websocket") as port, ClientSession() as session:
+        ada, ben = [
+            await session.ws_connect(f"http://127.0.0.1:{port}", headers={"Authorization": f"Bearer {name}{TOKEN}"})
+            for name in ("ada", "ben")
+        ]
+        await host.reload(config=config("ben"))
+        assert (await ada.receive(WAIT)).type is WSMsgType.CLOSE
+        await ben.send_json(modern(call("none")))
+        assert "error" in (await ben.receive(WAIT)).data

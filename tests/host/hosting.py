@@ -76,12 +76,12 @@ def make_host(
 
 
 @asynccontextmanager
-async def listening(host: Host) -> AsyncIterator[int]:
-    """Start a host that serves over HTTP. Yield its port."""
+async def listening(host: Host, transport: str = "http") -> AsyncIterator[int]:
+    """Start a host that serves over one transport. Yield its port."""
     address: asyncio.Future[str] = asyncio.get_running_loop().create_future()
     host.for_transports.on_opened = lambda opened, _: address.set_result(opened)
     async with host:
-        running = asyncio.create_task(host.run(["http"]))
+        running = asyncio.create_task(host.run([transport]))
         try:
             async with asyncio.timeout(WAIT):
                 port = int((await address).rpartition(":")[2])

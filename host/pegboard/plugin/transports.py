@@ -102,18 +102,19 @@ class TransportContext(Protocol):
     async def authenticate(self, request: Request, policy: str = DEFAULT_POLICY) -> Caller | Response:
         """Authenticate a request with the authenticators of a policy. Return the caller, or the rejecting response.
 
-        Authenticate the request that opens a stream, and pass the caller to `serve`. A transport over HTTP, such as a
-        WebSocket, passes on its own request, and sends a response unchanged. Another transport puts the credential that
-        its client sends into `header_fields({"Authorization": f"Bearer {token}"})`. If a response is returned, it
-        closes the channel and sends nothing. If the default policy has no authenticator, the caller is that of the
-        request, or the operator if the request carries the operator token.
+        Authenticate the request that opens a stream, and pass the caller to `serve`, unchanged. A transport over HTTP,
+        such as a WebSocket, passes on its own request, and sends a response unchanged. Another transport puts the
+        credential that its client sends into `header_fields({"Authorization": f"Bearer {token}"})`. If a response is
+        returned, it closes the channel and sends nothing. If the default policy has no authenticator, the caller is
+        that of the request, or the operator if the request carries the operator token.
         """
 
     async def serve(self, connection: Connection, messages: AsyncIterable[bytes], *, caller: Caller = ANONYMOUS) -> int:
-        """Serve one connection until its messages end or the caller's token expires. Then close the connection.
+        """Serve one connection until its messages end or its caller is no longer admitted. Then close the connection.
 
-        Calls that still run are cancelled. An anonymous caller is refused while the default policy has an
-        authenticator.
+        Calls that still run are cancelled. The caller is no longer admitted when the token expires, or when the request
+        of `authenticate`, which is authenticated again every 15 seconds, is refused or has another caller or fewer
+        scopes. An anonymous caller is refused while the default policy has an authenticator.
 
         Args:
             connection: takes the responses.

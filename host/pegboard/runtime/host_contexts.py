@@ -7,7 +7,7 @@ import logging
 from collections.abc import AsyncIterable, Awaitable, Callable, Hashable, Sequence
 from functools import partial
 from time import time
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self, TypeAlias
 
 from pegboard.errors import TransportError
 from pegboard.plugin.bus import Bus
@@ -30,6 +30,9 @@ if TYPE_CHECKING:
     from pegboard.catalogue.registry import Registry
     from pegboard.plugin.observers import SessionInfo
     from pegboard.runtime.observation import Observation
+
+CHECK_SECONDS = 15.0
+"""The interval in seconds after which the caller of each connection is authenticated again, and the limit for that."""
 
 logger = logging.getLogger("pegboard")
 
@@ -118,6 +121,42 @@ class HostForProtocols:
         return await self.stores.get(self._catalogue.assembly.stores, (contract, name))
 
 
+Ask: TypeAlias = Callable[[], Awaitable[Caller | Response]]
+
+
+class AdmittedCaller(Caller):
+    """A caller whom a policy has admitted with a request.
+
+    Attributes:
+        ask: authenticates the request again.
+    """
+
+    ask: Ask
+
+    @classmethod
+    def of(cls, caller: Caller, ask: Ask) -> Self:
+        """Return a caller whose request can be authenticated again."""
+        admitted = cls(*caller)
+        admitted.ask = ask
+        return admitted
+
+    def _replace(self, **changes: Any) -> Self:
+        return self.of(super()._replace(**changes), self.ask)
+
+    async def is_admitted(self) -> bool:
+        """Return True if the request would be admitted, with no fewer scopes, or if this cannot be known now."""
+        try:
+            now = await asyncio.wait_for(self.ask(), CHECK_SECONDS)
+        except TimeoutError:
+            return True
+        except Exception:
+            logger.exception("an authenticator failed: the connection of its caller ends")
+            return False
+        if isinstance(now, Caller):
+            return now.identity == self.identity and now.scopes >= self.scopes
+        return now.status >= 500
+
+
 class HostForTransports:
     """The `pegboard.plugin.TransportContext` of a host: serves connections and HTTP requests.
 
@@ -141,7 +180,6 @@ class HostForTransports:
         self.serving = serving
         self.on_opened: Callable[[str, Sequence[str]], None] | None = None
         self.stopping = False
-        self.authenticate = protocols.authenticate
         self.wait_stopping = protocols.wait_stopping
         self.open_stores = protocols.open_stores
 
@@ -157,8 +195,14 @@ class HostForTransports:
         self.serving.set()
         note_opened()
 
+    async def authenticate(self, request: Request, policy: str = DEFAULT_POLICY) -> Caller | Response:
+        """Return the caller, whom `serve` authenticates again, or the response that refuses the request."""
+        ask = partial(self._protocols.authenticate, request, policy)
+        found = await ask()
+        return AdmittedCaller.of(found, ask) if isinstance(found, Caller) else found
+
     async def serve(self, connection: Connection, messages: AsyncIterable[bytes], *, caller: Caller = ANONYMOUS) -> int:
-        """Serve one connection until its messages end or the caller's token expires. Then close the connection.
+        """Serve one connection until its messages end or its caller is no longer admitted. Then close the connection.
 
         Returns:
             The number of requests without a response.
@@ -167,18 +211,16 @@ class HostForTransports:
             TransportError: no protocol is enabled, or more than one.
         """
         self.serving.set()
-        assembly = self._catalogue.assembly
-        protocols = assembly.protocols
+        protocols = self._catalogue.assembly.protocols
         if len(protocols) != 1:
             names = ", ".join(protocol.name for protocol in protocols) or "none"
             raise TransportError(f"message streams require exactly one protocol, but these are enabled: {names}")
         limit = asyncio.timeout(None if caller.expires_at is None else caller.expires_at - time())
+        checking = asyncio.create_task(self._end_when_refused(caller, limit))
         try:
-            if caller.is_known or all(
-                authenticator.policy != DEFAULT_POLICY for authenticator in assembly.authenticators
-            ):
+            if self._accepts(caller):
                 async with limit:
-                    return await protocols[0].serve(connection, messages, self._protocols, caller) or 0
+                    return await protocols[0].serve(connection, messages, self._protocols, Caller(*caller)) or 0
             logger.error("the connection of %s is refused: %s", connection.peer, _NOT_AUTHENTICATED)
         except Exception:
             if limit.expired():
@@ -186,8 +228,24 @@ class HostForTransports:
             else:
                 logger.exception("the connection of %s ended by a fault", connection.peer)
         finally:
+            checking.cancel()
             await connection.close()
         return 0
+
+    async def _end_when_refused(self, caller: Caller, limit: asyncio.Timeout) -> None:
+        """End the time limit of a connection when its caller is no longer admitted. The operator stays admitted."""
+        while not caller.trusted:
+            await asyncio.sleep(CHECK_SECONDS)
+            if not await self._is_admitted(caller) and not limit.expired():
+                limit.reschedule(asyncio.get_running_loop().time())
+
+    async def _is_admitted(self, caller: Caller) -> bool:
+        return self._accepts(caller) and (not isinstance(caller, AdmittedCaller) or await caller.is_admitted())
+
+    def _accepts(self, caller: Caller) -> bool:
+        """Return True for a known caller, and for each caller while the default policy has no authenticator."""
+        authenticators = self._catalogue.assembly.authenticators
+        return caller.is_known or all(authenticator.policy != DEFAULT_POLICY for authenticator in authenticators)
 
     async def respond(self, request: Request) -> Response | EventStream:
         return await self.begin(request)
