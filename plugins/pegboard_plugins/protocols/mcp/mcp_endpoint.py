@@ -74,11 +74,11 @@ class McpEndpoint:
         from pegboard_plugins.protocols.mcp.http.http_sessions import HttpSessions
         from pegboard_plugins.protocols.mcp.http.memory_store import events_in_memory
 
-        store: SessionStore = await host.store(SessionStore, config.session_store)
+        store: SessionStore = await self._context.store(SessionStore, config.session_store, self._finish)
         events: EventStore | None = None
         shared: EventStore | None = None
         if config.events_bytes or config.event_store != "memory":
-            events = await self._context.store(EventStore, config.event_store, self._finish)
+            events = await host.store(EventStore, config.event_store)
             if events.shared:  # the messages of running calls stay in this process
                 shared, events = events, events_in_memory(config)
         return HttpSessions(store, events, config, profile, self._context.bus, shared)

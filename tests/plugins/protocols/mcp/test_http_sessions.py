@@ -5,16 +5,18 @@ from __future__ import annotations
 import asyncio
 import gc
 import json
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from contextlib import asynccontextmanager
 from typing import Any
 from unittest.mock import AsyncMock, Mock
 
 import pytest
+from aiohttp import ClientSession
 from hypothesis import given
 from hypothesis import strategies as st
 
 from pegboard import Host
-from pegboard.plugin import Bus, encode
+from pegboard.plugin import Bus, SessionStore, Store, encode
 from pegboard.types import ANONYMOUS, LOCAL, Caller, Client, EventStream, Response, ServerSentEvent
 from pegboard_plugins.protocols.mcp.http import resumption
 from pegboard_plugins.protocols.mcp.http.error_responses import StoreUnavailableError
@@ -27,9 +29,9 @@ from pegboard_plugins.protocols.mcp.http.session_messages import SessionMessages
 from pegboard_plugins.protocols.mcp.http.session_record import SessionRecord, decode_record, encode_record, owner_of
 from pegboard_plugins.protocols.mcp.http.session_stream import MAX_LEFT_BYTES, EventId, SessionStream, StreamRetention
 from pegboard_plugins.protocols.mcp.settings import McpConfig
-from tests.host.hosting import kit_of, never, until
+from tests.host.hosting import kit_of, listening, never, plugin_of, until
 from tests.support import asgi
-from tests.support.http_mcp import JSON_FIELDS, call
+from tests.support.http_mcp import JSON_FIELDS, call, opening
 from tests.support.joined_bus import JoinedBus
 from tests.support.peer import WAIT
 
@@ -306,6 +308,49 @@ async def test_a_client_is_notified_of_what_was_subscribed_while_messages_were_l
     event = await anext(stream.read(prime=False))
     assert json.loads(event.data)["params"] == {"uri": "x://late"}
     session.close()
+
+
+@pytest.mark.parametrize("settings", [{}, {"events_bytes": 0}], ids=["events", "no events"])
+async def test_nothing_uses_a_store_that_was_left(settings: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> None:
+    for seconds in ("SETTLE_DELAY_SECONDS", "FINISH_SECONDS"):
+        monkeypatch.setattr(f"pegboard_plugins.protocols.mcp.http.http_sessions.{seconds}", 0.01)
+    steps: list[str] = []
+    updating = asyncio.Event()
+
+    class HangingStore(MemorySessionStore):
+        async def update(self, session_id: str, changes: Mapping[str, bytes | None]) -> bool:
+            steps.append("update")
+            updating.set()
+            try:
+                await never()
+            finally:
+                steps.append("end")
+            return True
+
+    @asynccontextmanager
+    async def store() -> AsyncIterator[SessionStore]:
+        yield HangingStore(10, 60)
+        steps.append("left")
+
+    offered = plugin_of(register_stores=[Store(contract=SessionStore, open=store, name="hanging")])
+    config = {
+        "host": {"autoload": False, "disabled_toolkits": ["*"]},
+        "plugins": {"http": {"port": 0}, "mcp": {"session_store": "hanging", **settings}},
+    }
+    host = Host(config, plugins={"stores": offered})
+    async with listening(host) as port:
+        async with ClientSession(headers=JSON_FIELDS) as client:
+            (await client.post(f"http://127.0.0.1:{port}/mcp", json=opening(id=1))).raise_for_status()
+        await asyncio.wait_for(updating.wait(), WAIT)
+    assert steps == ["update", "end", "left"]
+
+
+async def test_an_idle_session_is_not_settled_after_the_end() -> None:
+    sessions, session = await opened(MemorySessionStore(10, 60))
+    await sessions.release(session)
+    await sessions.finish()
+    sessions._settle_idle()
+    assert not sessions._tasks
 
 
 async def test_a_session_whose_stream_is_open_is_not_idle() -> None:

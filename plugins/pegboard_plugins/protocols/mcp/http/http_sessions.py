@@ -124,6 +124,7 @@ class HttpSessions:
         self._use_seconds = SHARED_SECONDS if store.shared else USE_INTERVAL_SECONDS
         self._settle_seconds = SHARED_SECONDS if store.shared else SETTLE_DELAY_SECONDS
         self._on_idle = self._settle_soon  # one method object for all sessions
+        self._finished = False
 
     def on_expired(self, ended: Callable[[str], None]) -> None:
         """Call a function with the id of each session that the store removes for lack of use, if it reports them."""
@@ -144,10 +145,20 @@ class HttpSessions:
             session.cut_calls()
 
     async def finish(self) -> None:
-        """End the calls that still run, and store what no client has read, before the stores close."""
+        """End the calls that still run, and store what no client has read, before the stores close.
+
+        Tasks that take too long are cancelled. Nothing begins later.
+        """
         self._cut_calls()
-        if self._tasks:
-            await asyncio.wait(self._tasks, timeout=FINISH_SECONDS)
+        with suppress(TimeoutError):
+            async with asyncio.timeout(FINISH_SECONDS):
+                while self._tasks:
+                    await asyncio.wait(self._tasks)
+                    await asyncio.sleep(0)  # the tasks that have ended are removed
+        self._finished = True
+        for task in self._tasks:
+            task.cancel()
+        await asyncio.sleep(0)  # they end
 
     async def may_open(self, caller: Caller, peer: str) -> bool:
         """Return True if a caller may open another session. The limit does not apply to the operator."""
@@ -395,8 +406,11 @@ class HttpSessions:
             self.run(self.settle(session))
 
     def run(self, work: Coroutine[Any, Any, None]) -> None:
-        """Run work for a session in a new task."""
-        self.follow(asyncio.create_task(work))
+        """Run work for a session in a new task, unless the stores close."""
+        if self._finished:
+            work.close()
+        else:
+            self.follow(asyncio.create_task(work))
 
     def follow(self, task: asyncio.Task[None]) -> None:
         """Keep a task, for which `finish` waits."""
