@@ -31,7 +31,7 @@ kit = Toolkit("who")
 @kit.tool
 def am_i(context: Context) -> str:
     """Tell who calls."""
-    return repr((context.caller.subject, context.caller.trusted))
+    return repr((context.caller.subject, context.caller.trusted, context.transport))
 '''
 
 
@@ -77,7 +77,7 @@ async def test_with_an_authenticator_it_requires_a_valid_token(site: Path) -> No
         url = (await served.wait_for_stderr(r" at (ws://127\.0\.0\.1:\d+)\n"))[1].replace("ws:", "http:")
         for fields in ((), (("Authorization", "Bearer wrong"),), (served.proof,)):
             assert await caller_seen(url, *fields) == 401
-        assert await caller_seen(url, bearer) == "('ada', False)"
+        assert await caller_seen(url, bearer) == "('ada', False, 'websocket')"
         assert await caller_seen(url, bearer, ("Origin", "http://localhost")) == 403
 
 
@@ -85,8 +85,8 @@ async def test_without_an_authenticator_it_serves_this_machine_and_only_proof_ma
     config = FILES["hostconfig.toml"].partition("[plugins.auth_token")[0]
     async with Served(site, config.replace("8100", "0"), ready=False) as served:
         url = (await served.wait_for_stderr(r" at (ws://127\.0\.0\.1:\d+)\n"))[1].replace("ws:", "http:")
-        assert await caller_seen(url) == "(None, False)"
-        assert await caller_seen(url, served.proof) == "(None, True)"
+        assert await caller_seen(url) == "(None, False, 'websocket')"
+        assert await caller_seen(url, served.proof) == "(None, True, 'websocket')"
         assert "; third-party plugins: websocket of ws 1 (connects clients)\n" in served.stderr
         assert "curl" not in served.stderr
     beyond = config.replace("8100", '0\nhost = "0.0.0.0"') + "[plugins.mcp]\nhttp = false\n"

@@ -33,7 +33,7 @@ class Connection(ABC):
 
     Attributes:
         peer: the address of the client, for logs.
-        transport: the name of its transport, for `Call.transport`.
+        transport: the name of its transport, for `Call.transport`; the host sets an empty one.
         finishes: True to complete running calls after the messages end. Otherwise they are cancelled.
     """
 

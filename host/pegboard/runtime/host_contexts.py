@@ -21,7 +21,7 @@ from pegboard.runtime.dispatcher import Dispatcher
 from pegboard.runtime.host_bus import HostBus
 from pegboard.runtime.open_stores import OpenStores
 from pegboard.runtime.served_catalogue import ServedCatalogue
-from pegboard.runtime.supervisor import note_opened
+from pegboard.runtime.supervisor import note_opened, running_transport
 from pegboard.types.callers import ANONYMOUS, Caller
 from pegboard.types.catalogue import Identity
 from pegboard.types.http import EventStream, Request, Response
@@ -211,6 +211,7 @@ class HostForTransports:
             TransportError: no protocol is enabled, or more than one.
         """
         self.serving.set()
+        connection.transport = connection.transport or running_transport(self)
         protocols = self._catalogue.assembly.protocols
         if len(protocols) != 1:
             names = ", ".join(protocol.name for protocol in protocols) or "none"

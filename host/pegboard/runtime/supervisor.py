@@ -6,7 +6,7 @@ import asyncio
 import logging
 from collections.abc import Callable, Coroutine, Iterable, Mapping, Sequence
 from contextvars import ContextVar
-from typing import Any
+from typing import Any, NamedTuple
 
 from pegboard.errors import ConfigError, PluginError, TransportError
 from pegboard.messages.error_fields import describe_error
@@ -19,14 +19,28 @@ MAX_DELAY_SECONDS = 30.0
 logger = logging.getLogger("pegboard.transports")
 
 
-_on_opened: ContextVar[Callable[[], None] | None] = ContextVar("pegboard.on_opened", default=None)
-"""A function that is called when the current task's transport has opened its channel."""
+class _Running(NamedTuple):
+    """A running transport: its host, its name, and a function that is called when it has opened its channel."""
+
+    host: TransportContext
+    name: str
+    on_opened: Callable[[], None]
+
+
+_running: ContextVar[_Running | None] = ContextVar("pegboard.running_transport", default=None)
+"""The transport whose task, or a task that it has begun, runs now."""
 
 
 def note_opened() -> None:
     """Record that the current task's transport has opened its channel."""
-    if (on_opened := _on_opened.get()) is not None:
-        on_opened()
+    if (running := _running.get()) is not None:
+        running.on_opened()
+
+
+def running_transport(host: TransportContext) -> str:
+    """Return the name of the current task's transport; "" if it is not one of this host."""
+    running = _running.get()
+    return running.name if running is not None and running.host is host else ""
 
 
 def chosen_transports(available: Mapping[str, Transport], names: Iterable[str]) -> Sequence[Transport]:
@@ -83,7 +97,7 @@ async def _keep_running(transport: Transport, host: TransportContext, restarting
         opened = True
         restarting.discard(transport.name)
 
-    _on_opened.set(on_opened)
+    _running.set(_Running(host, transport.name, on_opened))
     while True:
         started = clock()
         try:
