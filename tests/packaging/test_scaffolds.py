@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from pegboard_plugins.authoring.new.kinds import PLUGINS
-from tests.docs.pages import pegboard
+from tests.docs.pages import Page, pegboard
 from tests.support.environments import built_wheels, executable, make_environment, run
 from tests.support.npm import node, package_folder
 from tests.support.server_json import check_server_json
@@ -71,14 +71,15 @@ def test_its_tests_pass_with_its_wheel(name: str) -> None:
     assert " passed" in printed(name, "python -m pytest -q -p no:cacheprovider -W error")
 
 
-def test_they_pass_plain_mypy_and_pyright(tmp_path: Path) -> None:
+def test_they_and_examples_of_middleware_pass_plain_mypy_and_pyright(tmp_path: Path) -> None:
     sources = [folder / part for folder in folders().values() for part in ("src", "tests")]
+    middleware = Page("docs/middleware.md")
     run(executable(environment()), "-m", "mypy", "--strict", "--cache-dir", tmp_path, *sources, cwd=tmp_path)
-    place = Path(_place.name)
+    place = middleware.write(Path(_place.name))
     (place / "pyrightconfig.json").write_text('{"typeCheckingMode": "strict"}')
     script = package_folder("pyright", PYRIGHT) / "node_modules" / "pyright" / "index.js"
     report = run(node(), script, "--pythonpath", executable(environment()), "--outputjson", cwd=place)
-    assert json.loads(report)["summary"]["filesAnalyzed"] == len(sources)
+    assert json.loads(report)["summary"]["filesAnalyzed"] == len(sources) + len(middleware.files)
 
 
 @pytest.mark.parametrize("kind", PLUGINS)

@@ -74,7 +74,7 @@ class ResultTooLargeError(RetryableToolError):
             additional_prompt_content="Ask for less: a narrower search, a smaller range, or one page at a time.",
         )
         self.limit = limit
-        self.build = build
+        self.build: Callable[[int], Any] = build
         self.is_structured = is_structured
 
     def drop(self) -> None:
