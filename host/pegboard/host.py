@@ -119,6 +119,7 @@ class Host:
         self._added_later: frozenset[str] = frozenset()
         self.started: bool = False
         self.report: LoadReport = LoadReport()
+        self._loaded: LoadReport | None = None
         self._asgi: AsgiApplication | None = None
         self._reloader: Reloader | None = None
         self.identity: Identity = identity_of(self.config.host)
@@ -193,13 +194,18 @@ class Host:
     # --- life ---
 
     def load(self) -> Assembly:
-        """Load and assemble without starting anything, for inspection. Failures are in `problems`."""
-        self.report = self._load()
+        """Load and assemble without starting anything, for inspection. Failures are in `problems`.
+
+        The next start uses the loaded plugins.
+        """
+        self._loaded = None
+        self.report = self._loaded = self._load()
         return self._use(self.report.plugins)
 
     def _load(self) -> LoadReport:
+        """Load the plugins, unless they are loaded and have not been started."""
         self._registry.collect()
-        report = load(self.config, self._selection, self._given, context=self._registry.context)
+        report = self._loaded or load(self.config, self._selection, self._given, context=self._registry.context)
         self._registry.join(report.plugins)
         return report
 
@@ -231,7 +237,7 @@ class Host:
         self._late.open()
         try:
             self.report = self._load()
-            self._reloader = None
+            self._loaded = self._reloader = None
             refuse_fatal(self.report.problems, self._redactor)
             self._entered.append(("stores that plugins open while the host stops", self._stores))
             started, self.report = await start_plugins(self.report, self._entered, strict=self._selection.strict)

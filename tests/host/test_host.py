@@ -18,14 +18,14 @@ from typing import Any
 import anyio
 import pytest
 
-from pegboard import Context, Host, Toolkit
+from pegboard import Context, Host, Toolkit, tool
 from pegboard.errors import ConfigError, PluginError, ServerError
 from pegboard.loading.plugins import LoadedPlugin
 from pegboard.plugin import Lifespan, Plugin, hookimpl
 from pegboard.plugin.origin import Origin
 from pegboard.runtime.lifespans import Entered, LateLifespans
 from pegboard.types import Call
-from tests.host.hosting import Waiting, call, cancel, kit_of, make_host, nothing, until, value
+from tests.host.hosting import Waiting, call, cancel, kit_of, make_host, nothing, until, value, work
 
 Step = Callable[[], Awaitable[Any]]
 
@@ -92,6 +92,23 @@ async def test_lifespans_are_entered_by_name_and_left_in_reverse_order_at_each_s
         assert story[3:] == ["leave p", "leave b", "leave a"]
         await host.stop()
         assert len(story) == 6
+
+
+async def test_a_start_uses_the_plugins_that_were_loaded_for_inspection() -> None:
+    given: list[object] = []
+
+    class Counted(Plugin):
+        @hookimpl
+        def register_tools(self) -> list[Any]:
+            given.append(self)
+            return [tool(work)]
+
+    host = make_host(plugins={"counted": Counted})
+    host.load()
+    for starts in (1, 2):
+        async with host:
+            assert len(given) == starts
+            assert await value(host, "work") == "done"
 
 
 @pytest.mark.parametrize("error", [SystemExit(3), ExceptionGroup("no", [ValueError()]), asyncio.CancelledError()])
