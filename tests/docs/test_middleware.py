@@ -10,12 +10,15 @@ from typing import Any
 import pytest
 
 from pegboard import Host, TextContent, Toolkit, ToolResult, UpstreamRateLimitError
+from pegboard.errors import ResultTooLargeError
 from pegboard.loading.hook_manager import MIDDLEWARE_METHODS
-from pegboard.types import ANONYMOUS, Call, Listing
+from pegboard.plugin import Middleware
+from pegboard.types import ANONYMOUS, Call, CallNext, Listing, Outcome
 from pegboard_plugins.operation.cache import CacheConfig
 from pegboard_plugins.operation.rate_limit import RateLimitConfig
+from pegboard_testing import connect
 from tests.docs.pages import Page
-from tests.host.hosting import failure, got, listed, make_host, value
+from tests.host.hosting import failure, got, listed, make_host, pages, plugin_of, value
 
 PAGE = Page("docs/middleware.md")
 
@@ -106,6 +109,52 @@ async def test_a_gate_hides_and_refuses() -> None:
         refused = await failure(host, "admin_stop", caller=ANONYMOUS)
         assert refused.error.message == "Unknown tool: admin_stop"
         assert await value(host, "admin_stop") == "stopped"
+
+
+class Redacting(Middleware):
+    """Masks results, also large ones, and errors, and lists another schema."""
+
+    async def on_call_tool(self, call: Call, call_next: CallNext) -> Outcome:
+        try:
+            return await call_next(call)
+        except ResultTooLargeError as error:
+            build = error.build
+            raise ResultTooLargeError(
+                error.limit, lambda limit: build(limit).replace("secret", "x"), is_structured=False
+            ) from error
+        except UpstreamRateLimitError as error:
+            error.args = ("It is late.",)
+            raise
+
+    async def on_list_tools(self, call: Call, call_next: CallNext) -> Outcome:
+        listing = await call_next(call)
+        assert isinstance(listing, Listing)
+        return Listing("tools", tuple(tool._replace(input_schema={"type": "string"}) for tool in listing.items))  # type: ignore[call-arg]
+
+
+async def test_middleware_changes_messages_of_errors_and_schemas_of_lists_alone() -> None:
+    async with make_host(make_kit(), plugins={"p": plugin_of(register_middleware=[Redacting()])}) as host:
+        error = (await failure(host, "busy")).error
+        assert isinstance(error, UpstreamRateLimitError)
+        assert (error.message, error.retry_after_ms) == ("It is late.", 1000)
+        (listing,) = await pages(host)
+        assert {getattr(tool, "input_schema", {})["type"] for tool in listing.items} == {"string"}
+        assert await value(host, "busy", {"tone": "kind"}) == "done, kind"
+
+
+def test_large_results_are_redacted_inside() -> None:
+    kit = Toolkit("x", prefix=False)
+
+    @kit.tool
+    def large() -> str:
+        """Return much."""
+        return "secret " * 1000
+
+    plugins = {"redacting": plugin_of(register_middleware=[Redacting()]), "large_results": {}}
+    host = {"middleware": ["large_results", "redacting"], "max_result_bytes": 1024}
+    with connect(kit, plugins=plugins, hostconfig={"host": host}) as client:
+        *_, link = client.call("large").content
+        assert client.read(link["uri"]).text == "x " * 1000
 
 
 def test_the_tables_have_every_method_and_the_state_of_each_built_in_middleware() -> None:

@@ -39,7 +39,7 @@ class RecentEventsPlugin(Plugin):
     @hookimpl
     def register_stores(self) -> Iterable[Store]:
         """Return the store."""
-        return [Store(EventStore, self.events)]
+        return [Store(contract=EventStore, open=self.events)]
 
     @asynccontextmanager
     async def events(self) -> AsyncGenerator[RecentEvents, None]:

@@ -110,7 +110,7 @@ class SqliteSessionsPlugin(Plugin[SqliteSessionsConfig]):
     @hookimpl
     def register_stores(self) -> Iterable[Store]:
         """Return the store."""
-        return [Store(SessionStore, self.sessions)]
+        return [Store(contract=SessionStore, open=self.sessions)]
 
     @asynccontextmanager
     async def sessions(self) -> AsyncGenerator[SqliteSessions, None]:

@@ -195,7 +195,10 @@ class ToolResult(NamedTuple):
 
     @property
     def json(self) -> bytes | None:
-        """The JSON of the value, if the host has encoded an object or an array. A protocol may send it unchanged."""
+        """The JSON of the value, if the host has encoded an object or an array. A protocol may send it unchanged.
+
+        Copies that `_replace` makes have None.
+        """
         return None
 
     def with_meta(self, meta: Mapping[str, Any]) -> "ToolResult":

@@ -97,7 +97,10 @@ class TasksPlugin(Plugin):
 
     @hookimpl
     def register_stores(self) -> Iterable[Store]:
-        return [Store(RecordStore, _memory, "memory", in_memory=True), Store(RecordStore, _sqlite, "sqlite")]
+        return [
+            Store(contract=RecordStore, open=_memory, name="memory", in_memory=True),
+            Store(contract=RecordStore, open=_sqlite, name="sqlite"),
+        ]
 
     def describe(self, item: Tool | Resource, value: Any, resources: Mapping[str, Resource]) -> dict[str, Any] | None:
         """Keep what a tool says about tasks. Return no `_meta`: clients give no hint, so they need none."""
