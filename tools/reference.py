@@ -210,7 +210,7 @@ _ANSWERS = """\
 ## Responses to errors
 
 The response depends on the place where an error is raised. A class without a row has that of the nearest class above
-it in the tree. A cell has both forms if 2026-07-28 and sessions differ.
+it. A cell has both forms if 2026-07-28 and sessions differ.
 
 - *result*: a tool result with `isError`. Its text has the error's message and `additional_prompt_content`, and
   `_meta["pegboard/error"]` has the error's members. *caller*: the same with the kind
@@ -220,9 +220,10 @@ it in the tree. A cell has both forms if 2026-07-28 and sessions differ.
 - a number: the JSON-RPC error of that code with the error's message. *own* is the code of the `ProtocolError`. The
   `data` of a `ToolkitError` has its members.
 
-Over HTTP the status is 200, except 400 with -32021 in 2026-07-28, and 403 with an `InsufficientScopeError` that the
-host raises for a caller with a token. The [worker protocol](worker.md) has the same kinds and members in
-`output.error`; JSON-RPC errors have the kind `TOOL_RUNTIME_FATAL` there.
+Over HTTP the status is 200, except 403 with an `InsufficientScopeError` that the host raises for a caller with a token,
+and in 2026-07-28: 404 for an unknown method, 400 with -32021 and for invalid messages, such as -32020 for a wrong
+header. The [worker protocol](worker.md) has the same kinds and members in `output.error`; JSON-RPC errors have the
+kind `TOOL_RUNTIME_FATAL` there.
 
 An error id (`errorId`) finds the details in the log. It is present for unexpected exceptions, and for errors with a
 cause or a `developer_message`. Errors of services (`UpstreamError`, `NetworkTransportError`), and mistakes of the
@@ -238,9 +239,9 @@ _MEMBERS = """\
 
 `_meta["pegboard/error"]`, and the `data` of a JSON-RPC error, always have `kind` and `canRetry`, and `statusCode`,
 `retryAfterMs`, `additionalPromptContent`, `errorId` and `extra` if they are set. `extra` is JSON of at most 8 KiB.
-Its `endpoint` is not sent, because the path of a service's URL may be secret. A message and `additionalPromptContent`
-have at most 16,384 characters each; the rest is cut off. `to_payload()` returns all fields, for logs and for trusted
-callers. Errors that the table leaves out have the kind of their class, `canRetry` false and no other members.
+Its `endpoint` may be secret and is not sent: your own protocols must leave it out of `Failure.error.extra`. Messages
+and `additionalPromptContent` are cut off after 16,384 characters. `to_payload()` returns all fields, for logs and
+trusted callers. Errors that the table leaves out have the kind of their class, `canRetry` false and no other members.
 
 A subclass is treated as its base class. The class attributes `default_kind` and `default_status` set other values.
 

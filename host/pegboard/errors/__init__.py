@@ -1,4 +1,4 @@
-"""The error classes of pegboard, for tool authors, plugins, protocols, operators and logs.
+"""The error classes of pegboard.
 
     MCPError
     ├── MCPContextError             the caller's request is at fault

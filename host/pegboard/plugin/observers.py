@@ -40,7 +40,9 @@ class SessionInfo(NamedTuple):
 
 
 class Observer:
-    """The base class of observers. The host calls them for telemetry; they change nothing. `Middleware` observes calls.
+    """The base class of observers. The host calls them for telemetry; they change nothing.
+
+    To observe calls, write a `Middleware`.
 
     The methods run on the event loop and must not block. If one raises, the host logs it.
     """

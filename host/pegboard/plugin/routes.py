@@ -2,7 +2,7 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Awaitable, Callable, Collection
-from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, NamedTuple
 
 from pegboard.types.callers import Caller
 from pegboard.types.http import EventStream, Request, Response
@@ -13,11 +13,6 @@ if TYPE_CHECKING:
 
 DEFAULT_POLICY = "mcp"
 """The default policy of routes and message streams. Its routes are open unless an authenticator serves the policy."""
-
-RouteHandler: TypeAlias = (
-    "Callable[[Request, ProtocolContext], Response | EventStream | Awaitable[Response | EventStream]]"
-)
-"""Responds to a request. See `Route.handler`."""
 
 
 class Authenticator(ABC):
@@ -91,7 +86,7 @@ class Route(NamedTuple):
 
     method: str
     path: str
-    handler: RouteHandler
+    handler: "Callable[[Request, ProtocolContext], Response | EventStream | Awaitable[Response | EventStream]]"
     auth: str = DEFAULT_POLICY
     anonymous: bool = False
     advice: str = ""

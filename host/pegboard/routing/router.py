@@ -5,11 +5,11 @@ from __future__ import annotations
 import asyncio
 import logging
 import secrets
-from collections.abc import Awaitable, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from typing import TypeAlias
 
 from pegboard.errors import ConfigError
-from pegboard.plugin.routes import DEFAULT_POLICY, Authenticator, Route, RouteHandler
+from pegboard.plugin.routes import DEFAULT_POLICY, Authenticator, Route
 from pegboard.plugin.transports import ProtocolContext
 from pegboard.routing.operator_token import PROOF, PROOF_WITHOUT_HEADER, OperatorToken
 from pegboard.types.callers import Caller
@@ -216,7 +216,9 @@ class GuardedHandler:
         authenticators: the authenticators of its policy.
     """
 
-    def __init__(self, handler: RouteHandler, authenticators: PolicyAuthenticators) -> None:
+    def __init__(
+        self, handler: Callable[[Request, ProtocolContext], Answer], authenticators: PolicyAuthenticators
+    ) -> None:
         self._handler = handler
         self._authenticators = authenticators
 

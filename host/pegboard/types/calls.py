@@ -111,8 +111,8 @@ class Call(NamedTuple):
 
     Attributes:
         method: an MCP method name such as "tools/call".
-        params: the parameters, as decoded JSON.
-        caller: the caller.
+        params: the parameters, as decoded JSON, including `_meta`.
+        caller: the caller. Without it, the call runs as the operator.
         client: the client program.
         request_id: the protocol's id of the request; None if it has none.
         session_id: the session of the request; None if it has none. It does not prove an identity.

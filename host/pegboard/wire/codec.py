@@ -24,7 +24,7 @@ def decode(data: bytes) -> Any:
     """Read one JSON value.
 
     Raises:
-        ValueError: the data is not JSON, or exceeds the limits above.
+        ValueError: the data is not JSON, is nested deeper than 200 levels, or has a number that is out of range.
     """
     value = from_json(data, allow_inf_nan=False)
     if not is_finite(value):

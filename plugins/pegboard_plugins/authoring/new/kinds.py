@@ -44,7 +44,7 @@ PLUGINS = {
     "protocol": ProjectKind(
         example="protocol",
         word="words",
-        summary="a protocol other than MCP over sockets and pipes, here lines of text",
+        summary="a protocol other than MCP over sockets and pipes (HTTP: `route`), here lines of text",
         settings='[host]\ndisabled_plugins = ["mcp"]\n\n[plugins.NAME]',
     ),
     "middleware": ProjectKind("middleware", "signature", "code around calls, here a line after each result"),
@@ -78,7 +78,9 @@ PLUGINS = {
     ),
     "method": ProjectKind("method", "clock", "a method that MCP does not have, here `clock/now`"),
     "route": ProjectKind("route", "status", "an HTTP route of the host, here `GET /status`"),
-    "observer": ProjectKind("observer", "session_log", "telemetry of sessions and of gauges, here in the log"),
+    "observer": ProjectKind(
+        "observer", "session_log", "telemetry of sessions and of gauges, here in the log (calls: `middleware`)"
+    ),
     "definition-check": ProjectKind(
         "definition_check", "read_only", "a rule for the items that the host serves, here that tools change nothing"
     ),
