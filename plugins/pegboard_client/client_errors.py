@@ -18,9 +18,11 @@ class HttpStatusError(TransportError):
 
     Attributes:
         status: the HTTP status.
+        reason: the first line of a text that the server sent with a status from 500.
     """
 
     status: int = 0
+    reason: str = ""
 
 
 class SessionExpiredError(TransportError):

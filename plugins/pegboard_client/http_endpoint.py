@@ -15,7 +15,10 @@ from pegboard_client.client_errors import ConnectionLostError, HttpStatusError
 from pegboard_client.http_exchange import HttpExchange, HttpReply
 from pegboard_client.in_flight import InFlight, Message
 from pegboard_client.json_reading import read_json
+from pegboard_client.oauth.refusals import excerpt
 
+MIN_SECRET_CHARACTERS = 6
+"""The minimum length of a value that is masked in the reason of a server."""
 _POST_HEADERS = {"Content-Type": "application/json", "Accept": "application/json, text/event-stream"}
 _GET_HEADERS = {"Accept": "text/event-stream"}
 
@@ -90,6 +93,7 @@ class HttpEndpoint:
             except TransportError as error:
                 if not error.message.startswith(self.label):
                     error.args = (f"{self.label}: {error.message}",)
+                _add_reason(error, sent)
                 raise
 
     async def accepts(self) -> None:
@@ -131,7 +135,7 @@ class HttpEndpoint:
                 f"the response is not a JSON-RPC message ({content_type(reply)[:100] or 'no type'})"
             )
         error = HttpStatusError(f"the server responded with HTTP status {reply.status}")
-        error.status = reply.status
+        error.status, error.reason = reply.status, await _reason(reply)
         raise error
 
     async def _repeats(
@@ -167,6 +171,26 @@ class HttpEndpoint:
         except ValueError:
             raise TransportError("the server redirects to an invalid address") from None
         return url
+
+
+async def _reason(reply: HttpReply) -> str:
+    """Return the first line of the text of a server that fails, or ""."""
+    if reply.status < 500 or content_type(reply) != "text/plain":
+        return ""
+    first = (await anext(reply.chunks, b"")).partition(b"\n")[0]
+    return first.decode(errors="replace").strip()
+
+
+def _add_reason(error: TransportError, sent: Mapping[str, str]) -> None:
+    """Add the reason of the server to a message, without values of the headers that were sent, such as tokens."""
+    if not isinstance(error, HttpStatusError) or not error.reason:
+        return
+    for value in sent.values():
+        secret = value.rpartition(" ")[2]
+        if len(secret) >= MIN_SECRET_CHARACTERS:
+            error.reason = error.reason.replace(secret, "...")
+    error.reason = excerpt(error.reason)
+    error.args = (f"{error.message}: {error.reason}",)
 
 
 def _redirects_to(url: str) -> TransportError:

@@ -438,11 +438,14 @@ async def test_a_redirect_to_the_same_origin_is_followed() -> None:
         (whole(404, b""), "HTTP status 404; check that the URL is that of an MCP endpoint$"),
         (whole(429, b""), "HTTP status 429$"),
         (whole(500, b""), "HTTP status 500$"),
+        (whole(503, b"Busy,\x1b canary-1.\nMore", "Content-Type: text/plain"), r"HTTP status 503: Busy,\\x1b \.\.\.$"),
+        (whole(503, b"<html>", "Content-Type: text/html"), "HTTP status 503$"),
     ],
 )
 async def test_a_status_without_a_message_is_explained(response: bytes, message: str) -> None:
     async with scripted_http(lambda _: response) as (url, _):
-        await assert_refused(url, message.format(origin=url.removesuffix("/mcp")))
+        endpoint = Endpoint(url, headers={"Authorization": "Bearer canary-1."})
+        await assert_refused(endpoint, message.format(origin=url.removesuffix("/mcp")))
 
 
 @pytest.mark.parametrize("kind", ["application/json", "text/event-stream"])

@@ -134,9 +134,10 @@ def _for_command(error: MCPError, config: Sequence[str]) -> MCPError:
         if error.login_command:  # the page of the login ends with this process
             command = shlex.join(["pegboard", *error.login_command, *config])
             error = AuthorizationRequiredError(error.provider, scopes=error.scopes, hint=f"log in with `{command}`")
-        again = "Try again later." if error.status == "failed" else "Call the tool again afterwards."
-        error.additional_prompt_content = again
-        error.developer_message = None
+        if error.status == "failed":  # the detail is the reason
+            error.additional_prompt_content = "Try again later."
+        else:
+            error.additional_prompt_content, error.developer_message = "Call the tool again afterwards.", None
     return error
 
 

@@ -134,6 +134,14 @@ async def test_why_tells_whether_the_operator_has_logged_in(tmp_path: Path) -> N
     assert "before [plugins.vault.providers.acme] exists" in (await pegboard(tmp_path, *line))[1]
 
 
+@pytest.mark.needs("tool_commands")
+async def test_a_call_names_the_reason_why_a_provider_gives_no_token(tmp_path: Path) -> None:
+    configure(tmp_path, acme={"client_id": "a", "issuer": "http://127.0.0.1:9"})
+    _, _, errors = await pegboard(tmp_path, "call", "network_use", "--file", str(network_kit.__file__))
+    assert "pegboard: Try again later.\npegboard: http://127.0.0.1:9/" in errors
+    assert errors.endswith(" cannot be reached: cannot connect: Connection refused\n")
+
+
 REMOVE = "remove this program from the connected applications of your account there."
 
 
