@@ -33,22 +33,8 @@ class VaultSource(TokenSource):
         self._flows = flows
 
     async def state(self, required: ToolAuthorization) -> str:
-        """Return whether the operator has logged in. The shared store of several machines is not asked."""
-        name, tokens = required.name, self._flows.tokens
-        if name not in self._flows.clients:
-            return f"no login is possible before [plugins.vault.providers.{name}] exists"
-        if not isinstance(tokens, FileTokens):
-            return "`pegboard logins` lists the logins of the operator"
-        try:
-            token = await tokens.load(TokenKey(*OPERATOR, name)) if await tokens.exists() else None
-        except VaultError as error:
-            return str(error)
-        advice = f"run `{shlex.join(['pegboard', *_login_command(required)])}`"
-        if token is None or (token.refresh_token is None and has_expired(token)):
-            return f"the operator is not logged in: {advice}"
-        if not covers(token, required.scopes):
-            return f"the login of the operator lacks scopes: {advice}"
-        return "the operator is logged in" + (f" as {token.account}" if token.account else "")
+        """Return whether the operator has logged in."""
+        return await login_problem(self._flows, required) or "the operator is logged in"
 
     async def token(self, request: TokenRequest) -> Authorization | None:
         """Return the token for a requirement. Callers from the network receive only their own.
@@ -95,6 +81,23 @@ class VaultSource(TokenSource):
         if call.supplied is not None and call.supplied.user_id is not None:
             return None  # a program names the user, and no login proves the name
         return self._flows.owner(call.caller)
+
+
+async def login_problem(flows: LoginFlows, required: ToolAuthorization) -> str:
+    """Return why the operator has no usable login for a requirement, or "". No other machine is asked."""
+    name, tokens = required.name, flows.tokens
+    if name not in flows.clients:
+        return f"no login is possible before [plugins.vault.providers.{name}] exists"
+    if not isinstance(tokens, FileTokens):
+        return "`pegboard logins` lists the logins of the operator"
+    try:
+        token = await tokens.load(TokenKey(*OPERATOR, name)) if await tokens.exists() else None
+    except VaultError as error:
+        return str(error)
+    advice = f"run `{shlex.join(['pegboard', *_login_command(required)])}`"
+    if token is None or (token.refresh_token is None and has_expired(token)):
+        return f"the operator is not logged in: {advice}"
+    return "" if covers(token, required.scopes) else f"the login of the operator lacks scopes: {advice}"
 
 
 def _login_command(required: ToolAuthorization) -> tuple[str, ...]:

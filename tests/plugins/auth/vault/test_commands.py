@@ -125,13 +125,24 @@ async def test_why_tells_whether_the_operator_has_logged_in(tmp_path: Path) -> N
         (None, "the operator is not logged in: run `pegboard login acme --scopes read write`"),
         (VaultToken("access", expires_at=1.0), "the operator is not logged in: run `pegboard login acme"),
         (VaultToken("access"), "the login of the operator lacks scopes: run `pegboard login acme --scopes read write`"),
-        (VaultToken("access", scopes=("read", "write"), account="7"), "the operator is logged in as 7\n"),
+        (VaultToken("access", scopes=("read", "write")), "the operator is logged in\n"),
     ):
         if saved is not None:
             await logins(acme).tokens.save(KEY, saved)
         assert f"it requires a token of acme that allows read, write; {state}" in (await pegboard(tmp_path, *line))[1]
     configure(tmp_path, other=acme)
     assert "before [plugins.vault.providers.acme] exists" in (await pegboard(tmp_path, *line))[1]
+
+
+@pytest.mark.needs("doctor")
+async def test_the_doctor_names_providers_without_a_login(tmp_path: Path) -> None:
+    acme = {"client_id": "a", "issuer": "http://127.0.0.1:9"}
+    configure(tmp_path, acme=acme)
+    line = ["doctor", "--file", str(network_kit.__file__)]
+    advice = "the operator is not logged in: run `pegboard login acme --scopes read write`"
+    assert f"logins: network_use requires a token of acme; {advice}" in (await pegboard(tmp_path, *line))[1]
+    await logins(acme).tokens.save(KEY, VaultToken("access", scopes=("read", "write")))
+    assert "\nok       logins\n" in (await pegboard(tmp_path, *line))[1]
 
 
 @pytest.mark.needs("tool_commands")
