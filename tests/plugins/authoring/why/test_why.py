@@ -62,12 +62,13 @@ def work() -> str:
 """
 
 
+@pytest.mark.needs("auth_token", "scopes")
 def test_why_tells_who_can_call_a_tool(pegboard: Command) -> None:
     pegboard.install("acme", GUARDED)
     story = "tool acme_work: served; it comes from acme\n  scopes of the caller: more, work\n"
     scopes = '[plugins.scopes.tools]\nacme_work = "more"\n'
     pegboard.configure(sections=scopes)
-    reason = "as it uses secrets, tokens, metadata or scopes, and no plugin authenticates callers"
+    reason = "as it requires scopes, and no plugin authenticates callers"
     assert pegboard("why", "acme_work").out == f"{story}  operator only, {reason}\n"
     pegboard.configure(sections=f"{scopes}[plugins.auth_token]\ntoken = '0123456789abcdef-0123456789abcdef'\n")
     assert pegboard("why", "acme_work").out == story
