@@ -72,6 +72,7 @@ async def test_a_client_logs_in_and_a_tool_has_the_token(client: str, mode: str,
         assert "You are logged in at acme" in heard["pages"][0]
 
 
+@pytest.mark.needs("upstreams")
 @pytest.mark.parametrize("asks", ["asks", "silent"])
 @pytest.mark.parametrize(("client", "mode"), CLIENTS)
 async def test_a_client_logs_in_at_a_mounted_server(client: str, mode: str, asks: str, tmp_path: Path) -> None:

@@ -169,6 +169,7 @@ async def test_valid_tokens_are_kept(reply: dict[str, Any], caller_ends: float |
         await tokens.close()
 
 
+@pytest.mark.needs("upstreams")
 async def test_a_mounted_server_receives_an_exchanged_token(tmp_path: Path) -> None:
     site = make_site(tmp_path, {"exchanging": exchanging_kit})
     async with ExchangeServer() as server, serve(site, server) as served:

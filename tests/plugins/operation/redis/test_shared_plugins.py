@@ -194,6 +194,7 @@ async def test_a_login_ends_with_the_process_that_began_it(site: Path, server: R
         assert await both.second.text("ann") == "access-1-canary"
 
 
+@pytest.mark.needs("upstreams")
 async def test_a_login_at_a_mounted_server_is_finished_by_another_process(site: Path, server: RedisServer) -> None:
     cup, name = call("cups_cup"), "plugins.upstreams.servers.cups"
     patient = section("plugins.rate_limit", {"calls_per_minute": 100_000})  # the test asks again and again
