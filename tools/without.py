@@ -60,11 +60,11 @@ def folders_of(part: str, root: Path) -> Iterator[Path]:
         yield from (folder, root / "tests" / "plugins" / folder.relative_to(features))
 
 
-def incomplete_toolkits(root: Path) -> Iterator[Path]:
-    """Yield the toolkits that import a removed part."""
-    for toolkit in (root / "toolkits").iterdir():
-        if any(needs_absent(path, root) for path in toolkit.rglob("*.py")):
-            yield toolkit
+def incomplete_tests(root: Path) -> Iterator[Path]:
+    """Yield the tests of toolkits, or of the examples, that import a removed part."""
+    for folder in (*(root / "toolkits").iterdir(), root / "docs" / "examples"):
+        if any(needs_absent(path, root) for path in folder.rglob("*.py")):
+            yield folder / "tests"
 
 
 def without_entry_points(text: str, root: Path) -> str:
@@ -92,8 +92,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     project = COPY / "pyproject.toml"
     project.write_text(without_entry_points(project.read_text("utf-8"), COPY), "utf-8")
     environment = os.environ | {VARIABLE: " ".join(options.parts)}
-    tests_of_toolkits = [toolkit / "tests" for toolkit in incomplete_toolkits(COPY)]
-    for folder in [*tests_of_toolkits, COPY / "docs/examples/tests"]:  # --ignore has no effect on `testpaths`
+    for folder in incomplete_tests(COPY):  # --ignore has no effect on `testpaths`
         shutil.rmtree(folder)
     pytest = [".venv/bin/python", "-m", "pytest", "-q", "-n", "auto", *(f"--ignore={path}" for path in OF_THE_WHOLE)]
     for command in (["make", "install"], [*pytest, *options.tests]):
