@@ -201,9 +201,11 @@ class File(Media):
     def block(self, data: bytes) -> EmbeddedResource:
         """Return the file as a content block."""
         mime_type = self.type_of(data)
-        content = data.decode() if _TEXT_TYPE.fullmatch(mime_type) and _is_text(data) else data
+        text = _text_of(data) if _TEXT_TYPE.fullmatch(mime_type) else None
         uri = self.uri or f"file:///{quote(PurePath(self.path or 'file').name)}"
-        return EmbeddedResource(ResourceContents(uri, content, mime_type), self.annotations, self.meta)
+        return EmbeddedResource(
+            ResourceContents(uri, data if text is None else text, mime_type), self.annotations, self.meta
+        )
 
 
 def _content_of(path: str, limit: int | None) -> bytes:
@@ -230,12 +232,12 @@ def _type_of_name(path: str | None) -> str | None:
 
 def _type_of_bytes(data: bytes) -> str | None:
     magic = next((kind for pattern, kind in _MAGIC.items() if re.match(pattern, data, re.DOTALL)), None)
-    return magic or ("text/plain" if _is_text(data) else None)
+    return magic or (None if _text_of(data) is None else "text/plain")
 
 
-def _is_text(data: bytes) -> bool:
-    """Return True for UTF-8 without NUL."""
+def _text_of(data: bytes) -> str | None:
+    """Return data as text; None if it is not UTF-8 or has NUL."""
     try:
-        return "\0" not in data.decode()
+        return None if b"\0" in data else data.decode()
     except UnicodeDecodeError:
-        return False
+        return None
