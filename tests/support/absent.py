@@ -10,15 +10,15 @@ from tests.structure.sources import ROOT, imports
 
 @cache
 def needs_absent(path: Path, root: Path = ROOT) -> bool:
-    """Return True if a module, or a module of the tests that it imports, imports a module that does not exist.
+    """Return True if a module, or a module of tests or examples that it imports, imports one that does not exist.
 
     Args:
         path: the module.
         root: the checkout whose modules exist.
     """
     for found in imports(path.read_text("utf-8")):
-        if found.module.startswith(("pegboard_", "tests.")):
-            of_tests = found.module.startswith("tests.")
+        of_tests = found.module.startswith(("tests.", "docs."))
+        if of_tests or found.module.startswith("pegboard_"):
             module = (root if of_tests else root / "plugins").joinpath(*found.module.split("."))
             files = [module.with_suffix(".py"), module / "__init__.py", module / f"{found.name}.py"]
             present = [file for file in files if file.is_file()]

@@ -195,6 +195,7 @@ def low(context: Context) -> str:
 """
 
 
+@pytest.mark.needs("auth")
 @pytest.mark.parametrize("option", [[], ["-v"], ["--json"]])
 def test_a_token_is_masked_in_a_traceback_even_if_the_file_configures_logging(option: list[str], bare: Command) -> None:
     bare.write(LEAK, "leak.py")
@@ -205,6 +206,7 @@ def test_a_token_is_masked_in_a_traceback_even_if_the_file_configures_logging(op
     assert "canary" not in done.out + done.err
 
 
+@pytest.mark.needs("auth")
 def test_the_hint_of_a_token_source_is_shown(bare: Command) -> None:
     bare.write(LEAK, "leak.py")
     failure = 'raise AuthorizationRequiredError("acme", status="failed", hint="renew the certificate")'
