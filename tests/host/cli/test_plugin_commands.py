@@ -71,6 +71,7 @@ def test_wrong_settings_fail_a_command_that_needs_them(desk: Command) -> None:
     assert desk("desk", "wipe").code == 0
 
 
+@pytest.mark.needs("doctor")
 def test_doctor_tells_why_the_check_of_a_failed_plugin_did_not_run(desk: Command) -> None:
     desk.configure(sections="[plugins.acme_desk]\nowner = 1")
     (finding,) = findings_of(desk, "drawers")
