@@ -25,7 +25,7 @@ from benchmarks.http import calls as http_calls
 from benchmarks.http import lists as http_lists
 from benchmarks.http import memory as http_memory
 from benchmarks.messages import ERAS, LEGACY, MODERN
-from benchmarks.results import Promise, Results
+from benchmarks.results import Peer, Promise, Results
 
 EARLY: Final = {MODERN: 1.2, LEGACY: 1.35}
 """The most CPU time of a call over HTTP relative to the floor, by era.
@@ -78,7 +78,7 @@ def line(promise: Promise) -> str:
     first, third = promise.measured.quartiles
     value = f"{promise.measured.median:.4g} ({first:.4g} to {third:.4g}) {promise.unit}, at most {promise.limit:.4g}"
     text = f"{promise.verdict:6} {promise.scenario} {promise.subject}: {value}"
-    return f"{text}; {promise.peer}" if promise.peer else text
+    return f"{text}; {promise.peer.name} {promise.peer.value:.3g}" if promise.peer else text
 
 
 def _starts() -> Iterator[tuple[Value, Value, float]]:
@@ -146,7 +146,7 @@ def _absolute(results: Results) -> Iterator[Promise]:
         measured = results.get(*value)
         if measured:
             unit = {"mib": "MiB", "kib": "KiB"}[value.metric.rpartition("_")[2]]
-            yield Promise(value.scenario, _subject(value), measured, limit, unit, _peer(results, value))
+            yield Promise(value.scenario, value.case, measured, limit, unit, _contender(value), _peer(results, value))
     for name, floor in ((PEGBOARD, FLOOR), (PEGBOARD_UVLOOP, FLOOR_UVLOOP)):
         at = partial(Value, http_memory.NAME, http_memory.STREAMS, metric="each_kib")
         yield from _relative(results, at(contender=name), at(contender=floor), STREAM)
@@ -167,7 +167,7 @@ def _added(results: Results) -> Iterator[Promise]:
     ):
         ours, theirs = results.get(*more), results.get(*base)
         if ours and theirs:
-            yield Promise(more.scenario, _subject(more), ours.above(theirs), limit, unit)
+            yield Promise(more.scenario, more.case, ours.above(theirs), limit, unit, _contender(more))
 
 
 def _relative(results: Results, ours: Value, base: Value, limit: float) -> Iterator[Promise]:
@@ -176,12 +176,11 @@ def _relative(results: Results, ours: Value, base: Value, limit: float) -> Itera
         return
     same = ours.contender == base.contender
     named = base.case if same else base.contender if base.case == ours.case else f"{base.contender} of {base.case}"
-    yield Promise(
-        ours.scenario, _subject(ours), measured.over(divisor), limit, f"x {named}", _peer(results, ours, base)
-    )
+    ratio, peer = measured.over(divisor), _peer(results, ours, base)
+    yield Promise(ours.scenario, ours.case, ratio, limit, f"x {named}", _contender(ours), peer)
 
 
-def _peer(results: Results, ours: Value, base: Value | None = None) -> str:
+def _peer(results: Results, ours: Value, base: Value | None = None) -> Peer | None:
     """Return the best other framework and its value. Its base is the same, or its own case if ours is a base.
 
     Others have no inline functions. Their async function stands beside ours.
@@ -191,10 +190,10 @@ def _peer(results: Results, ours: Value, base: Value | None = None) -> str:
         theirs = results.get(*ours._replace(contender=name, case=ours.case.replace("add_inline", "add")))
         divisor = base and results.get(*(base._replace(contender=name) if base.contender == ours.contender else base))
         if theirs and (divisor or not base):
-            medians.append(((theirs.over(divisor) if divisor else theirs).median, name))
-    return "{1} {0:.3g}".format(*min(medians)) if medians else ""
+            medians.append(Peer(name, (theirs.over(divisor) if divisor else theirs).median))
+    return min(medians, key=lambda peer: (peer.value, peer.name), default=None)
 
 
-def _subject(value: Value) -> str:
-    what = {"call_us": "a call of ", "page_us": "a page of "}.get(value.metric, "")
-    return f"{value.case}: {what}{value.contender}"
+def _contender(value: Value) -> str:
+    part = {"call_us": "a call of ", "page_us": "a page of "}.get(value.metric, "")
+    return f"{part}{value.contender}"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from statistics import median, quantiles
-from typing import Any, Final, Self
+from typing import Any, Final, NamedTuple, Self
 
 NOISY: Final = 1.3
 """Rounds are unsteady if their largest value divided by the least is above this ratio."""
@@ -44,25 +44,39 @@ class Summary:
         return Summary(tuple(ours - theirs for ours, theirs in zip(self.values, base.values, strict=False)))
 
 
+class Peer(NamedTuple):
+    """The best other framework, and its value in the unit of a promise."""
+
+    name: str
+    value: float
+
+
 @dataclass(frozen=True, slots=True)
 class Promise:
     """A promise of the project: the median of a measured value is at most a limit.
 
     Attributes:
         scenario: the scenario that measures it.
-        subject: what is measured.
+        case: the case of the scenario.
         measured: its values.
         limit: the limit.
         unit: the unit of both, such as "MiB" or "x floor".
-        peer: the best other framework and its value in this unit; "" if none was measured.
+        contender: the contender that promises it, perhaps with the measured part, such as "a page of pegboard".
+        peer: the best other framework; None if none was measured.
     """
 
     scenario: str
-    subject: str
+    case: str
     measured: Summary
     limit: float
     unit: str
-    peer: str = ""
+    contender: str = ""
+    peer: Peer | None = None
+
+    @property
+    def subject(self) -> str:
+        """The measured case and contender."""
+        return f"{self.case}: {self.contender}" if self.contender else self.case
 
     @property
     def kept(self) -> bool:
@@ -77,7 +91,7 @@ class Promise:
     @property
     def verdict(self) -> str:
         """The word for people."""
-        return "kept" if self.kept else "BROKEN"
+        return "kept" if self.kept else "missed"
 
 
 @dataclass(slots=True)

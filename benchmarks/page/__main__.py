@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import re
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
@@ -17,8 +17,9 @@ from benchmarks.document import Document
 from benchmarks.environments import HERE, ROOT
 from benchmarks.page import svg
 from benchmarks.page.figures import FIGURES
+from benchmarks.page.promise_tables import kept_and_missed, missed_goals
 from benchmarks.page.summary import summary
-from benchmarks.results import NOISY, Promise, Results
+from benchmarks.results import NOISY, Results
 
 RESULTS: Final = HERE / "results.json"
 PAGE: Final = ROOT / "docs" / "results.md"
@@ -56,39 +57,15 @@ def _filled(name: str, document: Document) -> str:
         lines = _method(document)
     elif name == "summary":
         lines = summary(document.results)
-    elif name == "broken":
-        checked = promises.of(document.results)
-        lines = [_kept(checked), *_promises(promise for promise in checked if not promise.kept)]
+    elif name == "missed":
+        lines = missed_goals(promises.of(document.results))
     elif name == "promises":
-        lines = _promises(promises.of(document.results))
+        lines = kept_and_missed(promises.of(document.results))
     elif not (figure := FIGURES[name]).is_measured(document.results):
         lines = [f"{figure.title}: not measured in this run."]
     else:
         lines = [f"![{figure.title}](images/{_picture(name).name})\n", *figure.table(document.results)]
     return "\n".join([f"<!-- {name} -->", *lines, "<!-- end -->\n"])
-
-
-def _kept(checked: Sequence[Promise]) -> str:
-    return f"{sum(promise.kept for promise in checked)} of {len(checked)} promises are kept. These are broken:\n"
-
-
-def _promises(checked: Iterable[Promise]) -> list[str]:
-    """Return the table of promises, those that are broken first."""
-    lines = ["| promise | measured | quartiles | at most | | best other framework |", "|---|--:|--:|--:|---|---|"]
-    for promise in sorted(checked, key=lambda item: item.kept):
-        value, limit = promise.measured, f"{promise.limit:.3g} {promise.unit}"
-        first, third = value.quartiles
-        verdict = promise.verdict if promise.kept else f"**{promise.verdict}**"
-        cells = (
-            f"{promise.scenario} {promise.subject}",
-            f"{value.median:.3g}",
-            f"{first:.3g} to {third:.3g}",
-            limit,
-            verdict,
-            promise.peer,
-        )
-        lines.append(f"| {' | '.join(cells)} |")
-    return lines
 
 
 def _picture(name: str) -> Path:
@@ -107,7 +84,7 @@ def _method(document: Document) -> list[str]:
         "date": f"{runs[0].date[:10]}, {sum(run.seconds for run in runs) / 60:.0f} minutes",
         "machine": f"{machine['system']}, {machine['processor']}, {machine['processors']} processors",
         "Python": method["python"],
-        "versions": ", ".join(shown),
+        "versions in this run": ", ".join(shown),
         "commit": method["revision"],
         "method": f"medians of {method['rounds']} rounds. In a round, contenders take turns in short bursts, which"
         f" together take each about {method['seconds']} s",

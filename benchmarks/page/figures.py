@@ -12,6 +12,7 @@ from benchmarks.contenders import (
     ARCADE,
     FASTMCP,
     FLOOR,
+    FLOOR_TASKS,
     FLOOR_UVLOOP,
     PEGBOARD,
     PEGBOARD_FILES,
@@ -66,6 +67,7 @@ NAMES: Final = {
     SDK_1: "mcp 1",
     FASTMCP: "FastMCP",
     FLOOR_UVLOOP: "floor, uvloop",
+    FLOOR_TASKS: "floor, tasks",
     start.PYDANTIC: "import pydantic",
     auth.OPEN: "without a token",
 }
@@ -145,11 +147,11 @@ class Bars(Figure):
     def table(self, results: Results) -> Iterator[str]:
         """Yield a line for each contender."""
         row = self._row(results, self.case)
-        yield f"| | {self.unit} | quartiles | times {_name(self.base)} |"
+        yield f"| | {self.unit} | quartiles | times {name_of(self.base)} |"
         yield "|---|--:|--:|--:|"
         for name, summary in row.items():
             times = f"{summary.over(row[self.base]).median:.2f}" if self.base in row else ""
-            yield f"| {_name(name)} | {svg.number(summary.median)} | {svg.between(summary)} | {times} |"
+            yield f"| {name_of(name)} | {svg.number(summary.median)} | {svg.between(summary)} | {times} |"
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,7 +185,7 @@ class Lines(Figure):
         yield "|---|" + "--:|" * len(self.cases)
         for name, row in self._lines(results).items():
             cells = [svg.number(row[x].median) if x in row else "" for x in self.cases]
-            yield f"| {_name(name)} | {' | '.join(cells)} |"
+            yield f"| {name_of(name)} | {' | '.join(cells)} |"
 
     def _lines(self, results: Results) -> dict[str, dict[int, Summary]]:
         rows: dict[str, dict[int, Summary]] = {}
@@ -230,12 +232,13 @@ class Times(Figure):
         return {name: ratio for name, ratio in row.items() if ratio}
 
 
-def _name(contender: str) -> str:
+def name_of(contender: str) -> str:
+    """Return the name of a contender on the page."""
     return NAMES.get(contender, contender)
 
 
 def _series(contender: str, points: Sequence[tuple[float, Summary]]) -> Series:
-    return Series(_name(contender), COLORS[contender], tuple(points))
+    return Series(name_of(contender), COLORS[contender], tuple(points))
 
 
 _STDIO: Final = f"{LEGACY} add"

@@ -21,8 +21,9 @@ from benchmarks.environments import Environment, Environments
 from benchmarks.http import calls
 from benchmarks.messages import LEGACY, MODERN
 from benchmarks.page.__main__ import files, main, read
+from benchmarks.page.promise_tables import missed_goals
 from benchmarks.page.svg import Series, bars, lines
-from benchmarks.results import Results, Summary
+from benchmarks.results import Peer, Promise, Results, Summary
 from tests.docs.pages import Page
 
 CASE = calls.case(MODERN, "add", 16)
@@ -93,8 +94,27 @@ def test_a_promise_compares_the_medians_of_each_round_and_names_the_best_peer() 
     (promise,) = promises.of(results)
     assert promise.measured.values == (1.6,) * 3
     assert promises.line(promise) == (
-        f"BROKEN {calls.NAME} {CASE}: {PEGBOARD}: 1.6 (1.6 to 1.6) x floor, at most 1.2; {SDK_FAST} 4"
+        f"missed {calls.NAME} {CASE}: {PEGBOARD}: 1.6 (1.6 to 1.6) x floor, at most 1.2; {SDK_FAST} 4"
     )
+
+
+def test_a_goal_names_each_case_that_misses_it_with_the_excess_and_the_best_peer() -> None:
+    values = {"a": (1.3, Peer(SDK, 5)), "b": (1.5, Peer(SDK_FAST, 4)), "kept": (1.2, None)}
+    checked = [
+        Promise(calls.NAME, case, Summary((value,)), 1.2, "x floor", PEGBOARD, peer)
+        for case, (value, peer) in values.items()
+    ]
+    count, _, _, goal = missed_goals(checked)
+    assert count == "1 of 3 promises are kept, and 2 are missed:\n"
+    cells = ["call over HTTP: pegboard", "a; b", "1.2 times floor", "1.3 to 1.5", "8.3 to 25 %"]
+    assert goal.strip("| ").split(" | ") == [*cells, "mcp 2 or mcp 2, fastest: 4 to 5"]
+    assert missed_goals(checked[2:]) == ["All 1 promises are kept."]
+
+
+def test_the_page_names_every_missed_promise() -> None:
+    missed = [promise for promise in promises.of(read().results) if not promise.kept]
+    rows = re.findall(r"^\| .*? \| (.*?) \|", Page("docs/results.md").partition("<!-- missed -->")[2], re.M)[1:]
+    assert sorted("; ".join(rows).split("; ")) == sorted(promise.case for promise in missed)
 
 
 @pytest.mark.parametrize(
