@@ -67,7 +67,7 @@ async def test_a_program_gives_its_middleware_to_the_host(tmp_path: Path, monkey
     monkeypatch.syspath_prepend(PAGE.write(tmp_path))
     async with PAGE.module("polite_app.py").host as host:
         outcome = await got(ToolResult, host, "tools/call", name="letters_write", arguments={"text": "Dear Ann"})
-    assert outcome.content == (TextContent("Dear Ann (polite)"), TextContent("Thank you."))
+    assert outcome.content == (TextContent("Dear Ann (polite)"), TextContent("Many thanks."))
 
 
 async def test_a_function_stands_around_what_it_names() -> None:

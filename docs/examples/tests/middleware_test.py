@@ -8,7 +8,7 @@ from pegboard_testing import MiddlewareContract, connect
 
 class TestMiddleware(MiddlewareContract):
     def make(self) -> Middleware:
-        return Signature()
+        return Signature("Bye.")
 
 
 def test_a_result_is_signed() -> None:
@@ -21,3 +21,7 @@ def test_a_result_is_signed() -> None:
 
     with connect(kit, plugins={"signature": SignaturePlugin}) as client:
         assert client.call("hello").text == "Hello.\nServed by pegboard."
+
+    settings = {"plugins": {"signature": {"text": "Bye."}}}
+    with connect(kit, plugins={"signature": SignaturePlugin}, hostconfig=settings) as client:
+        assert client.call("hello").text == "Hello.\nBye."

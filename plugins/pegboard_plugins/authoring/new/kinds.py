@@ -47,7 +47,12 @@ PLUGINS = {
         summary="a protocol other than MCP over sockets and pipes (HTTP: `route`), here lines of text",
         settings='[host]\ndisabled_plugins = ["mcp"]\n\n[plugins.NAME]',
     ),
-    "middleware": ProjectKind("middleware", "signature", "code around calls, here a line after each result"),
+    "middleware": ProjectKind(
+        example="middleware",
+        word="signature",
+        summary="code around calls, here a line after each result",
+        settings='[plugins.NAME]\ntext = "Served by us."',
+    ),
     "authenticator": ProjectKind(
         example="authenticator",
         word="api_keys",
