@@ -113,6 +113,20 @@ def test_the_dockerfile_of_a_toolkit_serves_it(tmp_path: Path) -> None:
     assert (done.out, done.code) == ("2\n", 0), done.err
 
 
+def test_the_recipe_for_systemd_installs_a_configuration_that_requires_a_token(tmp_path: Path) -> None:
+    lines = Page("docs/deployment.md").blocks["sh systemd"].splitlines(keepends=True)
+    recipe = "".join(line for line in lines if "/etc/pegboard/" in line).replace("/etc/pegboard", str(tmp_path))
+    subprocess.run(["sh", "-e", "-c", recipe], cwd=ROOT, check=True)
+    assert (tmp_path / "environment").stat().st_mode & 0o777 == 0o600
+    environ = dict(line.split("=") for line in (tmp_path / "environment").read_text().splitlines())
+    environ |= {"PEGBOARD_CONFIG": str(tmp_path / "hostconfig.toml"), "HOME": str(tmp_path)}
+    with serving(tmp_path, env=environ) as address:
+        url = f"http://127.0.0.1:{address.rpartition(':')[2]}/mcp"
+        for token, code in ((environ["DOOR_TOKEN"], 0), (TOKEN, 1)):
+            bearer = f"Authorization: Bearer {token}"
+            assert pegboard("list", "--url", url, "--header", bearer, cwd=tmp_path).code == code
+
+
 @asynccontextmanager
 async def container(site: Path, config: str, environ: Mapping[str, str]) -> AsyncIterator[Served]:
     """Run the server of a container, whose log is JSON."""

@@ -38,7 +38,7 @@ class HttpConfig(PluginConfig):
 
     For the ASGI application of `Host.asgi`, the addresses, TLS, headers and idle connections are the ASGI server's, and
     `loopback_is_operator` and `drain_seconds` have no effect. It serves other machines only under the names in
-    `allowed_hosts`.
+    `allowed_hosts` and the host of `resource`.
 
     Attributes:
         host: the address to listen on; any address but loopback opens the server to other machines.
@@ -50,8 +50,8 @@ class HttpConfig(PluginConfig):
         certificate: a file with the TLS certificate chain (PEM); with it the server speaks HTTPS.
         key: a file with the certificate's private key, if the certificate's file does not hold it.
         allowed_hosts: more names of the server, such as `tools.example.com`; "*" allows any name. Loopback names and
-            the host of `[plugins.resource_server] resource` are always allowed; beyond loopback, addresses and the name
-            of the machine too.
+            the host of `resource` in `[plugins.resource_server]` or `[plugins.login]` are always allowed; beyond
+            loopback, addresses and the name of the machine too.
         cors_origins: web origins whose pages may use the server, in addition to its own, such as `https://app.example`;
             "*" for all, without credentials.
         cors_credentials: allow pages of `cors_origins` to send cookies and other credentials.
