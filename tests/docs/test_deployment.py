@@ -113,6 +113,7 @@ def test_the_dockerfile_of_a_toolkit_serves_it(tmp_path: Path) -> None:
     assert (done.out, done.code) == ("2\n", 0), done.err
 
 
+@pytest.mark.skipif(sys.platform != "linux", reason="systemd runs on Linux, and `install -D` is of GNU")
 def test_the_recipe_for_systemd_installs_a_configuration_that_requires_a_token(tmp_path: Path) -> None:
     lines = Page("docs/deployment.md").blocks["sh systemd"].splitlines(keepends=True)
     recipe = "".join(line for line in lines if "/etc/pegboard/" in line).replace("/etc/pegboard", str(tmp_path))
