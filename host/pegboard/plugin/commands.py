@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from pegboard.types.reloads import ReloadResult
 
 T = TypeVar("T")
-FindingLevel = Literal["error", "warning"]
+FindingLevel = Literal["error", "warning", "ok"]
 
 
 class CommandContext:
@@ -308,7 +308,8 @@ class Finding(NamedTuple):
     """A problem that a check of `pegboard doctor` has found, or a fact that a check of `why` or `list` adds.
 
     Attributes:
-        level: "error" if something that is enabled cannot work, "warning" otherwise.
+        level: "error" if something that is enabled cannot work, "warning" for another problem, "ok" for a fact that
+            `doctor` prints.
         message: the problem.
         fix: advice for the operator, or "" if the message contains it.
         source: the documentation of the rule, or "" if the rule is the plugin's own.

@@ -20,8 +20,22 @@ MAX_DOCUMENT_BYTES = 256 * 1024
 """The maximum size of a document."""
 
 
+_OWN_KEYS = {"jwks_uri": "jwks_uri", "introspection_endpoint": "introspection.url"}
+"""The settings of a server that replace a URL of its metadata."""
+_MAX_SHOWN_CHARACTERS = 200
+
+
 class FetchError(Exception):
-    """A document cannot be fetched or used. The message is for the operator."""
+    """A document cannot be fetched or used. The message is for the operator.
+
+    Args:
+        message: the problem.
+        fix: the setting that the operator may change.
+    """
+
+    def __init__(self, message: str, fix: str = "check the address, and the network of this machine") -> None:
+        super().__init__(message)
+        self.fix = fix
 
 
 async def fetch_keys(server: AuthorizationServer, seconds: float) -> list[Any]:
@@ -39,11 +53,18 @@ async def fetch_keys(server: AuthorizationServer, seconds: float) -> list[Any]:
             uri = server.jwks_uri or await discover(server.issuer, "jwks_uri")
             document = await fetch(uri)
     except TimeoutError:
-        raise FetchError(f"no response within {seconds:g} seconds") from None
+        raise late(seconds) from None
     keys = document.get("keys") if isinstance(document, dict) else None
     if not isinstance(keys, list):
-        raise FetchError(f"{uri} is not a key set")
+        raise FetchError(f"{uri} is not a key set", "set jwks_uri to the key set of the server")
     return keys
+
+
+def late(seconds: float) -> FetchError:
+    """Return the error of a server that has not responded in time."""
+    return FetchError(
+        f"no response within {seconds:g} seconds", "check the network of this machine, or raise fetch_seconds"
+    )
 
 
 async def discover(issuer: str, member: str) -> str:
@@ -56,21 +77,31 @@ async def discover(issuer: str, member: str) -> str:
     Raises:
         FetchError: the metadata has no such URL, or an unsafe one.
     """
-    problems = []
+    problems, fix = [], f"correct issuer, check the network, or set {_OWN_KEYS[member]} if there is no metadata"
     for url in _metadata_urls(issuer):
         try:
             document = await fetch(url)
         except FetchError as error:
             problems.append(str(error))
             continue
-        if not isinstance(document, dict) or document.get("issuer") != issuer:
-            problems.append(f"{url} is the metadata of another issuer")
-            continue
-        uri = document.get(member)
-        if isinstance(uri, str) and _may_point_to(issuer, uri):
-            return uri
-        problems.append(f"{url} has no {member} that is safe to use")
-    raise FetchError("; ".join(problems))
+        try:
+            return _named_url(document, url, issuer, member)
+        except FetchError as error:
+            problems.append(str(error))
+            fix = error.fix
+    raise FetchError("; ".join(problems), fix)
+
+
+def _named_url(document: Any, url: str, issuer: str, member: str) -> str:
+    """Return a URL from the metadata at `url`, or raise a `FetchError` if it is unsafe to use."""
+    found = document.get("issuer") if isinstance(document, dict) else None
+    if found != issuer:
+        name = f": {found[:_MAX_SHOWN_CHARACTERS]!r}" if isinstance(found, str) else ""
+        raise FetchError(f"{url} is the metadata of another issuer{name}", "set issuer exactly as in its metadata")
+    uri = document.get(member)
+    if not isinstance(uri, str) or not _may_point_to(issuer, uri):
+        raise FetchError(f"{url} has no {member} that is safe to use", f"set {_OWN_KEYS[member]}")
+    return uri
 
 
 def _metadata_urls(issuer: str) -> list[str]:

@@ -79,14 +79,14 @@ class Introspector:
         lane = self._renewals if known else self._new
         try:
             async with asyncio.timeout(self._config.fetch_seconds), lane.place(peer):
-                response = await self._ask(token)
+                response = await self.ask(token)
         except (FetchError, TimeoutError) as error:
             self._log_problem(str(error) or f"no response within {self._config.fetch_seconds:g} seconds")
             raise CheckUnavailableError(self._config.refresh_interval_seconds) from None
         return self._accept(response) if response["active"] else None
 
-    async def _ask(self, token: str) -> Mapping[str, Any]:
-        """Return the introspection response for a token (RFC 7662, section 2).
+    async def ask(self, token: str) -> Mapping[str, Any]:
+        """Return the introspection response for a token (RFC 7662, section 2), without a time limit.
 
         Raises:
             FetchError: there is no usable response.

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from pegboard_client import SignatureKeys
@@ -17,6 +17,21 @@ if TYPE_CHECKING:
     from jwt import PyJWK
 
 logger = logging.getLogger("pegboard.plugins.resource_server")
+
+
+def signature_keys(members: Iterable[Any]) -> SignatureKeys:
+    """Return the signature keys of a key set.
+
+    Args:
+        members: the members of the key set, unchecked.
+
+    Raises:
+        FetchError: there is none.
+    """
+    keys = SignatureKeys(members)
+    if not keys.members:
+        raise FetchError("the key set has no signature key", "check that jwks_uri is the key set for access tokens")
+    return keys
 
 
 class KeySet:
@@ -111,9 +126,7 @@ class KeySet:
 
     async def _fetch_once(self) -> None:
         try:
-            keys = SignatureKeys(await self._fetch())
-            if not keys.members:
-                raise FetchError("the key set has no signature key")
+            keys = signature_keys(await self._fetch())
         except FetchError as error:
             self._failing = True
             logger.warning("the keys of %s cannot be fetched: %s", self._issuer, error)

@@ -19,10 +19,10 @@ CANNOT_START = 3
 
 
 class DoctorFinding(ProblemFields):
-    """A problem that `pegboard doctor` has found. `fixed` is what `--fix` has done, or "" for nothing."""
+    """A problem that `pegboard doctor` has found, or a fact. `fixed` is what `--fix` has done, or "" for nothing."""
 
     check: str
-    level: Literal["error", "warning"]
+    level: Literal["error", "warning", "ok"]
     fix: str
     source: str
     fixable: bool
@@ -39,7 +39,7 @@ class DoctorOutput(TypedDict):
 
 
 def run_doctor(command: CommandContext) -> int:
-    """Run all checks and print what they have found. Only mounted servers are connected.
+    """Run all checks and print what they have found. Only mounted servers and issuers are asked.
 
     The exit code is 3 if a check has found an error, 1 if only items of a server are missing, and 0 for warnings.
     """
