@@ -1,4 +1,4 @@
-"""The addition of mounted servers to `pegboard why`."""
+"""The additions of mounted servers to `pegboard why` and `pegboard list`."""
 
 from __future__ import annotations
 
@@ -17,14 +17,27 @@ def explain_name(command: CommandContext) -> Iterator[Finding]:
     The name of an item may be its own, as the server lists it.
     """
     wanted = command.options.name
-    plugins = [plugin.instance for plugin in command.host.report.plugins]
-    for server in (server for plugin in plugins if isinstance(plugin, UpstreamsPlugin) for server in plugin.servers):
+    for server in _servers(command):
         if same_name(server.name, wanted):
             yield Finding("warning", _server_story(server, command))
         for kind, own, name, reason in _unserved(server, command):
             if same_name(name, wanted) or same_name(own, wanted):
                 story = f"{kind.removesuffix('s')} {name}: not served; {reason}"
                 yield Finding("warning", f"{story}; it comes from the toolkit {server.name} of upstreams")
+
+
+def count_unserved(command: CommandContext) -> Iterator[Finding]:
+    """Tell how many tools of each server are not served, because its section leaves them out or they are invalid."""
+    for server in _servers(command):
+        unserved = (*server.items.refused, *server.selection.left_out)
+        if count := sum(kind == "tools" for kind, _ in unserved):
+            text = f"{count} more of the server {server.name} {'is' if count == 1 else 'are'} not served"
+            yield Finding("warning", text, "`pegboard upstreams` explains it")
+
+
+def _servers(command: CommandContext) -> Iterator[UpstreamServer]:
+    plugins = [plugin.instance for plugin in command.host.report.plugins]
+    return (server for plugin in plugins if isinstance(plugin, UpstreamsPlugin) for server in plugin.servers)
 
 
 def _server_story(server: UpstreamServer, command: CommandContext) -> str:

@@ -112,6 +112,13 @@ async def test_the_command_shows_what_is_served_and_why_other_items_are_not(sett
     ]
 
 
+@pytest.mark.needs("tool_commands")
+async def test_the_list_counts_the_tools_that_the_section_of_their_server_leaves_out(settings: str) -> None:
+    _, _, errors = await ran(settings, "list")
+    message = "1 more of the server one is not served; `pegboard upstreams` explains it"
+    assert f"pegboard: {message}" in errors.splitlines()
+
+
 @pytest.mark.needs("why")
 @pytest.mark.parametrize(
     ("name", "story"),
