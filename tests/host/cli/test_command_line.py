@@ -30,10 +30,12 @@ def test_options_may_come_before_between_and_after_arguments() -> None:
     assert (options.json, options.only, options.verbose) == (True, ["a", "b"], 1)
 
 
-@pytest.mark.needs("configure", "cost", "tool_commands")
+@pytest.mark.needs("configure", "cost", "edit_config", "secret", "tool_commands")
 @pytest.mark.parametrize(
     ("line", "message", "command"),
     [
+        ("check", "there is no command 'check'; did you mean `pegboard config check`?\n", ""),
+        ("set", "there is no command 'set'; did you mean `pegboard config set` or `pegboard secret set`?\n", ""),
         ("configure kit.py cursor", "there is no command 'kit.py'; write one of claude-desktop, ", "configure "),
         ("list kit.py", "'kit.py' is a file: write `pegboard list --file kit.py`\n", "list "),
         ("serve --prot 80", "unknown option '--prot'; did you mean '--port'?", "serve "),

@@ -41,6 +41,8 @@ exit codes: 0 success; 1 the tool or the operation failed; 2 invalid command lin
             5 a transport could not bind or connect; 130 Ctrl-C
 """
 _HELP = ("-h", "--help")
+_MOST_SUGGESTED = 2
+"""The maximum number of suggested commands of groups."""
 _REWORDED = (
     (r"^argument (\S+): invalid int value: ", r"\1 must be an integer, not "),
     (r"^argument (\S+): invalid float value: ", r"\1 must be a number, not "),
@@ -174,12 +176,13 @@ class _Parser(argparse.ArgumentParser):
         self.formatter_class = argparse.RawDescriptionHelpFormatter
         return super().format_help()
 
+    def commands(self) -> Iterable[str]:
+        """Return the names of the commands of a group."""
+        return [name for action in self._actions if action.nargs == argparse.PARSER for name in action.choices or ()]
+
     def error(self, message: str, suggestion: str | None = None) -> NoReturn:
         if message.endswith("required: COMMAND"):
-            commands = (
-                name for action in self._actions if action.nargs == argparse.PARSER for name in action.choices or ()
-            )
-            message = f"name a command of `{self.prog}`: {', '.join(commands)}"
+            message = f"name a command of `{self.prog}`: {', '.join(self.commands())}"
         for pattern, words in _REWORDED:
             message = re.sub(pattern, words, message)
         raise UsageError(message, suggestion, self.prog)
@@ -220,6 +223,12 @@ class _Parser(argparse.ArgumentParser):
             others = f"; write one of {', '.join(action.choices)}"
             if self.prog == "pegboard":
                 self._refuse_disabled(value)
+                in_groups = [
+                    f"{name} {value}" for name, group in dict(action.choices).items() if value in group.commands()
+                ]
+                if 1 <= len(in_groups) <= _MOST_SUGGESTED:
+                    meant = " or ".join(f"`pegboard {command}`" for command in in_groups)
+                    self.error(f"there is no command {value!r}; did you mean {meant}?", in_groups[0])
                 others = "; a plugin adds its commands when it is enabled (`pegboard plugins`)"
             close = _nearest(value, action.choices)
             self.error(f"there is no command {value!r}{_hint(close) or others}", close)
