@@ -35,6 +35,7 @@ from pegboard.terminal import (
     parse_arguments,
     print_result,
     print_result_json,
+    say,
     show_progress,
 )
 from pegboard.types import Call, Client, Failure, MethodResult, Outcome, RawResult
@@ -176,7 +177,11 @@ def _print_content(outcome: ToolResult, *, as_json: bool) -> None:
         print_result_json({"result": outcome.value, "content": content, "is_error": outcome.is_error})
         return
     for block in blocks:
-        print_result(_as_text(block))
+        if not outcome.is_error:
+            print_result(_as_text(block))
+            continue
+        for line in _as_text(block).splitlines():
+            say(line)
 
 
 def _as_text(block: Content) -> str:

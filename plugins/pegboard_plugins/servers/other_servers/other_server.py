@@ -35,6 +35,7 @@ from pegboard_plugins.servers.other_servers.server_items import (
     print_called,
     print_lists,
     print_shown,
+    say_error,
 )
 from pegboard_plugins.servers.other_servers.server_options import check_server_options
 from pegboard_plugins.support.jsonrpc import INVALID_PARAMS, METHOD_NOT_FOUND
@@ -104,10 +105,13 @@ def call_item(command: CommandContext) -> int:
         raise
     finally:
         clear_progress()
-    print_called(kind, result, as_json=options.json)
-    if has_failed(result) and are_unsuitable(arguments, item) and not options.json:
+    if not has_failed(result) or options.json:
+        print_called(kind, result, as_json=options.json)
+        return 1 if has_failed(result) else 0
+    say_error(result)
+    if are_unsuitable(arguments, item):
         say(parameters_hint(f"`pegboard show {options.tool}` with the same options"))
-    return 1 if has_failed(result) else 0
+    return 1
 
 
 class WatchedTask:

@@ -229,6 +229,16 @@ def print_tool_result(result: Mapping[str, Any]) -> None:
         print_result_json(result["structuredContent"])
 
 
+def say_error(result: Mapping[str, Any]) -> None:
+    """Print the result of a tool that failed on standard error."""
+    blocks = result.get("content")
+    texts = [_block_text(block) for block in blocks] if isinstance(blocks, list) else []
+    if not texts and "structuredContent" in result:
+        texts = [_json(result["structuredContent"])]
+    for line in "\n".join(texts).splitlines():
+        say(line)
+
+
 def print_prompt_result(result: Mapping[str, Any]) -> None:
     """Print the messages of a prompt, each after its role."""
     messages = result.get("messages")

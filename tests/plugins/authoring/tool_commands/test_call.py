@@ -52,8 +52,9 @@ def test_the_result_is_printed_as_text_or_json(line: str, out: str, data: object
 
 def test_content_is_text_and_binary_content_is_counted(pegboard: Command) -> None:
     done = pegboard("call", "demo_mixed")
-    shown = "one\n[image: image/png, 3 bytes]\nThe y: x://y\n[x://y: x/y, 3 bytes]\n"
-    assert (done.code, done.out) == (1, shown), "the result says that it failed"
+    shown = ["one", "[image: image/png, 3 bytes]", "The y: x://y", "[x://y: x/y, 3 bytes]"]
+    assert (done.code, done.out) == (1, ""), "the result says that it failed"
+    assert done.err.splitlines() == [f"pegboard: {line}" for line in shown]
     data = pegboard("call", "demo_mixed", "--json").data
     assert data["is_error"] is True
     assert data["content"] == [

@@ -145,7 +145,6 @@ def test_one_item_is_shown(name: str, lines: list[str], bare: Command, own: list
         ("own_add a:=1", 0, "3\n"),
         ("OWN::ADD a:=1 b:=5", 0, "6\n"),
         ("own_mixed", 0, "one\n[image: image/png, 3 bytes]\n"),
-        ("own_fails", 1, "It failed unexpectedly."),
         ("own_greet person=Ada", 0, "user: Greet Ada in a kind way.\n"),
         ("notes://today", 0, "cups\n"),
         ("notes://monday", 0, "[notes://monday: application/octet-stream, 3 bytes]\n"),
@@ -156,13 +155,20 @@ def test_tools_prompts_and_resources_are_called(line: str, code: int, out: str, 
     assert (done.code, done.out[: len(out)], done.err) == (code, out, "")
 
 
+def test_the_error_of_a_tool_is_a_message(bare: Command, own: list[str]) -> None:
+    done = bare("call", "own_fails", *own)
+    assert (done.code, done.out) == (1, "")
+    assert done.err.startswith("pegboard: It failed unexpectedly.")
+    assert bare("call", "own_fails", "--json", *own).data["isError"] is True
+
+
 def test_wrong_arguments_lead_to_the_parameters_of_the_tool(bare: Command, own: list[str]) -> None:
     hint = (
         "pegboard: `pegboard show Own.Add` with the same options lists the parameters; write other types as key:=json\n"
     )
     for arguments in (["a=x"], ["b:=1"], ["a:=1", "c:=1"]):
-        assert bare("call", "Own.Add", *arguments, *own).err == hint
-    assert bare("call", "own_fails", *own).err == ""
+        assert bare("call", "Own.Add", *arguments, *own).err.endswith(f"\n{hint}")
+    assert hint not in bare("call", "own_fails", *own).err
 
 
 def test_the_result_in_json_is_that_of_the_server(bare: Command, own: list[str]) -> None:
