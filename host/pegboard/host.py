@@ -162,9 +162,16 @@ class Host:
     def problems(self) -> tuple[LoadProblem, ...]:
         """All problems of loading and assembling, without secrets."""
         assembling = self._served.current.problems if self._served.current else ()
-        if self._selection.strict:
-            assembling = tuple(problem._replace(fatal=problem.level == "error") for problem in assembling)
+        if self._selection.strict or self._selection.files:
+            assembling = tuple(problem._replace(fatal=self._is_fatal(problem)) for problem in assembling)
         return tuple(without_secrets(problem, self._redactor) for problem in (*self.report.problems, *assembling))
+
+    def _is_fatal(self, problem: LoadProblem) -> bool:
+        """Return True if a problem of assembling prevents the start: with `--strict`, or of a file without items."""
+        if problem.level != "error" or problem.fatal or self._selection.strict:
+            return problem.level == "error"
+        origin = problem.origin
+        return origin is not None and origin.given is not None and not self.assembly.has_items_of(origin)
 
     def definitions(self) -> Iterator[CheckedDefinition]:
         """Yield each item that the host serves, as a `DefinitionCheck` receives it.

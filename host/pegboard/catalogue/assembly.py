@@ -125,6 +125,11 @@ class Assembly(NamedTuple):
         items: Mapping[str, ServedItem] = getattr(self, kind)
         return items
 
+    def has_items_of(self, origin: Origin) -> bool:
+        """Return True if a plugin or toolkit has an item that is served, or that the operator has disabled."""
+        served = (item.origin.name for kind in SINGULAR for item in self.items(kind).values())
+        return origin.name in (*served, *(item.owner for item in self.unserved))
+
     def scopes_of(self, tool: ServedItem) -> list[str]:
         """Return the scopes that a tool requires of its caller, including those of gates."""
         own = scopes_of(tool)

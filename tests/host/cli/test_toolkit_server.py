@@ -137,6 +137,22 @@ def test_an_invalid_file_is_told_with_its_line(bare: Command, demo: Path, text: 
     assert message.format(file=demo) in done.err
 
 
+@pytest.mark.needs("tool_commands")
+@pytest.mark.parametrize(
+    ("line", "code"), [("list", 1), ("show no_bad", 1), ("call no_bad", 3), ("stdio", 3), ("serve", 3)]
+)
+def test_a_file_without_a_valid_tool_fails(line: str, code: int, bare: Command) -> None:
+    tool = "@kit.tool\ndef good() -> str:\n    'Work.'\n    return 'x'\n"
+    valid = f"from pegboard import Toolkit\nkit = Toolkit('yes')\n{tool}"
+    bare.write(valid, "yes.py")
+    invalid = valid.replace("yes", "no").replace("good()", "bad(a)")
+    bare.write(invalid, "no.py")
+    done = bare(*line.split(), "--file", "no.py", "--file", "yes.py")
+    assert (done.code, "parameter 'a' has no type annotation" in done.err) == (code, True), done.err
+    bare.write(invalid + tool, "no.py")
+    assert bare("list", "--file", "no.py").code == 0, "it has a valid tool, too"
+
+
 def test_files_that_cannot_be_served_are_told(bare: Command) -> None:
     assert bare("serve", "gone.py").err == "pegboard: there is no file gone.py: correct the path\n"
     bare.write("notes", "notes.txt")
