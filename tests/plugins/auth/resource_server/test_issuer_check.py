@@ -11,7 +11,7 @@ import pytest
 from tests.support.command_line import Command
 from tests.support.issuer import RESOURCE, Issuer, made_key, public
 
-pytestmark = pytest.mark.asyncio(loop_scope="session")
+pytestmark = [pytest.mark.asyncio(loop_scope="session"), pytest.mark.needs("doctor")]
 
 INTROSPECTION = 'introspection = { client_id = "desk", client_secret = "0123456789abcdef0123456789abcdef" }'
 OTHER_KEY = public(made_key("ES384"), "other", "ES384")
