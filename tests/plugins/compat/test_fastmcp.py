@@ -164,6 +164,22 @@ def test_its_context_asks_logs_and_reads(client: PlainClient) -> None:
     assert client.call("blurb", {"title": "Dune"}).text == '{"number":1} first second'
 
 
+def test_a_log_message_has_its_extra_values() -> None:
+    server = FastMCP()
+
+    @server.tool
+    async def low(ctx: Context) -> None:
+        await ctx.info("low", extra={"left": 1})
+        await ctx.log("empty", "warning", extra={"left": 0})
+
+    with connect(server) as client:
+        client.call("low")
+        logged = [log[:2] for log in client.logs]
+    values = ("low", 1), ("empty", 0)
+    info, warning = [{"msg": text, "extra": {"left": left}} for text, left in values]
+    assert logged == [("info", info), ("warning", warning)]
+
+
 @pytest.mark.parametrize(
     ("choices", "answer"),
     [

@@ -14,7 +14,7 @@ from pegboard.config import ConfigProblem, HostConfig, files
 from pegboard.config.problems import toml_value
 from pegboard.config.trust import (
     Untrusted,
-    pin_of,
+    check_trust,
     refuse_untrusted,
     settings_of,
     trust,
@@ -147,10 +147,10 @@ def _about(access: list[AccessSetting]) -> list[str]:
 
 def _changes(content: files.FileContent, settings: Mapping[str, Any]) -> list[str]:
     """Return one line for each setting that changed since the file was trusted."""
-    pin = pin_of(content.path, os.environ)
-    if pin is None:
+    untrusted = check_trust(content, os.environ, Path.cwd())
+    if untrusted is None or untrusted.pin is None:
         return []
-    lines = list(_differences(pin.settings, settings))
+    lines = list(_differences(untrusted.pin.settings, settings))
     more = [f"  and {len(lines) - _MAX_CHANGES} more"] if len(lines) > _MAX_CHANGES else []
     return ["changed settings:", *(lines[:_MAX_CHANGES] or ["  none that can be shown"]), *more]
 

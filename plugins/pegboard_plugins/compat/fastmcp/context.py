@@ -159,7 +159,9 @@ class Context(Generic[SessionT, LifespanT, RequestT]):
         """Report the progress of the call."""
         await self.pegboard.progress.report(progress, total, message)
 
-    async def log(self, *arguments: Any, level: Any = None, message: Any = None, data: Any = None, **_: Any) -> None:
+    async def log(
+        self, *arguments: Any, level: Any = None, message: Any = None, data: Any = None, extra: Any = None, **_: Any
+    ) -> None:
         """Send a log message. FastMCP writes `log(message, level)`, the official SDK writes `log(level, message)`."""
         values = [*arguments, *(value for value in (message, data) if value is not None)]
         if level is None:
@@ -167,10 +169,10 @@ class Context(Generic[SessionT, LifespanT, RequestT]):
             level = levels[0] if len(values) > 1 and levels else "info"
             if len(values) > 1:
                 values.remove(level)
-        await self.pegboard.log.log(level, values[0])
+        await self._send_log(level, values[0], extra=extra)
 
-    async def _send_log(self, level: Any, message: Any, *_: Any, **__: Any) -> None:
-        await self.pegboard.log.log(level, message)
+    async def _send_log(self, level: Any, message: Any, *_: Any, extra: Any = None, **__: Any) -> None:
+        await self.pegboard.log.log(level, message if extra is None else {"msg": message, "extra": extra})
 
     debug = partialmethod(_send_log, "debug")
     info = partialmethod(_send_log, "info")
