@@ -69,6 +69,7 @@ async def test_a_broad_root_requires_a_setting(root: str, reason: str, tmp_path:
     assert await first_root(tmp_path / "conf", f'roots = ["{root}"]\nallow_broad_roots = true')
 
 
+@pytest.mark.needs("tool_commands")
 def test_without_roots_in_the_root_directory_other_toolkits_are_served() -> None:
     """Many clients start their servers in `/`."""
     env = {"PATH": os.environ["PATH"], "HOME": os.environ["HOME"]}

@@ -121,6 +121,7 @@ async def test_space_around_the_token_is_ignored(serve: Serve) -> None:
     assert (await (await serve(token=f" {TOKEN}\n")).call("whoami"))["login"] == "octocat"
 
 
+@pytest.mark.needs("tool_commands")
 async def test_the_first_command_requires_only_a_token_in_the_dotenv_file(github: GithubServer, tmp_path: Path) -> None:
     kept = {name: os.environ[name] for name in ("PATH", "SYSTEMROOT") if name in os.environ}
     settings = {"PEGBOARD_CONFIG": "own.toml", "PEGBOARD__TOOLKITS__GITHUB__BASE_URL": github.url}

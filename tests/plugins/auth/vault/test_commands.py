@@ -202,6 +202,7 @@ base_url = "{origin}"
 """GitHub's addresses, replaced."""
 
 
+@pytest.mark.needs("tool_commands")
 @pytest.mark.timeout(300)  # the first run makes an environment
 async def test_the_commands_in_the_readme_of_toolkit_github(
     tmp_path: Path, provider: ProviderServer, person: Person, monkeypatch: pytest.MonkeyPatch

@@ -219,7 +219,7 @@ async def test_a_call_waits_a_short_time_and_opens_the_page_once(
         pages.append(question.params["url"])
         return {"action": "accept"}
 
-    settings = section("plugins.vault", {"wait_seconds": 0.01})
+    settings = section("plugins.vault", {"wait_seconds": 0.5})
     settings += section("plugins.vault.providers.acme", provider.settings())
     (tmp_path / "host.toml").write_text(settings, "utf-8")
     command = ["-m", "pegboard", "stdio", str(network_kit.__file__), "--config", str(tmp_path / "host.toml")]

@@ -150,6 +150,7 @@ async def test_why_knows_servers_and_the_names_of_changed_tools(name: str, story
     assert await output(text, "why", name) == story.replace("SECTION", section)
 
 
+@pytest.mark.needs("tool_commands")
 async def test_the_limits_of_a_toolkit_may_name_a_server(settings: str) -> None:
     code, _, errors = await ran(f"{settings}[host.toolkits.one]\nsecrets = []\n", "list")
     assert (code, "no toolkit with this name" in errors) == (0, False), errors

@@ -164,6 +164,7 @@ async def test_the_command_shows_each_server(tmp_path: Path) -> None:
     assert await output(f'{text}[plugins.upstreams.servers.one.env]\nOWN = "own"\n', *CALL) == "own\n"
 
 
+@pytest.mark.needs("tool_commands")
 async def test_a_call_waits_only_for_the_server_of_its_tool(tmp_path: Path) -> None:
     text = "[plugins.upstreams]\nfirst_list_seconds = 60\n"
     hanging = {"initialize": "hang", "server/discover": "hang"}

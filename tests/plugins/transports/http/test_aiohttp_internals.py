@@ -47,7 +47,7 @@ def echo(request: Request) -> Response:
 
 @pytest.mark.usefixtures("attributes")
 async def test_requests_are_served_one_after_the_other() -> None:
-    async with serving(echo, header_seconds=0.01) as (connect, _), await connect() as line:
+    async with serving(echo) as (connect, _), await connect() as line:
         for body in (b"", b"x" * 200_000):
             request = bytes_of(body)
             for part in (request[:20], request[20:], request, request):
