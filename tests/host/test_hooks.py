@@ -250,7 +250,7 @@ async def test_hooks_of_transports_and_protocols(caplog: pytest.LogCaptureFixtur
     async with make_host(plugins=plugins, transports=["one"], name="!") as host:
         host.for_transports.on_opened = lambda address, _: opened.append(address)
         await host.run()
-        with pytest.raises(TransportError, match="'two'"):
+        with pytest.raises(TransportError, match="'two': add it to transports in"):
             await host.run(["two"])
         await host.serve(second, messages(b"c", b"fall", b"d"))
     assert (opened, transport.peer.sent, transport.peer.closed) == (["a list"], [b"A!", b"B!"], True)

@@ -52,7 +52,7 @@ def chosen_transports(available: Mapping[str, Transport], names: Iterable[str]) 
     chosen = list(names)
     for name in chosen:
         if name not in available:
-            raise TransportError(f"no enabled plugin provides the transport {name!r}")
+            raise TransportError(f"no enabled plugin provides the transport {name!r}: add it to transports in [host]")
     return [available[name] for name in chosen]
 
 

@@ -72,6 +72,7 @@ def test_trust_is_of_one_content_in_one_place_until_it_is_withdrawn(opened: Open
     assert "has changed since it was trusted" in opened("list").err
     opened.write(HIDES)
     assert opened("list").code == 0
+    assert "changed settings" not in opened("config", "trust").out
     assert opened("config", "untrust").out == f"no longer trusted: {file}\n"
     assert opened("config", "untrust").out == f"was not trusted: {file}\n"
     assert opened("list").code == 3

@@ -41,7 +41,7 @@ def run_list(command: CommandContext) -> int:
         say(f"{more} not served (`pegboard why NAME` explains it): {', '.join(unserved)}")
     if later := host.report.adding_later():
         say(f"tools of {', '.join(later)} may change while the host runs")
-    elif not tools and not unserved:
+    elif not (tools or unserved or any(problem.fatal for problem in host.problems)):
         ways = ": install a toolkit, pass a file with --file, or see `pegboard plugins` for disabled ones"
         say("there are no tools" + ("" if command.options.file else ways))
     for finding in (each for check in command.checks(host, "list") for each in check.run()):

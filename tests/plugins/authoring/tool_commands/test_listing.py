@@ -29,6 +29,7 @@ def test_tools_are_listed_with_their_first_line(pegboard: Command) -> None:
     pegboard.configure(off=["demo"])
     done = pegboard("list")
     assert (done.code, done.out, "there are no tools: install a toolkit" in done.err) == (0, "", True)
+    assert "there are no tools" not in pegboard("list", "--only", "absent").err
 
 
 def test_a_description_cannot_control_the_terminal(pegboard: Command) -> None:
