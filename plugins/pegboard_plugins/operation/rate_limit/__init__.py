@@ -5,7 +5,7 @@ A refusal says when to try again. Processes that share state share their limits.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable
+from collections.abc import Callable, Container, Hashable, Iterable
 from fnmatch import fnmatchcase
 from functools import lru_cache, partial
 from hashlib import sha256
@@ -17,15 +17,13 @@ from pydantic import Field
 
 from pegboard import PluginConfig, RetryableToolError
 from pegboard.plugin import Middleware, Plugin, PluginContext, ProtocolError, RecordStore, StoreName, hookimpl
-from pegboard.types import Call
+from pegboard.types import Call, Inventory
 from pegboard_plugins.support.jsonrpc import INTERNAL_ERROR
 
 MAX_BUCKETS = 10_000
 """The number of buckets, one for each caller and tool."""
 _MAX_EXAMINED_BUCKETS = 8
 """The number of oldest buckets that are examined to find a full one to drop."""
-_MAX_NAME_CHARACTERS = 64
-"""The maximum length of a tool's name. Longer names exist for no tool and share a bucket."""
 _DIGEST_BYTES = 16
 _LOOPBACK = frozenset(("127.0.0.1", "::1"))
 
@@ -109,11 +107,15 @@ class CountedCalls:
 
     Args:
         config: the limits.
+
+    Attributes:
+        tools: the names of the tools that are served. Calls of all other names share a bucket.
     """
 
     def __init__(self, config: RateLimitConfig) -> None:
+        self.tools: Container[str] = ()
         self._local = config.local
-        self._tools = {pattern: _rate(limit.calls_per_minute, limit.burst) for pattern, limit in config.tools.items()}
+        self._limits = {pattern: _rate(limit.calls_per_minute, limit.burst) for pattern, limit in config.tools.items()}
         self._others = _rate(config.calls_per_minute, config.burst)
         self._completions = _rate(config.completions_per_minute, config.completion_burst)
         services = config.services
@@ -126,7 +128,7 @@ class CountedCalls:
             if call.runs_task or not self._is_counted(call):  # a task was counted when it was created
                 return None
             name = call.params.get("name")
-            if not isinstance(name, str) or len(name) > _MAX_NAME_CHARACTERS:
+            if not isinstance(name, str) or name not in self.tools:
                 name = ""
             return self._of(call, name, self._rate_of(name))
         is_completion = call.method == "completion/complete" and self._is_counted(call)
@@ -144,10 +146,26 @@ class CountedCalls:
         return _bucket_key(call, name), services if services and _is_service(call) else rate
 
     def _find_rate(self, name: str) -> Rate:
-        return next((rate for pattern, rate in self._tools.items() if fnmatchcase(name, pattern)), self._others)
+        return next((rate for pattern, rate in self._limits.items() if fnmatchcase(name, pattern)), self._others)
 
 
-class RateLimit(Middleware):
+class CountingMiddleware(Middleware):
+    """Middleware with buckets of calls.
+
+    Args:
+        counted: the buckets of calls.
+    """
+
+    def __init__(self, counted: CountedCalls) -> None:
+        self._counted = counted
+
+    def assembled(self, inventory: Inventory) -> Iterable[str]:
+        """Remember the tools that are served."""
+        self._counted.tools = inventory.tools.keys()
+        return ()
+
+
+class RateLimit(CountingMiddleware):
     """Middleware that refuses calls beyond the limits of this process.
 
     Args:
@@ -156,7 +174,7 @@ class RateLimit(Middleware):
     """
 
     def __init__(self, config: RateLimitConfig, clock: Callable[[], float] = monotonic) -> None:
-        self._counted = CountedCalls(config)
+        super().__init__(CountedCalls(config))
         self._buckets = Buckets(clock)
 
     def check(self, call: Call) -> None:
@@ -191,7 +209,7 @@ class Buckets:
 
     Args:
         clock: a monotonic clock in seconds.
-        most: the number of buckets. Beyond it a full bucket among the oldest is dropped, or else the oldest.
+        most: the number of buckets. Beyond it a full bucket is dropped, or an old one if none of the oldest is full.
     """
 
     def __init__(self, clock: Callable[[], float], most: int = MAX_BUCKETS) -> None:

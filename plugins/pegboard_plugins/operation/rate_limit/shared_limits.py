@@ -9,9 +9,16 @@ from time import time
 from typing import NamedTuple, TypeAlias
 from weakref import WeakValueDictionary
 
-from pegboard.plugin import Middleware, PluginError, Record, RecordStore
+from pegboard.plugin import PluginError, Record, RecordStore
 from pegboard.types import Call, CallNext, Outcome
-from pegboard_plugins.operation.rate_limit import MAX_BUCKETS, Buckets, CountedCalls, Rate, refuse
+from pegboard_plugins.operation.rate_limit import (
+    MAX_BUCKETS,
+    Buckets,
+    CountedCalls,
+    CountingMiddleware,
+    Rate,
+    refuse,
+)
 from pegboard_plugins.support.latest_entries import LatestEntries
 
 KIND = "rate_limit"
@@ -41,7 +48,7 @@ class Portion(NamedTuple):
     interval: float
 
 
-class SharedRateLimit(Middleware):
+class SharedRateLimit(CountingMiddleware):
     """Middleware that refuses calls beyond the limits of all processes together.
 
     Args:
@@ -50,7 +57,7 @@ class SharedRateLimit(Middleware):
     """
 
     def __init__(self, counted: CountedCalls, buckets: SharedBuckets) -> None:
-        self._counted = counted
+        super().__init__(counted)
         self._buckets = buckets
 
     def wants(self, call: Call) -> bool:
