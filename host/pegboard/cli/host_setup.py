@@ -43,7 +43,13 @@ def _remember_skipped(options: Namespace, decide: OnUntrusted, untrusted: Untrus
 
 
 def skip_untrusted(untrusted: Untrusted) -> bool:
-    """Continue without an untrusted file. A client that starts the host over stdio cannot answer a question."""
+    """Continue without a file that was never trusted. A client that starts the host over stdio cannot answer a question.
+
+    Raises:
+        ConfigError: the file was trusted and has changed. Without it, the user's restrictions would be missing.
+    """
+    if untrusted.pin is not None:
+        refuse_untrusted(untrusted)
     say(f"{untrusted.problem}. The host starts without this file.")
     return False
 

@@ -70,6 +70,8 @@ def test_trust_is_of_one_content_in_one_place_until_it_is_withdrawn(opened: Open
     assert elsewhere("list").code == 3, "relative paths in the file would mean other files"
     opened.write(HIDES + "# edited\n")
     assert "has changed since it was trusted" in opened("list").err
+    edited = opened("stdio", typed=PING)
+    assert (edited.code, edited.out, "has changed since it was trusted" in edited.err) == (3, "", True)
     opened.write(HIDES)
     assert opened("list").code == 0
     assert "changed settings" not in opened("config", "trust").out
