@@ -89,10 +89,14 @@ class Assembly(NamedTuple):
         adapters: the error adapters of plugins, in order. Adapters of single tools and providers are not included.
         token_sources: the token sources in order, with the names of their plugins.
         middleware: the middleware, outermost first.
+        transports: the transports by name.
+        protocols: the protocols for streams of messages.
         routes: the routes by path, then by method, each with the authenticators of its policy.
         stores: the selected stores, by contract and name.
+        authenticators: the authenticators of all policies.
         contributed: the additions of plugins to the protocol.
         unserved: tools, resources and prompts that exist but are not served.
+        problems: the mistakes of authors and operators that were found.
         contested: the names that several plugins use, by kind.
         is_complete: see `Inventory`.
         refused: the reasons why tools with invalid definitions are not served, by name on the wire.
