@@ -31,7 +31,7 @@ from pegboard_plugins.protocols.mcp.jsonrpc_messages import (
 )
 from pegboard_plugins.protocols.mcp.mcp_service import McpService
 from pegboard_plugins.protocols.mcp.progress_reports import ProgressReports
-from pegboard_plugins.protocols.mcp.revisions import BATCH_REVISION, SUPPORTED_REVISIONS
+from pegboard_plugins.protocols.mcp.revisions import BATCH_REVISION, PROTOCOL_VERSION, SUPPORTED_REVISIONS
 from pegboard_plugins.protocols.mcp.session import Session, negotiate
 from pegboard_plugins.protocols.mcp.session_methods import answer_at_once
 from pegboard_plugins.protocols.mcp.stateless import is_stateless, read_client, require_stateless
@@ -218,7 +218,7 @@ class StreamConnection:
         elif self._session is None:
             raise ProtocolError(
                 INVALID_REQUEST,
-                "Not initialized: send initialize, or name the protocol version in params._meta of each request.",
+                f"Not initialized: send initialize, or {PROTOCOL_VERSION} in params._meta of each request.",
                 {"supported": list(SUPPORTED_REVISIONS)},
             )
         elif method == "resources/subscribe" and (

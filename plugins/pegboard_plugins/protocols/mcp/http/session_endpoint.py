@@ -43,6 +43,7 @@ from pegboard_plugins.protocols.mcp.media_types import NOT_ACCEPTABLE, Accepted,
 from pegboard_plugins.protocols.mcp.revisions import (
     BATCH_REVISION,
     METHOD_CAPABILITIES,
+    PROTOCOL_VERSION,
     SESSION_REVISIONS,
     SUPPORTED_REVISIONS,
 )
@@ -111,7 +112,7 @@ class SessionEndpoint:
         """Return the session of a request and hold it, or return the error response for the message."""
         named = request.headers.getall(SESSION_HEADER, ())
         if len(named) != 1:
-            text = f"{SESSION_HEADER} is missing: send initialize first, or the protocol version in params._meta."
+            text = f"{SESSION_HEADER} is missing: send initialize first, or {PROTOCOL_VERSION} in params._meta."
             if named:
                 text = f"{SESSION_HEADER} appears more than once."
             return error_response(
