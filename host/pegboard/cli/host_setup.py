@@ -43,7 +43,7 @@ def _remember_skipped(options: Namespace, decide: OnUntrusted, untrusted: Untrus
 
 
 def skip_untrusted(untrusted: Untrusted) -> bool:
-    """Continue without a file that was never trusted. A client that starts the host over stdio cannot answer a question.
+    """Continue without a file that was never trusted. A client that starts the host cannot answer a question.
 
     Raises:
         ConfigError: the file was trusted and has changed. Without it, the user's restrictions would be missing.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from secrets import token_hex
+from types import ModuleType
 
 from pegboard.plugin import StateFiles
 from pegboard_plugins.auth.vault.settings import VaultConfig
@@ -50,10 +51,21 @@ def _of_keyring() -> str:
         raise VaultError("the library keyring is not installed: install it with: pip install keyring") from None
     try:
         if keyring.get_password(KEYRING_SERVICE, KEY_NAME) is None:
-            keyring.set_password(KEYRING_SERVICE, KEY_NAME, token_hex(KEY_BYTES))
+            _create_in_keyring(keyring)
         key = keyring.get_password(KEYRING_SERVICE, KEY_NAME)
+    except VaultError:
+        raise
     except Exception as error:
         raise VaultError(f"the keyring raised {type(error).__name__}: check it with `keyring diagnose`") from error
     if not key or is_weak_secret(key):
         raise VaultError("the keyring has no usable key of the vault: set [plugins.vault] keys instead")
     return key
+
+
+def _create_in_keyring(keyring: ModuleType) -> None:
+    """Create the key. Another process that starts now must not replace it, because nothing could be decrypted then."""
+    with StateFiles(os.environ).lock(KEY_NAME) as is_alone:
+        if not is_alone:
+            raise VaultError("another process creates the key of the vault in the keyring: start again")
+        if keyring.get_password(KEYRING_SERVICE, KEY_NAME) is None:
+            keyring.set_password(KEYRING_SERVICE, KEY_NAME, token_hex(KEY_BYTES))

@@ -9,10 +9,11 @@ from pathlib import Path
 
 import pytest
 
+from pegboard.plugin import StateFiles
 from pegboard_plugins.auth.vault.file_tokens import FileTokens
 from pegboard_plugins.auth.vault.settings import VaultConfig
 from pegboard_plugins.auth.vault.token_records import LOGINS, TOKENS, record_id
-from pegboard_plugins.auth.vault.vault_keys import vault_keys
+from pegboard_plugins.auth.vault.vault_keys import KEY_NAME, vault_keys
 from pegboard_plugins.auth.vault.vault_store import TokenKey, VaultError, VaultToken
 from tests.plugins.auth.vault.conftest import logins
 
@@ -128,7 +129,9 @@ def test_the_key_may_be_in_the_keyring(state: Path, monkeypatch: pytest.MonkeyPa
     kept: dict[tuple[str, str], str] = {}
     monkeypatch.setattr(keyring, "get_password", lambda *name: kept.get(name))
     monkeypatch.setattr(keyring, "set_password", lambda service, name, value: kept.update({(service, name): value}))
+    with StateFiles(os.environ).lock(KEY_NAME), pytest.raises(VaultError, match="another process creates the key"):
+        vault_keys(VaultConfig(keyring=True))
     [key] = vault_keys(VaultConfig(keyring=True))
     assert vault_keys(VaultConfig(keyring=True)) == [key]
     assert list(kept.values()) == [key]
-    assert list(state.iterdir()) == []
+    assert [path.name for path in state.iterdir()] == [f".{KEY_NAME}.lock"]
