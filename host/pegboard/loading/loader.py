@@ -206,7 +206,11 @@ class Loader:
         unmatched = Patterns(self.selection.only).unmatched_plugins(map(_pair, toolkits))
         absent = [name for kind, name in self.selection.without if kind == "toolkit" and name not in names]
         for name, close in with_nearest(unmatched, names):
-            problem = ConfigProblem(f"no installed toolkit is called {name!r}", suggestion=close, place="--only")
+            problem = ConfigProblem(
+                f"no installed toolkit is called {name!r} (--only does not select tools that plugins add)",
+                suggestion=close,
+                place="--only",
+            )
             self.problems += config_problems([problem])
         for name, close in with_nearest(absent, names):
             problem = ConfigProblem(f"no installed toolkit is called {name!r}", suggestion=close, place="--without")

@@ -21,7 +21,8 @@ def run_why(command: CommandContext) -> int:
     chosen = [detail for detail in details if same_name(detail["name"], name)]
     stories = [*(_plugin_story(host, detail) for detail in chosen), *asyncio.run(_tool_stories(command, name))]
     stories += _secret_stories(details, name)
-    stories = stories or [*_absent_stories(host, details, name)] or [*_later_stories(command, name)]
+    stories = stories or [*_absent_stories(host, details, name)] or _toolkit_stories(host, name)
+    stories = stories or [*_later_stories(command, name)]
     if not stories:
         raise _unknown(host, name)
     if command.options.json:
@@ -136,6 +137,18 @@ def _absent_stories(host: Host, details: Sequence[Mapping[str, Any]], name: str)
             yield f"{_plugin_story(host, detail)}\n  its tools are unknown because it did not load"
 
 
+def _toolkit_stories(host: Host, name: str) -> list[str]:
+    """Return the tools of a toolkit that is no plugin of its own, but is named by the definitions of plugins."""
+    served, unserved = host.assembly.tools.values(), host.assembly.unserved
+    lines = [f"  {item.tool.name} of {item.origin.name}" for item in served if same_name(item.tool.owner, name)]
+    lines += [
+        f"  {item.name} of {item.owner}: not served; {item.reason}"
+        for item in unserved
+        if any("." in form and same_name(form.partition(".")[0], name) for form in item.forms)
+    ]
+    return ["\n".join([f"toolkit {name}: tools of plugins", *lines])] if lines else []
+
+
 def _later_stories(command: CommandContext, name: str) -> Sequence[str]:
     """Let plugins add their tools. Return what the running host and features then know about a name."""
     later = command.host.report.adding_later()
@@ -155,7 +168,7 @@ async def _started_stories(command: CommandContext, name: str) -> list[str]:
         if stories := await _tool_stories(command, name):
             return stories
         known = [finding.message for check in command.checks(host, "why") for finding in check.run()]
-        return known or [*_missing_stories(name, missing)]
+        return known or _toolkit_stories(host, name) or [*_missing_stories(name, missing)]
 
 
 def _missing_stories(name: str, missing: Mapping[str, Finding]) -> Iterator[str]:

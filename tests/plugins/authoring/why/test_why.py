@@ -72,3 +72,26 @@ def test_why_tells_who_can_call_a_tool(pegboard: Command) -> None:
     assert pegboard("why", "acme_work").out == f"{story}  operator only, {reason}\n"
     pegboard.configure(sections=f"{scopes}[plugins.auth_token]\ntoken = '0123456789abcdef-0123456789abcdef'\n")
     assert pegboard("why", "acme_work").out == story
+
+
+CANNED = """
+from pegboard.plugin import Plugin, ToolDefinition, hookimpl
+from pegboard.types import ToolkitInfo
+
+def greet() -> str:
+    'Greet.'
+    return "hello"
+
+class ThePlugin(Plugin):
+    @hookimpl
+    def register_tools(self):
+        return [ToolDefinition(greet, name=name, toolkit=ToolkitInfo("canned")) for name in ("greet", "part")]
+"""
+
+
+def test_why_knows_a_toolkit_that_definitions_name(bare: Command) -> None:
+    bare.install("acme", CANNED, group="pegboard.plugins", target="ThePlugin")
+    bare.configure('disabled_tools = ["canned_part"]', "[plugins.acme]")
+    part = "canned_part of acme: not served; disabled by 'canned_part' in [host] disabled_tools (hostconfig.toml:3)"
+    assert bare("why", "canned").out == f"toolkit canned: tools of plugins\n  canned_greet of acme\n  {part}\n"
+    assert "(--only does not select tools that plugins add)" in bare("list", "--only", "canned").err
