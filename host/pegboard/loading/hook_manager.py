@@ -71,6 +71,7 @@ class HookManager(pluggy.PluginManager):
                 parameter that the hook does not have, or has an ordering marker.
         """
         attributes = [member for member in dir(plugin) if not member.startswith("__")]  # saves most of the time
+        _check_overrides(type(plugin))
         if not isinstance(plugin, ToolkitBase):
             self._check_markers(plugin, attributes)
         hooks = PluginHooks(plugin, attributes)
@@ -125,6 +126,19 @@ class HookManager(pluggy.PluginManager):
                 if parameter.name not in known and parameter.default is parameter.empty:
                     return f"{hook!r} has no parameter {parameter.name!r}; it has: {', '.join(known)}"
         return None
+
+
+def _check_overrides(kind: type) -> None:
+    """Check that methods which override implementations of hooks have the marker, too."""
+    for base in kind.__mro__[1:]:
+        for name, member in vars(base).items():
+            if (
+                hasattr(member, "pegboard_impl")
+                and callable(override := getattr(kind, name))
+                and not hasattr(override, "pegboard_impl")
+            ):
+                marker = f"@hookimpl(specname={member.pegboard_impl['specname'] or name!r})"
+                raise PluginError(f"{name!r} overrides the implementation of a hook, but lacks its marker {marker}")
 
 
 def _check_implementation(hook: str, implementation: pluggy.HookImpl) -> None:

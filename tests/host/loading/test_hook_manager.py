@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from pegboard import Host, hookspecs
+from pegboard import Host, Toolkit, hookspecs
 from pegboard.config import HostConfig
 from pegboard.loading.discovery import ProgramPlugins
 from pegboard.loading.hook_manager import HookManager
@@ -147,6 +147,13 @@ def plain(self: Any) -> list[Any]:
 )
 def test_an_implementation_that_breaks_a_rule_is_refused(hooks: dict[str, Any], cause: str) -> None:
     assert cause in refusal(plugin_with(**hooks))
+
+
+@pytest.mark.parametrize(("name", "hook"), [("enter_lifespan", "lifespan"), ("register_tools", "register_tools")])
+def test_an_override_without_the_marker_is_refused(name: str, hook: str) -> None:
+    kit: type[Toolkit] = type("Kit", (Toolkit,), {name: lambda self: None})
+    message = f"{name!r} overrides the implementation of a hook, but lacks its marker @hookimpl(specname={hook!r})"
+    assert refusal(kit("kit")) == message
 
 
 TOOL = ToolDefinition(work)
