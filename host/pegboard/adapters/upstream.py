@@ -57,7 +57,8 @@ class Upstream(NamedTuple):
             status: the HTTP status, or the status that describes the error best.
             headers: the headers of the response, with case-insensitive names.
             message: the message for the caller; None for a standard message.
-            code: the error code of the service, used if it is a single word (`error_code`).
+            code: the error code of the service, for the message and `extra`. Only codes that `error_code` accepts are
+                used: at most 64 characters, which are letters and single separators.
             method: the method of the request.
             url: the URL of the request. Only its scheme, host and path are used.
             limited: the service limits the rate of requests, although its status does not say so.

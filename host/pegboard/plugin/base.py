@@ -72,7 +72,8 @@ class Catalogue(Protocol):
 
         Args:
             kind: "tools", "resources" or "prompts".
-            names: names on the wire, as `add` returned them, or names without the plugin's prefix. For resources, URIs.
+            names: names on the wire, as `add` returned them; for resources, URIs. A toolkit may omit its own prefix,
+                but not that of a `toolkit` that the definition names.
 
         Raises:
             ToolDefinitionError: the plugin has no definition with one of these names.
@@ -120,8 +121,8 @@ class PluginContext(NamedTuple):
         logger: the plugin's logger.
         catalogue: the plugin's tools, resources and prompts, for changes while the host runs.
         get_secret: a function that returns a secret by its name, for example a name in the plugin's settings. The
-            function may block. It returns None before the host has started, for the host's own secrets, and if no store
-            has the secret.
+            function may block. It returns None while the host loads plugins and enters their first lifespans, for the
+            host's own secrets, and if no store has the secret.
         directory: the directory of the configuration file, in which a plugin may look for files with fixed names. None
             without a configuration file.
         get_token: an async function that returns the token of a call's user, for middleware and for functions without

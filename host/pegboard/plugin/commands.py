@@ -313,7 +313,9 @@ class Finding(NamedTuple):
         message: the problem.
         fix: advice for the operator, or "" if the message contains it.
         source: the documentation of the rule, or "" if the rule is the plugin's own.
-        problem: the record with the problem's file, line and key, if any.
+        problem: an object whose `str()` is the message, and whose attributes `file`, `line`, `column`, `key`, `place`
+            and `suggestion`, if it has them, are in the JSON output. None for none. Problems of the host are such
+            objects.
         repair: fixes the problem, for `--fix`; None if only the operator can. It returns what it has done.
     """
 

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 DEFAULT_POLICY = "mcp"
-"""The default policy of routes and message streams. Its routes are open unless an authenticator serves the policy."""
+"""The default policy of routes and message streams: "mcp". Its routes are open unless an authenticator serves it."""
 
 
 class Authenticator(ABC):
@@ -77,11 +77,11 @@ class Route(NamedTuple):
             disconnects before the response begins. Each request runs in its own task. A handler that is no async
             function must not block; it returns the response or an awaitable. If the handler raises, the client receives
             status 500 with an error id.
-        auth: the policy whose authenticators admit callers. The default policy is open if it has no authenticator. The
-            policy "public" admits every caller.
+        auth: the policy whose authenticators admit callers. The default policy, "mcp", is open if it has no
+            authenticator. The policy "public" admits every caller.
         anonymous: True if the route may be served to other machines without an authenticator. If False, the host does
-            not start in this case.
-        advice: the fix that the host's message then suggests to the operator.
+            not start in this case. `[plugins.mcp] anonymous` does not apply to routes of other plugins.
+        advice: the fix that the host's message then suggests to the operator, such as "set [plugins.orders] token".
     """
 
     method: str

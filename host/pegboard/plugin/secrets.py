@@ -31,7 +31,10 @@ class SecretStore(ABC):
         """
 
     def hint(self, name: str) -> str:
-        """Return where to set the secret `name`, such as "in the environment"."""
+        """Return where to set the secret `name`, such as "in the environment".
+
+        If a `WritableSecretStore` runs, the host adds `pegboard secret set` itself.
+        """
         return f"in {self.name}"
 
 
@@ -78,7 +81,8 @@ class TokenSource(ABC):
     async def state(self, required: ToolAuthorization) -> str:
         """Return what the source knows about the operator's login for `pegboard why`, or "" for nothing.
 
-        The host is loaded and may not be started. The source asks no other machine.
+        The source asks no other machine. The host is loaded and may not be started: the lifespan of the plugin has then
+        not begun, but `PluginContext.get_secret` returns secrets. Call it in a thread, as it may block.
         """
         return ""
 

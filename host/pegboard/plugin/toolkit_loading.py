@@ -27,7 +27,8 @@ class FoundToolkit(NamedTuple):
         load: a function that imports the toolkit and returns it: a `Toolkit`, or a module with hooks.
         distribution: the distribution that contains it; "" for none.
         version: the version of the distribution.
-        folders: folders from which its code imports modules. The host adds them at the end of the module path.
+        folders: folders from which its code imports modules. The host adds them at the end of the module path, and
+            `--reload` watches their Python files, but no other files.
         settings: its section `[toolkits.NAME]` by dotted key, with secrets masked. The host sets it for loaders.
         has_secrets: True if `settings` lacks values of the section: secrets, and values of environment variables. The
             host sets it for loaders.

@@ -97,7 +97,9 @@ class TokenRequest(NamedTuple):
         required: the provider and the scopes.
         tool: the name of the tool on the wire.
         user_id: the user for whom the tool runs; None if unknown.
-        call: the call. `call.caller` is as trustworthy as the transport that authenticated it.
+        call: the call. `call.caller` is as trustworthy as the transport that authenticated it. If `call.supplied` has a
+            `user_id`, the call is for that user. This counts only if `call.caller` is `trusted` or a `service`. Without
+            it, a call of a `trusted` caller is one of the operator.
     """
 
     required: ToolAuthorization

@@ -183,6 +183,8 @@ class ToolResult(NamedTuple):
             is ignored unless `structured` is True.
         structured: True if `value` follows the tool's output schema. It is then sent as structured content too.
         content: the content for the model; None for `value` as text. `pegboard.plugin.with_text` adds text to both.
+            `encode` writes a block as an array of its fields without their names. No function writes blocks as JSON
+            objects, so a protocol of your own writes their members itself.
         is_error: True if the call failed. The content tells the model why.
         meta: the result's `_meta`; None for none.
     """
@@ -351,7 +353,10 @@ class Failure(NamedTuple):
     """The outcome of a call that raised an exception.
 
     Attributes:
-        error: the typed error, safe for the caller. Unexpected exceptions are replaced by a masked error.
+        error: the typed error. Unexpected exceptions are replaced by a masked error. A protocol may send its message;
+            of a `ToolkitError` also `kind`, `can_retry`, `status_code`, `retry_after_ms`, `additional_prompt_content`
+            and `extra` without `endpoint`; of a `ProtocolError` also `code` and `data`. Never send
+            `developer_message`, `to_payload()` or causes.
         error_id: the id of the log record with the details; None if nothing was logged.
         debug: details that the operator configured to be shown with the message; None for none.
     """

@@ -43,7 +43,10 @@ class Icon(NamedTuple):
 
 
 class TextContent(NamedTuple):
-    """A text block. A plain string is a block without annotations. `meta` is its `_meta`, as in all blocks."""
+    """A text block. `meta` is its `_meta`, as in all blocks.
+
+    For a plain string among the blocks that a tool returns, the host makes a text block without annotations.
+    """
 
     text: str
     annotations: Annotations | None = None
