@@ -6,7 +6,7 @@ import asyncio
 import gc
 import json
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, nullcontext
 from typing import Any
 from unittest.mock import AsyncMock, Mock
 
@@ -15,7 +15,7 @@ from aiohttp import ClientSession
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pegboard import Host
+from pegboard import Context, Host
 from pegboard.plugin import Bus, SessionStore, Store, encode
 from pegboard.types import ANONYMOUS, LOCAL, Caller, Client, EventStream, Response, ServerSentEvent
 from pegboard_plugins.protocols.mcp.http import resumption
@@ -31,7 +31,7 @@ from pegboard_plugins.protocols.mcp.http.session_stream import MAX_LEFT_BYTES, E
 from pegboard_plugins.protocols.mcp.settings import McpConfig
 from tests.host.hosting import kit_of, listening, never, plugin_of, until
 from tests.support import asgi
-from tests.support.http_mcp import JSON_FIELDS, call, opening
+from tests.support.http_mcp import JSON_FIELDS, call, message, opening
 from tests.support.joined_bus import JoinedBus
 from tests.support.peer import WAIT
 
@@ -296,6 +296,27 @@ async def test_a_session_that_another_process_deleted_does_not_come_back(late: A
     assert (session.closed, ended) == (True, [session.id])
 
 
+@pytest.mark.parametrize("method", ["tools/call", "logging/setLevel"], ids=["reads", "writes"])
+async def test_a_request_that_finds_its_session_deleted_by_another_process_gets_404(method: str) -> None:
+    """Clients begin a new session only after 404."""
+    store = MemorySessionStore(10, 60)
+    store.shared = True
+    offered = plugin_of(register_stores=[Store(contract=SessionStore, open=lambda: nullcontext(store), name="shared")])
+    config = {"host": {"autoload": False}, "plugins": {"http": {}, "mcp": {"session_store": "shared"}}}
+
+    sent = json.dumps(message(method, {"name": "read", "level": "error"}, id=7)).encode()
+
+    def read(context: Context) -> str:
+        return "read"
+
+    async with Host(config, plugins={"stores": offered}, toolkits={"x": kit_of(read)}) as host:
+        name, session_id = await asgi.open_session(host.asgi())
+        await store.remove(session_id)
+        answer = await asgi.send(host.asgi(), "POST", "/mcp", [*JSON_FIELDS, (name, session_id)], sent).answer()
+    error = {"code": -32600, "message": "The session was deleted."}
+    assert (answer.status, answer.json) == (404, {"jsonrpc": "2.0", "id": 7, "error": error})
+
+
 async def test_a_client_is_notified_of_what_was_subscribed_while_messages_were_lost() -> None:
     store, bus = MemorySessionStore(10, 60), Bus()
     store.shared = True
@@ -436,8 +457,8 @@ def test_unknown_members_are_ignored_and_later_messages_are_logged_once(caplog: 
     bus, received = Bus(), list[Any]()
     SessionMessages(bus, "", {"deleted": lambda message, sender: received.append((message["session"], sender))})
     known = {"kind": "deleted", "session": "s", "more": 1}
-    for message in (known, {**known, "kind": "moved"}, {**known, "kind": "shared"}):
-        bus.deliver("mcp/sessions/", encode(message), 7)
+    for sent in (known, {**known, "kind": "moved"}, {**known, "kind": "shared"}):
+        bus.deliver("mcp/sessions/", encode(sent), 7)
     assert received == [("s", 7)]
     assert caplog.text.count("which has a later version") == 1
 

@@ -20,7 +20,6 @@ from pegboard_plugins.support.jsonrpc import INTERNAL_ERROR, INVALID_REQUEST, ME
 from pegboard_plugins.support.refusal_log import RefusalLog
 
 OK_HEAD: Final = Response()
-SESSION_DELETED: Final = "The session was deleted."
 RETRY: Final = {"Retry-After": "2"}
 """The header field that says when to repeat a request, if the store of sessions cannot be reached."""
 
@@ -34,6 +33,13 @@ class StoreUnavailableError(ProtocolError):
         super().__init__(INTERNAL_ERROR, "The sessions of this server cannot be reached now: try again later.")
 
 
+class SessionDeletedError(ProtocolError):
+    """The session has ended. The client may begin a new one."""
+
+    def __init__(self) -> None:
+        super().__init__(INVALID_REQUEST, "The session was deleted.")
+
+
 def error_response(status: int, request_id: RequestId | None, code: int, message: str, data: Any = None) -> Response:
     """Return a JSON-RPC error with an HTTP status."""
     return Response(status, jsonrpc_error(code, message, request_id, data))
@@ -45,14 +51,15 @@ def busy_response(status: int, request_id: RequestId | None, message: str) -> Re
 
 
 def protocol_error_response(error: MCPError, request_id: RequestId | None) -> Response:
-    """Return the response to a rejected request: 404 for an unknown method, 400 for other errors.
+    """Return the response to a rejected request: 404 for an unknown method or a deleted session, 400 for other errors.
 
     If the sessions cannot be reached, it is 503 with the seconds after which to try again.
     """
     if isinstance(error, StoreUnavailableError):
         return error_response(503, request_id, error.code, error.message)._replace(headers=RETRY)
     code, data = (error.code, error.data) if isinstance(error, ProtocolError) else (INTERNAL_ERROR, None)
-    return error_response(404 if code == METHOD_NOT_FOUND else 400, request_id, code, error.message, data)
+    status = 404 if code == METHOD_NOT_FOUND or isinstance(error, SessionDeletedError) else 400
+    return error_response(status, request_id, code, error.message, data)
 
 
 def response_head(call: Call, outcome: Outcome) -> Response:

@@ -15,7 +15,7 @@ from pegboard.plugin import Bus, EventStore, ProtocolContext, ProtocolError, Ses
 from pegboard.types import Caller, Client
 from pegboard_plugins.protocols.mcp.call_notifications import log_limit
 from pegboard_plugins.protocols.mcp.client_requests import ClientRequestIds
-from pegboard_plugins.protocols.mcp.http.error_responses import SESSION_DELETED, StoreUnavailableError
+from pegboard_plugins.protocols.mcp.http.error_responses import SessionDeletedError, StoreUnavailableError
 from pegboard_plugins.protocols.mcp.http.http_session import HttpSession
 from pegboard_plugins.protocols.mcp.http.resumption import RemoteStream, rest_of_call
 from pegboard_plugins.protocols.mcp.http.session_messages import SessionMessages
@@ -33,7 +33,6 @@ from pegboard_plugins.protocols.mcp.http.session_stream import (
     StreamRetention,
 )
 from pegboard_plugins.protocols.mcp.revisions import since
-from pegboard_plugins.support.jsonrpc import INVALID_REQUEST
 from pegboard_plugins.support.refusal_log import RefusalLog, fingerprint
 
 if TYPE_CHECKING:
@@ -290,7 +289,7 @@ class HttpSessions:
                 break
         if fields is None:
             self._end(session)
-            raise ProtocolError(INVALID_REQUEST, SESSION_DELETED)
+            raise SessionDeletedError
         session.use(fields)
 
     def _retention(self, client: Client) -> StreamRetention:

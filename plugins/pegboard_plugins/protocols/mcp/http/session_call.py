@@ -13,9 +13,8 @@ from typing import TYPE_CHECKING, Any, Final
 from pegboard.types import EventStream, Response
 from pegboard_plugins.protocols.mcp.http.error_responses import (
     OK_HEAD,
-    SESSION_DELETED,
+    SessionDeletedError,
     StoreUnavailableError,
-    error_response,
     protocol_error_response,
 )
 from pegboard_plugins.protocols.mcp.http.http_session import HttpSession
@@ -28,7 +27,7 @@ from pegboard_plugins.protocols.mcp.http.session_stream import (
 )
 from pegboard_plugins.protocols.mcp.message_queue import MessageQueue
 from pegboard_plugins.protocols.mcp.stateless_call import COMMIT_SECONDS, STREAM_HEADERS, cut_response
-from pegboard_plugins.support.jsonrpc import INTERNAL_ERROR, INVALID_REQUEST, RequestId, jsonrpc_error
+from pegboard_plugins.support.jsonrpc import INTERNAL_ERROR, RequestId, jsonrpc_error
 
 if TYPE_CHECKING:
     from pegboard_plugins.protocols.mcp.progress_reports import ProgressReports
@@ -143,7 +142,7 @@ class SessionCall:
 
     def end_with_session(self) -> None:
         """End the call with an error, because the client deleted the session."""
-        self._end_with(error_response(404, self.request_id, INVALID_REQUEST, SESSION_DELETED))
+        self._end_with(protocol_error_response(SessionDeletedError(), self.request_id))
 
     def cut(self) -> None:
         """End the call with an error, because the host stops."""

@@ -13,7 +13,7 @@ from pegboard.plugin import ProtocolError
 from pegboard.types import Call, EventStream, Outcome, Request, Response
 from pegboard_plugins.protocols.mcp.headers import SESSION_HEADER, named_revision
 from pegboard_plugins.protocols.mcp.http.error_responses import (
-    SESSION_DELETED,
+    SessionDeletedError,
     StoreUnavailableError,
     busy_response,
     error_response,
@@ -158,7 +158,12 @@ class SessionEndpoint:
             await self._let_go(session, response)
 
     async def _let_go(self, session: HttpSession, response: Response | EventStream | None) -> None:
-        """Release a session after a message. A stream without a reader is closed."""
+        """Release a session after a message. A stream without a reader is closed.
+
+        Raises:
+            SessionDeletedError: another process has deleted the session, so that the message changes nothing.
+            StoreUnavailableError: the changes of the message cannot be stored.
+        """
         if not self._sessions.let_go(session):
             return
         try:
@@ -171,6 +176,8 @@ class SessionEndpoint:
                 messages: Any = response.messages
                 await messages.aclose()
             raise
+        if session.closed and not isinstance(response, EventStream):
+            raise SessionDeletedError
 
     async def _settle(self, session: HttpSession, message: dict[str, Any], request: Request) -> bool:
         """Handle a response of the client. Return False if the process that sent the request has ended."""
@@ -282,7 +289,7 @@ class SessionEndpoint:
                     INVALID_REQUEST, "This revision does not support batches: send each message separately."
                 )
             if session.closed:  # after the batch arrived
-                raise ProtocolError(INVALID_REQUEST, SESSION_DELETED)
+                raise SessionDeletedError
             started = self._start(message, session, service, request, tells=False)
         except MCPError as error:
             return protocol_error_response(error, readable_id(message)).body
@@ -384,7 +391,8 @@ async def answer_in(
 ) -> bytes:
     """Return the response to a call, and set the head of its HTTP response."""
     outcome = await service.host.dispatch(call)
-    running.head = head(call, outcome)
+    if running.open:  # else it has ended with its session, with another head
+        running.head = head(call, outcome)
     if running.progress is not None:
         running.progress.end()
     return service.response(call, outcome)
