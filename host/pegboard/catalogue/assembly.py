@@ -166,7 +166,7 @@ def assemble(
     assembler.report_missing(bound["tools"])
     served = {kind: assembler.served(kind, items) for kind, items in bound.items()}
     if check_order:
-        assembler.report_unknown_order()
+        assembler.report_unknown_order(absent.failed)
         assembler.report_unknown_toolkits()
     patterns = assembler.report_unmatched(absent)
     contributed = binder.contributed()
@@ -386,8 +386,15 @@ class _Assembler:
         self.problems += config_problems(problems)
         return selected
 
-    def report_unknown_order(self) -> None:
-        """Report unknown names in order lists. The problem is fatal because the operator relies on the order."""
+    def report_unknown_order(self, failed: Collection[str]) -> None:
+        """Report unknown names in order lists. The problem is fatal because the operator relies on the order.
+
+        Args:
+            failed: the names of the plugins and toolkits that are enabled, but failed.
+        """
+        is_sure = not any(
+            choice.origin.kind == "plugin" and choice.origin.name in failed for choice in self.binder.choices
+        )
         by_plugin = (
             hookspecs.register_error_adapters,
             hookspecs.register_token_sources,
@@ -404,13 +411,14 @@ class _Assembler:
         for key, names in known_names.items():
             path = ("host", key)
             order = getattr(self.config.host, key) if self.config.source(path).by_operator else ()
-            for name in order:
-                if name not in names:
-                    others = names | (provided("transports").keys() if key == "transports" else set())
-                    close = nearest(name, others)
-                    hint = "" if close or not others else f"; write one of {', '.join(sorted(others))}"
-                    problem = self.config.problem(f"no enabled plugin provides {name!r}{hint}", path, close)
-                    self.problems += config_problems([problem])
+            others = names | (provided("transports").keys() if key == "transports" else set())
+            for name in [name for name in order if name not in names]:
+                close = nearest(name, others) if is_sure else None
+                listed = f"; write one of {', '.join(sorted(others))}" if others and not close else ""
+                hint = listed if is_sure else "; a plugin that failed may provide it"
+                self.problems += config_problems(
+                    [self.config.problem(f"no enabled plugin provides {name!r}{hint}", path, close)]
+                )
 
     def report_unknown_toolkits(self) -> None:
         """Report settings that name no toolkit. A section `[host.toolkits.NAME]` without a toolkit is fatal."""

@@ -123,6 +123,13 @@ def test_ok_means_that_serve_would_open(host: str, sections: str, message: str |
     assert message in served.err
 
 
+def test_a_name_that_a_failed_plugin_may_provide_gets_no_other_advice(pegboard: Command) -> None:
+    pegboard.configure("transports = ['pigeon']", "[plugins.http]\ntls = true")
+    assert (
+        "no enabled plugin provides 'pigeon'; a plugin that failed may provide it\n" in pegboard("config", "check").err
+    )
+
+
 @pytest.mark.needs("audit")
 @pytest.mark.parametrize("command", [("config", "check"), pytest.param(("doctor",), marks=pytest.mark.needs("doctor"))])
 def test_reasons_of_several_plugins_are_told_at_once_and_nothing_is_made(
