@@ -85,7 +85,7 @@ def found_in(lists: Mapping[str, list[Item]], name: str, way: str) -> tuple[str,
     *nouns, last = [ITEM_KINDS[kind].noun for kind in lists] or ["tool"]
     kinds = f"{', '.join(nouns)} or {last}" if nouns else last
     close = nearest(name, [own for _, _, own in named])
-    hint = f"; did you mean {close!r}?" if close else f"; {way} shows all"
+    hint = f"; did you mean {close!r}?" if close else f"; {way} shows all that you may use"
     raise NotFoundError(f"the server has no {kinds} {name!r}{hint}")
 
 

@@ -215,10 +215,16 @@ def test_a_command_is_started_and_ended(bare: Command) -> None:
     assert "loud" not in bare("call", "own_add", "a:=1", "--stdio", shlex.join(loud)).err
 
 
-def test_an_unknown_name_is_an_error_with_the_nearest(bare: Command, own: list[str]) -> None:
-    done = bare("call", "own_ad", *own)
-    assert done.code == 1
-    assert done.err == "pegboard: the server has no tool or prompt 'own_ad'; did you mean 'own_add'?\n"
+@pytest.mark.parametrize(
+    ("name", "hint"),
+    [
+        ("own_ad", "did you mean 'own_add'?"),
+        ("z", "`pegboard list` with the same options shows all that you may use"),
+    ],
+)
+def test_an_unknown_name_is_an_error_with_a_hint(name: str, hint: str, bare: Command, own: list[str]) -> None:
+    done = bare("call", name, *own)
+    assert (done.code, done.err) == (1, f"pegboard: the server has no tool or prompt {name!r}; {hint}\n")
 
 
 async def test_a_call_may_take_longer_than_other_requests() -> None:
