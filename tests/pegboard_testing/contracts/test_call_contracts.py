@@ -11,13 +11,14 @@ from typing import Any
 
 import pytest
 
-from pegboard import NotFoundError, TextContent, ToolResult
+from pegboard import NotFoundError, TextContent, ToolAnnotations, ToolResult
 from pegboard.loading.fact_models import Argument, CommandFacts
 from pegboard.plugin import CommandContext, Middleware, Plugin, as_tool_result
 from pegboard.terminal import print_json, print_table
-from pegboard.types import LOCAL, Call, CallNext, Listing, RawResult, Tool
+from pegboard.types import LOCAL, Call, CallNext, Inventory, Listing, RawResult, Tool
 from pegboard_plugins.auth.scopes import ScopesConfig, ScopesPlugin
 from pegboard_plugins.operation.audit import AuditConfig, AuditPlugin
+from pegboard_plugins.operation.cache import CacheConfig, CachePlugin
 from pegboard_plugins.operation.logging import LoggingConfig, LoggingPlugin
 from pegboard_plugins.operation.rate_limit import RateLimitConfig, RateLimitPlugin
 from pegboard_plugins.operation.response_size import ResponseSizeConfig, ResponseSizePlugin
@@ -34,6 +35,7 @@ BUILT_IN: list[tuple[type[Any], type[Any], dict[str, Any]]] = [
     (ResponseSizePlugin, ResponseSizeConfig, {"warn_bytes": 1}),
     (ScopesPlugin, ScopesConfig, {"tools": {"contract_*": ["read", "write"]}}),
     (AuditPlugin, AuditConfig, {"file": "audit.jsonl"}),
+    (CachePlugin, CacheConfig, {}),
 ]
 
 
@@ -107,6 +109,23 @@ def changing(kind: type[Any], change: Callable[[Any], Any]) -> Any:
     return variant(Middleware, on_call_tool=run)
 
 
+def keeping(key_of: Callable[[Call], Any], *, read_only: bool = False) -> Any:
+    """Return middleware that keeps results of tools by a key, perhaps only of tools that are read-only."""
+
+    def assembled(self: Any, inventory: Inventory) -> list[str]:
+        tools = inventory.tools.values()
+        self.kept = {tool.name: {} for tool in tools if not read_only or (tool.annotations or EMPTY).read_only}
+        return []
+
+    async def run(self: Any, call: Call, call_next: CallNext) -> Any:
+        kept, key = self.kept.get(call.params["name"], {}), key_of(call)
+        kept[key] = kept.get(key) or await call_next(call)
+        return kept[key]
+
+    return variant(Middleware, assembled=assembled, on_call_tool=run)
+
+
+EMPTY = ToolAnnotations()
 BYE = TextContent("Bye.")
 LOSSES: list[Any] = [
     changing(ToolResult, lambda result: result._replace(content=(*(result.content or ()), BYE))),
@@ -132,6 +151,9 @@ FAULTS: Faults = [
     (variant(Middleware, on_list_tools=add), "test_lists_keep_their_kind_and_get_no_new_names"),
     (variant(Middleware, on_request=as_operator), "test_concurrent_calls_are_independent"),
     (variant(Middleware, on_notification=reject), "test_notifications_are_accepted"),
+    (keeping(lambda call: str(call.params)), "test_each_caller_gets_its_own_result"),
+    (keeping(lambda call: call.caller.subject), "test_each_caller_gets_its_own_result"),
+    (keeping(lambda call: str(call.params), read_only=True), "test_each_caller_gets_its_own_result"),
 ]
 
 
@@ -183,7 +205,11 @@ COMMANDS: Faults = [
     (copy(run=lambda command: [0][command.options.times and 0]), "test_invalid_arguments_are_rejected"),
 ]
 ARGUMENTS = {"lines": lambda self: ["a.txt", "a.txt --times 3"], "invalid_lines": lambda self: ["", "a.txt --times 0"]}
-MUTANTS = [Mutants(MiddlewareContract, Middleware, FAULTS), Mutants(CommandContract, copy(), COMMANDS, ARGUMENTS)]
+MUTANTS = [
+    Mutants(MiddlewareContract, Middleware, FAULTS),
+    Mutants(MiddlewareContract, keeping(lambda call: call.caller.identity), []),
+    Mutants(CommandContract, copy(), COMMANDS, ARGUMENTS),
+]
 
 
 class TestWorkerToken(CommandContract):
