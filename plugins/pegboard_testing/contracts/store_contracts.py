@@ -5,9 +5,10 @@ from __future__ import annotations
 import asyncio
 from abc import abstractmethod
 from collections.abc import Awaitable, Mapping
+from unittest import SkipTest
 
 from pegboard.plugin.sessions import EventStore, SessionStore
-from pegboard_testing.contracts.contract import Contract, rule
+from pegboard_testing.contracts.contract import Contract, disposed_of, rule
 
 LAPSE_ATTEMPTS = 200
 """How often a rule tries to claim a store, every 10 ms, until a claim of 10 ms has ended."""
@@ -23,6 +24,14 @@ class SessionStoreContract(Contract[SessionStore]):
     @abstractmethod
     def make(self) -> SessionStore | Awaitable[SessionStore]:
         """Return an empty store."""
+
+    def make_other(self, made: SessionStore) -> SessionStore | Awaitable[SessionStore] | None:
+        """Return another object for the data of a `shared` store, as a second process has. `dispose` receives it too.
+
+        By default, return None, and skip the rule for it. The rule runs in one process, so it does not notice a lock
+        that all objects of a class have in common.
+        """
+        return None
 
     @rule
     async def test_a_session_is_kept(self, store: SessionStore) -> None:
@@ -70,6 +79,24 @@ class SessionStoreContract(Contract[SessionStore]):
         names = [f"data/shop/{number}" for number in range(20)]
         await asyncio.gather(*[store.update("s", {name: name.encode()}) for name in names])
         assert await store.get("s") == {name: name.encode() for name in names}, "concurrent updates lost a field"
+
+    @rule
+    async def test_processes_share_sessions(self, store: SessionStore) -> None:
+        """Processes that use a shared store at once see each other's changes, and lose none."""
+        if not store.shared:
+            return
+        made = self.make_other(store)
+        if made is None:
+            raise SkipTest("`make_other` returns None")
+        async with disposed_of(self, made) as other:
+            await store.create("s", "ada", {})
+            fields = {f"data/shop/{number}": b"1" for number in range(20)}
+            updates = [(store, other)[number % 2].update("s", {name: b"1"}) for number, name in enumerate(fields)]
+            assert all(await asyncio.gather(*updates)), "the other store does not have the session"
+            for process in (store, other):
+                assert await process.get("s") == fields, "concurrent updates of two stores lost a field"
+            await other.remove("s")
+            assert await store.get("s") is None, "the other store has removed the session"
 
     @rule
     async def test_a_late_write_creates_no_session(self, store: SessionStore) -> None:

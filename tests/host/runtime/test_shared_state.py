@@ -49,6 +49,9 @@ class TestSealedSessions(SessionStoreContract):
     def make(self) -> SessionStore:
         return SealedSessionStore(SharedFiles(self.folder / "sessions"), StateSealer([NEW]))
 
+    def make_other(self, made: SessionStore) -> SessionStore:
+        return self.make()
+
 
 async def test_a_store_sees_bytes_and_digests_and_keys_can_be_replaced(tmp_path: Path) -> None:
     files = SharedFiles(tmp_path / "sessions")

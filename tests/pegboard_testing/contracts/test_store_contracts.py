@@ -104,6 +104,29 @@ SESSIONS: Faults = [
 ]
 
 
+def beside(contract: Any, made: Any) -> Any:
+    """Return another object for the sessions of a store."""
+    other = type(made)()
+    other._kept, other._of_owners = made._kept, made._of_owners
+    return other
+
+
+class Shared(Sessions):
+    shared = True
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.lock = asyncio.Lock()
+
+
+async def write_all_in_turn(store: Any, session_id: str, changes: Any) -> bool:
+    async with store.lock:  # of one process
+        return await write_all(store, session_id, changes)
+
+
+SHARED: Faults = [(variant(Shared, update=write_all_in_turn), "test_processes_share_sessions")]
+
+
 class Events(MemoryEventStore):
     def __init__(self) -> None:
         super().__init__(1_000_000, 1_000_000, 60)
@@ -261,6 +284,7 @@ WRITABLE: Faults = [
 ]
 MUTANTS = [
     Mutants(SessionStoreContract, Sessions, SESSIONS),
+    Mutants(SessionStoreContract, Shared, SHARED, {"make_other": beside}),
     Mutants(EventStoreContract, Events, EVENTS),
     Mutants(RecordStoreContract, Records, RECORDS),
     Mutants(SecretStoreContract, Secrets, SECRETS),

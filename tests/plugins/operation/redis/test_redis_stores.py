@@ -46,18 +46,22 @@ class OnServer:
     def _use(self, server: RedisServer) -> None:
         server.client.flushdb()
         self.config = config(server, max_sessions=20)
+        self.connections: list[Connection] = []
 
     def connect(self) -> Connection:
-        self.connection = Connection(client_of(self.config, 1))
-        return self.connection
+        self.connections.append(Connection(client_of(self.config, 1)))
+        return self.connections[-1]
 
     async def dispose(self, made: object) -> None:
-        await self.connection.close()
+        await self.connections.pop().close()
 
 
 class TestRedisSessions(OnServer, SessionStoreContract):
     def make(self) -> SessionStore:
         return RedisSessions(self.connect(), self.config)
+
+    def make_other(self, made: SessionStore) -> SessionStore:
+        return self.make()
 
 
 class TestRedisEvents(OnServer, EventStoreContract):
@@ -67,9 +71,10 @@ class TestRedisEvents(OnServer, EventStoreContract):
 
 class TestRedisRecords(OnServer, RecordStoreContract):
     async def make(self) -> RecordStore:
-        self.bus = RedisBus(self.connect(), self.config)
+        connection = self.connect()
+        self.bus = RedisBus(connection, self.config)
         await self.bus.open()
-        return RedisRecords(self.connection, self.config, self.bus)
+        return RedisRecords(connection, self.config, self.bus)
 
     async def dispose(self, made: object) -> None:
         await self.bus.close()
