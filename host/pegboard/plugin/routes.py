@@ -20,8 +20,11 @@ class Authenticator(ABC):
 
     If several authenticators refuse a request, the host sends the most specific response: 403, then 5xx, then 401.
 
+    A reload keeps an authenticator whose distribution and settings have not changed. An authenticator that reads a file
+    of its own, such as a list of users, must look for changes of the file itself.
+
     Attributes:
-        policy: the name of the policy, as in `Route.auth`.
+        policy: the name of the policy, as in `Route.auth`, or as a transport passes it to `TransportContext`.
         only_local: the reason why the authenticator serves only the operator. The host then does not start a transport
             that other machines can reach, and calls the authenticator only for requests of a proven operator.
         needs_token: False if an `only_local` authenticator needs no token. Messages then name the operator token as
@@ -59,11 +62,19 @@ class Authenticator(ABC):
 
         A plugin asks before it runs a call that no request brings, such as a task after a crash. Return True for
         callers of other authenticators, and if only the expiry in `caller` limits the rights.
+
+        An authenticator knows its own callers by the `issuer` that it gives them. Without one, it cannot tell its user
+        `ada` from that of another authenticator without an issuer.
         """
         return True
 
     def complete(self, response: Response) -> Response:
-        """Add to the challenge of a response with status 401 or 403, from a route or another authenticator."""
+        """Add to the challenge of a response with status 401 or 403, from a route or another authenticator.
+
+        An authenticator whose scheme is not `Bearer` puts its challenge in front of the others:
+        `Basic realm="tools", Bearer`. If it is the only authenticator of its policy, it replaces them: MCP answers 403
+        with `Bearer error="insufficient_scope"` to callers of each scheme, and no bearer token would help.
+        """
         return response
 
 

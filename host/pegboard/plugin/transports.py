@@ -107,6 +107,9 @@ class TransportContext(Protocol):
         credential that its client sends into `header_fields({"Authorization": f"Bearer {token}"})`. If a response is
         returned, it closes the channel and sends nothing. If the default policy has no authenticator, the caller is
         that of the request, or the operator if the request carries the operator token.
+
+        A transport with credentials of its own uses a policy of its own, such as its name. Its plugin registers an
+        authenticator of this policy, which admits no callers of HTTP routes.
         """
 
     async def serve(self, connection: Connection, messages: AsyncIterable[bytes], *, caller: Caller = ANONYMOUS) -> int:
@@ -161,6 +164,11 @@ class Transport(ABC):
 
         It runs in its own task. If it fails after it has opened, the host starts it again after a delay. If it
         ends, the host stops the other transports.
+
+        When it is cancelled, it stops listening. It may leave the tasks that serve its clients to the end of the
+        process. It may also cancel them, since a cancelled `TransportContext.serve` cancels the calls, closes the
+        connection and raises `asyncio.CancelledError`. Early releases of Python 3.11 and 3.12 log an error if this
+        exception leaves a function of `asyncio.start_server`, so suppress it there.
 
         Raises:
             TransportError: the channel cannot be opened. The message tells the operator why.
