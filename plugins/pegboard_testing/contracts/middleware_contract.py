@@ -54,7 +54,10 @@ _RESULTS: tuple[ToolResult | RawResult, ...] = (
 """Results of tools, also of a mounted server (`RawResult`)."""
 
 _USER = Caller("ada", scopes=frozenset({"read"}), client_id="app", issuer="https://issuer.example")
-_USERS = (_USER, _USER._replace(subject="bob"), _USER._replace(issuer="https://other.example"))
+_DATA: Mapping[Caller, str] = {
+    user: f"the data of {user.subject} at {user.issuer}"
+    for user in (_USER, _USER._replace(subject="bob"), _USER._replace(issuer="https://other.example"))
+}
 _OUTCOMES = get_args(Outcome)
 _READ_ONLY = "contract_one"
 """The tool that only reads, so that a cache may keep its results."""
@@ -221,15 +224,13 @@ class MiddlewareContract(Contract[Middleware]):
     async def test_each_caller_gets_its_own_result(self, middleware: Middleware) -> None:
         """The key of a kept result has the caller's `identity`: a tool may return other data to each caller."""
         calls = [call for call in self.calls() if call.method == "tools/call"]
-        calls += [call._replace(params={**call.params, "name": _READ_ONLY}) for call in calls]
-        for call in calls:
-            for user in _USERS:
+        reading = [call._replace(params={**call.params, "name": _READ_ONLY}) for call in calls]
+        for call in (*calls, *reading):
+            for user, data in _DATA.items():
                 with suppress(MCPError):
-                    outcome = await self._run(middleware, call._replace(caller=user), _tell_caller)
-                    foreign = [
-                        text for text in map(_told_to, _USERS) if text != _told_to(user) and text in repr(outcome)
-                    ]
-                    assert not foreign, f"the caller {user.subject!r} of {user.issuer} got {foreign[0]!r}"
+                    outcome = await self._run(middleware, call._replace(caller=user), _tell_data)
+                    is_foreign = any(other in repr(outcome) for other in _DATA.values() if other != data)
+                    assert not is_foreign, f"a caller did not get {data!r}, but {outcome!r}"
 
     async def _check_outcomes(self, middleware: Middleware, handler: CallNext) -> None:
         for call in self.calls():
@@ -289,18 +290,16 @@ async def _succeed(call: Call) -> Outcome:
     return outcome
 
 
-async def _tell_caller(call: Call) -> Outcome:
-    return ToolResult(_told_to(call.caller))
-
-
-def _told_to(caller: Caller) -> str:
-    return f"the data of {caller.subject} at {caller.issuer}"
+async def _tell_data(call: Call) -> Outcome:
+    return ToolResult(_DATA.get(call.caller, _TEXT))
 
 
 _TOOL = Tool(name="contract_tool", owner="contract", description="A tool.", input_schema={"type": "object"})
-_HINTS = ToolAnnotations(read_only=True, idempotent=True)
 _INVENTORY = Inventory(
-    tools={_READ_ONLY: _TOOL._replace(name=_READ_ONLY, annotations=_HINTS), _TOOL.name: _TOOL},
+    tools={
+        _READ_ONLY: _TOOL._replace(name=_READ_ONLY, annotations=ToolAnnotations(read_only=True, idempotent=True)),
+        _TOOL.name: _TOOL,
+    },
     resources={},
     prompts={},
     methods=frozenset(_METHODS),
