@@ -30,6 +30,10 @@ class AcmeTokens(TokenSource):
     def __init__(self, tokens: Mapping[tuple[str | None, str | None], str]) -> None:
         self._tokens = tokens
 
+    def secret(self, required: ToolAuthorization) -> str | None:
+        """Return "" for other providers, so that the host knows who lacks a token."""
+        return None if required.name == "acme" else ""
+
     async def token(self, request: TokenRequest) -> Authorization | None:
         """Return the token of the user for whom the tool runs."""
         if request.required.name != "acme":

@@ -16,11 +16,11 @@ from pegboard.types.authorization import AuthProvider, ToolAuthorization
 
 
 class MissingToken(NamedTuple):
-    """A token that no source has or can obtain.
+    """A token that no secret of the host contains.
 
     Attributes:
         provider: the provider, or the id of the requirement.
-        name: the secrets that would hold it; "a token of ..." if there is no source.
+        name: the secrets that would hold it; "a token of ..." if no source supplies it; "" if a source may have it.
         hint: advice on setting it.
     """
 
@@ -32,21 +32,23 @@ class MissingToken(NamedTuple):
 def missing_token(
     required: ToolAuthorization, sources: Sequence[TokenSource], secrets: SecretStores
 ) -> MissingToken | None:
-    """Return the token that a tool requires, or None if a source has the token or may have it.
+    """Return the token that a tool requires, or None if one of the secrets that sources name is set.
 
     Args:
         required: the authorization that the tool requires.
         sources: all token sources.
         secrets: the secret stores, used by some sources.
     """
-    if not sources:
-        hint = "no plugin that supplies tokens runs: enable one"
-        return MissingToken(required.name, f"a token of {required.name}", hint)
-    names = [_secret_of(source, required, secrets.is_reserved) for source in sources]
-    if not all(names) or any(map(secrets.get, names)):
+    given = [_secret_of(source, required, secrets.is_reserved) for source in sources]
+    names = list(dict.fromkeys(filter(None, given)))
+    if any(map(secrets.get, names)):
         return None
-    missing = list(dict.fromkeys(names))
-    return MissingToken(required.name, " or ".join(missing), "; ".join(map(secrets.missing, missing)))
+    if not names and None not in given:
+        return MissingToken(
+            required.name, f"a token of {required.name}", "no plugin that supplies such tokens runs: enable one"
+        )
+    name = "" if None in given else " or ".join(names)
+    return MissingToken(required.name, name, "; ".join(map(secrets.missing, names)))
 
 
 def token_secrets(
@@ -84,13 +86,16 @@ def refusal_reason(
     return ""
 
 
-def _secret_of(source: TokenSource, required: ToolAuthorization, is_reserved: Callable[[str], bool]) -> str:
-    """Return the name of the secret that a source reads for a token, or "" if the source reads no secret."""
+def _secret_of(source: TokenSource, required: ToolAuthorization, is_reserved: Callable[[str], bool]) -> str | None:
+    """Return the name of the secret that a source reads for a token.
+
+    Return "" if the source does not supply tokens of the provider, and None if it may have the token in another way.
+    """
     try:
         name = attempt(source.secret, required)
     except ToolDefinitionError:
-        return ""
-    return name if isinstance(name, str) and not is_reserved(name) else ""
+        return None
+    return name if isinstance(name, str) and not is_reserved(name) else None
 
 
 class Providers:

@@ -53,7 +53,7 @@ async def with_token(
         if supplied.lenient:
             return call
         whose = f"{required.name} (scopes: {' '.join(required.scopes) or 'none'})"
-        why = f"{error.status}; {hint}" if hint else error.status
+        why = f"{error.status}; {error.hint}" if error.hint else error.status
         logger.log(
             logging.INFO if error.status == "pending" else logging.WARNING,  # the login of a user is no problem
             "%s requires a token of %s, and %s has none: %s",

@@ -508,7 +508,7 @@ def _token_advice(token: MissingToken) -> tuple[str, str]:
     """Return the name of a token, and how to set it or to log in."""
     if (plugin := provided("commands").get("login")) is None:
         return token.name, token.hint
-    # it does not run: the token would not be missing, because it may obtain each
+    # it does not run, or has no section for the provider: else it may obtain the token
     steps = f"`pegboard enable {plugin}`, add {token.provider} to its providers, then `pegboard login {token.provider}`"
     return token.name, f"{token.hint}, or log in: {steps}"
 

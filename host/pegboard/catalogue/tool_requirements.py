@@ -83,10 +83,10 @@ class RequirementBinder:
         )
         provider, token = (None, None) if required is None else self._token(required)
         secrets = {name: self._secrets.get(name) for name in declared.secrets}
-        missing = tuple(name for name, value in secrets.items() if not value)
-        hint, needs = ("", missing) if token is None else (token.hint, each_once((*missing, token.name)))
+        hint, named = ("", "") if token is None else (token.hint, token.name)
+        needs = each_once([*(name for name, value in secrets.items() if not value), *filter(None, [named])])
         checked = Requirements(secrets, required, frozenset(scopes), self._metadata(definition), hint, tuple(needs))
-        return BoundRequirements(declared, checked, provider, token)
+        return BoundRequirements(declared, checked, provider, token if named else None)
 
     def _metadata(self, definition: ToolDefinition) -> Mapping[str, str | None]:
         """Return the host's values for the metadata that a tool requires. Keys are in lower case."""

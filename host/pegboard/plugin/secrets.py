@@ -71,10 +71,11 @@ class TokenSource(ABC):
     """
 
     def secret(self, required: ToolAuthorization) -> str | None:
-        """Return the name of the host's secret that contains the operator's token, or None.
+        """Return the name of the host's secret that contains the operator's token.
 
-        If all sources name secrets that are not set, the host warns the operator at the start, and the call's error
-        names the secrets.
+        Return "" if the source does not supply tokens of the provider, and None if it may have the token in another
+        way. If no source returns None, and none of the named secrets is set, the host warns the operator at the start.
+        The error of a call without a token names the secrets in any case.
         """
         return None
 

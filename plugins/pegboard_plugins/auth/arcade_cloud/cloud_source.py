@@ -35,6 +35,9 @@ class CloudTokens(TokenSource):
         self._api = api
         self._pending: LatestEntries[str, PendingLogin] = LatestEntries(MAX_PENDING_AUTHORIZATIONS)
 
+    def secret(self, required: ToolAuthorization) -> str | None:
+        return None if required.name in (self._config.providers or [required.name]) else ""
+
     async def token(self, request: TokenRequest) -> Authorization | None:
         """Return the token for a requirement, or None if the cloud does not know its provider or the user.
 
@@ -43,9 +46,7 @@ class CloudTokens(TokenSource):
                 reached or refuses the request.
         """
         required = request.required
-        if self._config.providers and required.name not in self._config.providers:
-            return None
-        user = self._user(request)
+        user = None if self.secret(required) == "" else self._user(request)
         if user is None:
             return None
         try:

@@ -9,7 +9,7 @@ from typing import Any
 
 from pegboard import Authorization, AuthorizationRequiredError
 from pegboard.plugin import TokenSource
-from pegboard.types import Call, TokenRequest
+from pegboard.types import Call, TokenRequest, ToolAuthorization
 from pegboard_client import (
     HttpExchange,
     JsonRequests,
@@ -46,6 +46,9 @@ class ExchangedTokens(TokenSource):
         self._grants: dict[str, TokenGrants] = {}
         self._kept: dict[_Key, tuple[Authorization, float]] = {}
         self._exchange: HttpExchange | None = None
+
+    def secret(self, required: ToolAuthorization) -> str | None:
+        return None if required.name in self._providers else ""
 
     async def token(self, request: TokenRequest) -> Authorization | None:
         """Return the token for a requirement, or None for other upstreams and for callers of other issuers.

@@ -32,6 +32,9 @@ class VaultSource(TokenSource):
     def __init__(self, flows: LoginFlows) -> None:
         self._flows = flows
 
+    def secret(self, required: ToolAuthorization) -> str | None:
+        return None if required.name in self._flows.clients else ""
+
     async def state(self, required: ToolAuthorization) -> str:
         """Return whether the operator has logged in."""
         return await login_problem(self._flows, required) or "the operator is logged in"

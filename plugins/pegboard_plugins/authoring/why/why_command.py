@@ -118,7 +118,8 @@ async def _tool_lines(host: Host, bound: Any) -> AsyncIterator[str]:
     if required and (token := required.authorization):
         allows = f" that allows {', '.join(token.scopes)}" if token.scopes else ""
         states = [await source.state(token) for _, source in host.assembly.token_sources]
-        yield "; ".join([f"it requires a token of {token.name}{allows}", *filter(None, states)])
+        told = "; ".join(filter(None, states)) or required.token_hint
+        yield f"it requires a token of {token.name}{allows}{told and f'; {told}'}"
     for section in host.config.host.tools:
         if any(same_name(form, section) for form in bound.forms):
             place = host.config.source(("host", "tools", section))

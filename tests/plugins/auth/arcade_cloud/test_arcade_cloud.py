@@ -120,6 +120,7 @@ async def test_the_cloud_is_asked_only_for_the_providers_of_the_settings() -> No
     async with ArcadeCloud() as cloud, cloud_host(cloud, providers=["mine"]) as host:
         assert (await authorization_error(host, "use")).url is None
         assert (await authorization_error(host, "named")).url is not None
+        assert ["1 tool needs GITHUB_TOKEN" in problem.message for problem in host.problems] == [True]
 
 
 async def test_a_failed_authorization_fails_the_call() -> None:

@@ -9,7 +9,7 @@ from pydantic import ValidationError
 
 from pegboard import Authorization, Host
 from pegboard.plugin import SecretStore, TokenSource
-from pegboard.types import ANONYMOUS, Caller, Supplied, TokenRequest
+from pegboard.types import ANONYMOUS, Caller, Supplied, TokenRequest, ToolAuthorization
 from pegboard_plugins.auth.auth_providers import OAuth2
 from pegboard_plugins.auth.static_tokens import StaticTokensConfig
 from tests.host.hosting import authorization_error, failure, plugin_of, value
@@ -107,14 +107,18 @@ async def test_a_missing_secret_is_named_at_the_start_and_to_the_operator(caplog
     assert error.message == f"Authorization required: this tool needs a token of intranet, and there is none: {unset}."
 
 
-async def test_another_source_may_have_the_token() -> None:
+@pytest.mark.parametrize(("secret", "problems"), [(None, 0), ("", 1)])
+async def test_a_token_is_missing_if_no_other_source_may_have_it(secret: str | None, problems: int) -> None:
     class OtherSource(TokenSource):
+        def secret(self, required: ToolAuthorization) -> str | None:
+            return secret
+
         async def token(self, request: TokenRequest) -> Authorization | None:
             return Authorization("of another") if request.user_id == "ann" else None
 
     async with hosting("github", sources=[OtherSource()]) as host:
-        assert host.problems == ()
-        assert "_TOKEN" not in str((await failure(host, "github")).error)
+        assert ["needs GITHUB_TOKEN" in problem.message for problem in host.problems] == [True] * problems
+        assert "the secret GITHUB_TOKEN is not set" in str((await failure(host, "github")).error)
 
 
 @pytest.mark.needs("worker")

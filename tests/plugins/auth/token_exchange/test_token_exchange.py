@@ -115,6 +115,11 @@ async def test_only_a_token_of_the_issuer_is_sent_to_the_issuer(fields: dict[str
         assert server.forms == []
 
 
+def test_tokens_of_other_providers_are_not_expected() -> None:
+    tokens = source({"issuer": "https://i.example", "client_id": "host", "client_secret": "s", "resource": UPSTREAM})
+    assert [tokens.secret(OAuth2(id=name)) for name in ("orders", "other")] == [None, ""]
+
+
 async def test_a_refusal_is_reported_without_tokens(caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level(logging.DEBUG)
     async with ExchangeServer() as server:
