@@ -25,6 +25,8 @@ class SecretStore(ABC):
     def get(self, name: str) -> str | None:
         """Return the secret `name` unchanged, also blanks at its ends, or None if the store does not have it.
 
+        `name` is spelt as in the tool or plugin that requires it. In other upper or lower case it is another secret.
+
         The host calls this method once per secret, on the event loop: when the host starts, or when the first tool that
         requires the secret is added. A store that may block must limit the time itself. If the method raises, the host
         reports the exception's message and calls the next store. The message must not contain a secret.
@@ -44,6 +46,8 @@ class WritableSecretStore(SecretStore):
     @abstractmethod
     def set(self, name: str, value: str) -> str:
         """Store a secret in place of the old one, and return the place for the operator, such as the path of a file.
+
+        `pegboard secret set` passes the name in the spelling of the tool that requires it.
 
         Raises:
             ValueError: the store cannot hold this name or value, or it is not set up. The message contains the fix and

@@ -51,7 +51,7 @@ class SecretStoreContract(Contract[SecretStore]):
 
     @rule
     def test_it_returns_no_other_secrets(self, store: SecretStore) -> None:
-        """A similar name is another secret; the host calls the next store."""
+        """A similar name, also in other upper or lower case, is another secret; the host calls the next store."""
         similar = ["CONTRACT_MISSING", "CONTRACT_", "CONTRACT_KE", "CONTRACT_KEY ", " CONTRACT_KEY"]
         if os.name != "nt":  # there environment variables have no case
             similar.append("contract_key")

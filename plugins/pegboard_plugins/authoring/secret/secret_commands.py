@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
 from getpass import getpass
 from pathlib import Path
-from typing import Any
 
 from typing_extensions import TypedDict  # pydantic reads those of `typing` only from Python 3.12
 
 from pegboard import Host, MCPError
-from pegboard.plugin import CommandContext, SecretStore, WritableSecretStore
+from pegboard.plugin import CommandContext, RequestedSecret, SecretStore, WritableSecretStore
 from pegboard.terminal import UsageError, diverted, print_json, print_lines, print_table, say
 from pegboard_plugins.support.secret_files import is_readable_by_others
 
@@ -55,14 +53,18 @@ def run_secret_list(command: CommandContext) -> int:
     """List the secrets that plugins and toolkits use, and the store of each."""
     host = _loaded(command)
     stores = _stores(host)
-    rows: dict[str, dict[str, Any]] = {}
+    uses: dict[str, list[RequestedSecret]] = {}
     for secret in command.requested_secrets(host):
-        row = rows.setdefault(secret.name, {"name": secret.name, "set": secret.is_set, "used_by": []})
-        row["set"] = row["set"] or secret.is_set
-        row["used_by"].append(f"{secret.user} {secret.reason}".rstrip())
-    for row in rows.values():
-        row["store"] = next(_having(stores, row["name"]), None)
-    entries = [rows[name] for name in sorted(rows)]
+        uses.setdefault(secret.name, []).append(secret)
+    entries = [
+        ListedSecret(
+            name=name,
+            set=any(secret.is_set for secret in secrets),
+            used_by=[f"{secret.user} {secret.reason}".rstrip() for secret in secrets],
+            store=next((store.name for store in stores if _value(store, name)), None),
+        )
+        for name, secrets in sorted(uses.items())
+    ]
     if command.options.json:
         print_json(entries)
     elif entries:
@@ -71,19 +73,17 @@ def run_secret_list(command: CommandContext) -> int:
             for row in entries
         ]
         print_table([("SECRET", "STATE", "STORE", "USED BY"), *lines])
-        missing = [row["name"] for row in entries if not row["set"]]
-        if missing and any(_all_writable(stores)):
-            missing = []
-            say("set a secret with `pegboard secret set NAME`")
-        for name in missing:
-            say(host.assembly.secrets.missing(name))
+        advice = "set a secret with `pegboard secret set NAME`" if _all_writable(stores) else ""
+        missing = [advice or host.assembly.secrets.missing(row["name"]) for row in entries if not row["set"]]
+        for line in dict.fromkeys(missing):
+            say(line)
     else:
         say("no plugin and no toolkit uses a secret")
     return 0
 
 
 def run_secret_set(command: CommandContext) -> int:
-    """Store a secret that is typed at the terminal, or read from standard input."""
+    """Store a secret that is typed at the terminal, or read from standard input, in the spelling of its tool."""
     name = command.options.secret
     if "=" in name:
         raise UsageError("leave out the value: the command asks for it, so that it is not in the history of your shell")
@@ -91,6 +91,9 @@ def run_secret_set(command: CommandContext) -> int:
     if host.assembly.secrets.is_reserved(name):
         message = "is reserved for the host, and not a secret of tools: set it as a variable of the environment"
         raise UsageError(f"{name} {message}")
+    known = [secret.name for secret in command.requested_secrets(host)]
+    if name not in known:  # stores distinguish upper and lower case
+        name = next((each for each in known if each.casefold() == name.casefold()), name)
     stores = _stores(host)
     store = _writable(stores, command.options.store)
     try:
@@ -113,14 +116,14 @@ def run_secret_unset(command: CommandContext) -> int:
     """Remove a secret from a store."""
     name = command.options.secret
     stores = _stores(_loaded(command))
-    places = [_writable(stores, command.options.store)] if command.options.store else [*_all_writable(stores)]
+    places = [_writable(stores, command.options.store)] if command.options.store else _all_writable(stores)
     removed = []
     for store in places:
         try:
             removed += [store.name] if store.unset(name) else []
         except (ValueError, OSError) as error:
             raise SecretError(f"{name} cannot be removed from {store.name}: {_reason(error)}") from None
-    left = [*_having(stores, name)]
+    left = _having(stores, name)
     still = f"{', '.join(left)} still has {name}"
     if not removed:
         raise SecretError(f"{name} is not in a store that can be changed" + (f"; {still}" if left else ""))
@@ -134,10 +137,13 @@ def run_secret_unset(command: CommandContext) -> int:
 
 
 def _loaded(command: CommandContext) -> Host:
-    """Return a loaded host. Its problems, such as missing secrets, are not printed."""
+    """Return a loaded host. Print the problems of its stores, and not those that change nothing here."""
     host = command.new_host(transports=None)
     with diverted():
         host.load()
+    for problem in host.problems:
+        if problem.origin in dict(host.assembly.secrets.stores):
+            say(str(problem))
     return host
 
 
@@ -145,10 +151,8 @@ def _stores(host: Host) -> list[SecretStore]:
     return [store for _, store in host.assembly.secrets.stores]
 
 
-def _all_writable(stores: list[SecretStore]) -> Iterator[WritableSecretStore]:
-    for store in stores:
-        if isinstance(store, WritableSecretStore):
-            yield store
+def _all_writable(stores: list[SecretStore]) -> list[WritableSecretStore]:
+    return [store for store in stores if isinstance(store, WritableSecretStore)]
 
 
 def _writable(stores: list[SecretStore], name: str | None) -> WritableSecretStore:
@@ -157,7 +161,7 @@ def _writable(stores: list[SecretStore], name: str | None) -> WritableSecretStor
     Raises:
         SecretError: no enabled store with this name can be changed.
     """
-    writable = [*_all_writable(stores)]
+    writable = _all_writable(stores)
     chosen = [store for store in writable if name in (None, store.name)]
     if not chosen:
         names = ", ".join(store.name for store in writable) or "none"
@@ -166,19 +170,17 @@ def _writable(stores: list[SecretStore], name: str | None) -> WritableSecretStor
     return chosen[0]
 
 
-def _having(stores: list[SecretStore], name: str) -> Iterator[str]:
-    """Yield the names of the stores that have a secret. A store that fails counts as a store without the secret."""
-    for store in stores:
-        value = _value(store, name)
-        if value and not value.isspace():
-            yield store.name
+def _having(stores: list[SecretStore], name: str) -> list[str]:
+    """Return the names of the stores that have a secret. A store that fails counts as a store without the secret."""
+    return [store.name for store in stores if _value(store, name)]
 
 
-def _value(store: SecretStore, name: str) -> str | None:
+def _value(store: SecretStore, name: str) -> str:
+    """Return a secret without blanks at its ends, or "" if the store does not have it."""
     try:
-        return store.get(name)
+        return (store.get(name) or "").strip()
     except (Exception, SystemExit):  # noqa: BLE001 - the store may be that of a plugin
-        return None
+        return ""
 
 
 def _typed(name: str) -> str:

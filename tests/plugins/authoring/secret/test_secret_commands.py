@@ -17,6 +17,17 @@ def forecast(context: Context) -> str:
     """Tell the weather."""
     return f"key of {len(context.get_secret('weather_key'))} characters"
 '''
+DAMAGED = """
+from pegboard.plugin import Plugin, SecretStore, hookimpl
+class Damaged(SecretStore):
+    name = "damaged"
+    def get(self, name):
+        raise OSError("its file is damaged")
+class DamagedPlugin(Plugin):
+    @hookimpl
+    def register_secret_stores(self):
+        return [Damaged()]
+"""
 VALUE = "hidden 'value' \\ #1"
 
 
@@ -44,6 +55,19 @@ def test_a_secret_is_set_used_listed_and_removed(weather: Command) -> None:
     assert file.read_text() == "# mine\nexport OTHER = 'x'   # kept\n"
     assert weather("secret", "unset", "WEATHER_KEY").code == 1
     assert not [done for done in (done, listed, shadowed, removed) if "hidden" in done.out + done.err]
+
+
+def test_a_secret_is_set_in_the_spelling_of_its_tool(weather: Command) -> None:
+    assert weather("secret", "set", "weather_key", typed="x").out.startswith("WEATHER_KEY is set in ")
+    assert weather("secret", "set", "other_key", typed="x").out.startswith("other_key is set in ")
+
+
+def test_a_store_that_fails_is_reported(weather: Command) -> None:
+    weather.install("damaged", DAMAGED, group="pegboard.plugins", target="DamagedPlugin")
+    weather.configure(host='secret_stores = ["damaged", "secrets_env"]')
+    done = weather("secret", "list", env={"WEATHER_KEY": "x"})
+    assert done.out.splitlines()[1].split() == ["WEATHER_KEY", "set", "secrets_env", "weather"]
+    assert done.err.endswith("the secret store 'damaged' failed to look up WEATHER_KEY: OSError: its file is damaged\n")
 
 
 def test_a_file_that_others_can_read_is_reported(weather: Command) -> None:
