@@ -19,6 +19,7 @@ from tests.docs.pages import Page
 from tests.support.command_line import Command
 from tests.support.http import Served, http_config
 
+OF_PLUGINS = "a plugin adds its options when it is enabled (`pegboard plugins`)"
 COMMANDS = ("stdio", "serve", "list", "show", "call", "new", "plugins", "why", "config", "config check", "config show")
 
 
@@ -40,7 +41,8 @@ def test_options_may_come_before_between_and_after_arguments() -> None:
         ("list kit.py", "'kit.py' is a file: write `pegboard list --file kit.py`\n", "list "),
         ("serve --prot 80", "unknown option '--prot'; did you mean '--port'?", "serve "),
         ("config show --jsno", "unknown option '--jsno'; did you mean '--json'?", "config show "),
-        ("list --js", "unknown option '--js'", "list "),
+        ("list --js", "unknown option '--js'; did you mean '--json'?", "list "),
+        ("serve --usage-file x", f"unknown option '--usage-file'; {OF_PLUGINS}", "serve "),
         ("list --url", "--url requires a value", "list "),
         ("config", "name a command of `pegboard config`: check, show", "config "),
         ("list --json=1", "--json takes no value", ""),

@@ -211,8 +211,10 @@ class _Parser(argparse.ArgumentParser):
         if any(action.metavar == "key=value" for action in self._actions):
             key, _, value = text.lstrip("-").partition("=")
             self.error(f"unknown option {text!r}; write arguments of a tool without dashes: {key}={value or 'VALUE'}")
-        close = _nearest(text, self._option_string_actions)
-        self.error(f"unknown option {text!r}{_hint(close)}", close)
+        names = {option.lstrip("-"): option for option in self._option_string_actions}  # dashes are similar to dashes
+        close = names.get(nearest(text.partition("=")[0].lstrip("-"), names) or "")
+        others = "; a plugin adds its options when it is enabled (`pegboard plugins`)"
+        self.error(f"unknown option {text!r}{_hint(close) or others}", close)
 
     def option_strings(self) -> Iterable[str]:
         """Return the options of the command."""
@@ -230,17 +232,13 @@ class _Parser(argparse.ArgumentParser):
                     meant = " or ".join(f"`pegboard {command}`" for command in in_groups)
                     self.error(f"there is no command {value!r}; did you mean {meant}?", in_groups[0])
                 others = "; a plugin adds its commands when it is enabled (`pegboard plugins`)"
-            close = _nearest(value, action.choices)
+            close = nearest(value, action.choices)
             self.error(f"there is no command {value!r}{_hint(close) or others}", close)
 
     def _refuse_disabled(self, name: str) -> None:
         """Report a command of a built-in plugin that is not enabled, and exit."""
         if plugin := provided("commands").get(name):
             self.error(f"there is no command {name!r}: `pegboard enable {plugin}` enables the plugin that adds it")
-
-
-def _nearest(text: str, candidates: Any) -> str | None:
-    return nearest(text.partition("=")[0], map(str, candidates))
 
 
 def _hint(close: str | None) -> str:
