@@ -126,7 +126,7 @@ def install_with_pip() -> None:
     elif not run(python(), "-c", "import pip", quiet=True):
         must(python(), "-m", "ensurepip")
     if STAMP.exists() and STAMP.read_text() == fingerprint():
-        print("make install: .venv has the versions of the lock", flush=True)
+        print("make install: .venv has the versions of the lock; next: make serve, or make quick", flush=True)
         return
     pip: list[str | Path] = [python(), "-m", "pip", "install", "--quiet"]
     must(*pip, "--require-hashes", "--requirement", REQUIREMENTS)
