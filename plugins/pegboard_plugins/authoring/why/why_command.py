@@ -4,25 +4,37 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from typing import Any
 
 import importlib_metadata
 
 from pegboard import Host, MCPError, NotFoundError
 from pegboard.plugin import CommandContext, Finding
-from pegboard.terminal import diverted, nearest, print_json, print_text, same_name
+from pegboard.terminal import diverted, nearest, print_json, print_text, same_name, say
+
+_OF_ITEMS = ("assemble", "secrets")  # the stages of problems of single items, such as a tool that is not served
 
 
 def run_why(command: CommandContext) -> int:
     """Print the state, and the reason for it, of each plugin, toolkit, tool and secret with the given name."""
-    host, name = command.host, command.options.name
+    host, name = command.new_host(), command.options.name
+    with diverted():
+        host.load()
+    problems = [each for each in host.problems if each.fatal or each.stage not in _OF_ITEMS or _is_about(each, name)]
+    for problem in problems:
+        say(f"{problem.level}: {problem}")
+    if any(problem.fatal for problem in problems):
+        say("the host cannot start with these problems")
     details = command.plugin_details(host)
     chosen = [detail for detail in details if same_name(detail["name"], name)]
-    stories = [*(_plugin_story(host, detail) for detail in chosen), *asyncio.run(_tool_stories(command, name))]
-    stories += _secret_stories(details, name)
-    stories = stories or [*_absent_stories(host, details, name)] or _toolkit_stories(host, name)
-    stories = stories or [*_later_stories(command, name)]
+    stories = [
+        *(_plugin_story(host, detail) for detail in chosen),
+        *asyncio.run(_tool_stories(command, host, name)),
+        *_secret_stories(details, name),
+    ]
+    stories = stories or _absent_stories(host, details, name) or _toolkit_stories(host, name)
+    stories = stories or [*_later_stories(command, host, name)]
     if not stories:
         raise _unknown(host, name)
     if command.options.json:
@@ -36,8 +48,10 @@ def _plugin_story(host: Host, detail: Mapping[str, Any]) -> str:
     origin = next(choice.origin for choice in host.report.choices if _is_of(detail, choice.origin))
     given = f"the plugin {origin.found_by}" if origin.found_by else "the program itself"
     source = f"{origin.distribution} {origin.version}".strip() or given
-    lines = [f"{detail['kind']} {detail['name']}: {detail['state']}; {detail['reason']}"]
-    lines.append(f"  from {source}, {origin.target}{_installed_from(origin)}")
+    lines = [
+        f"{detail['kind']} {detail['name']}: {detail['state']}; {detail['reason']}",
+        f"  from {source}, {origin.target}{_installed_from(origin)}",
+    ]
     if detail["tools"]:
         lines.append(f"  tools: {', '.join(detail['tools'])}")
     of = len(host.assembly.middleware)
@@ -61,12 +75,14 @@ def _secret_line(secret: Mapping[str, Any]) -> str:
     return f"{secret['name']}, {'set' if secret['set'] else 'not set'}, {secret['given']}{tools}"
 
 
-def _secret_stories(details: Sequence[Mapping[str, Any]], name: str) -> Iterator[str]:
-    """Yield the plugins and toolkits that receive a secret."""
-    for detail in details:
-        for secret in detail["secrets"]:
-            if secret["name"].casefold() == name.casefold():
-                yield f"{detail['kind']} {detail['name']} receives the secret {_secret_line(secret)}"
+def _secret_stories(details: Sequence[Mapping[str, Any]], name: str) -> list[str]:
+    """Return the plugins and toolkits that receive a secret."""
+    return [
+        f"{detail['kind']} {detail['name']} receives the secret {_secret_line(secret)}"
+        for detail in details
+        for secret in detail["secrets"]
+        if secret["name"].casefold() == name.casefold()
+    ]
 
 
 def _is_of(detail: Mapping[str, Any], origin: Any) -> bool:
@@ -84,15 +100,15 @@ def _installed_from(origin: Any) -> str:
         return ", the record of its source (direct_url.json) cannot be read"
 
 
-async def _tool_stories(command: CommandContext, name: str) -> list[str]:
+async def _tool_stories(command: CommandContext, host: Host, name: str) -> list[str]:
     """Return the stories of a tool, and the problems that name it."""
-    stories, assembly = [], command.host.assembly
+    stories, assembly = [], host.assembly
     try:
-        bound = command.find_tool(command.host, name)
+        bound = command.find_tool(host, name)
     except NotFoundError:
         pass
     else:
-        stories.append("\n  ".join([line async for line in _tool_lines(command.host, bound)]))
+        stories.append("\n  ".join([line async for line in _tool_lines(host, bound)]))
     unserved = [item for item in assembly.unserved if same_name(item.name, name)]
     stories += [
         f"{item.kind[:-1]} {item.name}: not served; {item.reason}; it comes from {item.owner}" for item in unserved
@@ -100,8 +116,7 @@ async def _tool_stories(command: CommandContext, name: str) -> list[str]:
     return stories + [
         f"problem: {problem}"
         for problem in assembly.problems
-        if problem.message not in map(str, unserved)
-        and any(_names(quoted, name, problem.origin) for quoted in re.findall(r"'([^']*)'", problem.message))
+        if problem.message not in map(str, unserved) and _is_about(problem, name)
     ]
 
 
@@ -126,16 +141,19 @@ async def _tool_lines(host: Host, bound: Any) -> AsyncIterator[str]:
             yield f"[host.tools.{section}] changes it ({place})"
 
 
-def _names(quoted: str, name: str, origin: object) -> bool:
-    """Return True if a name in a problem is the requested one, with or without its toolkit's name."""
-    return same_name(quoted, name) or same_name(f"{getattr(origin, 'name', '')}.{quoted}", name)
+def _is_about(problem: Any, name: str) -> bool:
+    """Return True if a problem quotes the requested name, with or without its toolkit's name."""
+    forms = ("", f"{getattr(problem.origin, 'name', '')}.")
+    return any(same_name(form + each, name) for each in re.findall(r"'([^']*)'", problem.message) for form in forms)
 
 
-def _absent_stories(host: Host, details: Sequence[Mapping[str, Any]], name: str) -> Iterator[str]:
-    """Yield the toolkits that did not load and may have a tool of that name."""
-    for detail in details:
-        if detail["kind"] == "toolkit" and detail["state"] != "on" and _may_have(detail["name"], name):
-            yield f"{_plugin_story(host, detail)}\n  its tools are unknown because it did not load"
+def _absent_stories(host: Host, details: Sequence[Mapping[str, Any]], name: str) -> list[str]:
+    """Return the toolkits that did not load and may have a tool of that name."""
+    return [
+        f"{_plugin_story(host, detail)}\n  its tools are unknown because it did not load"
+        for detail in details
+        if detail["kind"] == "toolkit" and detail["state"] != "on" and _may_have(detail["name"], name)
+    ]
 
 
 def _toolkit_stories(host: Host, name: str) -> list[str]:
@@ -150,33 +168,35 @@ def _toolkit_stories(host: Host, name: str) -> list[str]:
     return ["\n".join([f"toolkit {name}: tools of plugins", *lines])] if lines else []
 
 
-def _later_stories(command: CommandContext, name: str) -> Sequence[str]:
+def _later_stories(command: CommandContext, host: Host, name: str) -> Sequence[str]:
     """Let plugins add their tools. Return what the running host and features then know about a name."""
-    later = command.host.report.adding_later()
-    if not later or any(problem.fatal for problem in command.host.problems):
+    later = host.report.adding_later()
+    if not later or any(problem.fatal for problem in host.problems):
         return ()
     try:
         with diverted():
-            return asyncio.run(_started_stories(command, name))
+            return asyncio.run(_started_stories(command, host, name))
     except MCPError as error:
         problem = Finding("error", f"the host cannot start: {error}")
-        return [*_missing_stories(name, dict.fromkeys(later, problem))]
+        return _missing_stories(name, dict.fromkeys(later, problem))
 
 
-async def _started_stories(command: CommandContext, name: str) -> list[str]:
-    async with command.host as host:
+async def _started_stories(command: CommandContext, host: Host, name: str) -> list[str]:
+    async with host:
         missing = await command.list_items(host)
-        if stories := await _tool_stories(command, name):
+        if stories := await _tool_stories(command, host, name):
             return stories
         known = [finding.message for check in command.checks(host, "why") for finding in check.run()]
-        return known or _toolkit_stories(host, name) or [*_missing_stories(name, missing)]
+        return known or _toolkit_stories(host, name) or _missing_stories(name, missing)
 
 
-def _missing_stories(name: str, missing: Mapping[str, Finding]) -> Iterator[str]:
-    """Yield the missing toolkits that may have a tool of that name."""
-    for owner, finding in missing.items():
-        if _may_have(owner.rpartition("/")[2], name):
-            yield f"its tools are unknown because {finding.message}"
+def _missing_stories(name: str, missing: Mapping[str, Finding]) -> list[str]:
+    """Return the missing toolkits that may have a tool of that name."""
+    return [
+        f"its tools are unknown because {finding.message}"
+        for owner, finding in missing.items()
+        if _may_have(owner.rpartition("/")[2], name)
+    ]
 
 
 def _may_have(toolkit: str, name: str) -> bool:

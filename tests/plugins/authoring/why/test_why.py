@@ -51,6 +51,13 @@ def test_why_tells_the_reason(name: str, host: str, story: str, pegboard: Comman
     assert (done.code, bool(re.search(story, done.out))) == (0, True), done.out
 
 
+@pytest.mark.needs("auth")
+def test_problems_of_other_tools_are_not_printed(pegboard: Command) -> None:
+    pegboard.install("odd", WRONG_TOOL)
+    printed = {name: "has no type annotation" in pegboard("why", name).err for name in ("odd_bad", "demo_echo")}
+    assert printed == {"odd_bad": True, "demo_echo": False}
+
+
 GUARDED = """
 from pegboard import Toolkit
 kit = Toolkit("acme")
