@@ -31,7 +31,7 @@ class AcmeTokens(TokenSource):
         self._tokens = tokens
 
     def secret(self, required: ToolAuthorization) -> str | None:
-        """Return "" for other providers, so that the host knows who lacks a token."""
+        """Return "" for other providers, so that the host can report their missing tokens."""
         return None if required.name == "acme" else ""
 
     async def token(self, request: TokenRequest) -> Authorization | None:
