@@ -73,5 +73,3 @@ async def test_callers_over_http_and_the_worker_find_them(site: Path) -> None:
                 assert await names(await server.client(revision)) == ALL
             answer = await Engine(server.served, f"Bearer {token()}").ask("GET", "tools")
             assert [tool["name"] for tool in answer.body] == ["Free", "Keyed", "Starred"]
-        assert "1 tool needs NEEDY_KEY, which callers over http must bring: 'needy_keyed'" in server.stderr
-        assert "not offered over stdio" not in server.stderr

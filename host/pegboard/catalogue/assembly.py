@@ -303,7 +303,7 @@ class _Assembler:
             # a token is never fatal: a call may bring its own
             fatal = isinstance(need, str) and self.config.host.missing_secrets == "fail"
             name, advice = (need, self.binder.secrets.missing(need)) if isinstance(need, str) else _token_advice(need)
-            message = f"{_needing(name, names, self.config.host.transports)}; {advice}"
+            message = f"{_needing(name, names)}; {advice}"
             level: Literal["error", "warning"] = "error" if fatal else "warning"
             self.problems.append(LoadProblem(NEEDS_SETTING, message, origin, fatal=fatal, level=level))
 
@@ -494,14 +494,10 @@ def _how_to_serve_both(what: str, owners: Sequence[str]) -> str:
     return rename if len({*owners}) == 1 else f"{rename}, or leave one out: `pegboard disable {owners[-1]}`"
 
 
-def _needing(what: str, names: Sequence[str], transports: Sequence[str]) -> str:
-    """Return how many tools need a secret or token, with some of their names, and the effect over the transports."""
+def _needing(what: str, names: Sequence[str]) -> str:
+    """Return how many tools need a secret or token, with some of their names."""
     few = ("tool needs", "is") if len(names) == 1 else ("tools need", "are")
-    if transports and "stdio" not in transports:
-        effect = f", which callers over {', '.join(transports)} must bring"
-    else:
-        effect = f" and {few[1]} not offered over stdio"
-    return f"{len(names)} {few[0]} {what}{effect}: {_some_names(names)}"
+    return f"{len(names)} {few[0]} {what} and {few[1]} not offered over stdio: {_some_names(names)}"
 
 
 def _token_advice(token: MissingToken) -> tuple[str, str]:

@@ -53,7 +53,7 @@ def test_tools_that_need_what_is_not_set_are_marked(pegboard: Command) -> None:
     assert pegboard("show", "demo_secret", "--json", env=env).data["needs"] == ["DEMO_KEY"]
     assert "needs DEMO_KEY" in next(row for row in rows(pegboard("plugins", env=env).out) if row[0] == "demo")[-1]
     assert "it needs DEMO_KEY" in pegboard("why", "demo_secret", env=env).out
-    assert "1 tool needs DEMO_KEY, which callers over http must bring" in pegboard("doctor", env=env).out
+    assert "1 tool needs DEMO_KEY and is not offered" in pegboard("doctor", env=env).out
     assert "needs" not in pegboard("list").out
 
 
