@@ -51,9 +51,11 @@ def test_the_first_commands_lead_to_the_answer(tmp_path: Path, monkeypatch: pyte
 def test_the_numbers_of_commands_are_those_of_the_blocks() -> None:
     count = {"Three": 3, "three": 3, "five": 5}
     [first] = re.findall(r"(\w+) commands lead to the first answer", PAGE.words)
-    [of_readme] = re.findall(r"(\w+) commands lead from `pip install arcade-math`", Page("README.md").words)
+    [of_readme] = re.findall(
+        r"from `pip install arcade-math` to an answer it takes (\w+) commands", Page("README.md").words
+    )
     [github] = re.findall(r"`arcade-github` needs (\w+) commands", PAGE.words)
-    [github_of_readme] = re.findall(r"(\w+) from `pip install arcade-github`", Page("README.md").words)
+    [github_of_readme] = re.findall(r"from `pip install arcade-github` (\w+)\.", Page("README.md").words)
     assert count[first] == count[of_readme] == len(commands("first"))
     assert count[github] == count[github_of_readme] == len(commands("github"))
 
