@@ -74,12 +74,14 @@ async def count_allowed(*processes: Served) -> int:
     return count
 
 
+@pytest.mark.needs("rate_limit")
 @pytest.mark.parametrize("burst", [1, 20])
 async def test_processes_share_a_limit(site: Path, server: RedisServer, burst: int) -> None:
     async with two(site, server, limits(burst=burst)) as processes:
         assert await count_allowed(*processes) == burst
 
 
+@pytest.mark.needs("rate_limit")
 async def test_a_process_that_stops_returns_its_tokens(site: Path, server: RedisServer) -> None:
     async with two(site, server, limits(burst=80)) as (first, second):
         assert await allowed(first)  # it has nine more
@@ -88,6 +90,7 @@ async def test_a_process_that_stops_returns_its_tokens(site: Path, server: Redis
         assert await count_allowed(second) == 79
 
 
+@pytest.mark.needs("rate_limit")
 async def test_limits_go_on_alone_without_the_server(site: Path, server: RedisServer) -> None:
     async with two(site, server, limits(burst=1)) as (first, second):
         assert [await allowed(first), await allowed(second)] == [True, False]
@@ -194,7 +197,7 @@ async def test_a_login_ends_with_the_process_that_began_it(site: Path, server: R
         assert await both.second.text("ann") == "access-1-canary"
 
 
-@pytest.mark.needs("upstreams")
+@pytest.mark.needs("rate_limit", "upstreams")
 async def test_a_login_at_a_mounted_server_is_finished_by_another_process(site: Path, server: RedisServer) -> None:
     cup, name = call("cups_cup"), "plugins.upstreams.servers.cups"
     patient = section("plugins.rate_limit", {"calls_per_minute": 100_000})  # the test asks again and again

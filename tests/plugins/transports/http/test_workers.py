@@ -369,6 +369,7 @@ def two_free_ports() -> int:
     raise AssertionError("no two ports are free")
 
 
+@pytest.mark.needs("prometheus")
 async def test_sighup_reloads_and_logs_and_metrics_name_the_worker(tmp_path: Path) -> None:
     port = two_free_ports()
     metrics = f"{SEALED}[plugins.prometheus]\nport = {port}\n"
