@@ -46,7 +46,8 @@ def skip_untrusted(untrusted: Untrusted) -> bool:
     """Continue without a file that was never trusted. A client that starts the host cannot answer a question.
 
     Raises:
-        ConfigError: the file was trusted and has changed. Without it, the user's restrictions would be missing.
+        ConfigError: the file was trusted, and has changed or cannot be read. Without it, the user's restrictions would
+            be missing.
     """
     if untrusted.pin is not None:
         refuse_untrusted(untrusted)

@@ -66,22 +66,22 @@ def select_file(
         content = files.read_file(candidate, directory)
         if not candidate.needs_trust:
             return candidate, _unless_others_can_change(candidate, content, directory)
-        untrusted = check_trust(content, environ, directory)
+        untrusted = check_trust(candidate.path, content, environ, directory)
         if untrusted is None or on_untrusted(untrusted):
             return candidate, content
     return None
 
 
 def check_trust(
-    content: files.FileContent | ConfigProblem, environ: Mapping[str, str], directory: Path
+    path: Path, content: files.FileContent | ConfigProblem, environ: Mapping[str, str], directory: Path
 ) -> Untrusted | None:
     """Return None if the file is trusted with its current content, otherwise the problem."""
+    pin = pin_of(path, environ)
     if isinstance(content, ConfigProblem):
-        return Untrusted(None, content)
+        return Untrusted(None, content, pin)
     shown = files.display_path(content.path, directory)
     if content.risk is not None:
-        return Untrusted(None, _changeable(content, shown))
-    pin = pin_of(content.path, environ)
+        return Untrusted(None, _changeable(content, shown), pin)
     if pin is not None and (pin.target, pin.digest) == (os.path.realpath(content.path), _sha256(content.data)):
         return None
     state = (

@@ -72,6 +72,10 @@ def test_trust_is_of_one_content_in_one_place_until_it_is_withdrawn(opened: Open
     assert "has changed since it was trusted" in opened("list").err
     edited = opened("stdio", typed=PING)
     assert (edited.code, edited.out, "has changed since it was trusted" in edited.err) == (3, "", True)
+    file.unlink()
+    file.symlink_to("absent.toml")
+    assert opened("stdio", typed=PING).code == 3, "a trusted file that cannot be read"
+    file.unlink()
     opened.write(HIDES)
     assert opened("list").code == 0
     assert "changed settings" not in opened("config", "trust").out
@@ -127,6 +131,7 @@ def test_a_file_that_other_users_can_change_is_refused(
     code = 0 if message is None else 3
     listed = opened("list")
     assert (listed.code, opened("config", "trust").code) == (code, code)
+    assert opened("stdio", typed=PING).code == code, "it does not start without the trusted file"
     if message is not None:
         assert message in listed.err
         named = opened("list", "--config", "hostconfig.toml")

@@ -40,7 +40,7 @@ def test_concurrent_decisions_leave_a_whole_pin(tmp_path: Path, environ: dict[st
     def decide(turn: int) -> bool:
         content = contents[turn % len(contents)]
         trust(content, {"host.name": "x" * turn}, environ)
-        check_trust(content, environ, tmp_path)
+        check_trust(content.path, content, environ, tmp_path)
         return pin_of(content.path, environ) is not None
 
     with ThreadPoolExecutor(8) as pool:
@@ -59,7 +59,7 @@ def test_a_damaged_pin_is_none(saved: bytes, tmp_path: Path, environ: dict[str, 
     (pin,) = (tmp_path / "state").iterdir()
     pin.write_bytes(saved)
     assert pin_of(content.path, environ) is None
-    assert check_trust(content, environ, tmp_path) is not None
+    assert check_trust(content.path, content, environ, tmp_path) is not None
 
 
 @pytest.mark.parametrize(

@@ -147,7 +147,7 @@ def _about(access: list[AccessSetting]) -> list[str]:
 
 def _changes(content: files.FileContent, settings: Mapping[str, Any]) -> list[str]:
     """Return one line for each setting that changed since the file was trusted."""
-    untrusted = check_trust(content, os.environ, Path.cwd())
+    untrusted = check_trust(content.path, content, os.environ, Path.cwd())
     if untrusted is None or untrusted.pin is None:
         return []
     lines = list(_differences(untrusted.pin.settings, settings))
