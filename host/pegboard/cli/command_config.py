@@ -12,7 +12,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from pegboard.config import ConfigProblem, HostConfig
-from pegboard.config.environment import PREFIX, TOP_LEVEL_TABLES, EnvironmentNames
+from pegboard.config.environment import PREFIX, SETTING_KINDS, TOP_LEVEL_TABLES
 from pegboard.config.files import CONFIG_VARIABLE
 from pegboard.config.state import STATE_VARIABLE
 from pegboard.loading.discovery import defaults, other_variables
@@ -107,13 +107,13 @@ def ignored_variables(
 
     Args:
         environ: all variables.
-        names: the table `environment` of the defaults: the kinds of `EnvironmentNames`, `renamed` with the setting
+        names: the table `environment` of the defaults: the kinds of `SETTING_KINDS`, `renamed` with the setting
             that replaces a variable, `unused` with the reason why a variable has no effect, and `of_plugins` with the
             plugin that reads a variable if the configuration names the plugin.
         plugins: the plugins that the configuration names.
     """
     renamed, unused, owners = (names.get(kind, {}) for kind in ("renamed", "unused", "of_plugins"))
-    used = {name for kind in EnvironmentNames._fields for name in names.get(kind, ())}
+    used = {name for kind in SETTING_KINDS for name in names.get(kind, ())}
     variables = {*used, *renamed, *unused, *owners, *OWN_VARIABLES}
     for name in sorted(environ):
         if not environ[name].strip():

@@ -4,8 +4,8 @@ The functions receive the variables as an argument. They do not read the environ
 """
 
 import os
-from collections.abc import Mapping
-from typing import Any, Final, NamedTuple
+from collections.abc import Iterable, Mapping
+from typing import Any, Final, TypeAlias
 
 from pegboard.config.problems import ConfigProblem, KeyPath, dotted, undotted
 from pegboard.config.sources import Layer
@@ -28,28 +28,22 @@ def this_worker(environ: Mapping[str, str] = os.environ) -> tuple[int, int] | No
     return (int(number), int(count)) if is_worker else None
 
 
-class EnvironmentNames(NamedTuple):
-    """Environment variables that other systems define, each with the dotted key that it sets.
+SETTING_KINDS: Final = ("values", "literals", "secrets", "choices", "lists")
+"""The kinds of variables of other systems that set keys.
 
-    Plugins declare theirs in `pegboard_plugin.toml`. An empty value counts as unset. The
-    key's own variable `PEGBOARD__...` takes precedence.
+- values: the string is the value.
+- literals: the string is parsed as TOML, such as `true`.
+- secrets: the variable contains a secret. The key is set to a reference to the variable.
+- choices: comma-separated values replace a list.
+- lists: comma-separated values are added to a list.
+"""
+OtherVariables: TypeAlias = Mapping[str, Mapping[str, str]]
+"""Environment variables that other systems define, by kind. Those that set keys have the dotted key that they set.
 
-    Attributes:
-        values: variables whose string is the value.
-        literals: variables whose string is parsed as TOML, such as `true`.
-        secrets: variables that contain a secret. The key is set to a reference to the variable.
-        choices: variables with comma-separated values that replace a list.
-        lists: variables with comma-separated values that are added to a list.
-    """
-
-    values: Mapping[str, str] = {}
-    literals: Mapping[str, str] = {}
-    secrets: Mapping[str, str] = {}
-    choices: Mapping[str, str] = {}
-    lists: Mapping[str, str] = {}
-
-
-HOST_VARIABLES: Final[Mapping[str, Mapping[str, str]]] = {
+Plugins declare theirs in `pegboard_plugin.toml`. An empty value counts as unset. The
+key's own variable `PEGBOARD__...` takes precedence.
+"""
+HOST_VARIABLES: Final[OtherVariables] = {
     "values": {
         "MCP_SERVER_NAME": "host.name",
         "MCP_SERVER_VERSION": "host.version",
@@ -86,14 +80,14 @@ HOST_VARIABLES: Final[Mapping[str, Mapping[str, str]]] = {
         "ARCADE_WORK_DIR": "set PEGBOARD_STATE_DIR",
     },
 }
-"""The variables of other systems for `[host]` by kind: those of `EnvironmentNames` and of `ignored_variables`.
+"""The variables of other systems for `[host]` by kind: those of `SETTING_KINDS` and of `ignored_variables`.
 
 The facts of plugins have the others.
 """
 
 
 def variable_layer(
-    environ: Mapping[str, str], names: EnvironmentNames, known: Mapping[str, Any]
+    environ: Mapping[str, str], names: OtherVariables, known: Mapping[str, Any]
 ) -> tuple[Layer, list[ConfigProblem]]:
     """Return the layer of values from variables, and problems with names of variables.
 
@@ -103,17 +97,17 @@ def variable_layer(
         known: the lower layers. A variable sets an existing key even if the two differ in case or hyphens.
     """
     reader = _Reader(known)
-    reader.read_others(environ, names)
+    reader.read_others(environ, names, SETTING_KINDS[:-1])
     for name in sorted(environ):
         if name.upper().startswith(PREFIX):
             reader.read(name, environ[name])
     return Layer("environment", reader.tree, variables=reader.variables, raw=reader.raw), reader.problems
 
 
-def addition_layer(environ: Mapping[str, str], names: EnvironmentNames) -> Layer:
+def addition_layer(environ: Mapping[str, str], names: OtherVariables) -> Layer:
     """Return the layer of values that variables add to lists."""
     reader = _Reader({})
-    reader.read_lists(environ, names.lists)
+    reader.read_others(environ, names, ["lists"])
     return Layer("environment", reader.tree, variables=reader.variables, adds=True)
 
 
@@ -134,22 +128,12 @@ class _Reader:
         elif text.strip():
             self.put(name, self.spelt(parts), literal(text), text)
 
-    def read_others(self, environ: Mapping[str, str], names: EnvironmentNames) -> None:
-        for name, key in names.values.items():
-            if text := environ.get(name, "").strip():
-                self.put(name, undotted(key), text, text)
-        for name, key in names.literals.items():
-            if text := environ.get(name, "").strip():
-                self.put(name, undotted(key), literal(text), text)
-        for name, key in names.secrets.items():
-            if environ.get(name):
-                self.put(name, undotted(key), {"env": name}, "")
-        self.read_lists(environ, names.choices)
-
-    def read_lists(self, environ: Mapping[str, str], names: Mapping[str, str]) -> None:
-        for name, key in names.items():
-            if items := comma_separated(environ.get(name, "")):
-                self.put(name, undotted(key), items, environ[name])
+    def read_others(self, environ: Mapping[str, str], names: OtherVariables, kinds: Iterable[str]) -> None:
+        for kind in kinds:
+            for name, key in names.get(kind, {}).items():
+                text = environ.get(name, "")
+                if (value := other_value(kind, name, text)) is not None:
+                    self.put(name, undotted(key), value, "" if kind == "secrets" else text.strip())
 
     def unknown(self, name: str, parts: list[str]) -> None:
         close = nearest(parts[0], TOP_LEVEL_TABLES)
@@ -185,6 +169,16 @@ class _Reader:
 
 def _folded(name: str) -> str:
     return name.casefold().replace("-", "_")
+
+
+def other_value(kind: str, name: str, text: str) -> Any:
+    """Return the value that a variable of another system sets, or None if the variable is empty."""
+    if kind == "secrets":
+        return {"env": name} if text else None
+    if kind in ("choices", "lists"):
+        return comma_separated(text) or None
+    text = text.strip()
+    return (literal(text) if kind == "literals" else text) if text else None
 
 
 def literal(text: str) -> Any:

@@ -13,7 +13,6 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal
 
 from pegboard.config import environment, files
-from pegboard.config.environment import EnvironmentNames
 from pegboard.config.models import HostSection
 from pegboard.config.problems import ConfigProblem, KeyPath, dotted, in_order, undotted
 from pegboard.config.references import refer, resolve, secrets_in_section, unset_variables
@@ -89,7 +88,7 @@ class HostConfig:
             environ: the environment variables.
             overrides: the command-line options in the structure of the file, or a layer of another source.
             defaults: the defaults in the structure of the file. The table `environment` lists variables that set keys
-                (`EnvironmentNames`).
+                (`OtherVariables`).
             directory: the working directory. None means the working directory of the process.
             collect: True to store problems in `problems` instead of raising them.
             on_untrusted: decides whether to use an untrusted `hostconfig.toml` in `directory`. The default raises.
@@ -219,8 +218,7 @@ class _Builder:
         self.sources = Sources()
         self.problems: list[ConfigProblem] = []
         self.warnings: list[ConfigProblem] = []
-        names = defaults.get("environment", {})
-        self.names = EnvironmentNames(**{kind: names[kind] for kind in EnvironmentNames._fields if kind in names})
+        self.names: environment.OtherVariables = defaults.get("environment", {})
         tree = {key: value for key, value in defaults.items() if key != "environment"}
         self.take(Layer("built-in", tree))
 

@@ -7,7 +7,7 @@ from typing import Any, TypeAlias, TypeVar, overload
 
 from pydantic import BaseModel
 
-from pegboard.config.environment import literal
+from pegboard.config.environment import other_value
 from pegboard.config.hostconfig import HostConfig, Kind, ListName
 from pegboard.config.models import SharedKeys, StoreName, marked_fields
 from pegboard.config.problems import ConfigProblem, KeyPath, dotted, in_order
@@ -19,7 +19,7 @@ from pegboard.names import with_nearest
 _M = TypeVar("_M", bound=BaseModel)
 
 DeclaredVariable: TypeAlias = tuple[str, str, str]
-"""A key of a section, the variable that sets it, and the kind of the variable (`EnvironmentNames`)."""
+"""A key of a section, the variable that sets it, and the kind of the variable (`SETTING_KINDS`)."""
 Variables: TypeAlias = Sequence[DeclaredVariable]
 
 
@@ -77,10 +77,10 @@ def _from_environment(config: HostConfig, path: KeyPath, variables: Variables) -
         here = (*path, key)
         if not text or config.source(here).kind in ("environment", "command line", "code"):
             continue
-        value = literal(text) if kind == "literals" else text
+        value = other_value(kind, variable, text)
         values[key] = SecretRef(variable, environ[variable]) if kind == "secrets" else value
         section, name = map(str, path)
-        tree = {section: {name: {key: {"env": variable} if kind == "secrets" else value}}}
+        tree = {section: {name: {key: value}}}
         config.sources.lay(Layer("environment", tree, variables={here: variable}, raw={here: text}))
     return values
 

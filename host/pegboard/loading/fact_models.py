@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 _KEYS = {"value": "values", "literal": "literals", "secret": "secrets"}
-"""The attributes of a variable that sets a key, each with its kind (`EnvironmentNames`)."""
+"""The attributes of a variable that sets a key, each with its kind (`SETTING_KINDS`)."""
 
 FunctionName = Annotated[str, Field(pattern=r"^[\w.]+:\w+$")]
 """A function as `module:function`."""

@@ -26,7 +26,7 @@ import importlib_metadata
 import tomli
 from pydantic import ValidationError
 
-from pegboard.config.environment import HOST_VARIABLES, EnvironmentNames
+from pegboard.config.environment import HOST_VARIABLES, SETTING_KINDS
 from pegboard.config.sections import DeclaredVariable
 from pegboard.config.validation import load_pydantic_plugins
 from pegboard.errors import ConfigError
@@ -84,7 +84,7 @@ def variables_of(origin: Origin) -> Sequence[DeclaredVariable]:
     return [
         (text.removeprefix(f"plugins.{origin.name}."), variable, kind)
         for variable, kind, text in (facts.variables(origin.name) if facts else ())
-        if kind in EnvironmentNames._fields and variable not in _known_variables()
+        if kind in SETTING_KINDS and variable not in _known_variables()
     ]
 
 

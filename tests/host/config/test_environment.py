@@ -9,7 +9,7 @@ import pytest
 from pydantic import Field, SecretStr
 
 from pegboard.config import Layer, PluginConfig, validate_section
-from pegboard.config.environment import EnvironmentNames
+from pegboard.config.environment import SETTING_KINDS
 from pegboard.config.explain import config_show
 from pegboard.loading.discovery import find_plugins, is_built_in
 from pegboard.loading.plugin_facts import own_facts
@@ -172,7 +172,7 @@ def test_the_variables_of_built_in_plugins_set_settings_of_their_kind() -> None:
     }
     for name, facts in own_facts().items():
         for _, kind, text in facts.variables(name):
-            if kind in EnvironmentNames._fields:
+            if kind in SETTING_KINDS:
                 annotation = models[name].model_fields[text.removeprefix(f"plugins.{name}.")].annotation
                 types = {annotation, *get_args(annotation)}
                 assert kind == ("secrets" if SecretStr in types else "literals" if bool in types else "values")
