@@ -37,7 +37,7 @@ async def test_the_tables_have_all_metrics(monkeypatch: pytest.MonkeyPatch) -> N
     mount = {"math": Host({"host": {"autoload": False}}, toolkits={"math": Toolkit("math")})}
     plugins: dict[str, Any] = {"http": {}, "prometheus": {"port": 0}}
     async with Host({"host": {"autoload": False}, "plugins": plugins}, mount=mount):
-        served = {metric.name for metric in endpoints[0].collector.collect()}
+        served = {metric.name for metric in endpoints[0].metrics.collect()}
     shown = re.findall(r"^\| (`.*?) \|", PAGE, re.M)
     listed = {name for cell in shown for name in re.findall(r"`(\w+)`", cell)} - {"opentelemetry", "prometheus"}
     names = {name.removesuffix("_total") for name in listed if not name.isupper()}

@@ -13,7 +13,7 @@ from docs.examples.tests.definition_check_test import READ, WRITE
 from pegboard.plugin import CheckedDefinition, DefinitionCheck, Observer
 from pegboard.types import Tool
 from pegboard_plugins.operation.lock import LockCheck
-from pegboard_plugins.operation.prometheus.metrics_endpoint import HostState
+from pegboard_plugins.operation.prometheus.metrics_endpoint import CallCounts, HostMetrics
 from pegboard_plugins.support.catalogue_lock import CatalogueLock
 from pegboard_testing import DefinitionCheckContract, ObserverContract
 from tests.pegboard_testing.contracts.faulty import Faults, Mutants, variant
@@ -21,7 +21,7 @@ from tests.pegboard_testing.contracts.faulty import Faults, Mutants, variant
 
 class TestPrometheus(ObserverContract):
     def make(self) -> Observer:
-        return HostState()
+        return HostMetrics(CallCounts())
 
 
 class TestLock(DefinitionCheckContract):

@@ -94,7 +94,7 @@ class PrometheusPlugin(Plugin):
     @hookimpl
     def register_telemetry(self) -> Iterable[Observer]:
         """Return the observer of gauges and sessions."""
-        return [self._endpoint.state]
+        return [self._endpoint.metrics]
 
     @hookimpl
     def register_routes(self) -> Iterable[Route]:
@@ -112,7 +112,7 @@ class PrometheusPlugin(Plugin):
     def lifespan(self, context: PluginContext) -> Lifespan:
         """Open the port of the metrics, unless the HTTP server serves them. Each worker has a port of its own."""
         number, count = context.worker
-        self._endpoint.collector.worker = number if count > 1 else 0
+        self._endpoint.metrics.worker = number if count > 1 else 0
         if self.config.token is not None:
             return nullcontext()
         return self._run_worker() if count > 1 else self._run()

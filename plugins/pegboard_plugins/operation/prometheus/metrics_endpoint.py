@@ -136,21 +136,31 @@ _CALLS = ("method", "name")
 _BOUNDS = (*map(str, map(float, BUCKETS)), "+Inf")
 
 
-class HostCollector(Collector):
-    """Collects the metrics of one host for the library.
+class HostMetrics(Observer, Collector):
+    """Observes the gauges and sessions of one host, and collects all metrics for the library.
 
     Args:
         calls: the counts of requests.
-        state: the gauges and sessions.
 
     Attributes:
         worker: the number of this process among those that serve together, for a label; 0 for no label.
     """
 
-    def __init__(self, calls: CallCounts, state: HostState) -> None:
-        self._calls = calls
-        self._state = state
+    def __init__(self, calls: CallCounts) -> None:
         self.worker = 0
+        self._calls = calls
+        self._gauges: Sequence[Gauge] = ()
+        self._started: Counter[str] = Counter()
+        self._ended: dict[str, Durations] = {}
+
+    def host_started(self, gauges: Sequence[Gauge]) -> None:
+        self._gauges = gauges
+
+    def session_started(self, session: SessionInfo) -> None:
+        self._started[session.transport] += 1
+
+    def session_ended(self, session: SessionInfo, seconds: float) -> None:
+        self._ended.setdefault(session.transport, Durations()).add(seconds)
 
     def collect(self) -> Iterator[Metric]:
         """Yield all metrics. The method runs in the thread of the port. The host may change the counts meanwhile."""
@@ -160,12 +170,11 @@ class HostCollector(Collector):
             yield metric
 
     def _metrics(self) -> Iterator[Metric]:
-        calls, state = self._calls, self._state
-        yield _histogram("call_duration_seconds", "Durations of requests.", _CALLS, calls.durations)
-        yield _counter("call_errors", "Failed requests.", (*_CALLS, "kind"), calls.errors)
-        yield _counter("sessions_started", "Started sessions.", ("transport",), _by_label(state.started))
-        yield _histogram("session_duration_seconds", "Durations of sessions.", ("transport",), _by_label(state.ended))
-        for gauge in state.gauges:
+        yield _histogram("call_duration_seconds", "Durations of requests.", _CALLS, self._calls.durations)
+        yield _counter("call_errors", "Failed requests.", (*_CALLS, "kind"), self._calls.errors)
+        yield _counter("sessions_started", "Started sessions.", ("transport",), _by_label(self._started))
+        yield _histogram("session_duration_seconds", "Durations of sessions.", ("transport",), _by_label(self._ended))
+        for gauge in self._gauges:
             labels = (gauge.label,) if gauge.label else ()
             family = GaugeMetricFamily(f"pegboard_{gauge.name}", gauge.description, labels=labels)
             for value, number in gauge.read().items():
@@ -212,8 +221,7 @@ class MetricsEndpoint(Authenticator):
 
     Attributes:
         calls: the middleware that counts requests.
-        state: the observer of gauges and sessions.
-        collector: the collector of all metrics.
+        metrics: the observer of gauges and sessions, and the collector of all metrics.
         policy: see `pegboard.plugin.Authenticator`.
     """
 
@@ -224,9 +232,8 @@ class MetricsEndpoint(Authenticator):
         self._scheme = BearerScheme()
         self._registry = CollectorRegistry(auto_describe=False)
         self.calls = CallCounts()
-        self.state = HostState()
-        self.collector = HostCollector(self.calls, self.state)
-        self._registry.register(self.collector)
+        self.metrics = HostMetrics(self.calls)
+        self._registry.register(self.metrics)
 
     async def listen_when_free(self) -> Callable[[], None]:
         """Serve the metrics when the port is free: a worker may replace another worker that has not ended yet."""
@@ -244,8 +251,8 @@ class MetricsEndpoint(Authenticator):
             TransportError: the port cannot be opened.
         """
         host, port = self._config.host, self._config.port
-        if port and self.collector.worker:
-            port += self.collector.worker - 1
+        if port and self.metrics.worker:
+            port += self.metrics.worker - 1
         try:
             server, thread = start_http_server(port, host, self._registry)
         except OSError as error:
@@ -278,27 +285,3 @@ class MetricsEndpoint(Authenticator):
         """Return the metrics in the format that the client accepts."""
         encode, content_type = choose_encoder(request.headers.get("Accept") or "")
         return Response(body=encode(self._registry), content_type=content_type)
-
-
-class HostState(Observer):
-    """The gauges of one host, and the durations of its sessions.
-
-    Attributes:
-        gauges: all gauges of the host.
-        started: the number of started sessions by transport.
-        ended: the durations of ended sessions by transport.
-    """
-
-    def __init__(self) -> None:
-        self.gauges: Sequence[Gauge] = ()
-        self.started: Counter[str] = Counter()
-        self.ended: dict[str, Durations] = {}
-
-    def host_started(self, gauges: Sequence[Gauge]) -> None:
-        self.gauges = gauges
-
-    def session_started(self, session: SessionInfo) -> None:
-        self.started[session.transport] += 1
-
-    def session_ended(self, session: SessionInfo, seconds: float) -> None:
-        self.ended.setdefault(session.transport, Durations()).add(seconds)
