@@ -93,7 +93,7 @@ class RateLimitPlugin(Plugin):
         from pegboard_plugins.operation.rate_limit.shared_limits import SharedBuckets, SharedRateLimit
 
         buckets = SharedBuckets(partial(context.store, RecordStore, self.config.store))
-        return [SharedRateLimit(CountedCalls(self.config), buckets)]
+        return [SharedRateLimit(self.config, buckets)]
 
 
 class TooManyCallsError(RetryableToolError):
@@ -102,18 +102,15 @@ class TooManyCallsError(RetryableToolError):
     default_status = 429
 
 
-class CountedCalls:
-    """The buckets of calls.
+class CountingMiddleware(Middleware):
+    """Middleware with a bucket for each caller and tool. Calls of tools that are not served share a bucket.
 
     Args:
         config: the limits.
-
-    Attributes:
-        tools: the names of the tools that are served. Calls of all other names share a bucket.
     """
 
     def __init__(self, config: RateLimitConfig) -> None:
-        self.tools: Container[str] = ()
+        self._tools: Container[str] = ()
         self._local = config.local
         self._limits = {pattern: _rate(limit.calls_per_minute, limit.burst) for pattern, limit in config.tools.items()}
         self._others = _rate(config.calls_per_minute, config.burst)
@@ -122,13 +119,18 @@ class CountedCalls:
         self._services = None if services is None else _rate(services.calls_per_minute, services.burst)
         self._rate_of = lru_cache(1024)(self._find_rate)
 
+    def assembled(self, inventory: Inventory) -> Iterable[str]:
+        """Remember the tools that are served."""
+        self._tools = inventory.tools.keys()
+        return ()
+
     def bucket(self, call: Call) -> tuple[Hashable, Rate] | None:
         """Return the key and the limit of the bucket of a call; None for a call that is not counted."""
         if call.method == "tools/call":
             if call.runs_task or not self._is_counted(call):  # a task was counted when it was created
                 return None
             name = call.params.get("name")
-            if not isinstance(name, str) or name not in self.tools:
+            if not isinstance(name, str) or name not in self._tools:
                 name = ""
             return self._of(call, name, self._rate_of(name))
         is_completion = call.method == "completion/complete" and self._is_counted(call)
@@ -149,22 +151,6 @@ class CountedCalls:
         return next((rate for pattern, rate in self._limits.items() if fnmatchcase(name, pattern)), self._others)
 
 
-class CountingMiddleware(Middleware):
-    """Middleware with buckets of calls.
-
-    Args:
-        counted: the buckets of calls.
-    """
-
-    def __init__(self, counted: CountedCalls) -> None:
-        self._counted = counted
-
-    def assembled(self, inventory: Inventory) -> Iterable[str]:
-        """Remember the tools that are served."""
-        self._counted.tools = inventory.tools.keys()
-        return ()
-
-
 class RateLimit(CountingMiddleware):
     """Middleware that refuses calls beyond the limits of this process.
 
@@ -174,12 +160,12 @@ class RateLimit(CountingMiddleware):
     """
 
     def __init__(self, config: RateLimitConfig, clock: Callable[[], float] = monotonic) -> None:
-        super().__init__(CountedCalls(config))
+        super().__init__(config)
         self._buckets = Buckets(clock)
 
     def check(self, call: Call) -> None:
         """Count a tool call or a request for completion, or refuse it."""
-        if (bucket := self._counted.bucket(call)) is not None:
+        if (bucket := self.bucket(call)) is not None:
             refuse(call, self._buckets.take(*bucket))
 
 

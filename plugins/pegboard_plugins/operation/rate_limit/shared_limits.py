@@ -14,9 +14,9 @@ from pegboard.types import Call, CallNext, Outcome
 from pegboard_plugins.operation.rate_limit import (
     MAX_BUCKETS,
     Buckets,
-    CountedCalls,
     CountingMiddleware,
     Rate,
+    RateLimitConfig,
     refuse,
 )
 from pegboard_plugins.support.latest_entries import LatestEntries
@@ -52,19 +52,19 @@ class SharedRateLimit(CountingMiddleware):
     """Middleware that refuses calls beyond the limits of all processes together.
 
     Args:
-        counted: the buckets of calls.
+        config: the limits.
         buckets: the shared buckets.
     """
 
-    def __init__(self, counted: CountedCalls, buckets: SharedBuckets) -> None:
-        super().__init__(counted)
+    def __init__(self, config: RateLimitConfig, buckets: SharedBuckets) -> None:
+        super().__init__(config)
         self._buckets = buckets
 
     def wants(self, call: Call) -> bool:
-        return self._counted.bucket(call) is not None
+        return self.bucket(call) is not None
 
     async def on_call_tool(self, call: Call, call_next: CallNext) -> Outcome:
-        if (bucket := self._counted.bucket(call)) is not None:
+        if (bucket := self.bucket(call)) is not None:
             refuse(call, await self._buckets.take(*bucket))
         return await call_next(call)
 
