@@ -73,11 +73,12 @@ class Signature(NamedTuple):
             ToolInputError: the arguments are invalid. The message has one line for each invalid field.
         """
         try:
-            keywords = self.validate(arguments)
+            try:
+                keywords = self.validate(arguments)
+            except ValidationError as error:
+                keywords = self._decoded(arguments, error)
         except ToolInputError:
             raise
-        except ValidationError as error:
-            keywords = self._decoded(arguments, error)
         except Exception as error:
             raise ToolInputError("Invalid arguments.", str(error)) from error
         if self.renamed:
@@ -93,12 +94,8 @@ class Signature(NamedTuple):
             raise _invalid(error, arguments, self.input_schema) from None
         try:
             return self.validate(decoded)
-        except ToolInputError:
-            raise
         except ValidationError as wrong:
             raise _invalid(wrong, decoded, self.input_schema) from None
-        except Exception as wrong:
-            raise ToolInputError("Invalid arguments.", str(wrong)) from wrong
 
     def result(self, value: Any, is_json: bool = False) -> Any:
         """Convert the result of the function to a `ToolResult`, or to a JSON-ready string, number or boolean.
