@@ -17,7 +17,7 @@ from pydantic_core import ErrorDetails
 
 from pegboard.config.environment import literal
 from pegboard.config.hostconfig import HostConfig
-from pegboard.config.problems import ABSENT, ConfigProblem, KeyPath, dotted, step
+from pegboard.config.problems import ConfigProblem, KeyPath, dotted
 from pegboard.config.references import (
     MASK,
     MIN_SECRET_CHARACTERS,
@@ -28,6 +28,7 @@ from pegboard.config.references import (
     references,
 )
 from pegboard.config.sources import Source, Sources
+from pegboard.messages.argument_errors import ABSENT, place_of, step
 from pegboard.messages.error_words import AUTHORS_TYPES, WORDS, words
 from pegboard.names import MAX_CORRECTED_NAMES, nearest
 
@@ -60,7 +61,7 @@ def explain(
     explainer = _Explainer(model, data, sources, base, hidden)
     by_path: dict[KeyPath, list[ErrorDetails]] = {}
     for detail in error.errors(include_url=False):
-        by_path.setdefault(_way(detail, data), []).append(detail)
+        by_path.setdefault(place_of(detail, data).path, []).append(detail)
     return [
         explainer.problem(way, details)
         for way, details in by_path.items()
@@ -125,19 +126,6 @@ class _Explainer:
         for secret in self.secrets:
             message = message.replace(secret, MASK)
         return mask_user_info(" ".join(message.split()))
-
-
-def _way(detail: ErrorDetails, data: Any) -> KeyPath:
-    """Return the path of the invalid value in the data, without the branches of unions in pydantic's location."""
-    way: list[str | int] = []
-    for part in detail["loc"]:
-        below = step(data, part)
-        if below is not ABSENT:
-            data = below
-            way.append(part)
-        elif detail["type"] == "missing" and part == detail["loc"][-1]:
-            way.append(part)
-    return tuple(way)
 
 
 def _is_echo(details: Iterable[ErrorDetails]) -> bool:

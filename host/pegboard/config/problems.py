@@ -2,13 +2,10 @@
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any, Final, NamedTuple
+from typing import Any, NamedTuple
 
 KeyPath = tuple[str | int, ...]
 """The path of a value: names of tables and keys, and list indexes."""
-
-ABSENT: Final = object()
-"""The result of `step` for an absent value."""
 
 
 class ConfigProblem(NamedTuple):
@@ -53,15 +50,6 @@ def dotted(path: Sequence[str | int]) -> str:
 def undotted(key: str | KeyPath) -> KeyPath:
     """Split a dotted key into a path. Return a path unchanged."""
     return tuple(key.split(".")) if isinstance(key, str) else key
-
-
-def step(value: Any, part: str | int) -> Any:
-    """Return the item of a table or list, or ABSENT if it does not exist."""
-    if isinstance(value, Mapping):
-        return value.get(part, ABSENT)
-    if isinstance(value, list | tuple) and isinstance(part, int) and part < len(value):
-        return value[part]
-    return ABSENT
 
 
 def leaves(table: Mapping[str, Any], path: KeyPath = ()) -> Iterator[tuple[KeyPath, Any]]:

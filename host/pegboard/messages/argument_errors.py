@@ -6,7 +6,7 @@ Messages never repeat values, which may be secret or long. They name the kind of
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from pydantic_core import ValidationError
 
@@ -148,39 +148,66 @@ def _lines(fields: Mapping[str, str], unseen: int = 0) -> list[str]:
 
 def _found(details: Iterable[Any], arguments: Any, schema: Mapping[str, Any]) -> Iterable[_Problem]:
     for detail in details:
-        kind = detail["type"]
-        text = words(detail)
-        path: list[int | str] = []
-        form = None
-        depth = 0
-        value = arguments
-        location = detail["loc"]
-        hint = ""
-        for place, part in enumerate(location):
-            exists, value = _step(value, part)
-            if exists or (kind == "missing" and place == len(location) - 1):
-                path.append(part)
-            elif part == "[key]":
-                text = f"the name {text}"
-                kind = "[key]"
-            elif form is None:  # the form of a union
-                form = str(part)
-                depth = len(path)
-        if kind == "extra_forbidden":
+        kind, text, hint = detail["type"], words(detail), ""
+        path, value, form, depth, is_name = place_of(detail, arguments)
+        if is_name:
+            kind, text = "[key]", f"the name {text}"
+        elif kind == "extra_forbidden":
             text = UNKNOWN if len(path) == 1 else NOT_ALLOWED
         elif kind in CHOICE_TYPES:
-            hint = choice_hint(value, choices(tuple(path), schema))
+            hint = choice_hint(value, choices(path, schema))
         elif is_type_error(kind):
             hint = got(value)
-        yield _Problem(tuple(path), form, depth, kind, text, hint)
+        yield _Problem(path, form, depth, kind, text, hint)
 
 
-def _step(value: Any, part: int | str) -> tuple[bool, Any]:
-    if isinstance(value, Mapping) and part in value:
-        return True, value[part]
-    if isinstance(value, list | tuple) and type(part) is int and part < len(value):
-        return True, value[part]
-    return False, value
+class Place(NamedTuple):
+    """The place of an error of pydantic in the data.
+
+    Attributes:
+        path: the path of the field.
+        value: the value of the field, or of the nearest object or list around it that exists.
+        form: the form of a union that the error belongs to, or None outside of unions.
+        depth: the length of the path to the union.
+        is_name: True if the error concerns the name of a member.
+    """
+
+    path: FieldPath
+    value: Any
+    form: str | None
+    depth: int
+    is_name: bool
+
+
+def place_of(detail: Any, data: Any) -> Place:
+    """Return the place of an error. Its location has the branches of unions too."""
+    path: FieldPath = ()
+    form: str | None = None
+    depth, is_name = 0, False
+    for number, part in enumerate(detail["loc"], 1):
+        below = step(data, part)
+        if below is not ABSENT:
+            path, data = (*path, part), below
+        elif detail["type"] == "missing" and number == len(detail["loc"]):
+            path = (*path, part)
+        elif part == "[key]":
+            is_name = True
+        elif form is None:
+            form, depth = str(part), len(path)
+    return Place(path, data, form, depth, is_name)
+
+
+ABSENT: Final = object()
+"""The result of `step` for an absent value."""
+
+
+def step(value: Any, part: int | str) -> Any:
+    """Return the item of an object or list, or ABSENT if it does not exist."""
+    if isinstance(value, Mapping):
+        return value.get(part, ABSENT)
+    if isinstance(value, list | tuple) and isinstance(part, int) and part < len(value):
+        return value[part]
+    return ABSENT
 
 
 def _meant(forms: Iterable[list[_Problem]]) -> list[list[_Problem]]:

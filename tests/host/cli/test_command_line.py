@@ -13,7 +13,7 @@ import pytest
 from pegboard.cli import main
 from pegboard.cli.command_config import load_config
 from pegboard.cli.parsing.parser import parse
-from pegboard.config.problems import step
+from pegboard.messages.argument_errors import step
 from pegboard.terminal.printing import UsageError
 from tests.docs.pages import Page
 from tests.support.command_line import Command

@@ -13,8 +13,9 @@ import pytest
 
 from pegboard.cli.command_config import ignored_variables
 from pegboard.config import HostConfig, HostSection
-from pegboard.config.problems import step, undotted
+from pegboard.config.problems import undotted
 from pegboard.loading.discovery import defaults, find_plugins
+from pegboard.messages.argument_errors import step
 from tests.support.config import load
 
 NAMES = defaults()["environment"]
