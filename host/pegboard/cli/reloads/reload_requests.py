@@ -8,7 +8,7 @@ import logging
 import os
 import sys
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from pegboard.cli.log_setup import change_log, check_log
 from pegboard.cli.reloads.running_hosts import RunningHost
@@ -22,9 +22,6 @@ from pegboard.reloading.units import own_folders
 from pegboard.terminal.printing import say
 from pegboard.types.reloads import ReloadResult
 
-if TYPE_CHECKING:
-    from pegboard.cli.serving.serve import ServiceManager
-
 logger = logging.getLogger("pegboard")
 
 
@@ -35,7 +32,7 @@ class ReloadRequests:
         host: the started host.
         read_config: reads the configuration again.
         announced: True to let other commands, such as `pegboard reload`, find this host.
-        manager: the service manager, which is told when a reload ends.
+        reloaded: called when a reload has ended.
 
     Attributes:
         record: the record by which other commands find this host.
@@ -47,9 +44,9 @@ class ReloadRequests:
         read_config: Callable[[], HostConfig],
         *,
         announced: bool,
-        manager: ServiceManager | None = None,
+        reloaded: Callable[[], None] = lambda: None,
     ) -> None:
-        self._manager = manager
+        self._reloaded = reloaded
         self.record = RunningHost(host, os.environ if announced else None)
         self._host = host
         self._read_config = read_config
@@ -86,8 +83,7 @@ class ReloadRequests:
             for result in results:
                 say(str(result), level=20 if result.is_applied else 40)
             self.record.write(results)
-            if self._manager is not None:
-                self._manager.reloaded()
+            self._reloaded()
             if any(result.is_applied for result in results):
                 # the objects of the old version were frozen after the start
                 gc.unfreeze()

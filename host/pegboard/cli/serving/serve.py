@@ -13,7 +13,7 @@ import shlex
 import signal
 import socket
 import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -100,19 +100,22 @@ def serve_stdio(
     output = OutputDiversion()
     output.divert()
     host = make()
-    return _run(host, STDIO_GRACE_SECONDS, output, reloads=_reload_requests(host, read_config), started=started)
+    # the service manager of a client over stdio does not wait for this process
+    manager = ServiceManager({})
+    reloads = _reload_requests(host, read_config, manager)
+    return _run(_serve(host, STDIO_GRACE_SECONDS, output, manager, reloads, started))
 
 
 def serve(host: Host, read_config: Callable[[], HostConfig] | None = None) -> int:
     """Serve by the transports of a host's configuration. `read_config` is as for `serve_stdio`."""
     if not host.config.host.transports:
         raise ConfigError([NO_TRANSPORT])
-    manager = service_manager(os.environ)
+    manager = ServiceManager(os.environ)
     reloads = _reload_requests(host, read_config, manager)
     host.for_transports.on_opened = partial(_announce, host, _admit_operator(host), manager, reloads)
     # standard streams gain nothing from uvloop, and its import delays the start
     loop = None if "stdio" in host.config.host.transports else _fast_loop()
-    return _run(host, host.config.host.grace_seconds, loop=loop, manager=manager, reloads=reloads)
+    return _run(_serve(host, host.config.host.grace_seconds, OutputDiversion(), manager, reloads), loop)
 
 
 def _admit_operator(host: Host) -> str | None:
@@ -138,7 +141,7 @@ def _fast_loop() -> LoopFactory | None:
 def _announce(
     host: Host,
     token_file: str | None,
-    manager: ServiceManager | None,
+    manager: ServiceManager,
     reloads: ReloadRequests | None,
     address: str,
     tools: Sequence[str],
@@ -153,8 +156,7 @@ def _announce(
     if reloads is not None and is_url and endpoint:
         reloads.record.url = url
         reloads.record.write(None)
-    if manager is not None:
-        manager.ready(served)
+    manager.ready(served)
     if this_worker() is not None:
         return  # the process that has started it prints this
     say(f"{name} {served}")
@@ -216,17 +218,8 @@ def _log_access(host: Host) -> None:
         logger.info("%s; no setting widens access", parts[0])
 
 
-def _run(
-    host: Host,
-    grace: float,
-    output: OutputDiversion | None = None,
-    loop: LoopFactory | None = None,
-    manager: ServiceManager | None = None,
-    reloads: ReloadRequests | None = None,
-    started: Callable[[Host], None] = lambda _: None,
-) -> int:
+def _run(serving: Coroutine[Any, Any, int], loop: LoopFactory | None = None) -> int:
     """Run a host until it stops. Return the exit code."""
-    serving = _serve(host, grace, output or OutputDiversion(), manager, reloads, started)
     with asyncio.Runner(loop_factory=loop) as runner:
         return run_to_end(runner.get_loop(), serving)
 
@@ -241,9 +234,9 @@ async def _serve(
     host: Host,
     grace: float,
     output: OutputDiversion,
-    manager: ServiceManager | None,
+    manager: ServiceManager,
     reloads: ReloadRequests | None,
-    started: Callable[[Host], None],
+    started: Callable[[Host], None] = lambda _: None,
 ) -> int:
     # SIGHUP means that the client over stdio or the terminal is gone; a service reloads
     threads = set(threading.enumerate())
@@ -267,8 +260,7 @@ async def _serve(
     code, rest = OK, 0.0
     try:
         await (_first if reloads is None else reloads.run_until)((serving, stopping))
-        if manager is not None:
-            manager.stopping()
+        manager.stopping()
         if stopping.done():
             rest = await _drain(host, serving, grace, stopping.result())
         else:
@@ -309,7 +301,7 @@ async def _first(ends: Sequence[asyncio.Future[Any]]) -> None:
 
 
 def _reload_requests(
-    host: Host, read_config: Callable[[], HostConfig] | None, manager: ServiceManager | None = None
+    host: Host, read_config: Callable[[], HostConfig] | None, manager: ServiceManager
 ) -> ReloadRequests | None:
     """Return the reloads of a host, or None if it cannot reload. A client over stdio starts its host again instead."""
     by_stdio = "stdio" in host.config.host.transports
@@ -320,7 +312,7 @@ def _reload_requests(
         return None
     from pegboard.cli.reloads.reload_requests import ReloadRequests
 
-    return ReloadRequests(host, read_config, announced=not by_stdio, manager=manager)
+    return ReloadRequests(host, read_config, announced=not by_stdio, reloaded=manager.reloaded)
 
 
 async def _start(host: Host, stopping: asyncio.Future[int]) -> bool:
@@ -350,11 +342,17 @@ async def _stop(host: Host, seconds: float) -> None:
 
 
 class ServiceManager:
-    """A service manager that listens at the socket `NOTIFY_SOCKET`. Messages that it does not accept are dropped."""
+    """The service manager that listens at the socket `NOTIFY_SOCKET`. Messages that it does not accept are dropped.
 
-    def __init__(self, address: str, watchdog_seconds: float | None) -> None:
-        self._address = f"\0{address[1:]}" if address.startswith("@") else address
-        self._watchdog_seconds = watchdog_seconds
+    Args:
+        environ: the environment variables. Without the socket, nothing is sent.
+    """
+
+    def __init__(self, environ: Mapping[str, str]) -> None:
+        address, microseconds = environ.get("NOTIFY_SOCKET", ""), environ.get("WATCHDOG_USEC", "")
+        is_watched = microseconds.isdecimal() and environ.get("WATCHDOG_PID", str(os.getpid())) == str(os.getpid())
+        self._address = {"/": address, "@": f"\0{address[1:]}"}.get(address[:1], "")
+        self._watchdog_seconds = int(microseconds) / 1_000_000 if self._address and is_watched else None
         self._is_ready = False
 
     def ready(self, status: str) -> None:
@@ -378,16 +376,8 @@ class ServiceManager:
         asyncio.get_running_loop().call_later(seconds, self._alive, seconds)
 
     def _send(self, message: str) -> None:
+        if not self._address:
+            return
         with suppress(OSError), socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as sender:
             sender.setblocking(False)
             sender.sendto(message.encode(), self._address)
-
-
-def service_manager(environ: Mapping[str, str]) -> ServiceManager | None:
-    """Return the service manager of this process, if it has one."""
-    address = environ.get("NOTIFY_SOCKET", "")
-    if address[:1] not in ("/", "@"):
-        return None
-    microseconds = environ.get("WATCHDOG_USEC", "")
-    is_watched = microseconds.isdecimal() and environ.get("WATCHDOG_PID", str(os.getpid())) == str(os.getpid())
-    return ServiceManager(address, int(microseconds) / 1_000_000 if is_watched else None)
