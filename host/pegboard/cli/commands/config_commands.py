@@ -8,7 +8,7 @@ from typing import Any
 
 from pegboard.cli import CANNOT_START, OK
 from pegboard.cli.command_config import ignored_settings, load_config
-from pegboard.cli.serving.access_settings import known_models
+from pegboard.cli.serving.access_settings import by_section, known_models
 from pegboard.config.explain import ConfigView, config_show
 from pegboard.config.file_schema import file_schema
 from pegboard.config.problems import dotted, leaves, toml_key, toml_value
@@ -55,9 +55,7 @@ def run_config_show(command: CommandContext) -> int:
     findings = _problems(host)
     for finding in findings:
         say(f"{finding['level']}: {finding['message']}")
-    settings: dict[str, dict[str, Any]] = {section: {} for section in SECTION_OF_KIND.values()}
-    for plugin in host.report.plugins:
-        settings[SECTION_OF_KIND[plugin.origin.kind]][plugin.origin.name] = plugin.context.config
+    settings = by_section((plugin.origin, plugin.context.config) for plugin in host.report.plugins)
     view = config_show(host.config, settings)
     if command.options.json:
         sources = {key: str(source) for key, source in view.sources.items()}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Any
+from typing import TypeVar
 
 from pegboard.config import HostConfig
 from pegboard.config.problems import toml_value
@@ -14,6 +14,7 @@ from pegboard.loading.discovery import Selection, choose_plugins, find_plugins, 
 from pegboard.loading.plugins import SECTION_OF_KIND, LoadedPlugin, PluginChoice, contributions_of
 from pegboard.plugin.origin import Origin
 
+_Value = TypeVar("_Value")
 _MAX_VALUE_CHARACTERS = 200
 """The maximum number of characters logged of a value."""
 ABILITIES = {
@@ -41,12 +42,18 @@ ABILITIES = {
 """The ability that contributions to a hook give a plugin."""
 
 
+def by_section(values: Iterable[tuple[Origin, _Value]]) -> dict[str, dict[str, _Value]]:
+    """Return the values of plugins and toolkits by section and name."""
+    sections: dict[str, dict[str, _Value]] = {section: {} for section in SECTION_OF_KIND.values()}
+    for origin, value in values:
+        sections[SECTION_OF_KIND[origin.kind]][origin.name] = value
+    return sections
+
+
 def access_of(host: Host) -> list[AccessSetting]:
     """Return the settings of a loaded host that widen access."""
-    models: dict[str, dict[str, type | None]] = {section: {} for section in SECTION_OF_KIND.values()}
-    for plugin in host.report.plugins:
-        settings = plugin.context.config
-        models[SECTION_OF_KIND[plugin.origin.kind]][plugin.origin.name] = None if settings is None else type(settings)
+    settings = ((plugin.origin, plugin.context.config) for plugin in host.report.plugins)
+    models = by_section((origin, None if config is None else type(config)) for origin, config in settings)
     late = [plugin.origin.name for plugin in host.report.plugins if plugin.is_late]
     unread = (setting for name in late for setting in unread_settings(host.config, name))
     return [*access_settings(host.config, models), *unread]
@@ -77,15 +84,12 @@ def files_read(host: Host) -> list[str]:
 def access_of_file(config: HostConfig) -> list[AccessSetting]:
     """Return the settings of a configuration that would widen access. Third-party plugins are listed, not imported."""
     choices = choose_plugins(find_plugins().origins, config, Selection())
-    models: dict[str, dict[str, type | None]] = {section: {} for section in SECTION_OF_KIND.values()}
-    for choice in choices:
-        origin = choice.origin
-        if choice.on and (is_built_in(origin) or origin.kind == "toolkit"):
-            models[SECTION_OF_KIND[origin.kind]][origin.name] = _model(choice)
+    imported = (choice for choice in choices if choice.on and not _is_third_party(choice.origin))
+    models = by_section((choice.origin, _model(choice)) for choice in imported)
     return [*_third_party(choices, config), *access_settings(config, models)]
 
 
-def known_models(config: HostConfig) -> dict[str, dict[str, Any]]:
+def known_models(config: HostConfig) -> dict[str, dict[str, type | None]]:
     """Return the models of installed plugins and toolkits, or None for those without settings.
 
     Code that the configuration does not enable is not imported, except built-in plugins. The model of code that
@@ -93,11 +97,11 @@ def known_models(config: HostConfig) -> dict[str, dict[str, Any]]:
     """
     from pegboard.config.file_schema import AnySettings  # starting servers do not need it
 
-    models: dict[str, dict[str, Any]] = {section: {} for section in SECTION_OF_KIND.values()}
-    for choice in choose_plugins(find_plugins().origins, config, Selection()):
-        imported = choice.on or is_built_in(choice.origin)
-        models[SECTION_OF_KIND[choice.origin.kind]][choice.origin.name] = _model(choice) if imported else AnySettings
-    return models
+    choices = choose_plugins(find_plugins().origins, config, Selection())
+    return by_section(
+        (choice.origin, _model(choice) if choice.on or is_built_in(choice.origin) else AnySettings)
+        for choice in choices
+    )
 
 
 def _model(choice: PluginChoice) -> type | None:
