@@ -19,7 +19,7 @@ from pegboard.plugin import CommandContext
 from pegboard.terminal import clear_progress, nearest, print_json, print_lines, print_table, say, show_status
 from pegboard_plugins.authoring.configure.answer_check import SLOW_SECONDS, Answer, answer_of
 from pegboard_plugins.authoring.configure.clients import CLIENTS, PRINTED, McpClient
-from pegboard_plugins.authoring.configure.entry_file import EntryFile
+from pegboard_plugins.authoring.configure.entry_file import EntryFile, files_of
 from pegboard_plugins.authoring.configure.files_root import say_left_out
 from pegboard_plugins.authoring.configure.jsonc_edit import formatted
 from pegboard_plugins.authoring.configure.server_entry import (
@@ -213,32 +213,19 @@ def _own_name(opened: EntryFile, named: str | None) -> str | None:
     """
     if named:
         return named if named in opened.entries else None
-    own = [
-        name
-        for name, entry in opened.entries.items()
-        if name == "pegboard" or (isinstance(entry, dict) and starts_pegboard(from_client(entry)))
-    ]
+    own = [name for name, entry in opened.entries.items() if name == "pegboard" or starts_pegboard(from_client(entry))]
     if len(own) > 1:
         raise EntryError(f"several entries start pegboard: name one of them: {', '.join(sorted(own))}")
     return own[0] if own else None
 
 
 def _rows(client: McpClient) -> Iterator[dict[str, str]]:
-    user, project = client.user_file(), Path.cwd() / client.project_file
-    places = {client.name: user} if user else {}
-    if client.project_file and project != user:
-        places[f"{client.name} (project)"] = project
-    for label, path in places.items():
-        if not path.is_file():
-            continue
+    for label, path, entries, problem in files_of(client):
         about = {"client": label, "file": str(path)}
-        try:
-            entries = EntryFile(client, path).entries
-        except EditedFileError as error:
-            yield {**about, "name": "", "server": "", "state": str(error)}
-            continue
+        if problem:
+            yield {**about, "name": "", "server": "", "state": problem}
         for name, raw in entries.items():
-            yield {**about, "name": name, **_described(from_client(raw if isinstance(raw, dict) else {}))}
+            yield {**about, "name": name, **_described(from_client(raw))}
 
 
 def _described(entry: ServerEntry) -> dict[str, str]:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 from pegboard_plugins.authoring.configure import jsonc_edit, toml_edit
 from pegboard_plugins.authoring.configure.clients import McpClient
-from pegboard_plugins.support.edited_file import EditedFile, EditedFileError, read_edited_file
+from pegboard_plugins.support.edited_file import EditedFileError, read_edited_file
 
 
 class EntryFile:
@@ -26,7 +27,8 @@ class EntryFile:
         self.client = client
         self.file = read_edited_file(path)
         self._is_toml = path.suffix == ".toml"
-        self.entries = self._entries(self.file)
+        with self._naming_file():
+            self.entries = self._read(self.text)
 
     @property
     def text(self) -> str:
@@ -39,11 +41,9 @@ class EntryFile:
         Raises:
             EditedFileError: the file has the entry in a form that cannot be changed.
         """
-        try:
+        with self._naming_file():
             text = self._changed(self.text, name, entry)
             return text if self._is_toml else self._checked(text, name, entry)
-        except EditedFileError as error:
-            raise self._error(self.file, error) from None
 
     def lines(self, name: str, entry: Mapping[str, Any]) -> list[str]:
         """Return the lines of an entry in this file, without indentation."""
@@ -64,12 +64,10 @@ class EntryFile:
             return backup
         if (backup is None or self._has(backup, name)) and self._restores("", name):
             return None
-        try:
+        with self._naming_file():
             if self._is_toml:
                 return toml_edit.delete_toml(self.text, self._path(name))
             return self._checked(jsonc_edit.delete_jsonc(self.text, self._path(name)), name, None)
-        except EditedFileError as error:
-            raise self._error(self.file, error) from None
 
     def _restores(self, text: str, name: str) -> bool:
         """Return True if the file equals this text with the entry added."""
@@ -109,20 +107,32 @@ class EntryFile:
             raise EditedFileError(f"its entry {name} cannot be changed safely: change it by hand")
         return text
 
-    def _entries(self, file: EditedFile) -> dict[str, Any]:
-        try:
-            return self._read(file.text or "")
-        except EditedFileError as error:
-            raise self._error(file, error) from None
-
     def _read(self, text: str) -> dict[str, Any]:
         return (toml_edit.read_toml if self._is_toml else jsonc_edit.read_jsonc)(text, self._path())
 
     def _path(self, *names: str) -> Sequence[str]:
         return (self.client.servers, *names)
 
-    @staticmethod
-    def _error(file: EditedFile, error: EditedFileError) -> EditedFileError:
-        return EditedFileError(
-            f"{file.path}: {error}; correct the file or name another with --path. The file is unchanged."
-        )
+    @contextmanager
+    def _naming_file(self) -> Iterator[None]:
+        """Add the file and the next step to the message of an error."""
+        try:
+            yield
+        except EditedFileError as error:
+            message = f"{self.file.path}: {error}; correct the file or name another with --path. The file is unchanged."
+            raise EditedFileError(message) from None
+
+
+def files_of(client: McpClient) -> Iterator[tuple[str, Path, Mapping[str, Any], str]]:
+    """Yield each file of a client that exists: a label, the path, the entries, and the problem, or ""."""
+    user, project = client.user_file(), Path.cwd() / client.project_file
+    places = {client.name: user} if user else {}
+    if client.project_file and project != user:
+        places[f"{client.name} (project)"] = project
+    for label, path in places.items():
+        if path.is_file():
+            try:
+                entries, problem = EntryFile(client, path).entries, ""
+            except EditedFileError as error:
+                entries, problem = {}, str(error)
+            yield label, path, entries, problem

@@ -130,8 +130,9 @@ def to_client(entry: ServerEntry, client: McpClient, old: Mapping[str, Any] = Ma
     return {**client.stdio, "command": command, "args": arguments, **({"env": env} if env else {}), **kept}
 
 
-def from_client(entry: Mapping[str, Any]) -> ServerEntry:
-    """Return the server that an entry of any client describes. Members of the wrong type count as absent."""
+def from_client(value: Any) -> ServerEntry:
+    """Return the server that an entry of any client describes. Values of the wrong type count as absent."""
+    entry = value if isinstance(value, dict) else {}
     url = next(
         (entry[client.url] for client in (*CLIENTS.values(), PRINTED) if isinstance(entry.get(client.url), str)), ""
     )
