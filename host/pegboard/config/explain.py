@@ -26,6 +26,7 @@ from pegboard.config.references import (
     mask_user_info,
     masked,
     references,
+    values_in,
 )
 from pegboard.config.sources import Source, Sources
 from pegboard.messages.argument_errors import ABSENT, place_of, step
@@ -78,7 +79,7 @@ class _Explainer:
         self.base = base
         self.hidden = hidden
         self.unknown = 0
-        secrets = {str(value) for way, value in _leaves(data) if self.is_secret(way)}
+        secrets = {str(value) for way, value in values_in(data) if self.is_secret(way)}
         self.secrets = {value for value in secrets if len(value) >= MIN_SECRET_CHARACTERS}
 
     def is_secret(self, way: KeyPath) -> bool:
@@ -141,14 +142,6 @@ def _is_echo(details: Iterable[ErrorDetails]) -> bool:
         )
         for detail in details
     )
-
-
-def _leaves(value: Any, way: KeyPath = ()) -> Iterator[tuple[KeyPath, Any]]:
-    if isinstance(value, Mapping | list):
-        for key, item in value.items() if isinstance(value, Mapping) else enumerate(value):
-            yield from _leaves(item, (*way, key))
-    elif not isinstance(value, bool):
-        yield way, value
 
 
 def _found(value: Any, *, secret: bool) -> str:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os.path
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any
@@ -56,16 +56,22 @@ def resolve(value: Any) -> Any:
     return [resolve(item) for item in value] if isinstance(value, tuple) else value
 
 
-def references(value: Any, path: KeyPath = ()) -> Iterator[tuple[KeyPath, SecretRef]]:
-    """Yield every reference below a value, with its path."""
-    if isinstance(value, SecretRef):
+def values_in(value: Any, path: KeyPath = ()) -> Iterator[tuple[KeyPath, Any]]:
+    """Yield every value below a value that is neither a table nor a list, with its path."""
+    if isinstance(value, Mapping):
+        items: Iterable[tuple[Any, Any]] = value.items()
+    elif isinstance(value, Sequence) and not isinstance(value, str | bytes):
+        items = enumerate(value)
+    else:
         yield path, value
-    elif isinstance(value, Mapping):
-        for key, item in value.items():
-            yield from references(item, (*path, key))
-    elif isinstance(value, tuple):
-        for place, item in enumerate(value):
-            yield from references(item, (*path, place))
+        return
+    for key, item in items:
+        yield from values_in(item, (*path, key))
+
+
+def references(value: Any, path: KeyPath = ()) -> Iterator[tuple[KeyPath, SecretRef]]:
+    """Return every reference below a value, with its path."""
+    return ((place, ref) for place, ref in values_in(value, path) if isinstance(ref, SecretRef))
 
 
 def unset_variables(
@@ -128,18 +134,13 @@ def secrets_in_section(value: Any, path: KeyPath) -> Iterator[str]:
 
     Paths of existing files and paths with a suffix such as `.pem` are not secret.
     """
-    if isinstance(value, Mapping):
-        for key, item in value.items():
-            yield from secrets_in_section(item, (*path, str(key)))
-    elif isinstance(value, Sequence) and not isinstance(value, str | bytes):
-        for place, item in enumerate(value):
-            yield from secrets_in_section(item, (*path, place))
-    elif isinstance(value, SecretRef):
-        yield from (value.value, *re.findall(_URL_LOGIN, value.value)) if value.value else ()
-    elif isinstance(value, str):
-        yield from re.findall(_URL_LOGIN, value)
-        if is_secret(path) and not (value.endswith(_FILES) or os.path.exists(value)):
-            yield value
+    for place, item in values_in(value, path):
+        if isinstance(item, SecretRef):
+            yield from (item.value, *re.findall(_URL_LOGIN, item.value)) if item.value else ()
+        elif isinstance(item, str):
+            yield from re.findall(_URL_LOGIN, item)
+            if is_secret(place) and not (item.endswith(_FILES) or os.path.exists(item)):
+                yield item
 
 
 def mask_user_info(text: str) -> str:
