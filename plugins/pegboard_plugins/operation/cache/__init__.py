@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import OrderedDict
-from collections.abc import Awaitable, Hashable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from fnmatch import fnmatchcase
 from time import monotonic
 from typing import Any, NamedTuple
@@ -221,17 +221,16 @@ class _Observed:
     """
 
     def __init__(self, call: Call) -> None:
-        self._call = call
         self.interacted = False
-        notify = None if call.notify is None else self._notify
-        self.call = call._replace(notify=notify, ask=None if call.ask is None else self._ask)
+        self.call = call._replace(notify=self._recording(call.notify), ask=self._recording(call.ask))
 
-    def _notify(self, method: str, params: dict[str, Any]) -> None:
-        self.interacted = True
-        assert self._call.notify is not None
-        self._call.notify(method, params)
+    def _recording(self, function: Callable[..., Any] | None) -> Callable[..., Any] | None:
+        """Return a function of a call that also records its use."""
+        if function is None:
+            return None
 
-    def _ask(self, method: str, params: dict[str, Any], **options: Any) -> Awaitable[dict[str, Any]]:
-        self.interacted = True
-        assert self._call.ask is not None
-        return self._call.ask(method, params, **options)
+        def recorded(*arguments: Any, **options: Any) -> Any:
+            self.interacted = True
+            return function(*arguments, **options)
+
+        return recorded
