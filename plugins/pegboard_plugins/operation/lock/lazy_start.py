@@ -94,14 +94,11 @@ class LazyStart(Middleware, ToolkitLoader):
         return ()
 
     async def on_call_tool(self, call: Call, call_next: CallNext) -> Outcome:
-        """Import the toolkit of the tool."""
-        await self._import("tools", call.params.get("name"))
+        """Import the toolkit of the tool or prompt."""
+        await self._import("tools" if call.method == "tools/call" else "prompts", call.params.get("name"))
         return await call_next(call)
 
-    async def on_get_prompt(self, call: Call, call_next: CallNext) -> Outcome:
-        """Import the toolkit of the prompt."""
-        await self._import("prompts", call.params.get("name"))
-        return await call_next(call)
+    on_get_prompt = on_call_tool
 
     async def on_read_resource(self, call: Call, call_next: CallNext) -> Outcome:
         """Import the toolkits that may have the resource."""
