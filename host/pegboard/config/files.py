@@ -8,7 +8,7 @@ import stat
 import sys
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from pegboard.config.problems import ConfigProblem
 from pegboard.config.sources import Layer
@@ -103,15 +103,24 @@ def read_file(candidate: Candidate, directory: Path) -> FileContent | ConfigProb
         return ConfigProblem(f"cannot be read: {reason}{named_by}", file=display_path(candidate.path, directory))
 
 
-def parse_file(content: FileContent, directory: Path) -> Layer | ConfigProblem:
-    """Return the layer of one file, or a problem if it is not TOML in UTF-8."""
-    shown = display_path(content.path, directory)
-    data = content.data
+def parse_file(content: FileContent | ConfigProblem, directory: Path) -> Layer | ConfigProblem:
+    """Return the layer of one file, or a problem if it cannot be read or is not TOML in UTF-8."""
+    if isinstance(content, ConfigProblem):
+        return content
+    import tomli
+
+    shown, data = display_path(content.path, directory), content.data
     try:
         text = data.decode("utf-8-sig").replace("\r\n", "\n")
+        return Layer("file", tomli.loads(text), file=shown, text=text)
     except UnicodeDecodeError as error:
         return ConfigProblem("is not UTF-8", file=shown, line=data.count(b"\n", 0, error.start) + 1)
-    return _parse(text, shown)
+    except tomli.TOMLDecodeError as error:
+        message = error.msg[:1].lower() + error.msg[1:]
+        message = re.sub(r"\('(.*?)',?\)", lambda name: f"[{name[1]}]".replace("', '", "."), message)
+        return ConfigProblem(f"not valid TOML: {message}", file=shown, line=error.lineno, column=error.colno)
+    except RecursionError:
+        return ConfigProblem("is nested too deeply", file=shown)
 
 
 def others_can_change(path: Path, status: os.stat_result) -> str | None:
@@ -165,20 +174,6 @@ def _piped(handle: int) -> bytes:
 def display_path(path: Path, directory: Path) -> str:
     """Return a path for messages, relative to `directory` if it is inside."""
     return str(path.relative_to(directory)) if path.is_relative_to(directory) else str(path)
-
-
-def _parse(text: str, shown: str) -> Layer | ConfigProblem:
-    import tomli
-
-    try:
-        tree: dict[str, Any] = tomli.loads(text)
-    except tomli.TOMLDecodeError as error:
-        message = error.msg[:1].lower() + error.msg[1:]
-        message = re.sub(r"\('(.*?)',?\)", lambda name: f"[{name[1]}]".replace("', '", "."), message)
-        return ConfigProblem(f"not valid TOML: {message}", file=shown, line=error.lineno, column=error.colno)
-    except RecursionError:
-        return ConfigProblem("is nested too deeply", file=shown)
-    return Layer("file", tree, file=shown, text=text)
 
 
 def _expanded(path: Path, environ: Mapping[str, str]) -> Path:

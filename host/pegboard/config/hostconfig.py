@@ -104,7 +104,7 @@ class HostConfig:
         if chosen := given or select_file(path, environ, working, on_untrusted):
             candidate, read = chosen
             file = candidate.path
-            builder.take(read if isinstance(read, ConfigProblem) else files.parse_file(read, working))
+            builder.take(files.parse_file(read, working))
             builder.warn(candidate, read, working)
         builder.take(*environment.variable_layer(environ, builder.names, builder.sources.tree))
         builder.take(overrides if isinstance(overrides, Layer) else Layer("command line", overrides))

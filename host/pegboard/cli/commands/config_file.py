@@ -26,7 +26,7 @@ def config_file(options: Namespace) -> ConfigFile:
     needs_trust, is_general = False, True
     if selected := select_file(options.config, os.environ, Path.cwd(), refuse_untrusted):
         candidate, content = selected
-        parsed = content if isinstance(content, ConfigProblem) else files.parse_file(content, Path.cwd())
+        parsed = files.parse_file(content, Path.cwd())
         if isinstance(parsed, ConfigProblem):
             raise ConfigError([parsed])
         path, needs_trust = candidate.path, candidate.needs_trust
