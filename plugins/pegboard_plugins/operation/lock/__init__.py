@@ -50,50 +50,39 @@ class LockPlugin(Plugin):
     """The plugin of the catalogue lock."""
 
     Config = LockConfig
-    _lock: CatalogueLock | None = None
-    _check: LockCheck | None = None
-    _lazy: LazyStart | None = None
+    _made: tuple[list[LockCheck], list[LazyStart]] | None = None
 
-    def _read(self, context: PluginContext) -> CatalogueLock:
-        if self._lock is None:
-            self._lock = read_lock(context.directory)
-        return self._lock
+    def _parts(self, context: PluginContext) -> tuple[list[LockCheck], list[LazyStart]]:
+        """Return the comparison with the lock and the imports before first calls, each if the settings want it."""
+        if self._made is None:
+            self._made = self._make(context) if self.config.locked or self.config.lazy else ([], [])
+        return self._made
 
-    def _checks(self, context: PluginContext) -> list[LockCheck]:
-        if not self.config.locked:
-            return []
-        if self._check is None:
-            self._check = LockCheck(self._read(context), _path(context))
-        return [self._check]
-
-    def _lazy_start(self, context: PluginContext) -> list[LazyStart]:
+    def _make(self, context: PluginContext) -> tuple[list[LockCheck], list[LazyStart]]:
+        lock, path = read_lock(context.directory), Path(context.directory or "", LOCK_FILE_NAME)
+        checks = [LockCheck(lock, path)] if self.config.locked else []
         if not self.config.lazy:
-            return []
+            return checks, []
         from pegboard_plugins.operation.lock.lazy_start import LazyStart
 
-        if self._lazy is None:
-            names = ("*",) if self.config.lazy is True else self.config.lazy
-            self._lazy = LazyStart(self._read(context), _path(context), names, self.config.import_seconds)
-        return [self._lazy]
+        names = ("*",) if self.config.lazy is True else self.config.lazy
+        return checks, [LazyStart(lock, path, names, self.config.import_seconds)]
 
     @hookimpl
     def register_toolkit_loaders(self, context: PluginContext) -> Iterable[ToolkitLoader]:
         """Return the loader that imports toolkits at their first calls."""
-        return self._lazy_start(context)
+        return self._parts(context)[1] if self.config.lazy else []
 
     @hookimpl
     def register_definition_checks(self, context: PluginContext) -> Iterable[DefinitionCheck]:
         """Return the comparison with the lock."""
-        return self._checks(context)
+        return self._parts(context)[0] if self.config.locked else []
 
     @hookimpl
     def register_middleware(self, context: PluginContext) -> Iterable[Middleware]:
         """Return the warning about items that are only in the lock, and the imports before first calls."""
-        return [*self._checks(context), *self._lazy_start(context)]
-
-
-def _path(context: PluginContext) -> Path:
-    return Path(context.directory or "", LOCK_FILE_NAME)
+        checks, lazy = self._parts(context)
+        return [*checks, *lazy]
 
 
 class LockCheck(Middleware, DefinitionCheck):
