@@ -150,17 +150,17 @@ class HostMetrics(Observer, Collector):
         self.worker = 0
         self._calls = calls
         self._gauges: Sequence[Gauge] = ()
-        self._started: Counter[str] = Counter()
-        self._ended: dict[str, Durations] = {}
+        self._started: Counter[tuple[str]] = Counter()
+        self._ended: dict[tuple[str], Durations] = {}
 
     def host_started(self, gauges: Sequence[Gauge]) -> None:
         self._gauges = gauges
 
     def session_started(self, session: SessionInfo) -> None:
-        self._started[session.transport] += 1
+        self._started[session.transport,] += 1
 
     def session_ended(self, session: SessionInfo, seconds: float) -> None:
-        self._ended.setdefault(session.transport, Durations()).add(seconds)
+        self._ended.setdefault((session.transport,), Durations()).add(seconds)
 
     def collect(self) -> Iterator[Metric]:
         """Yield all metrics. The method runs in the thread of the port. The host may change the counts meanwhile."""
@@ -172,18 +172,14 @@ class HostMetrics(Observer, Collector):
     def _metrics(self) -> Iterator[Metric]:
         yield _histogram("call_duration_seconds", "Durations of requests.", _CALLS, self._calls.durations)
         yield _counter("call_errors", "Failed requests.", (*_CALLS, "kind"), self._calls.errors)
-        yield _counter("sessions_started", "Started sessions.", ("transport",), _by_label(self._started))
-        yield _histogram("session_duration_seconds", "Durations of sessions.", ("transport",), _by_label(self._ended))
+        yield _counter("sessions_started", "Started sessions.", ("transport",), self._started)
+        yield _histogram("session_duration_seconds", "Durations of sessions.", ("transport",), self._ended)
         for gauge in self._gauges:
             labels = (gauge.label,) if gauge.label else ()
             family = GaugeMetricFamily(f"pegboard_{gauge.name}", gauge.description, labels=labels)
             for value, number in gauge.read().items():
                 family.add_metric((value,) if gauge.label else (), number)
             yield family
-
-
-def _by_label(values: Mapping[str, Any]) -> dict[tuple[str, ...], Any]:
-    return {(label,): value for label, value in tuple(values.items())}
 
 
 def _histogram(name: str, text: str, labels: tuple[str, ...], values: Mapping[Any, Durations]) -> HistogramMetricFamily:
