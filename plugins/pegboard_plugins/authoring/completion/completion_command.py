@@ -111,20 +111,19 @@ end
 
 def bash_script(words: CompletedWords) -> str:
     """Return the script for bash."""
-    lines = []
-    for place, choices in words.places.items():
-        shown = " ".join(word.text for word in choices)
-        lines.append(f'        "{place}") candidates="{shown}" ;;')
+    shown = {place: " ".join(word.text for word in choices) for place, choices in words.places.items()}
+    lines = [f'        "{place}") candidates="{texts}" ;;' for place, texts in shown.items()]
     value, names = 'COMPREPLY=($(compgen -W "{}" -- "$current")); return', "candidates=$({})"
     return _filled(_BASH, words, lines, value, names)
 
 
 def zsh_script(words: CompletedWords) -> str:
     """Return the script for zsh."""
-    lines = []
-    for place, choices in words.places.items():
-        shown = " ".join(_quoted(f"{word.text}:{word.meaning}", "'\\''") for word in choices)
-        lines.append(f'        "{place}") candidates=({shown}) ;;')
+    shown = {
+        place: " ".join(_quoted(f"{word.text}:{word.meaning}", "'\\''") for word in choices)
+        for place, choices in words.places.items()
+    }
+    lines = [f'        "{place}") candidates=({texts}) ;;' for place, texts in shown.items()]
     value, names = "candidates=({}); _describe 'value' candidates; return", 'candidates=(${{(f)"$({})"}})'
     return _filled(_ZSH, words, lines, value, names)
 

@@ -54,7 +54,7 @@ def run_cost(command: CommandContext) -> int:
     over = command.options.budget is not None and total > command.options.budget
     is_fine = is_complete and not over and not any(problem.fatal for problem in host.problems)
     if command.options.json:
-        print_json(_as_json(tools, costs, command.options.budget) | {"ok": is_fine})
+        print_json(_as_json(tools, costs, command.options.budget, ok=is_fine))
         return 0 if is_fine else 1
     print_table([*_rows(tools, costs), ("total", f"{total:>7}", "")])
     if over:
@@ -95,11 +95,10 @@ def _longest_part(tool: Tool) -> str:
     return f"{name}, {estimated_tokens(parts[name])}"
 
 
-def _as_json(tools: list[Tool], costs: Mapping[str, int], budget: int | None) -> CostOutput:
-    total = sum(costs.values())
+def _as_json(tools: list[Tool], costs: Mapping[str, int], budget: int | None, *, ok: bool) -> CostOutput:
     return {
-        "ok": budget is None or total <= budget,
-        "tokens": total,
+        "ok": ok,
+        "tokens": sum(costs.values()),
         "budget": budget,
         "toolkits": _of_toolkits(tools, costs),
         "tools": [

@@ -66,10 +66,6 @@ def _detail(tool: Tool) -> dict[str, Any]:
     }
 
 
-def _secrets(bound: Any) -> list[str]:
-    return sorted(bound.requirements.secrets) if bound.requirements else []
-
-
 def _print_tool(tool: Tool) -> None:
     print_text(f"{tool.name}" + (f" - {tool.title}" if tool.title else ""))
     if tool.deprecated:
@@ -89,15 +85,16 @@ def _print_tool(tool: Tool) -> None:
 
 
 def _requirements(bound: Any) -> dict[str, Any]:
-    metadata = sorted(bound.requirements.metadata) if bound.requirements else []
-    return {"requires_secrets": _secrets(bound), "requires_metadata": metadata, "needs": needs_of(bound)}
+    required = bound.requirements
+    secrets, metadata = (sorted(required.secrets), sorted(required.metadata)) if required else ([], [])
+    return {"requires_secrets": secrets, "requires_metadata": metadata, "needs": needs_of(bound)}
 
 
 def _print_requirements(bound: Any) -> None:
     if (required := bound.requirements) is None:
         return
     if required.secrets:
-        print_text("\nsecrets: " + ", ".join(_secrets(bound)))
+        print_text("\nsecrets: " + ", ".join(sorted(required.secrets)))
     if required.metadata:
         print_text("\nmetadata: " + ", ".join(sorted(required.metadata)))
     if required.authorization is not None:

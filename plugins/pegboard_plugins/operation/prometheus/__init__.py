@@ -7,8 +7,11 @@ from collections.abc import Iterable
 from contextlib import asynccontextmanager, nullcontext
 from functools import cached_property
 from importlib.util import find_spec
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
+from pydantic import Field, SecretStr, field_validator
+
+from pegboard import PluginConfig
 from pegboard.plugin import (
     Authenticator,
     Lifespan,
@@ -18,24 +21,17 @@ from pegboard.plugin import (
     PluginContext,
     PluginError,
     Route,
+    WidensAccess,
     hookimpl,
 )
+from pegboard_plugins.support.bearer import is_bearer_token
+from pegboard_plugins.support.loopback import is_loopback
+from pegboard_plugins.support.secret_strength import SECRET_BYTES, is_weak_secret
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
 
     from pegboard_plugins.operation.prometheus.metrics_endpoint import MetricsEndpoint
-
-
-from typing import Annotated
-
-from pydantic import Field, SecretStr, field_validator
-
-from pegboard import PluginConfig
-from pegboard.plugin import WidensAccess
-from pegboard_plugins.support.bearer import is_bearer_token
-from pegboard_plugins.support.loopback import is_loopback
-from pegboard_plugins.support.secret_strength import SECRET_BYTES, is_weak_secret
 
 
 class PrometheusConfig(PluginConfig):
