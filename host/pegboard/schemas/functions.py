@@ -138,16 +138,14 @@ def _unresolved(function: Any, names: dict[str, Any] | None, error: Exception) -
         what = "the result" if name == "return" else f"parameter {name!r}"
         try:
             typing.get_type_hints(SimpleNamespace(__annotations__={name: annotation}), namespace, names)
-        except NameError as lost:
-            return ToolDefinitionError(f"{what}: the annotation {annotation!r} {_not_found(lost)}")
         except Exception as wrong:  # noqa: BLE001 - as above
-            return ToolDefinitionError(f"{what}: the annotation {annotation!r} cannot be resolved: {wrong}")
-    if isinstance(error, NameError):
-        return ToolDefinitionError(f"an annotation {_not_found(error)}")
-    return ToolDefinitionError(f"an annotation cannot be resolved: {error}")
+            return ToolDefinitionError(f"{what}: the annotation {annotation!r} {_why(wrong)}")
+    return ToolDefinitionError(f"an annotation {_why(error)}")
 
 
-def _not_found(error: NameError) -> str:
+def _why(error: Exception) -> str:
+    if not isinstance(error, NameError):
+        return f"cannot be resolved: {error}"
     return (
         f"names {error.name!r}, which is not found. Import or define it at the top of the module, "
         "not inside a function or below `if TYPE_CHECKING`"
