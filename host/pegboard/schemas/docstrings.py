@@ -60,9 +60,8 @@ def split_docstring(docstring: str, names: Collection[str]) -> tuple[str, Mappin
 
 def documented_names(docstring: str) -> list[str]:
     """Return the names in the sections about parameters, in order."""
-    documented = []
-    for style, pattern in _PARAMETERS.items():
-        documented += [name for section in pattern.findall(docstring) for name in _parsed(section, style)]
+    sections = ((section, style) for style, pattern in _PARAMETERS.items() for section in pattern.findall(docstring))
+    documented = [name for section, style in sections for name in _parsed(section, style)]
     return [name for name in dict.fromkeys(documented) if name.isidentifier()]
 
 
@@ -81,11 +80,8 @@ def _parsed(sections: str, style: str) -> dict[str, str]:
     try:
         parameters = parse(f"Summary.\n\n{sections}", style=DocstringStyle[style]).params
     except ParseError:  # a line without a colon continues an entry even if it is not indented further
-        return (
-            {}
-            if (joined := re.sub(r"\n[ \t]+(?=[^:\n]+(?:\n|$))", " ", sections)) == sections
-            else _parsed(joined, style)
-        )
+        joined = re.sub(r"\n[ \t]+(?=[^:\n]+(?:\n|$))", " ", sections)
+        return {} if joined == sections else _parsed(joined, style)
     return {
         name.strip(" *`"): parameter.description or ""
         for parameter in parameters
