@@ -224,29 +224,18 @@ def _deleted(text: str, node: Node, member: Member) -> str:
 
 
 def formatted(value: Any, indent: str, unit: str, newline: str, *, own_line: bool) -> str:
-    """Return a value as JSON, on lines that begin with `indent`, or on one line."""
-    if not own_line:
+    """Return a value as JSON on one line, or with the members of objects on lines that begin with `indent`."""
+    if own_line and isinstance(value, list):  # such as `args`
+        return f"[{', '.join(formatted(item, '', '', ' ', own_line=True) for item in value)}]"
+    if not (own_line and isinstance(value, dict) and value):
         return json.dumps(value, ensure_ascii=False)
-    lines = json.dumps(value, ensure_ascii=False, indent=unit).split("\n")
-    return f"{newline}{indent}".join(_with_short_lists(lines))
-
-
-def _with_short_lists(lines: Sequence[str]) -> list[str]:
-    """Join the lines of lists of strings, such as `args`."""
-    joined: list[str] = []
-    for line in lines:
-        if (joined and joined[-1].endswith("[")) or (joined and _is_open(joined[-1])):
-            space = "" if joined[-1].endswith("[") or line.strip() in ("]", "],") else " "
-            joined[-1] += space + line.strip()
-        else:
-            joined.append(line)
-    return joined
-
-
-def _is_open(line: str) -> bool:
-    """Return True if a list begins on a line and does not end there."""
-    bare = _STRING.sub("", line)
-    return bare.count("[") > bare.count("]")
+    inner = indent + unit
+    members = (
+        f"{newline}{inner}{json.dumps(name, ensure_ascii=False)}: "
+        f"{formatted(member, inner, unit, newline, own_line=True)}"
+        for name, member in value.items()
+    )
+    return f"{{{','.join(members)}{newline}{indent}}}"
 
 
 def _ends_in_line_comment(trivia: str) -> bool:
