@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from typing import NamedTuple, TypeAlias
+from urllib.parse import quote
 
 RESERVED = ":/?#[]@!$&'()*+,;="
 """The reserved characters of a URI (RFC 3986 section 2.2)."""
 
-_UNRESERVED = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~"
 _NAME = re.compile(r"(?:[A-Za-z0-9_]|%[0-9A-Fa-f]{2})+(?:\.(?:[A-Za-z0-9_]|%[0-9A-Fa-f]{2})+)*")
 _NOT_LITERAL = re.compile(r'[\x00-\x20"<>\\^`{|}\x7f]|%(?![0-9A-Fa-f]{2})')
 
@@ -102,7 +102,7 @@ def _literal(template: str, start: int, end: int) -> str:
     if wrong := _NOT_LITERAL.search(text):
         position = start + wrong.start() + 1
         raise UriTemplateError(f"invalid character {wrong[0]!r} at position {position}: percent-encode it (RFC 6570)")
-    return "".join(map(_encoded, text))
+    return quote(text, safe=f"{RESERVED}%", errors="surrogatepass")
 
 
 def _expression(inner: str, shown: str) -> Expression:
@@ -119,9 +119,3 @@ def _variable(text: str, shown: str) -> Variable:
     if not _NAME.fullmatch(name) or (":" in text and not re.fullmatch(r"[1-9][0-9]{0,3}", length)):
         raise UriTemplateError(f"invalid variable {text!r} in {shown}: use letters, digits and '_' (RFC 6570)")
     return Variable(name, int(length) if length else None, explode)
-
-
-def _encoded(character: str) -> str:
-    if character in _UNRESERVED or character in RESERVED or character == "%":
-        return character
-    return "".join(f"%{octet:02X}" for octet in character.encode("utf-8", "surrogatepass"))
