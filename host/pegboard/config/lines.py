@@ -123,11 +123,7 @@ class _Finder:
 
     def name(self) -> str:
         raw = self.skip(_NAME)
-        if raw.startswith("'"):
-            return raw[1:-1]
-        if not raw.startswith('"'):
-            return raw
-        return _unescape(raw) if "\\" in raw else raw[1:-1]
+        return str(tomli.loads(f"name = {raw}")["name"]) if raw.startswith(("'", '"')) else raw
 
     def line(self) -> int:
         return bisect_right(self.breaks, self.at) + 1
@@ -138,8 +134,3 @@ class _Finder:
             return ""
         self.at = match.end()
         return match.group()
-
-
-def _unescape(quoted: str) -> str:
-    value = tomli.loads(f"name = {quoted}")["name"]
-    return str(value)
