@@ -38,13 +38,8 @@ class ConfigProblem(NamedTuple):
 
 def dotted(path: Sequence[str | int]) -> str:
     """Return a path in TOML notation, such as `plugins.http.allowed[0]`, with quotes if TOML requires them."""
-    text = ""
-    for part in path:
-        if isinstance(part, int):
-            text += f"[{part}]"
-        else:
-            text += f".{toml_key(part)}"
-    return text.removeprefix(".")
+    parts = (f"[{part}]" if isinstance(part, int) else f".{toml_key(part)}" for part in path)
+    return "".join(parts).removeprefix(".")
 
 
 def undotted(key: str | KeyPath) -> KeyPath:
