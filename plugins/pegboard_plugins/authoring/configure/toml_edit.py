@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -67,11 +68,7 @@ def delete_toml(text: str, path: Sequence[str]) -> str:
     if path[-1] not in read_toml(text, path[:-1]):
         return text
     before, after = _around(text, path)
-    for blank in ("\r\n\r\n", "\n\n"):
-        if before.endswith(blank):
-            before = before[: -len(blank) // 2]
-            break
-    changed = before + after
+    changed = re.sub(r"(\r?\n)\1\Z", r"\1", before) + after
     _check(text, changed, path, None)
     return changed
 
