@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import json
+from collections import Counter
+from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -22,8 +25,11 @@ PRINTING = ["say", "say_unflushed", "write_descriptor", "write_from_c", "run_chi
 
 
 def call(tool: str, request_id: Any = "mine", *, era: str = "session", **arguments: Any) -> bytes:
-    meta = {} if era == "session" else {"_meta": modern_meta()}
-    params = {"name": f"fixture_{tool}", "arguments": arguments, **meta}
+    return call_of(f"fixture_{tool}", request_id, {} if era == "session" else {"_meta": modern_meta()}, **arguments)
+
+
+def call_of(name: str, request_id: Any, meta: Mapping[str, Any] = {}, **arguments: Any) -> bytes:
+    params = {"name": name, "arguments": arguments, **meta}
     return json.dumps({"jsonrpc": "2.0", "id": request_id, "method": "tools/call", "params": params}).encode() + b"\n"
 
 
@@ -101,6 +107,65 @@ async def test_prints_of_tools_stay_off_the_channel_and_are_logged_with_the_tool
     await wire.close()
     for tool in PRINTING:
         assert [line for line in wire.stderr.splitlines() if SAID in line and f"hostile_{tool}" in line], tool
+
+
+PRINTERS = """
+import asyncio, os
+from pegboard import Toolkit
+
+kit, end = Toolkit("print"), asyncio.Event()
+
+@kit.tool(inline=True)
+def red() -> None:
+    'Write a line.'
+    os.write(1, b"red line\\n")
+
+@kit.tool(inline=True)
+def blue() -> None:
+    'Write an incomplete line.'
+    os.write(1, b"blue end")
+
+@kit.tool
+async def late() -> None:
+    'Write a line after another tool has ended.'
+    await end.wait()
+    os.write(1, b"late line\\n")
+
+@kit.tool(inline=True)
+def let_late_end() -> None:
+    'Let the tool `late` write.'
+    asyncio.get_running_loop().call_later(0.01, end.set)
+"""
+
+
+@pytest.mark.parametrize("together", [True, False])
+async def test_output_is_logged_under_the_tool_that_wrote_it(
+    command: tuple[str, ...], tmp_path: Path, together: bool
+) -> None:
+    file = tmp_path / "printers.py"
+    file.write_text(PRINTERS)
+    tools = ["red", "blue", "red", "red", "blue", "late", "let_late_end"]
+    calls = [call_of(f"print_{tool}", number) for number, tool in enumerate(tools)]
+    async with Wire(command, [str(file)]) as wire:
+        await wire.initialize()
+        for number in range(len(tools)):
+            wire.expect(number)
+        if together:
+            await wire.send_raw(b"".join(calls))
+        for number, tool in enumerate(tools):
+            if not together:
+                await wire.send_raw(calls[number])
+            if tool != "late":
+                assert "result" in await wire.answer(number)
+        await wire.answer(tools.index("late"))
+        await wire.close()
+    logged = [line.partition("pegboard.stdout: ")[2] for line in wire.stderr.splitlines()]
+    mark = "printed to standard output:"
+    assert Counter(logged) == {
+        f"tool print_red {mark} red line": 3,
+        f"tool print_blue {mark} blue end": 2,
+        f"tool print_late {mark} late line": 1,
+    }
 
 
 async def test_tools_read_nothing_from_the_channel(wire: Wire) -> None:

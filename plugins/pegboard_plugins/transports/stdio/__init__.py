@@ -46,5 +46,5 @@ class StdioPlugin(Plugin):
 
     @hookimpl
     def register_middleware(self) -> Iterable[Middleware]:
-        """Return the middleware that counts running tools."""
+        """Return the middleware that notes running tools."""
         return [self._running]

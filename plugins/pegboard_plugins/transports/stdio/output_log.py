@@ -41,6 +41,7 @@ class OutputLog:
 
     Attributes:
         closed: True if it takes no more output.
+        unsettled: True if it took output since no tool ran.
     """
 
     def __init__(self, running: RunningTools) -> None:
@@ -52,7 +53,7 @@ class OutputLog:
         self._added = 0
         self._done = 0
         self._dropped = 0
-        self._unsettled = False
+        self.unsettled = False
         self._hurry = False
         self.closed = False
 
@@ -71,7 +72,7 @@ class OutputLog:
                 self._dropped += len(data)
                 return True
             self._added += len(data) + PIECE_OVERHEAD_BYTES
-            self._unsettled = True
+            self.unsettled = True
             if self._thread is None:
                 self._thread = Thread(target=self._work, name="pegboard-stdout-log", daemon=True)
                 self._thread.start()
@@ -80,9 +81,9 @@ class OutputLog:
 
     def settle(self) -> None:
         """Log the incomplete lines of tools that have ended."""
-        if self._unsettled:
+        if self.unsettled:
             names = self._running.names()
-            self._unsettled = bool(names)
+            self.unsettled = bool(names)
             self._pieces.put(OutputPiece(None, names, b""))
 
     def flush(self) -> None:

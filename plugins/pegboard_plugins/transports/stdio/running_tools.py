@@ -1,86 +1,75 @@
-"""A middleware that tracks running tools, so that the log can name the tool that printed."""
+"""The tools that run, so that the log can name the tool that printed."""
 
 from __future__ import annotations
 
 import asyncio
-from typing import TYPE_CHECKING, Protocol
+from typing import Any, Protocol
 
 from pegboard.plugin import Middleware
-from pegboard.types import Call, CallNext, Outcome
-
-if TYPE_CHECKING:
-    from pegboard_plugins.transports.stdio.stdio_connection import StdioConnection
+from pegboard.types import Call
 
 
 class OutputWatcher(Protocol):
-    """A listener for the end of tools."""
+    """A reader of printed output."""
 
-    def collect(self) -> None:
-        """Read printed output while the tool still counts as running."""
+    def collect(self) -> bool:
+        """Read printed output while the tool still counts as running. Return False if all of it is logged."""
 
     def settle(self) -> None:
         """Log the incomplete lines of tools that have ended."""
 
 
 class RunningTools(Middleware):
-    """The names of the running tools, each with the number of its calls.
+    """The names of the running tools, by the tasks of their calls.
 
-    A tool that has ended counts as running until its output has been read. This is at once after a single request. If
-    several requests arrived together, it is before a tool of another name begins, or after this turn of the event loop.
+    The output of a tool is read before its response is written. If several requests arrived together, a tool that has
+    ended counts as running until then, or until a tool of another name begins.
 
     Attributes:
-        watcher: notified when tools end. None while standard output is not redirected.
-        connection: the connection to the client, or None before it.
+        watcher: reads the output of tools. None while standard output is not redirected.
+        together: True if the last requests arrived together.
     """
 
     name = "stdio"
 
     def __init__(self) -> None:
-        self._counts: dict[str, int] = {}
-        self._ended: list[str] = []
+        self._tools: dict[asyncio.Task[Any], str] = {}
+        self._latest: asyncio.Task[Any] | None = None
         self.watcher: OutputWatcher | None = None
-        self.connection: StdioConnection | None = None
+        self.together = False
 
     def names(self) -> tuple[str, ...]:
         """Return the names in alphabetical order. Any thread may call it."""
-        return tuple(sorted(self._counts.copy()))
+        tools = self._tools.copy().items()
+        return tuple(sorted({name for task, name in tools if self.together or not task.done()}))
 
-    def wants(self, call: Call) -> bool:
-        """Return True if a watcher exists."""
-        return self.watcher is not None
-
-    async def on_call_tool(self, call: Call, call_next: CallNext) -> Outcome:
-        """Count the tool while it runs."""
-        name = call.params.get("name")
-        if type(name) is not str:
-            return await call_next(call)
-        if self._ended and self._ended[-1] != name:
-            self._settle()
-        self._counts[name] = self._counts.get(name, 0) + 1
-        try:
-            return await call_next(call)
-        finally:
-            self._end(name)
-
-    def _end(self, name: str) -> None:
-        is_first = not self._ended
-        self._ended.append(name)
-        if self.connection is None or not self.connection.together:
-            self._settle()
-        elif is_first:
-            asyncio.get_running_loop().call_soon(self._settle)
-
-    def _settle(self) -> None:
-        """Read the output of the tools that have ended."""
-        ended, watcher = self._ended, self.watcher
-        if not ended:
+    def check(self, call: Call) -> None:
+        """Note the tool of a call, which runs in the task of the call."""
+        name, task = call.params.get("name"), asyncio.current_task()
+        if self.watcher is None or call.method != "tools/call" or type(name) is not str or task is None:
             return
-        if watcher is not None:
-            watcher.collect()
-        for name in ended:
-            self._counts[name] -= 1
-            if not self._counts[name]:
-                del self._counts[name]
-        ended.clear()
-        if watcher is not None:
-            watcher.settle()
+        latest = self._latest
+        if self.together and latest is not None and latest.done() and self._tools.get(latest, name) != name:
+            self.settle()
+        self._tools.setdefault(task, name)
+        self._latest = task
+
+    def responded(self) -> None:
+        """Read the output of the tool whose response is sent in the current task."""
+        if self.watcher is None or not self._tools:
+            return
+        self._forget_ended()
+        if self.watcher.collect():
+            asyncio.get_running_loop().call_soon(self.settle)
+
+    def settle(self) -> None:
+        """Read the output of the tools that have ended, and forget them."""
+        if self.watcher is None or not self._tools:
+            return
+        self.watcher.collect()
+        self._forget_ended()
+        self.watcher.settle()
+
+    def _forget_ended(self) -> None:
+        for task in [task for task in self._tools if task.done()]:
+            del self._tools[task]

@@ -11,6 +11,7 @@ from collections.abc import Callable
 
 from pegboard.plugin import Connection
 from pegboard_plugins.transports.stdio.descriptor_writer import open_writer
+from pegboard_plugins.transports.stdio.running_tools import RunningTools
 
 HIGH_WATER_BYTES = 256 * 1024
 """The number of queued bytes above which the reader returns no further message."""
@@ -27,9 +28,13 @@ logger = logging.getLogger("pegboard.stdio")
 class StdioConnection(Connection):
     """A `pegboard.plugin.Connection` to the client. It belongs to the thread of the event loop.
 
+    Args:
+        descriptor: the descriptor to write to.
+        running: the running tools, whose output is read before their responses are written.
+        finishes: True to finish calls in flight at the end of input.
+
     Attributes:
         finishes: True if calls in flight at the end of input are finished and their responses written.
-        together: True if the last requests arrived together.
         has_written: True after the first message has been written.
         ended: True after the end. Sent messages are dropped.
         unread: the number of queued bytes dropped at the end, because the client did not read them.
@@ -39,9 +44,10 @@ class StdioConnection(Connection):
     peer = "stdio"
     transport = "stdio"
 
-    def __init__(self, descriptor: int, *, finishes: bool = False) -> None:
+    def __init__(self, descriptor: int, running: RunningTools, *, finishes: bool = False) -> None:
         self.finishes = finishes
         self._writer = open_writer(descriptor)
+        self._running = running
         self._loop = asyncio.get_running_loop()
         self._queued = bytearray()
         self._at_once = False
@@ -49,7 +55,6 @@ class StdioConnection(Connection):
         self._blocked = False
         self._full = False
         self._room = asyncio.Event()
-        self.together = False
         self.has_written = False
         self.ended = False
         self.unread = 0
@@ -64,6 +69,8 @@ class StdioConnection(Connection):
         """Queue a message. Drop it if the connection has ended."""
         if self.ended:
             return
+        if not self._running.together:
+            self._running.responded()
         self._queued += message
         self._queued += b"\n"
         if len(self._queued) > HIGH_WATER_BYTES:
@@ -77,9 +84,9 @@ class StdioConnection(Connection):
 
     def expect(self, requests: int) -> None:
         """Prepare for the responses to new requests. The response to a single request is written at once."""
-        self.together = requests > 1
-        self._at_once = not self.together
-        if self.together and not self._flush_due:
+        self._running.together = requests > 1
+        self._at_once = requests == 1
+        if requests > 1 and not self._flush_due:
             # runs right after the task that was just woken, and writes all its responses
             self._flush_due = True
             self._loop.call_soon(self._flush_turn)
@@ -124,6 +131,8 @@ class StdioConnection(Connection):
 
     def _flush_turn(self) -> None:
         self._flush_due = False
+        if self._running.together:
+            self._running.settle()
         self._flush()
 
     def _flush(self) -> None:

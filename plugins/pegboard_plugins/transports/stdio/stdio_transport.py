@@ -37,8 +37,7 @@ class StdioTransport(Transport):
         from pegboard_plugins.transports.stdio.stdio_redirect import redirect_stdio
 
         with redirect_stdio(self._running, host.standard_output) as (incoming, outgoing):
-            connection = StdioConnection(outgoing, finishes=self._finishes)
-            self._running.connection = connection
+            connection = StdioConnection(outgoing, self._running, finishes=self._finishes)
             messages = open_reader(incoming, connection, self._max_message_bytes)
             try:
                 # the program that started this program owns the pipe

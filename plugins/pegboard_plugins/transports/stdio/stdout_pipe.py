@@ -46,11 +46,12 @@ class StdoutPipe:
         # held from reading until the names are known, so that no tool ends in between
         self._reading = Lock()
 
-    def collect(self) -> None:
+    def collect(self) -> bool:
         c_library.flush_output()
         with self._reading:
             if self._arrival.poll(0):
                 self._read()
+        return self._output_log.unsettled
 
     def settle(self) -> None:
         self._output_log.settle()
@@ -107,12 +108,13 @@ class ThreadStdoutPipe(StdoutPipe):
     def _prepare(self) -> None:
         self._marked = Event()
 
-    def collect(self) -> None:
+    def collect(self) -> bool:
         """Let the thread read the output of the tool that is ending."""
         c_library.flush_output()
         self._marked.clear()
         os.write(self.entrance, self._wake)
         self._marked.wait(CLOSING_SECONDS)
+        return self._output_log.unsettled
 
     def _empty(self) -> None:
         last = b""

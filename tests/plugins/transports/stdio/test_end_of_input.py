@@ -14,6 +14,7 @@ import pytest_asyncio
 from pegboard import Context, Host, Toolkit
 from pegboard.types import LOCAL
 from pegboard_plugins.transports.stdio import message_reader
+from pegboard_plugins.transports.stdio.running_tools import RunningTools
 from pegboard_plugins.transports.stdio.stdio_connection import StdioConnection
 from tests.support.http_mcp import message, modern, opening
 
@@ -108,7 +109,7 @@ async def test_no_call_is_lost_silently(
         sent = [INITIALIZE, call] if era == "session" else [modern(call)]
         source = opened(b"\n".join(json.dumps(request).encode() for request in sent) + end, tmp_path)
         target, output = os.pipe()
-        connection = StdioConnection(output)
+        connection = StdioConnection(output, RunningTools())
         messages = message_reader.open_reader(source, connection, 100_000)
         dropped = await host.serve(connection, messages, caller=LOCAL) + messages.left
         messages.close()

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from pegboard_plugins.transports.stdio import descriptor_writer, stdio_connection
+from pegboard_plugins.transports.stdio.running_tools import RunningTools
 from pegboard_plugins.transports.stdio.stdio_connection import StdioConnection
 from tests.support.peer import WAIT
 
@@ -19,7 +20,7 @@ async def test_responses_of_one_turn_go_out_in_one_write_and_a_single_one_at_onc
     # a socket that keeps the bounds of writes
     ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
     with ours, theirs:
-        connection = StdioConnection(theirs.fileno())
+        connection = StdioConnection(theirs.fileno(), RunningTools())
         ours.setblocking(False)
         connection.expect(3)
         for number in (1, 2, 3):
@@ -36,7 +37,7 @@ async def test_responses_of_one_turn_go_out_in_one_write_and_a_single_one_at_onc
 async def test_a_message_is_delivered_when_the_client_has_read_it(make: Any, monkeypatch: Any) -> None:
     monkeypatch.setattr(stdio_connection, "DELIVERY_SECONDS", WAIT)
     reader, writer = make()
-    connection = StdioConnection(writer)
+    connection = StdioConnection(writer, RunningTools())
     connection.send(b"first")
     waiting = asyncio.create_task(connection.delivered())
     assert await asyncio.wait((waiting,), timeout=0.01) == (set(), {waiting})
@@ -58,7 +59,7 @@ async def test_a_closed_pipe_of_windows_ends_the_connection_without_a_warning(
 
     monkeypatch.setattr(descriptor_writer, "CAN_POLL", False)
     reader, writer = os.pipe()
-    connection = StdioConnection(writer)
+    connection = StdioConnection(writer, RunningTools())
     ended = asyncio.Event()
     connection.on_room = ended.set
     with monkeypatch.context() as closed:
