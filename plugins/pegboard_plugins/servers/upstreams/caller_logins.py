@@ -15,7 +15,7 @@ from pegboard_plugins.servers.upstreams.host_login import CALLERS_ADVICE
 from pegboard_plugins.servers.upstreams.questions import QuestionRules
 from pegboard_plugins.servers.upstreams.served_items import ACCEPTED, ServedItems
 from pegboard_plugins.servers.upstreams.settings import ServerConfig
-from pegboard_plugins.servers.upstreams.user_links import ConnectionKey, UserKey, UserLink, UserLinks
+from pegboard_plugins.servers.upstreams.user_links import Connection, ConnectionKey, UserKey, UserLinks
 
 if TYPE_CHECKING:
     from pegboard_client import Client
@@ -31,16 +31,20 @@ class CallerLogins:
         seconds: the time for which a call waits for the person.
         rules: the rules for its questions.
         items: its items.
+        users: the connections of the callers.
 
     Attributes:
         store: keeps the logins; None if no plugin does.
-        users: the connections of the callers.
     """
 
-    users: UserLinks
-
     def __init__(
-        self, name: str, config: ServerConfig, seconds: float, rules: QuestionRules, items: ServedItems
+        self,
+        name: str,
+        config: ServerConfig,
+        seconds: float,
+        rules: QuestionRules,
+        items: ServedItems,
+        users: UserLinks,
     ) -> None:
         self._name = name
         self._config = config
@@ -49,6 +53,7 @@ class CallerLogins:
         self._seconds = seconds
         self._rules = rules
         self._items = items
+        self._users = users
         self.store: LoginStore | None = None
 
     def key(self, caller: Caller, client: CallingClient, user_id: str | None = None) -> ConnectionKey:
@@ -80,7 +85,7 @@ class CallerLogins:
         renew = partial(self._renew, key)
         return CallerLogin(self._name, self._config, self.store, own, key.user.program, self._seconds, renew)
 
-    async def note(self, key: ConnectionKey, user: UserLink, *, needed: bool) -> None:
+    async def note(self, key: ConnectionKey, user: Connection, *, needed: bool) -> None:
         """Record whether the server has refused a connection because its caller must log in."""
         user.needs_login = needed and user.login is not None
         if user.needs_login:
@@ -88,14 +93,14 @@ class CallerLogins:
 
     def holders(self, caller: Caller) -> Sequence[Hashable]:
         """Return the keys of the lists that a caller sees: of the caller's connections, or else the accepted lists."""
-        own = self.users.keys_of(self.user(caller))
+        own = self._users.keys_of(self.user(caller))
         return own if not self._log_in or any(map(self._items.lists_any, own)) else (ACCEPTED,)
 
     def needs_login(self, caller: Caller) -> bool:
         """Return True if a caller must log in before the connection lists anything."""
         if not self._log_in or caller.service:
             return False
-        entries = [(key, self.users.get(key)) for key in self.users.keys_of(self.user(caller))]
+        entries = [(key, self._users.get(key)) for key in self._users.keys_of(self.user(caller))]
         return any(user is not None and user.needs_login and not self._items.lists_any(key) for key, user in entries)
 
     def offers(self, caller: Caller) -> bool:
@@ -105,13 +110,18 @@ class CallerLogins:
     async def tools(self, context: Context[Any]) -> list[str]:
         """Return the names of the tools that the connection for a call lists, when they are served."""
         key = self.key(context.caller, context.client)
-        if (user := self.users.get(key)) is not None:
+        if (user := self._users.get(key)) is not None:
             await user.link.settle()
         return self._items.shown_to(key)
 
     def _renew(self, key: ConnectionKey) -> None:
-        """Connect again for a caller who has logged in."""
-        if (user := self.users.renew(key)) is not None:
+        """Connect again for a caller who has logged in.
+
+        A link that is being opened has waiting calls, and reads the credentials of each request when it sends it.
+        """
+        if (user := self._users.get(key)) is not None:
+            if user.link.connected is not None:
+                user.replace()
             user.link.hasten()
             user.link.start()
 

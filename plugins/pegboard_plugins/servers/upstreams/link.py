@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable, Iterator
-from contextlib import AbstractAsyncContextManager, contextmanager, suppress
+from collections.abc import Awaitable, Callable
+from contextlib import AbstractAsyncContextManager, suppress
 from math import inf
 from time import monotonic
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -15,6 +15,7 @@ from pegboard.plugin import ProtocolError, TransportError
 from pegboard_client import ServerTimeoutError, UnreachableError, reconnect_delay
 from pegboard_plugins.servers.upstreams.hops import LoopError
 from pegboard_plugins.servers.upstreams.upstream_lists import ALL_KINDS, ListReader, RawKind, UpstreamLists
+from pegboard_plugins.servers.upstreams.uses import Uses
 from pegboard_plugins.support.jsonrpc import INVALID_PARAMS, INVALID_REQUEST, METHOD_NOT_FOUND
 
 if TYPE_CHECKING:
@@ -89,6 +90,7 @@ class Link:
         lists: the lists as last read.
         reader: see above.
         connected: the open connection, or None.
+        uses: the calls that run on the connection.
     """
 
     def __init__(
@@ -106,6 +108,7 @@ class Link:
     ) -> None:
         self.lists = UpstreamLists()
         self.connected: Client | None = None
+        self.uses = Uses()
         self._label = label
         self._open = open
         self.reader = reader
@@ -130,8 +133,6 @@ class Link:
         self._started = 0.0
         self._reported = ""
         self._cause: Exception | None = None
-        self._uses = 0
-        self._unused = asyncio.Event()
         self._is_retired = False
 
     @property
@@ -215,22 +216,10 @@ class Link:
         if client is self.connected and (self._check is None or self._check.done()):
             self._check = asyncio.get_running_loop().create_task(self._check_response(client))
 
-    @contextmanager
-    def used(self) -> Iterator[None]:
-        """Note a call that runs on the connection."""
-        self._uses += 1
-        try:
-            yield
-        finally:
-            self._uses -= 1
-            self._unused.set()
-
     async def retire(self) -> None:
         """Close the connection when its calls have ended. Another connection lists the items from now on."""
         self._is_retired = True
-        while self._uses:
-            self._unused.clear()
-            await self._unused.wait()
+        await self.uses.end()
         await self.close()
 
     async def close(self) -> None:
@@ -400,7 +389,7 @@ class Link:
     async def _check_response(self, client: Client) -> None:
         method = "server/discover" if client.stateless else "ping"
         problem, failures = await self._problem(client, method), 1
-        while isinstance(problem, TransportError) and self._uses and failures < MAX_LIST_FAILURES:
+        while isinstance(problem, TransportError) and self.uses.count and failures < MAX_LIST_FAILURES:
             await asyncio.sleep(reconnect_delay(failures))  # running calls survive some failures
             problem, failures = await self._problem(client, method), failures + 1
         if problem and client is self.connected:

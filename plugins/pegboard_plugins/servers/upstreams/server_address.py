@@ -15,7 +15,7 @@ from pegboard_plugins.servers.upstreams.server_log import ServerLog
 from pegboard_plugins.servers.upstreams.settings import ServerConfig
 
 if TYPE_CHECKING:
-    from pegboard_plugins.servers.upstreams.user_links import UserLink
+    from pegboard_plugins.servers.upstreams.user_links import Connection
 
 
 class UserToken:
@@ -25,7 +25,7 @@ class UserToken:
         user: the connection.
     """
 
-    def __init__(self, user: UserLink) -> None:
+    def __init__(self, user: Connection) -> None:
         self._user = user
 
     async def headers(self, url: str) -> Mapping[str, str]:

@@ -26,7 +26,6 @@ from pegboard_plugins.servers.upstreams.caller_login import CallerLogin
 from pegboard_plugins.servers.upstreams.caller_logins import CallerLogins
 from pegboard_plugins.servers.upstreams.hops import LOOP, VIA, next_hop
 from pegboard_plugins.servers.upstreams.host_login import ONE_CLIENT, OTHER_ADVICE, HostLogin, of_other
-from pegboard_plugins.servers.upstreams.idle_time import IdleTime
 from pegboard_plugins.servers.upstreams.item_selection import ItemSelection
 from pegboard_plugins.servers.upstreams.link import Link, NotConnectedError, NotificationListener, is_refused_status
 from pegboard_plugins.servers.upstreams.mounted import Mounted
@@ -38,7 +37,8 @@ from pegboard_plugins.servers.upstreams.server_log import ServerLog
 from pegboard_plugins.servers.upstreams.settings import ServerConfig, UpstreamsConfig
 from pegboard_plugins.servers.upstreams.upstream_errors import no_response, not_connected
 from pegboard_plugins.servers.upstreams.upstream_lists import ListReader, UpstreamLists
-from pegboard_plugins.servers.upstreams.user_links import ConnectionKey, UserLink, UserLinks, user_of
+from pegboard_plugins.servers.upstreams.user_links import Connection, ConnectionKey, UserLinks, user_of
+from pegboard_plugins.servers.upstreams.uses import Uses
 
 if TYPE_CHECKING:
     from pegboard_client import Client, Endpoint, HttpAuth, Program
@@ -109,7 +109,8 @@ class UpstreamServer:
         self._mounted = Mounted(self, context.bus)
         self.items = ServedItems(name, context.catalogue, self._mounted.definition, context.logger, owner_of)
         self.selection = ItemSelection(name, config, context.catalogue.complete)
-        self.callers = CallerLogins(name, config, settings.wait_seconds, self.rules, self.items)
+        self._users = UserLinks(name, config.max_users, self._make_connection, self.items.forget)
+        self.callers = CallerLogins(name, config, settings.wait_seconds, self.rules, self.items, self._users)
         self._get_token = context.get_token
         self._folder = Path(context.directory or Path.cwd())
         self._host_id = host_id
@@ -118,28 +119,24 @@ class UpstreamServer:
         self._serving = serving
         self._awaits_client = config.identity == "host" and context.transports == ONE_CLIENT
         self._declared = self.rules.capabilities()
-        self._link = self._make_link(HOST, None) if config.identity == "host" else None
-        self._closing: set[asyncio.Task[None]] = set()
-        self._users = UserLinks(name, config.max_users, config.idle_limit, self._make_user, self.items.forget)
-        self.callers.users = self._users
+        self._host = self._make_connection(HOST) if config.identity == "host" else None
         self._seconds = settings.connect_seconds
         file: RememberedLists | None = None
-        if self._link is not None and config.object is None and settings.forget_days:
+        if self._host is not None and config.object is None and settings.forget_days:
             file = RememberedLists(name, config, self._folder, settings.forget_days)
         owner = f"plugin:{context.name}/{name}"
         accepted = partial(accepted_lists, owner, name, config, context.directory)
         self.memory = RecalledLists(
             name, file, accepted, self._make_reader(name), self._publish_recalled, self._forget, context.logger
         )
-        if self._link is None:
+        if self._host is None:
             self.memory.confirm(None)  # no connection for all callers will
-        self._idle = IdleTime(config.idle_limit, self._sleep)
 
     # --- life
 
     def recall(self) -> None:
         """Serve remembered or accepted definitions in the background, if there are any."""
-        if self._in_process is None and (self._link is not None or self.config.callers_log_in):
+        if self._in_process is None and (self._host is not None or self.config.callers_log_in):
             self.memory.recall()
 
     async def _publish_recalled(self, lists: UpstreamLists, are_accepted: bool) -> None:
@@ -155,8 +152,8 @@ class UpstreamServer:
 
         If the host has one client, the connection declares what this client declares, so it waits for the client.
         """
-        if self._link is not None and not self._awaits_client:
-            self._link.start()
+        if self._host is not None and not self._awaits_client:
+            self._host.link.start()
 
     async def connect(self) -> None:
         """Connect, and wait until the connection is open.
@@ -164,13 +161,13 @@ class UpstreamServer:
         Raises:
             NotConnectedError: the connection cannot be opened.
         """
-        assert self._link is not None
-        await self._link.client()
+        assert self._host is not None
+        await self._host.link.client()
 
     def is_settled(self, call: Call, seconds: float) -> bool:
         """Return False if the lists for a call should wait for a connection, for at most `seconds` after its start."""
-        if self._link is not None:
-            return not self.memory.is_recalling and (self.memory.are_served or self._link.is_settled(seconds))
+        if self._host is not None:
+            return not self.memory.is_recalling and (self.memory.are_served or self._host.link.is_settled(seconds))
         if call.caller.service or not call.caller.is_known:
             return True
         user = self._users.get(self.callers.key(call.caller, call.client))
@@ -181,9 +178,9 @@ class UpstreamServer:
 
         Do not wait for a connection if definitions are remembered.
         """
-        if (link := self._link_for(call.client)) is not None:
+        if (host := self._host_for(call.client)) is not None:
             if not self.memory.are_served:
-                await link.settle()
+                await host.link.settle()
             return
         try:
             token = await self._token(call)
@@ -202,14 +199,14 @@ class UpstreamServer:
         if (
             self.memory.is_unconfirmed
             and self.config.start != "lazy"
-            and (link := self._link_for(call.client)) is not None
+            and (host := self._host_for(call.client)) is not None
         ):
-            link.start()
+            host.link.start()
 
     @property
     def lost(self) -> str | None:
         """The reason why the connection for all callers is not open; None if it is open, or if there is none."""
-        failure = None if self._link is None else self._link.failure
+        failure = None if self._host is None else self._host.link.failure
         return None if failure is None else failure.reason
 
     @property
@@ -232,16 +229,18 @@ class UpstreamServer:
             return None
         try:
             async with asyncio.timeout(seconds):
-                await (self.settle(Call("tools/list", caller=LOCAL)) if self._link is None else self._link.settle())
+                await (
+                    self.settle(Call("tools/list", caller=LOCAL)) if self._host is None else self._host.link.settle()
+                )
         except TimeoutError:
             return f"it has not connected within {seconds:g} seconds"
-        if self._link is None:
+        if self._host is None:
             return self._lost_for_operator
-        return next(iter(self._link.reader.failed.values()), self.lost)
+        return next(iter(self._host.link.reader.failed.values()), self.lost)
 
     async def leads_back(self, via: tuple[str, ...]) -> bool:
         """Return True if the server is, or mounts, one of the hosts that a request has passed."""
-        client = None if self._link is None else self._link.connected
+        client = None if self._host is None else self._host.link.connected
         if client is None or self.config.command is not None:
             return False
         if via not in self._loops:
@@ -256,15 +255,13 @@ class UpstreamServer:
         return self._loops[via]
 
     async def close(self) -> None:
-        self._idle.close()
         await self.memory.stop()
         await self._mounted.close()
         lists = None
-        if self._link is not None:
-            if self._link.connected is not None and not self._link.reader.failed:
-                lists = self._link.lists
-            await self._link.close()
-        await asyncio.gather(*self._closing)
+        if self._host is not None:
+            if self.is_connected and not self._host.link.reader.failed:
+                lists = self._host.link.lists
+            await self._host.close()
         await self.memory.close(lists)
         await self._users.close()
         if self._in_process is not None:
@@ -291,9 +288,9 @@ class UpstreamServer:
             NotFoundError: the server has a connection for each caller, and the caller is anonymous.
             RetryableToolError: too many users are using the server.
         """
-        if (link := self._link_for(context.client)) is not None:
-            with self._idle:
-                return await self._send(link, send, repeatable, context.caller)
+        if (host := self._host_for(context.client)) is not None:
+            with host.uses:
+                return await self._send(host.link, send, repeatable, context.caller)
         if not context.caller.is_known:
             raise NotFoundError("Only authenticated callers may use this.")
         user_id = user_of(context).user_id
@@ -320,7 +317,7 @@ class UpstreamServer:
 
     async def _send_logged_in(
         self,
-        user: UserLink,
+        user: Connection,
         login: CallerLogin,
         send: Callable[[Client], Awaitable[Sent]],
         repeatable: bool,
@@ -352,7 +349,7 @@ class UpstreamServer:
             raise self.login.refused()
         other = of_other.set(not caller.trusted)
         try:
-            with link.used():
+            with link.uses:
                 return await send(client)
         except MCPError as error:
             typed = no_response(self.name, error, repeatable=repeatable, auth=self.config.auth, login=self.login)
@@ -395,7 +392,7 @@ class UpstreamServer:
     @property
     def is_connected(self) -> bool:
         """False if the server has one connection for all callers, and it is not open."""
-        return self._link is None or self._link.connected is not None
+        return self._host is None or self._host.link.connected is not None
 
     async def require(self, call: Call) -> bool:
         """Check that the user of a call has the token that the server needs, and that a connection for all is open.
@@ -414,7 +411,7 @@ class UpstreamServer:
                     user.link.hasten()
                     return True
                 raise await user.login.required(AuthorizationRequiredError(self.name))
-        if self._link is not None and (error := self._link.failure) is not None:
+        if self._host is not None and (error := self._host.link.failure) is not None:
             raise not_connected(self.name, error, self.config.auth, self.login)
         return False
 
@@ -422,7 +419,7 @@ class UpstreamServer:
 
     def allows(self, kind: ItemKind, shown: str, caller: Caller) -> bool:
         """Return True if a caller may see an item of this server."""
-        if self._link is not None:
+        if self._host is not None:
             return True
         if caller.service:
             return True  # a service acts for all users, and names one with each call
@@ -432,7 +429,7 @@ class UpstreamServer:
 
     # --- connections
 
-    def _link_for(self, client: CallingClient) -> Link | None:
+    def _host_for(self, client: CallingClient) -> Connection | None:
         """Return the connection for all callers; None if each user has one.
 
         If the host has one client, its first request decides what the connection declares.
@@ -440,40 +437,32 @@ class UpstreamServer:
         if self._awaits_client and client != CallingClient():
             self._awaits_client = False
             before, self._declared = self._declared, self.rules.capabilities(client.capabilities)
-            if self._link is not None and self._link.is_running and self._declared != before:
-                self._replace_link(self._link)
-        return self._link
+            if self._host is not None and self._host.link.is_running and self._declared != before:
+                self._host.replace()
+        return self._host
 
-    def _replace_link(self, link: Link) -> None:
-        """Close the connection for all callers in the background. The next use opens another one."""
-        closing = asyncio.get_running_loop().create_task(link.close())
-        self._closing.add(closing)
-        closing.add_done_callback(self._closing.discard)
-        self._link = self._make_link(HOST, None)
+    def _make_connection(self, holder: Hashable) -> Connection:
+        make = partial(self._make_link, holder)
+        if isinstance(holder, ConnectionKey):
+            return Connection(make, self.config.idle_limit, self.callers.login(holder))
+        return Connection(make, self.config.idle_limit, on_idle=self._report_idle)
 
-    def _sleep(self) -> None:
-        """Close an idle connection for all callers."""
-        if self._link is not None and self._link.connected is not None:
-            self.logger.info("%s: no calls for %g s: closed until the next call", self.name, self.config.idle_limit)
-            self._replace_link(self._link)
+    def _report_idle(self) -> None:
+        self.logger.info("%s: no calls for %g s: closed until the next call", self.name, self.config.idle_limit)
 
-    def _make_user(self, key: ConnectionKey) -> UserLink:
-        user = UserLink(partial(self._make_link, key))
-        user.login = self.callers.login(key)
-        return user
-
-    def _make_link(self, holder: Hashable, user: UserLink | None) -> Link:
-        label = f"{self.name} for {holder.user}" if isinstance(holder, ConnectionKey) else self.name
+    def _make_link(self, holder: Hashable, connection: Connection) -> Link:
+        user = holder.user if isinstance(holder, ConnectionKey) else None
+        label = self.name if user is None else f"{self.name} for {user}"
         return Link(
             label,
-            partial(self._open, holder, user),
+            partial(self._open, holder, connection),
             self._make_reader(label),
-            partial(self._publish, holder),
+            partial(self._publish, holder, connection.uses),
             self.logger,
             self._mounted.receive,
             keep=user is None,
             hurries=self.config.url is not None,
-            advice=self.callers.advice if user is not None else self._host_advice,
+            advice=self._host_advice if user is None else self.callers.advice,
         )
 
     def _host_advice(self) -> str:
@@ -482,20 +471,20 @@ class UpstreamServer:
     def _make_reader(self, label: str) -> ListReader:
         return ListReader(label, self.config, self.logger, next_hop({}, self._host_id), self.selection)
 
-    async def _publish(self, holder: Hashable, lists: UpstreamLists) -> None:
+    async def _publish(self, holder: Hashable, uses: Uses, lists: UpstreamLists) -> None:
         await self._serving()
         await self.memory.wait()
         await self.items.publish(holder, lists)
-        if self._link is not None:
-            self._idle.begin()
+        uses.begin()
+        if self._host is not None:
             if self.items.lists_any(ACCEPTED):
                 await self.items.forget(ACCEPTED)
-            self.memory.confirm(None if self._link.reader.failed else lists)
-            if not self._link.reader.failed:
+            self.memory.confirm(None if self._host.link.reader.failed else lists)
+            if not self._host.link.reader.failed:
                 await self.selection.end(own for items in lists for own in items)
 
     def _open(
-        self, holder: Hashable, user: UserLink | None, on_notification: NotificationListener
+        self, holder: Hashable, connection: Connection, on_notification: NotificationListener
     ) -> AbstractAsyncContextManager[Client]:
         from pegboard_client import Client, ClientLimits  # it is loaded with the first connection
 
@@ -504,8 +493,8 @@ class UpstreamServer:
             address = self._in_process.endpoint
         else:
             auth: HttpAuth | None = self.login
-            if user is not None:
-                auth = user.login if self.config.auth is None else UserToken(user)
+            if isinstance(holder, ConnectionKey):
+                auth = connection.login if self.config.auth is None else UserToken(connection)
             address = server_address(self.name, self.config, self._folder, self.log, auth)
         return Client(
             address,

@@ -1,4 +1,4 @@
-"""The connections of users to one server, which no other user shares."""
+"""The connections of one server: of the host for all callers, or of users, which no other user shares."""
 
 from __future__ import annotations
 
@@ -6,13 +6,13 @@ import asyncio
 from collections import OrderedDict
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
-from time import monotonic
 from typing import Any, NamedTuple
 
 from pegboard import Context, RetryableToolError
 from pegboard.types import Caller
 from pegboard_plugins.servers.upstreams.caller_login import CallerLogin
 from pegboard_plugins.servers.upstreams.link import Link
+from pegboard_plugins.servers.upstreams.uses import Uses
 
 
 class UserKey(NamedTuple):
@@ -50,34 +50,55 @@ def user_of(context: Context[Any]) -> UserKey:
     return UserKey(context.caller.identity, context.user_id if context.caller.service else None)
 
 
-class UserLink:
-    """The connection of one user.
+class Connection:
+    """The connection of the host, or of one user: one link after another.
 
     Args:
-        make: returns the connection, which reads `token` from this object.
+        make: returns a link, which reads `token` from this object.
+        idle_seconds: the time without calls after which a link is closed; 0 for never. Its lists are kept.
+        login: the login of the user; None if the user cannot log in.
+        on_idle: called when a link is closed after this time.
 
     Attributes:
-        link: the connection.
+        link: the link for the next call.
+        uses: the running calls.
         token: the current token of the user; None for none.
-        login: the login of the user; None if the user cannot log in.
+        login: see above.
         needs_login: True if the server has refused the user, who can log in.
-        uses: the number of running calls.
-        used_at: the time of the last use.
     """
 
-    def __init__(self, make: Callable[[UserLink], Link]) -> None:
+    def __init__(
+        self,
+        make: Callable[[Connection], Link],
+        idle_seconds: float,
+        login: CallerLogin | None = None,
+        on_idle: Callable[[], None] = lambda: None,
+    ) -> None:
         self.token: str | None = None
-        self.login: CallerLogin | None = None
+        self.login = login
         self.needs_login = False
-        self.uses = 0
-        self.used_at = monotonic()
+        self.uses = Uses(idle_seconds, self._sleep)
         self.link = make(self)
         self._make = make
+        self._on_idle = on_idle
+        self._replaced: dict[Link, asyncio.Task[None]] = {}
 
-    def renew(self) -> Link:
-        """Replace the connection by a new one for the next call. Return the old connection, which must be closed."""
+    def replace(self) -> None:
+        """Let the next call open a new link. Close the old link in the background, when its calls have ended."""
         old, self.link = self.link, self._make(self)
-        return old
+        self._replaced[old] = retiring = asyncio.get_running_loop().create_task(old.retire())
+        retiring.add_done_callback(lambda _: self._replaced.pop(old))
+
+    def _sleep(self) -> None:
+        if self.link.connected is not None:
+            self._on_idle()
+            self.replace()
+
+    async def close(self) -> None:
+        """Close the connection, also for running calls."""
+        self.uses.close()
+        closing = [link.close() for link in (self.link, *self._replaced)]
+        await asyncio.gather(*closing, *self._replaced.values())
 
 
 class UserLinks:
@@ -86,7 +107,6 @@ class UserLinks:
     Args:
         server: the name of the server, for errors.
         most: the maximum number of connections.
-        idle_seconds: the time without calls after which a connection is closed; 0 for never. Its lists are kept.
         make: returns a new connection.
         forget: removes the lists of a connection.
     """
@@ -95,23 +115,19 @@ class UserLinks:
         self,
         server: str,
         most: int,
-        idle_seconds: float,
-        make: Callable[[ConnectionKey], UserLink],
+        make: Callable[[ConnectionKey], Connection],
         forget: Callable[[ConnectionKey], Awaitable[None]],
     ) -> None:
         self._server = server
         self._most = most
-        self._idle_seconds = idle_seconds
         self._make = make
         self._forget = forget
-        self._links: OrderedDict[ConnectionKey, UserLink] = OrderedDict()
+        self._links: OrderedDict[ConnectionKey, Connection] = OrderedDict()
         self._keys: dict[UserKey, list[ConnectionKey]] = {}
         self._closing: set[asyncio.Task[None]] = set()
-        self._retiring: set[Link] = set()
-        self._timer: asyncio.TimerHandle | None = None
         self._closed = False
 
-    def get(self, key: ConnectionKey) -> UserLink | None:
+    def get(self, key: ConnectionKey) -> Connection | None:
         """Return a connection, or None if the user has none with these capabilities yet."""
         return self._links.get(key)
 
@@ -120,7 +136,7 @@ class UserLinks:
         return self._keys.get(user, ())
 
     @asynccontextmanager
-    async def use(self, key: ConnectionKey) -> AsyncIterator[UserLink]:
+    async def use(self, key: ConnectionKey) -> AsyncIterator[Connection]:
         """Return a connection of a user. It is not closed before the block ends.
 
         Raises:
@@ -134,36 +150,13 @@ class UserLinks:
             user = self._links[key] = self._make(key)
             self._keys.setdefault(key.user, []).append(key)
         self._links.move_to_end(key)
-        user.uses += 1
-        self._watch()
-        try:
+        with user.uses:
             yield user
-        finally:
-            user.uses -= 1
-            user.used_at = monotonic()
-
-    def renew(self, key: ConnectionKey) -> UserLink | None:
-        """Close the open connection of a key after its calls, and let the next use open another one.
-
-        Return None if the key has none.
-
-        A connection that is being opened has waiting calls, and reads the credentials of each request when it sends it.
-        """
-        user = self._links.get(key)
-        if user is not None and user.link.connected is not None:
-            old = user.renew()
-            self._retiring.add(old)
-            self._end(self._retire(old))
-        return user
-
-    async def _retire(self, link: Link) -> None:
-        await link.retire()
-        self._retiring.discard(link)
 
     def _make_room(self) -> None:
         if len(self._links) < self._most:
             return
-        key = next((key for key, user in self._links.items() if not user.uses), None)
+        key = next((key for key, user in self._links.items() if not user.uses.count), None)
         if key is None:
             raise RetryableToolError(
                 f"Too many users are using the server {self._server!r} at the moment.", retry_after_ms=1000
@@ -171,39 +164,17 @@ class UserLinks:
         self._keys[key.user].remove(key)
         if not self._keys[key.user]:
             del self._keys[key.user]
-        self._end(self._drop(key, self._links.pop(key)))
+        dropping = asyncio.get_running_loop().create_task(self._drop(key, self._links.pop(key)))
+        self._closing.add(dropping)
+        dropping.add_done_callback(self._closing.discard)
 
-    async def _drop(self, key: ConnectionKey, user: UserLink) -> None:
-        await user.link.close()
+    async def _drop(self, key: ConnectionKey, user: Connection) -> None:
+        await user.close()
         if key not in self._links:
             await self._forget(key)
-
-    # --- idle connections
-
-    def _watch(self) -> None:
-        if self._timer is None and self._idle_seconds:
-            self._timer = asyncio.get_running_loop().call_later(self._idle_seconds / 2, self._close_idle)
-
-    def _close_idle(self) -> None:
-        """Close idle connections, and check the others later."""
-        self._timer = None
-        oldest = monotonic() - self._idle_seconds
-        for user in self._links.values():
-            if not user.uses and user.used_at <= oldest and user.link.connected is not None:
-                self._end(user.renew().close())
-        if any(user.link.connected is not None or user.uses for user in self._links.values()):
-            self._watch()
-
-    def _end(self, closing: Awaitable[None]) -> None:
-        task = asyncio.ensure_future(closing)
-        self._closing.add(task)
-        task.add_done_callback(self._closing.discard)
 
     async def close(self) -> None:
         """Close all connections. Open no further connections."""
         self._closed = True
-        if self._timer is not None:
-            self._timer.cancel()
         links, self._links = self._links, OrderedDict()
-        open_links = [*(user.link for user in links.values()), *self._retiring]
-        await asyncio.gather(*(link.close() for link in open_links), *self._closing)
+        await asyncio.gather(*(user.close() for user in links.values()), *self._closing)

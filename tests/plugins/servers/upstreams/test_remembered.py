@@ -16,9 +16,9 @@ import pytest
 
 from pegboard_client import Client, Program
 from pegboard_plugins.servers.upstreams import link, recalled_lists
-from pegboard_plugins.servers.upstreams.idle_time import IdleTime
 from pegboard_plugins.servers.upstreams.mounted import wire_form
 from pegboard_plugins.servers.upstreams.recalled_lists import RecalledLists, RememberedLists
+from pegboard_plugins.servers.upstreams.uses import Uses
 from tests.host.hosting import until
 from tests.plugins.servers.upstreams.mounts import ERAS, mounting, names, peer, scripted, toml, tool, tools
 from tests.support.forks import Done
@@ -316,10 +316,10 @@ async def test_an_idle_program_ends_and_the_next_call_starts_it(tmp_path: Path) 
 
 async def test_a_connection_in_use_is_not_idle() -> None:
     ended, later = asyncio.Event(), asyncio.Event()
-    idle = IdleTime(0.01, ended.set)
-    with idle:
-        idle.begin()
-        IdleTime(0.02, later.set).begin()
+    uses = Uses(0.01, ended.set)
+    with uses:
+        uses.begin()
+        Uses(0.02, later.set).begin()
         await later.wait()
         assert not ended.is_set()
     await ended.wait()

@@ -124,6 +124,6 @@ async def test_a_login_does_not_cut_the_running_calls_of_its_user() -> None:
         mounted: Any = plugin._mounted
         callers = mounted.servers[0].callers
         callers._renew(callers.key(ann, Client()))  # as after a login
-        await callers.users.get(callers.key(ann, Client())).link.settle()
+        await callers._users.get(callers.key(ann, Client())).link.settle()
         released.set()
         assert isinstance(await running, RawResult)

@@ -234,7 +234,7 @@ async def test_running_calls_survive_checks_that_do_not_reach_the_server(
     checked = make_link([])
     client: Any = SimpleNamespace(stateless=True, request=request)
     checked.connected = client
-    with checked.used():
+    with checked.uses:
         checked.check(client)
         assert checked._check is not None
         await checked._check
@@ -250,7 +250,7 @@ async def test_a_connection_that_the_host_has_closed_stays_closed() -> None:
         await closed.client()
 
     user: Any = SimpleNamespace(link=make_link(opened))
-    users = UserLinks("one", 9, inf, lambda _: user, AsyncMock())
+    users = UserLinks("one", 9, lambda _: user, AsyncMock())
     await users.close()
     with pytest.raises(RetryableToolError, match="are closed"):
         async with users.use(ConnectionKey(UserKey(Caller("ann")), b"{}")):

@@ -1,4 +1,4 @@
-"""The time that a connection is not used."""
+"""The uses of a connection, and the time without any."""
 
 from __future__ import annotations
 
@@ -7,28 +7,39 @@ from collections.abc import Callable
 from time import monotonic
 
 
-class IdleTime:
-    """Calls a function after a time without use. A use is a block: `with idle_time`.
+class Uses:
+    """Counts uses. A use is a block: `with uses`.
 
     Args:
-        seconds: the time; 0 for never.
-        ended: called at the end of the time. The time begins again with the next use.
+        idle_seconds: the time without uses after which `idle` is called; 0 for never.
+        idle: called at the end of the time. The time begins again with the next use.
+
+    Attributes:
+        count: the number of uses.
     """
 
-    def __init__(self, seconds: float, ended: Callable[[], None]) -> None:
-        self._seconds = seconds
-        self._ended = ended
-        self._uses = 0
+    def __init__(self, idle_seconds: float = 0.0, idle: Callable[[], None] = lambda: None) -> None:
+        self.count = 0
+        self._seconds = idle_seconds
+        self._idle = idle
         self._since = 0.0
         self._timer: asyncio.TimerHandle | None = None
+        self._ended = asyncio.Event()
 
     def __enter__(self) -> None:
-        self._uses += 1
+        self.count += 1
 
     def __exit__(self, *error: object) -> None:
-        self._uses -= 1
+        self.count -= 1
+        self._ended.set()
         if self._seconds:
             self.begin()
+
+    async def end(self) -> None:
+        """Wait until there is no use."""
+        while self.count:
+            self._ended.clear()
+            await self._ended.wait()
 
     def begin(self) -> None:
         """Begin the time again."""
@@ -47,9 +58,9 @@ class IdleTime:
     def _check(self) -> None:
         self._timer = None
         left = self._since + self._seconds - monotonic()
-        if self._uses:
+        if self.count:
             return  # the end of the last use begins the time again
         if left > 0:
             self._watch(left)
         else:
-            self._ended()
+            self._idle()
