@@ -5,8 +5,8 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable
-from contextlib import AbstractAsyncContextManager, suppress
-from math import inf
+from contextlib import AbstractAsyncContextManager
+from math import inf, isfinite
 from time import monotonic
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -73,7 +73,7 @@ class NotConnectedError(Exception):
 class Link:
     """One connection to a server.
 
-    One task opens the connection, reads the lists, and closes the connection. Calls share it.
+    Each attempt is a task. It opens the connection, reads the lists, and closes the connection. Calls share it.
 
     Args:
         label: the name of the server, and of its user, for the log.
@@ -120,15 +120,16 @@ class Link:
         self._advice = advice
         self._failures = 0
         self._task: asyncio.Task[None] | None = None
-        self._attempt: asyncio.Future[Client] | None = None
-        self._next_attempt: float | None = None
+        self._next_attempt = -inf
+        """The time of the next attempt: -inf for the next use, inf for never."""
+        self._has_outcome = asyncio.Event()
+        """Set when the current attempt has connected or failed."""
         self._changed: set[RawKind] = set()
         self._wake = asyncio.Event()
         self._check: asyncio.Task[None] | None = None
         self._blocked = ""
         self._was_open = False
         self._has_connected = False
-        self._hurried = asyncio.Event()
         self._settled = asyncio.Event()
         self._started = 0.0
         self._reported = ""
@@ -137,7 +138,7 @@ class Link:
 
     @property
     def is_running(self) -> bool:
-        """True while a connection is open, or is being opened."""
+        """True while a connection is open, is being opened, or waits for the next attempt."""
         return self._task is not None and not self._task.done()
 
     @property
@@ -145,24 +146,22 @@ class Link:
         """The reason why no connection is open; None if one is open."""
         if self.connected is not None:
             return None
-        error = self._attempt.exception() if self._attempt is not None and self._attempt.done() else None
-        return self._failure(str(error) if error else self._reported or "it has not connected yet")
+        due = self._next_attempt
+        seconds = max(0.0, due - monotonic()) if isfinite(due) else None
+        return NotConnectedError(self._reported or "it has not connected yet", seconds, self._cause)
 
     def start(self) -> None:
         """Connect in the background, unless a connection is open or the next attempt is not due."""
-        if self.is_running:
+        if self.is_running or monotonic() < self._next_attempt:
             return
-        if self._next_attempt is not None and monotonic() < self._next_attempt:
-            return
-        self._begin_attempt()
         self._settled.clear()
         self._started = monotonic()
-        self._task = asyncio.get_running_loop().create_task(self._run())
+        self._begin()
 
     def hasten(self) -> None:
         """Let the next use connect at once, although an attempt has just failed. A closed connection stays closed."""
         if self._next_attempt != inf:
-            self._next_attempt = None
+            self._next_attempt = -inf
 
     async def client(self) -> Client:
         """Return the connection. Wait for an attempt that is under way, or that can be made at once.
@@ -170,17 +169,16 @@ class Link:
         Raises:
             NotConnectedError: the attempt failed, or the next attempt is not due.
         """
-        if self.connected is not None:
-            return self.connected
-        self.start()
-        assert self._attempt is not None
-        if self._attempt.done() and self.connected is None:
-            error = self._attempt.exception()
-            assert isinstance(error, NotConnectedError)
-            if not self._can_hurry:
-                raise self._failure(error.reason)
-            self._hurry()
-        return await asyncio.shield(self._attempt)
+        if self.connected is None:
+            self.start()
+            if self._has_outcome.is_set() and self._can_hurry:
+                self._hurry()
+        while (failure := self.failure) is not None:
+            if self._has_outcome.is_set():
+                raise failure
+            await self._has_outcome.wait()
+        assert self.connected is not None
+        return self.connected
 
     @property
     def _can_hurry(self) -> bool:
@@ -192,14 +190,16 @@ class Link:
         """Make the next attempt at once. It does not lengthen the delay of the one that follows."""
         self._failures -= 1
         self._next_attempt = monotonic()
-        self._begin_attempt()
-        self._hurried.set()
-        self.start()
+        if self._keep and self._task is not None:
+            self._task.cancel()  # it waits for the next attempt
+            self._begin()
+        else:
+            self.start()
 
     def is_settled(self, seconds: float) -> bool:
         """Return False if lists should wait: a first attempt is possible, or began less than `seconds` ago."""
         if not self.is_running:
-            return self._next_attempt is not None and monotonic() < self._next_attempt
+            return monotonic() < self._next_attempt
         return self._settled.is_set() or monotonic() >= self._started + seconds
 
     async def settle(self) -> None:
@@ -224,62 +224,64 @@ class Link:
 
     async def close(self) -> None:
         """Close the connection and make no further attempts."""
+        self._keep = False
         if self._task is not None:
             self._task.cancel()
             await asyncio.wait((self._task,))
         self._next_attempt = inf
         self._fail("the host has closed the connection")
 
-    # --- the task of the connection
+    # --- attempts
+
+    def _begin(self) -> None:
+        self._has_outcome.clear()
+        self._task = asyncio.get_running_loop().create_task(self._run())
+
+    async def _begin_later(self, delay: float) -> None:
+        await asyncio.sleep(delay)
+        self._begin()
+
+    def _fail(self, reason: str) -> None:
+        self._reported = reason
+        self._settled.set()
+        self._has_outcome.set()
 
     async def _run(self) -> None:
-        while True:
-            began = monotonic()
-            self._was_open = False
-            self._cause = None
-            try:
-                reason = await self._connect_and_follow()
-                self._cause = TransportError(reason)
-            except LoopError as error:
-                self._logger.error("%s is not mounted: %s", self._label, error)
-                self._next_attempt = inf
-                self._fail(str(error))
-                return
-            except (MCPError, OSError) as error:
-                reason = _first_line(error)
-                self._cause = error
-                if self._advice is not None and isinstance(error, AuthorizationRequiredError):
-                    reason += f"; {self._advice()}"
-            except Exception as error:
-                self._logger.exception("%s: the connection failed", self._label)
-                reason = type(error).__name__
-            if self._was_open and monotonic() - began >= STABLE_SECONDS:
-                self._failures = 0
-            delay = reconnect_delay(self._failures)
-            self._failures += 1
-            self._next_attempt = monotonic() + delay
-            what = "the connection is lost" if self._was_open else "cannot connect"
-            after = f"; next attempt in {delay:.1f} s" if self._keep else ""
-            is_news = self._was_open or reason != self._reported
-            self._reported = reason
-            level = logging.WARNING if is_news else logging.DEBUG
-            self._logger.log(level, "%s: %s: %s%s", self._label, what, reason, after)
-            if not self._keep:
-                self._fail(reason)
-                return
-            await self._wait(reason, delay)
-
-    async def _wait(self, reason: str, delay: float) -> None:
-        """Wait for the next attempt. Calls wait too if it is due soon, and fail otherwise."""
-        if delay < PATIENT_SECONDS and self._was_open:
-            await asyncio.sleep(delay)
-        else:
-            self._hurried.clear()
+        """Open the connection, and follow changes until it is lost. Then wait for the next attempt, if any."""
+        began = monotonic()
+        self._was_open = False
+        self._cause = None
+        try:
+            reason = await self._connect_and_follow()
+            self._cause = TransportError(reason)
+        except LoopError as error:
+            self._logger.error("%s is not mounted: %s", self._label, error)
+            self._next_attempt = inf
+            self._fail(str(error))
+            return
+        except (MCPError, OSError) as error:
+            reason = _first_line(error)
+            self._cause = error
+            if self._advice is not None and isinstance(error, AuthorizationRequiredError):
+                reason += f"; {self._advice()}"
+        except Exception as error:
+            self._logger.exception("%s: the connection failed", self._label)
+            reason = type(error).__name__
+        if self._was_open and monotonic() - began >= STABLE_SECONDS:
+            self._failures = 0
+        delay = reconnect_delay(self._failures)
+        self._failures += 1
+        self._next_attempt = monotonic() + delay
+        what = "the connection is lost" if self._was_open else "cannot connect"
+        after = f"; next attempt in {delay:.1f} s" if self._keep else ""
+        is_news = self._was_open or reason != self._reported
+        self._reported = reason
+        level = logging.WARNING if is_news else logging.DEBUG
+        self._logger.log(level, "%s: %s: %s%s", self._label, what, reason, after)
+        if not (self._keep and self._was_open and delay < PATIENT_SECONDS):
             self._fail(reason)
-            with suppress(TimeoutError):
-                async with asyncio.timeout(delay):
-                    await self._hurried.wait()
-            self._begin_attempt()
+        if self._keep:
+            self._task = asyncio.get_running_loop().create_task(self._begin_later(delay))
 
     async def _connect_and_follow(self) -> str:
         """Open the connection and follow changes until it is lost. Return the reason of the loss."""
@@ -295,7 +297,7 @@ class Link:
                 return await self._follow(client, announces)
             finally:
                 self.connected = None
-                self._begin_attempt()
+                self._has_outcome.clear()
 
     async def _first_lists(self, client: Client) -> UpstreamLists:
         try:
@@ -316,9 +318,7 @@ class Link:
     def _opened(self, client: Client) -> None:
         self.connected = client
         self._was_open = self._has_connected = True
-        assert self._attempt is not None
-        if not self._attempt.done():
-            self._attempt.set_result(client)
+        self._has_outcome.set()
         tools, resources, templates, prompts = map(len, self.lists)
         self._logger.info(
             "%s: connected (%s): %s tools, %s resources, %s prompts",
@@ -417,24 +417,6 @@ class Link:
             self._wake.set()
         elif self.connected is not None:
             self._on_notification(self.connected, method, params)
-
-    # --- attempts
-
-    def _begin_attempt(self) -> None:
-        if self._attempt is None or self._attempt.done():
-            self._attempt = asyncio.get_running_loop().create_future()
-
-    def _fail(self, reason: str) -> None:
-        self.connected = None
-        self._settled.set()
-        self._begin_attempt()
-        assert self._attempt is not None
-        self._attempt.set_exception(self._failure(reason))
-        self._attempt.exception()  # it may have no awaiter
-
-    def _failure(self, reason: str) -> NotConnectedError:
-        due = inf if self._next_attempt is None else self._next_attempt
-        return NotConnectedError(reason, None if due == inf else max(0.0, due - monotonic()), self._cause)
 
 
 def _announces_changes(client: Client) -> bool:
