@@ -1,4 +1,4 @@
-"""The end of a login whose browser runs on another machine: the person pastes the address of the last page."""
+"""The first and the last page of a login by a command, whose browser may run on another machine."""
 
 from __future__ import annotations
 
@@ -9,11 +9,28 @@ from contextlib import suppress
 from queue import SimpleQueue
 from threading import Thread
 
-from pegboard.terminal import say
+from pegboard.terminal import is_interactive, say
 from pegboard_client import LoopbackRedirect
 
 MAX_PASTED_BYTES = 16 * 1024
-PASTE_HINT = "if its browser runs on another machine, paste the address of the last page here"
+
+
+async def show_login_page(url: str, at: str = "", *, pastes: bool, opens: bool) -> None:
+    """Show the page on which a person logs in.
+
+    Args:
+        url: the page.
+        at: the server, after "log in".
+        pastes: True if the person can paste the address of the last page.
+        opens: True to open the browser too, at a terminal.
+    """
+    say(f"open this page to log in{at}: {url}")
+    if pastes:
+        say("if its browser runs on another machine, paste the address of the last page here")
+    if opens and is_interactive():
+        import webbrowser
+
+        await asyncio.to_thread(webbrowser.open, url)
 
 
 class PastedRedirect(LoopbackRedirect):

@@ -8,6 +8,7 @@ import os
 from argparse import Namespace
 from collections import deque
 from collections.abc import Awaitable, Callable, Iterable, Mapping
+from functools import partial
 from hashlib import sha256
 from typing import Any, TypeVar
 
@@ -39,7 +40,7 @@ from pegboard_plugins.servers.other_servers.server_items import (
 )
 from pegboard_plugins.servers.other_servers.server_options import check_server_options
 from pegboard_plugins.support.jsonrpc import INVALID_PARAMS, METHOD_NOT_FOUND
-from pegboard_plugins.support.pasted_redirect import PASTE_HINT, PastedRedirect
+from pegboard_plugins.support.pasted_redirect import PastedRedirect, show_login_page
 
 _QUIET_SECONDS = 5.0
 """How long a server may take to respond before a person at a terminal is told."""
@@ -212,24 +213,9 @@ def _address(options: Namespace, url: str, headers: Mapping[str, str], heard: de
     if _has_token(headers.items()):
         return Endpoint(url, headers)
     store, redirect = SavedLogins(os.environ), PastedRedirect() if options.no_browser else None
-    open_page = _show_page if options.no_browser else _open_page
+    open_page = partial(show_login_page, pastes=options.no_browser, opens=not options.no_browser)
     auth = OAuth(open_page if options.login else None, client_name="pegboard", store=store, redirect=redirect)
     return Endpoint(url, headers, auth)
-
-
-def _show_page(url: str) -> None:
-    """Show the page on which a person logs in, perhaps on another machine."""
-    say(f"open this page to log in: {url}")
-    say(PASTE_HINT)
-
-
-async def _open_page(url: str) -> None:
-    """Show the page on which a person logs in. At a terminal, open the browser too."""
-    say(f"open this page to log in: {url}")
-    if is_interactive():
-        import webbrowser
-
-        await asyncio.to_thread(webbrowser.open, url)
 
 
 def ask_at_terminal(label: str) -> QuestionHandler:

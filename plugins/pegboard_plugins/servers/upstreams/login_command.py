@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from pegboard import MCPError
 from pegboard.plugin import CommandContext, LoginStore, Store, encode
-from pegboard.terminal import UsageError, is_interactive, say
+from pegboard.terminal import UsageError
 from pegboard_client import Client, Endpoint, LoginRequiredError, UnregisteredError, canonical
 from pegboard_plugins.servers.upstreams.caller_login import end_login
 from pegboard_plugins.servers.upstreams.host_login import HostLogin, caller_logins, login_problem, oauth
 from pegboard_plugins.servers.upstreams.settings import ServerConfig
-from pegboard_plugins.support.pasted_redirect import PASTE_HINT, PastedRedirect
+from pegboard_plugins.support.pasted_redirect import PastedRedirect, show_login_page
 
 if TYPE_CHECKING:
     from pegboard_client import OAuth
@@ -77,14 +78,7 @@ def _server(command: CommandContext, name: str) -> ServerConfig:
 async def _log_in(command: CommandContext, config: ServerConfig) -> dict[str, Any]:
     options, name = command.options, command.options.server
 
-    async def open_page(url: str) -> None:
-        say(f"open this page to log in at {name}: {url}")
-        say(PASTE_HINT)
-        if is_interactive() and not options.no_browser:
-            import webbrowser
-
-            await asyncio.to_thread(webbrowser.open, url)
-
+    open_page = partial(show_login_page, at=f" at {name}", pastes=True, opens=not options.no_browser)
     async with command.host.for_protocols.stores, _offered(command).open() as store:
         redirect = PastedRedirect(config.redirect_uri or "")
         login = NewLogin(oauth(config, store, open_page, redirect=redirect, scopes=options.scopes))
