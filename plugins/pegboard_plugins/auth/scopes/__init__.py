@@ -5,6 +5,7 @@ They add to the scopes of a tool's definition (`scopes=`). Items that a caller i
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 from urllib.parse import unquote
@@ -102,24 +103,12 @@ class Rule(NamedTuple):
     """A pattern and its scopes."""
 
     pattern: str
-    parts: Sequence[str]
+    compiled: re.Pattern[str]
     scopes: frozenset[str]
 
     def fits(self, name: str) -> bool:
-        """Return True if a name matches, in time proportional to its length."""
-        first, *middle = self.parts
-        if not middle:
-            return name == first
-        last, place = middle.pop(), len(first)
-        if len(name) < place + len(last) or not (name.startswith(first) and name.endswith(last)):
-            return False
-        until = len(name) - len(last)
-        for part in middle:
-            position = name.find(part, place, until)
-            if position < 0:
-                return False
-            place = position + len(part)
-        return True
+        """Return True if a name matches."""
+        return self.compiled.fullmatch(name) is not None
 
 
 class ScopeTable(NamedTuple):
@@ -267,10 +256,14 @@ def _split(scopes: str) -> list[str]:
 
 
 def _rules(by_pattern: Scopes) -> list[Rule]:
-    return [
-        Rule(pattern=pattern, parts=pattern.split("*"), scopes=frozenset(scopes))
-        for pattern, scopes in by_pattern.items()
-    ]
+    return [Rule(pattern, _compiled(pattern), frozenset(scopes)) for pattern, scopes in by_pattern.items()]
+
+
+def _compiled(pattern: str) -> re.Pattern[str]:
+    """Return the regular expression of a pattern. Its groups find each part once, so that no name takes long."""
+    first, *middle = map(re.escape, pattern.split("*"))
+    last = f".*{middle.pop()}" if middle else ""
+    return re.compile("".join([first, *(f"(?>.*?{part})" for part in middle), last]), re.DOTALL)
 
 
 def _unmatched(key: str, what: str, rules: Iterable[Rule], names: Iterable[str]) -> Iterator[str]:
