@@ -113,8 +113,6 @@ class CallerPages:
             ("GET", LOGINS): self._open_logins,
             ("POST", LOGINS): self._end_login,
         }
-        self._identified: dict[str, set[str]] = {}
-        """The cookies of browsers that belong to the caller, by the id of the login."""
         self._owners: dict[str, tuple[float, OwnLogins]] = {}
         """The times until which browsers may end logins, and these logins, by the cookies of the browsers."""
 
@@ -177,19 +175,14 @@ class CallerPages:
     async def remove(self, login: LoginFlow) -> None:
         """End the pages of a login."""
         self._flows.pop(login.id, None)
-        self._identified.pop(login.id, None)
         for state in [state for state, entry in self._browsers.items() if entry.flow is login]:
             del self._browsers[state]
-
-    async def close(self) -> None:
-        """End all pages."""
-        self._flows.clear()
 
     async def _open(self, request: Request) -> Response | None:
         flow = self._flows.get(request.query.get("id", ""))
         if flow is None:
             return None
-        if not flow.is_shown or flow.response.done():
+        if not flow.shown.is_set() or flow.response.done():
             return message_page(*HAS_ENDED)
         return await self._ask_issuer(flow)
 
@@ -233,7 +226,7 @@ class CallerPages:
             )
         if self._flows.get(flow.id) is not flow:
             return message_page(*HAS_ENDED)
-        self._identified.setdefault(flow.id, set()).add(browser.secret)
+        flow.browsers.add(browser.secret)
         if flow.must_agree and flow.terms is not None:
             return terms_page(flow.terms, flow.id, AGREE, flow.page, self._url + LOGINS)
         return _redirect(flow.page, {})
@@ -274,7 +267,8 @@ class CallerPages:
         return await logins.page(LOGINS, await logins.end(_form(request).get("name", "")))
 
     async def _receive(self, request: Request) -> Response | None:
-        flow = self._with_state(request.query.get("state", ""))
+        state = request.query.get("state", "")
+        flow = next((flow for flow in self._flows.values() if flow.expects(state)), None)
         if flow is None:
             return None
         if flow.must_agree or flow.response.done() or request.path != CALLBACK + flow.segment:
@@ -287,7 +281,7 @@ class CallerPages:
     def _is_identified(self, request: Request, flow: LoginFlow) -> bool:
         """Return True if a browser has proved that it belongs to the caller of a login."""
         secret = self._secret(request, flow)
-        return any(compare_digest(secret, text.encode()) for text in self._identified.get(flow.id, ()))
+        return any(compare_digest(secret, text.encode()) for text in flow.browsers)
 
     # --- the login at the issuer
 
@@ -342,12 +336,6 @@ class CallerPages:
     def _secret(self, request: Request, flow: LoginFlow | None) -> bytes:
         """Return the cookie of a browser for a login, or for the page of the caller's logins."""
         return request_cookies(request).get(self._cookie(flow), "").encode("utf-8", "surrogateescape")
-
-    def _with_state(self, state: str) -> LoginFlow | None:
-        for flow in self._flows.values():
-            if flow.state and compare_digest(state.encode("utf-8", "surrogateescape"), flow.state.encode()):
-                return flow
-        return None
 
 
 def _form(request: Request) -> dict[str, str]:

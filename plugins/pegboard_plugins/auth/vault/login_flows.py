@@ -7,6 +7,7 @@ import logging
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
+from hmac import compare_digest
 from secrets import token_urlsafe
 from time import monotonic
 from typing import TYPE_CHECKING
@@ -64,8 +65,9 @@ class LoginFlow(LoginPage):
         page: the page of the provider; "" if there is none.
         state: the value that the response must repeat; "" if there is no response.
         segment: the segment after the path of `redirect_uri` at which the response must arrive, with its slash.
-        is_shown: True if the link redirects to the page of the provider.
+        shown: set when the link redirects to the page of the provider.
         has_agreed: True if the person has agreed to the terms.
+        browsers: the cookies of browsers that belong to the owner.
         response: the parameters of the authorization response, or the fields of the page.
         again: a second page of the provider, to which the browser must go after its response.
         done: the outcome for the person.
@@ -87,8 +89,8 @@ class LoginFlow(LoginPage):
         self.page = ""
         self.state = ""
         self.segment = ""
-        self.is_shown = False
         self.has_agreed = False
+        self.browsers: set[str] = set()
         self.shown = asyncio.Event()
         self.response: asyncio.Future[Mapping[str, str]] = loop.create_future()
         self.again: asyncio.Future[str] = loop.create_future()
@@ -100,6 +102,10 @@ class LoginFlow(LoginPage):
         """True if the person must agree to the terms first."""
         return self.terms is not None and not self.has_agreed
 
+    def expects(self, state: str) -> bool:
+        """Return True if a response with this state belongs to the login."""
+        return bool(self.state) and compare_digest(state.encode("utf-8", "surrogateescape"), self.state.encode())
+
     async def start(self, state: str, earlier: str, issuer: str) -> str:
         """Return the redirect URI. After a first response, expect a second response."""
         if self.response.done():
@@ -110,11 +116,10 @@ class LoginFlow(LoginPage):
 
     async def show(self, url: str) -> None:
         """Make the link redirect to a page of the provider. A second page follows the response to the first."""
-        if self.is_shown:
+        if self.shown.is_set():
             self.again.set_result(url)
             self.again = asyncio.get_running_loop().create_future()
         self.page = url
-        self.is_shown = True
         self.shown.set()
 
     async def receive(self) -> Mapping[str, str]:

@@ -106,7 +106,8 @@ class LoopbackPages:
 
     async def _receive(self, request: web.Request) -> web.Response:
         fields = dict(request.query)
-        login, secret = self._with_state(fields.get("state", ""))
+        state = fields.get("state", "")
+        login, secret = next((entry for entry in self._logins.values() if entry[0].expects(state)), (None, ""))
         if login is None or request.path != self._redirect.path + login.segment:
             return _page(400, "This page belongs to no login that waits")
         if not compare_digest(request.cookies.get(_cookie(login), "").encode(), secret.encode()):
@@ -115,13 +116,6 @@ class LoopbackPages:
             return _page(400, "This page belongs to no login that waits")
         login.response.set_result(fields)
         return _sent(await outcome_page(login))
-
-    def _with_state(self, state: str) -> tuple[LoginFlow | None, str]:
-        """Return the login with a state, and the secret of its browser."""
-        for login, secret in self._logins.values():
-            if login.state and compare_digest(state.encode("utf-8", "surrogateescape"), login.state.encode()):
-                return login, secret
-        return None, ""
 
 
 def _cookie(login: LoginFlow) -> str:
