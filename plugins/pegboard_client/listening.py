@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable
-from typing import Any, Protocol
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
 
 from pegboard.errors import AuthorizationRequiredError, MCPError, TransportError
 from pegboard_client.client_errors import UnreachableError
-from pegboard_client.in_flight import InFlight, Message
+from pegboard_client.in_flight import Message
 from pegboard_client.reconnecting import MAX_UNREACHED, reconnect_delay
+
+if TYPE_CHECKING:
+    from pegboard_client.server_connection import ServerConnection
 
 logger = logging.getLogger("pegboard.client")
 
@@ -24,19 +27,6 @@ STABLE_SECONDS = 5.0
 """A request that ends earlier counts as a failure, even if the server has acknowledged it."""
 
 
-class Connected(Protocol):
-    """The connection, as this module uses it."""
-
-    uris: set[str]
-
-    def open_ended_flight(self, method: str, params: Message) -> InFlight: ...
-    async def send(self, flight: InFlight) -> Message: ...
-    async def accepts(self) -> None: ...
-    async def in_time(self, waiting: Awaitable[None], what: str) -> None: ...
-    def report_changes(self) -> None: ...
-    def lose(self, reason: str) -> None: ...
-
-
 class Listening:
     """The subscriptions of a client: to lists, and to the resources of its connection.
 
@@ -47,7 +37,7 @@ class Listening:
         lists: True to subscribe to changes of lists.
     """
 
-    def __init__(self, connection: Connected) -> None:
+    def __init__(self, connection: ServerConnection) -> None:
         self.lists = False
         self._connection = connection
         self._open_request: asyncio.Task[None] | None = None
