@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterable
-from contextlib import AsyncExitStack
+from contextlib import aclosing
 from functools import cached_property
 from typing import TYPE_CHECKING, Annotated, Literal
 
@@ -114,6 +114,4 @@ class ArcadeCloudPlugin(Plugin):
     @hookimpl
     def lifespan(self, context: PluginContext) -> Lifespan:
         """Return the lifespan, which closes the connections to the cloud."""
-        ends = AsyncExitStack()
-        ends.push_async_callback(self._tokens.close)
-        return ends
+        return aclosing(self._tokens)

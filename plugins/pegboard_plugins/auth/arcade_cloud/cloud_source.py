@@ -73,7 +73,7 @@ class CloudTokens(TokenSource):
         """Return the authorization with an id, as a question to the user."""
         return self._pending.get(authorization_id or "")
 
-    async def close(self) -> None:
+    async def aclose(self) -> None:
         await self._api.close()
 
     def _remember(self, authorization: CloudAuthorization, url: str, required: ToolAuthorization) -> None:

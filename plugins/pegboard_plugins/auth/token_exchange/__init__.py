@@ -7,7 +7,7 @@ never reaches the upstream.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from contextlib import AsyncExitStack
+from contextlib import aclosing
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -36,6 +36,4 @@ class TokenExchangePlugin(Plugin):
     @hookimpl
     def lifespan(self, context: PluginContext) -> Lifespan:
         """Return the lifespan, which closes the connections to authorization servers."""
-        ends = AsyncExitStack()
-        ends.push_async_callback(self._tokens.close)
-        return ends
+        return aclosing(self._tokens)

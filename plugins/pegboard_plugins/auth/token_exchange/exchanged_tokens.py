@@ -76,7 +76,7 @@ class ExchangedTokens(TokenSource):
             self._keep(key, token, ends_at if caller_ends_at is None else min(ends_at, caller_ends_at))
         return token
 
-    async def close(self) -> None:
+    async def aclose(self) -> None:
         """Close the connections, and forget all tokens."""
         self._kept.clear()
         if self._exchange is not None:

@@ -7,7 +7,7 @@ in the state that processes share.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from contextlib import AsyncExitStack, nullcontext
+from contextlib import aclosing, nullcontext
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -77,6 +77,4 @@ class VaultPlugin(Plugin):
         flows = self._logins(context)
         if self.config.store is not None:
             flows.share(context.bus)
-        ends = AsyncExitStack()
-        ends.push_async_callback(flows.close)
-        return ends
+        return aclosing(flows)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import sys
 from collections.abc import Awaitable, Callable, Sequence
+from contextlib import aclosing
 from datetime import UTC, datetime
 from typing import Any, TypeVar
 
@@ -144,25 +145,19 @@ def _with_flows(command: CommandContext, use: Callable[[LoginFlows], Awaitable[T
     async def run() -> T:
         settings = command.settings
         if settings.store is None:
-            return await _closed(login_flows(settings), use)
+            async with aclosing(login_flows(settings)) as flows:
+                return await use(flows)
         host = command.new_host()
         host.load()
         async with host.for_protocols.stores:
             open_store = host.for_protocols.store
-            return await _closed(login_flows(settings, lambda closing: open_store(RecordStore, settings.store)), use)
+            async with aclosing(login_flows(settings, lambda _: open_store(RecordStore, settings.store))) as flows:
+                return await use(flows)
 
     try:
         return asyncio.run(run())
     except LoginFailedError as error:
         raise LoginCommandError(f"the login failed: {error}") from None
-
-
-async def _closed(flows: LoginFlows, use: Callable[[LoginFlows], Awaitable[T]]) -> T:
-    """Use logins, and close them."""
-    try:
-        return await use(flows)
-    finally:
-        await flows.close()
 
 
 def _row(key: TokenKey, token: VaultToken) -> dict[str, Any]:

@@ -347,7 +347,7 @@ class LoginFlows:
         outcome = flow.done.result() if error is None else ""
         await self._shared.tell_ended(flow.id, outcome, "" if error is None else str(error))
 
-    async def close(self) -> None:
+    async def aclose(self) -> None:
         """End all logins that are not completed."""
         tasks = [flow.task for flow in self._flows.values() if flow.task is not None]
         for task in tasks:

@@ -203,7 +203,7 @@ class TestArcadeCloud(TokenSourceContract):
 
     async def dispose(self, made: TokenSource) -> None:
         assert isinstance(made, CloudTokens)
-        await made.close()
+        await made.aclose()
         await self.cloud.__aexit__()
 
     def required(self) -> ToolAuthorization:

@@ -92,7 +92,7 @@ async def test_an_unsuitable_token_is_refused(is_chained: bool, reply: dict[str,
         tokens = source(chained(server, upstream) if is_chained else section(server))
         with pytest.raises(AuthorizationRequiredError) as refused:
             await tokens.token(request(token, server.url, "orders.read"))
-        await tokens.close()
+        await tokens.aclose()
         assert problem in (refused.value.developer_message or "")
         assert upstream.forms == [] or not problem.startswith("returned")  # the caller's token reached no other server
 
@@ -127,7 +127,7 @@ async def test_a_refusal_is_reported_without_tokens(caplog: pytest.LogCaptureFix
         tokens = source(section(server))
         with pytest.raises(AuthorizationRequiredError) as caught:
             await tokens.token(request(token, server.url))
-        await tokens.close()
+        await tokens.aclose()
         text = f"{caught.value} {caught.value.developer_message} {caplog.text}"
         assert "refuses the exchange of a token: invalid_request" in text
         assert token not in text
@@ -153,7 +153,7 @@ async def test_expired_tokens_are_forgotten(monkeypatch: pytest.MonkeyPatch) -> 
         monkeypatch.setattr(exchanged_tokens, "time", lambda: later)
         await tokens.token(request(server.token(), server.url, "second"))
         assert tokens._kept == {}  # the second had expired when it came
-        await tokens.close()
+        await tokens.aclose()
 
 
 @pytest.mark.parametrize(
@@ -171,7 +171,7 @@ async def test_valid_tokens_are_kept(reply: dict[str, Any], caller_ends: float |
         assert len(server.forms) == exchanges
         await tokens.token(request(server.token(jti="another"), server.url, caller=caller))
         assert len(server.forms) == exchanges + 1
-        await tokens.close()
+        await tokens.aclose()
 
 
 @pytest.mark.needs("upstreams")
@@ -225,7 +225,7 @@ class TestExchangedTokens(TokenSourceContract):
 
     async def dispose(self, made: TokenSource) -> None:
         assert isinstance(made, ExchangedTokens)
-        await made.close()
+        await made.aclose()
         await self.server.__aexit__()
 
     def required(self) -> ToolAuthorization:

@@ -49,7 +49,7 @@ async def log_in(person: Person, settings: dict[str, Any], *scopes: str) -> tupl
 async def flows(provider: ProviderServer) -> AsyncIterator[LoginFlows]:
     flows = logins(provider.settings())
     yield flows
-    await flows.close()
+    await flows.aclose()
 
 
 async def fresh_token(flows: LoginFlows, *scopes: str) -> VaultToken:

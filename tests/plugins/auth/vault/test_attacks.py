@@ -25,7 +25,7 @@ async def outcome(flow: LoginFlow) -> str:
 
 
 async def closed(flows: LoginFlows) -> VaultToken | None:
-    await flows.close()
+    await flows.aclose()
     return await flows.tokens.load(KEY)
 
 

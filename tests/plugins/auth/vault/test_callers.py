@@ -230,7 +230,7 @@ async def pages(provider: ProviderServer, monkeypatch: pytest.MonkeyPatch) -> As
         assert flows.caller_pages is not None
         flows.caller_pages.routes(flows)
         yield Pages(flows, issuer)
-        await flows.close()
+        await flows.aclose()
 
 
 async def test_strangers_and_other_cookies_do_not_end_the_login_of_a_caller(

@@ -168,7 +168,7 @@ async def test_oidc_provider_unmodified(person: Person) -> None:
         await person.open(device.url)
         async with asyncio.timeout(WAIT):
             assert await device.done == "You are logged in at acme"
-        await flows.close()
+        await flows.aclose()
 
 
 async def test_calls_share_the_outcome_of_a_failed_login(provider: ProviderServer, person: Person) -> None:
@@ -182,7 +182,7 @@ async def test_calls_share_the_outcome_of_a_failed_login(provider: ProviderServe
 
 async def test_the_end_of_the_host_ends_every_login(flows: LoginFlows) -> None:
     flow = await flows.start(KEY, [])  # its task has not begun
-    await flows.close()
+    await flows.aclose()
     assert flow.done.cancelled()
     assert flows.pending(flow.id) is None
 
@@ -190,7 +190,7 @@ async def test_the_end_of_the_host_ends_every_login(flows: LoginFlows) -> None:
 async def test_an_unknown_account_does_not_fail_the_login(provider: ProviderServer, person: Person) -> None:
     flows, flow = await log_in(person, provider.settings(account_endpoint="http://127.0.0.1:1/user"))
     assert await flow.done == "You are logged in at acme"
-    await flows.close()
+    await flows.aclose()
 
 
 class TestVault(TokenSourceContract):

@@ -92,7 +92,7 @@ async def test_an_error_with_status_200_is_an_error(
     provider.replies = [(200, reply)]
     flows, _ = await log_in(person, provider.settings(provider=name))
     assert str(reply["error"]) in person.shown[1]
-    await flows.close()
+    await flows.aclose()
     assert await flows.tokens.load(KEY) is None
 
 
@@ -113,7 +113,7 @@ async def test_a_token_without_lifetime_or_refresh_token_is_kept(
     kept = await fresh_token(flows)
     assert (kept.refresh_token, kept.expires_at is not None) == (None, expires)
     datetime.fromtimestamp(kept.expires_at or 0.0, UTC)  # `pegboard logins` shows it
-    await flows.close()
+    await flows.aclose()
 
 
 async def test_a_public_client_of_slack_uses_pkce(provider: ProviderServer) -> None:
@@ -175,7 +175,7 @@ async def test_a_device_login_has_the_documented_form(name: str, member: str, pr
     flow = await flows.start(KEY, ["a", "b"], device=True)
     assert (await flow.done).startswith("You are logged in at")
     assert provider.devices[0][member] == "a b"
-    await flows.close()
+    await flows.aclose()
 
 
 OWN = {"authorization_endpoint": "https://a.example/a", "token_endpoint": "https://a.example/t"}

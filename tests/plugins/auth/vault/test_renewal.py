@@ -85,7 +85,7 @@ async def test_a_process_holds_the_lock_only_for_the_request_of_the_token(
         monkeypatch.setattr(flows.tokens, "lock", noted)
         assert (await fresh_token(flows)).access_token == "token-1"
         assert server.asked == [*asked_before, "POST /token"]
-        await flows.close()
+        await flows.aclose()
 
 
 async def test_a_refresh_token_without_rotation_is_kept(flows: LoginFlows, provider: ProviderServer) -> None:
@@ -120,7 +120,7 @@ async def test_a_cancelled_call_does_not_cancel_the_renewal(flows: LoginFlows, p
 
 async def test_the_end_of_the_host_does_not_cancel_a_renewal(flows: LoginFlows, provider: ProviderServer) -> None:
     goes_on = await cancelled(flows, provider)
-    ended = asyncio.create_task(flows.close())
+    ended = asyncio.create_task(flows.aclose())
     await asyncio.sleep(0)
     goes_on.set()
     await ended
