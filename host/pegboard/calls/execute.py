@@ -16,7 +16,7 @@ from pegboard.calls.served_item import Function, ServedItem
 from pegboard.calls.threads import Job, Threads
 from pegboard.context import Context, _current
 from pegboard.context.bound_function import HostAccess
-from pegboard.context.requirements import Requirements, missing_metadata, missing_secrets
+from pegboard.context.requirements import NO_REQUIREMENTS, Requirements, missing_metadata, missing_secrets
 from pegboard.errors import (
     ContextRequiredToolError,
     FatalToolError,
@@ -181,7 +181,7 @@ async def call_tool(bound: ServedItem, call: Call, runtime: Runtime) -> ToolResu
     """
     if bound.warning is not None:
         bound.warning.warn(call)
-    if bound.requirements is not None:
+    if bound.requirements is not NO_REQUIREMENTS:
         check_requirements(bound.requirements, call)
         if bound.requirements.authorization is not None:
             from pegboard.authorization.token_lookup import with_token

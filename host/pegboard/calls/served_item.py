@@ -7,6 +7,7 @@ import logging
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
+from pegboard.context.requirements import NO_REQUIREMENTS, Requirements
 from pegboard.types.callers import EMPTY
 
 if TYPE_CHECKING:
@@ -14,7 +15,6 @@ if TYPE_CHECKING:
     from pegboard.calls.completion import BoundCompleter
     from pegboard.context import Context
     from pegboard.context.bound_function import PluginData
-    from pegboard.context.requirements import Requirements
     from pegboard.plugin.error_adapters import ErrorAdapter
     from pegboard.plugin.origin import Origin
     from pegboard.schemas.signature import Signature
@@ -86,7 +86,7 @@ class ServedItem(NamedTuple):
         function, signature: the author's function.
         origin: the origin of its plugin.
         owner: the data of its plugin.
-        requirements: the secrets, tokens and metadata that a call requires, or None.
+        requirements: the secrets, tokens, scopes and metadata that a call requires.
         missing_token: the required token, if the host neither has it nor can obtain it.
         adapters: the error adapters, in the order in which they are tried.
         timeout: the time limit of each function in seconds; 0 for no limit.
@@ -109,7 +109,7 @@ class ServedItem(NamedTuple):
     signature: Signature
     origin: Origin
     owner: PluginData
-    requirements: Requirements | None = None
+    requirements: Requirements = NO_REQUIREMENTS
     missing_token: MissingToken | None = None
     adapters: tuple[ErrorAdapter, ...] = ()
     timeout: float = 0
@@ -133,8 +133,7 @@ class ServedItem(NamedTuple):
     @property
     def missing(self) -> tuple[str, ...]:
         """The required secrets that are not set."""
-        secrets = EMPTY if self.requirements is None else self.requirements.secrets
-        return tuple(name for name, value in secrets.items() if not value)
+        return tuple(name for name, value in self.requirements.secrets.items() if not value)
 
     @property
     def repeatable(self) -> bool:

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Literal, NamedTuple, TypeVar
 from pegboard import hookspecs
 from pegboard.calls.served_item import SINGULAR, ServedItem, Unserved
 from pegboard.catalogue.binding import Binder, Definition, listed_first
-from pegboard.catalogue.pages import scopes_of
 from pegboard.catalogue.store_selection import Stores, offered_stores, select_stores
 from pegboard.catalogue.tool_compiler import definition_label, location_of
 from pegboard.config import HostConfig, unmatched_patterns
@@ -136,7 +135,7 @@ class Assembly(NamedTuple):
 
     def scopes_of(self, tool: ServedItem) -> list[str]:
         """Return the scopes that a tool requires of its caller, including those of gates."""
-        own = scopes_of(tool)
+        own = tool.requirements.scopes
         gates = [link.middleware for link in self.middleware if isinstance(link.middleware, Gate)]
         return sorted(own.union(*(gate.asks("tools", tool.name) for gate in gates)))
 
@@ -145,8 +144,7 @@ class Assembly(NamedTuple):
         """The tools that only the operator can call because no authenticator is configured, each with the reason."""
         if any(authenticator.policy == DEFAULT_POLICY for authenticator in self.authenticators):
             return {}
-        required = ((name, bound.requirements) for name, bound in self.tools.items())
-        return {name: needs.guard for name, needs in required if needs is not None and needs.guard}
+        return {name: guard for name, bound in self.tools.items() if (guard := bound.requirements.guard)}
 
 
 def assemble(

@@ -12,7 +12,7 @@ from pegboard.catalogue.extensions import collect_contributions, default_mime_ty
 from pegboard.catalogue.shown_texts import hidden_text_allowed
 from pegboard.catalogue.tool_compiler import compile_tool, own_name, warning_about
 from pegboard.catalogue.tool_requirements import (
-    NO_REQUIREMENTS,
+    NOTHING_REQUIRED,
     BoundRequirements,
     RequirementBinder,
     described_requirements,
@@ -280,7 +280,7 @@ class Binder:
         item: Any,
         function: Function,
         signature: Signature,
-        required: BoundRequirements = NO_REQUIREMENTS,
+        required: BoundRequirements = NOTHING_REQUIRED,
         forms: frozenset[str] = frozenset(),
     ) -> ServedItem:
         context = plugin.context

@@ -9,15 +9,7 @@ from weakref import WeakValueDictionary
 
 from pegboard.calls.served_item import ServedItem
 from pegboard.catalogue.assembly import Assembly
-from pegboard.catalogue.pages import (
-    ListKind,
-    Pages,
-    has_only_host_values,
-    may_use,
-    needs_of,
-    place_in_list,
-    scopes_of,
-)
+from pegboard.catalogue.pages import ListKind, Pages, has_only_host_values, may_use, place_in_list
 from pegboard.errors import NotFoundError
 from pegboard.middleware.chain import LIST_HOOKS, LinkMethod, MiddlewareLink
 from pegboard.middleware.gate import listed_name
@@ -200,11 +192,11 @@ class Lists:
         hook = LIST_HOOKS[LIST_METHODS[kind]]
         links = [link for link in self._assembly.middleware if link.overrides(hook)]
         tools = self._assembly.tools.values() if kind == "tools" else ()
-        named = frozenset[str]().union(*map(scopes_of, tools))
+        named = frozenset[str]().union(*(tool.requirements.scopes for tool in tools))
         key: Callable[[Call], Hashable] = _same_for_all
         if named or links:
             key = partial(_by_scopes, named)
-        elif any(map(needs_of, tools)):
+        elif any(tool.requirements.needs for tool in tools):
             key = has_only_host_values
         private = bool(named or links)
         return CallerLists(kind, partial(self._whole, kind), links, self._page_size, key, self._time, private)
@@ -217,8 +209,8 @@ class Lists:
                 name: bound.tool
                 for name, bound in self._assembly.tools.items()
                 if may_use(call.caller, bound)
-                and call.allows(scopes_of(bound))
-                and not (is_limited and needs_of(bound))
+                and call.allows(bound.requirements.scopes)
+                and not (is_limited and bound.requirements.needs)
             }
         return {name: bound.item for name, bound in self._items_of(kind).items() if _is_of(kind, bound.item)}
 

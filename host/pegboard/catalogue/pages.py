@@ -25,12 +25,7 @@ ListKind: TypeAlias = Literal["tools", "resources", "templates", "prompts"]
 
 def may_use(caller: Caller, bound: ServedItem) -> bool:
     """Return True if a caller can see a tool. Callers without a token cannot see tools that require scopes."""
-    return caller.is_known or not scopes_of(bound)
-
-
-def needs_of(bound: ServedItem) -> tuple[str, ...]:
-    """Return the secrets and tokens of a tool that the host does not have and cannot obtain."""
-    return () if bound.requirements is None else bound.requirements.needs
+    return caller.is_known or not bound.requirements.scopes
 
 
 def has_only_host_values(call: Call) -> bool:
@@ -40,13 +35,7 @@ def has_only_host_values(call: Call) -> bool:
 
 def may_find(caller: Caller, bound: ServedItem) -> bool:
     """Return True if a caller can see a tool and has its scopes."""
-    required = bound.requirements
-    return required is None or (may_use(caller, bound) and caller.allows(required.scopes))
-
-
-def scopes_of(bound: ServedItem) -> frozenset[str]:
-    """Return the scopes that a tool requires of its caller."""
-    return frozenset() if bound.requirements is None else bound.requirements.scopes
+    return may_use(caller, bound) and caller.allows(bound.requirements.scopes)
 
 
 PlaceInList: TypeAlias = tuple[str, int, str]

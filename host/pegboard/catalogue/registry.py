@@ -12,7 +12,6 @@ from pegboard.authoring import as_definition
 from pegboard.calls.served_item import SINGULAR, ServedItem, Unserved
 from pegboard.catalogue.assembly import Assembly, notify_middleware
 from pegboard.catalogue.binding import Binder, BindResult, Definition, Edits, toolkit_of
-from pegboard.catalogue.pages import needs_of
 from pegboard.catalogue.tool_compiler import definition_label, location_of, own_name
 from pegboard.config import HostConfig
 from pegboard.errors import MCPError, ToolDefinitionError
@@ -441,7 +440,7 @@ def _listed(assembly: Assembly, kind: ItemKind) -> dict[str, Any]:
     """Return the items of a kind as clients list them, and what decides if a client over stdio lists a tool."""
     items = assembly.items(kind).items()
     if kind == "tools":
-        return {name: (bound.tool._replace(definition=None), needs_of(bound)) for name, bound in items}
+        return {name: (bound.tool._replace(definition=None), bound.requirements.needs) for name, bound in items}
     return {name: bound.item for name, bound in items}
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pegboard.authorization.providers import Providers, missing_token
 from pegboard.config import HostConfig
-from pegboard.context.requirements import Requirements
+from pegboard.context.requirements import NO_REQUIREMENTS, Requirements
 from pegboard.errors import ToolDefinitionError
 from pegboard.hookspecs import register_auth_providers, register_token_sources
 from pegboard.loading.plugins import LoadedPlugin, PluginChoice, contributions_of
@@ -26,18 +26,18 @@ class BoundRequirements(NamedTuple):
 
     Attributes:
         declared: the requirements for lists; None for none.
-        checked: the requirements that the host checks before each call, with its values; None for none.
+        checked: the requirements that the host checks before each call, with its values.
         provider: the provider of the required token; None for none.
         missing_token: the required token if the host neither has it nor can obtain it.
     """
 
     declared: ToolRequirements | None = None
-    checked: Requirements | None = None
+    checked: Requirements = NO_REQUIREMENTS
     provider: AuthProvider | None = None
     missing_token: MissingToken | None = None
 
 
-NO_REQUIREMENTS = BoundRequirements()
+NOTHING_REQUIRED = BoundRequirements()
 
 
 class RequirementBinder:
@@ -74,7 +74,7 @@ class RequirementBinder:
         """
         required, scopes = definition.requires_auth, definition.scopes
         if required is None and not (scopes or definition.requires_secrets or definition.requires_metadata):
-            return NO_REQUIREMENTS
+            return NOTHING_REQUIRED
         declared = ToolRequirements(
             required,
             tuple(scopes),

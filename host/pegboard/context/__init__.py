@@ -175,8 +175,7 @@ class Context(Generic[ConfigT, StateT]):
 
     def get_auth_token_or_empty(self) -> str:
         """Return the token that the tool requires, or "" if the tool requires no token."""
-        required = self._bound.requirements
-        return "" if required is None or required.authorization is None else self.authorization.token
+        return "" if self._bound.requirements.authorization is None else self.authorization.token
 
     @property
     def meta(self) -> Mapping[str, Any]:

@@ -41,6 +41,10 @@ class Requirements(NamedTuple):
         return "requires scopes" if self.scopes else ""
 
 
+NO_REQUIREMENTS = Requirements()
+"""The requirements of resources, of prompts, and of tools that require nothing."""
+
+
 class Declared(Mapping[str, str]):
     """The declared secrets or metadata that a call has, by case-insensitive name. The repr does not show values.
 
@@ -69,10 +73,9 @@ class Declared(Mapping[str, str]):
         return f"{self._what}({', '.join(self._values)})"
 
 
-def secrets_of(required: Requirements | None, supplied: Supplied | None) -> Declared:
+def secrets_of(required: Requirements, supplied: Supplied | None) -> Declared:
     """Return the declared secrets that a call has."""
-    declared = EMPTY if required is None else required.secrets
-    values = {name: _first(name, kept, _given(supplied)) for name, kept in declared.items()}
+    values = {name: _first(name, kept, _given(supplied)) for name, kept in required.secrets.items()}
     return Declared("Secrets", {name: value for name, value in values.items() if value})
 
 
@@ -81,7 +84,7 @@ def missing_secrets(required: Requirements, supplied: Supplied | None) -> list[s
     return [name for name, kept in required.secrets.items() if not _first(name, kept, _given(supplied))]
 
 
-def secret_of(function: str, required: Requirements | None, supplied: Supplied | None, name: str) -> str:
+def secret_of(function: str, required: Requirements, supplied: Supplied | None, name: str) -> str:
     """Return one declared secret: from the request, else from the host.
 
     Args:
@@ -93,11 +96,10 @@ def secret_of(function: str, required: Requirements | None, supplied: Supplied |
     Raises:
         ToolDefinitionError: the secret was not declared, or is not set.
     """
-    declared = EMPTY if required is None else required.secrets
-    key = spelt(name, declared)
+    key = spelt(name, required.secrets)
     if key is None:
         raise ToolDefinitionError(f"the tool {function} does not declare the secret {name!r} in requires_secrets")
-    value = _first(key, declared[key], _given(supplied))
+    value = _first(key, required.secrets[key], _given(supplied))
     if not value:
         raise ToolDefinitionError(f"the secret {key!r} is not set")
     return value
@@ -131,23 +133,21 @@ def missing_metadata(required: Requirements, call: Call) -> list[str]:
     return [key for key, kept in required.metadata.items() if not _metadata(key, kept, call)]
 
 
-def all_metadata(required: Requirements | None, call: Call) -> Declared:
+def all_metadata(required: Requirements, call: Call) -> Declared:
     """Return the declared metadata whose values are known for a call."""
-    declared = EMPTY if required is None else required.metadata
-    values = {key: _metadata(key, kept, call) for key, kept in declared.items()}
+    values = {key: _metadata(key, kept, call) for key, kept in required.metadata.items()}
     return Declared("Metadata", {key: value for key, value in values.items() if value})
 
 
-def metadata_of(function: str, required: Requirements | None, call: Call, key: str) -> str:
+def metadata_of(function: str, required: Requirements, call: Call, key: str) -> str:
     """Return one declared metadata value: from the request, else from the caller, else from the host.
 
     Raises:
         ToolDefinitionError: the key was not declared, or its value is unknown.
     """
-    declared = EMPTY if required is None else required.metadata
-    if key.lower() not in declared:
+    if key.lower() not in required.metadata:
         raise ToolDefinitionError(f"the tool {function} does not declare the metadata {key!r} in requires_metadata")
-    value = _metadata(key.lower(), declared[key.lower()], call)
+    value = _metadata(key.lower(), required.metadata[key.lower()], call)
     if not value:
         raise ToolDefinitionError(f"the metadata {key!r} has no value")
     return value
@@ -161,13 +161,13 @@ def _metadata(key: str, kept: str | None, call: Call) -> str | None:
 # --- tokens
 
 
-def authorization_of(function: str, required: Requirements | None, supplied: Supplied | None) -> Authorization:
+def authorization_of(function: str, required: Requirements, supplied: Supplied | None) -> Authorization:
     """Return the token that a function requires, or an empty token if the call has no token.
 
     Raises:
         ToolDefinitionError: the function does not declare `requires_auth`.
     """
-    if required is None or required.authorization is None:
+    if required.authorization is None:
         raise ToolDefinitionError(f"the tool {function} does not declare requires_auth")
     authorization = None if supplied is None else supplied.authorization
     return Authorization("") if authorization is None else authorization

@@ -121,7 +121,7 @@ class _Methods:
     def call_tool(self, call: Call) -> Awaitable[Outcome]:
         name = _text_parameter(call.params, "name")
         bound = self._tools.get(name)
-        if bound is None or (bound.requirements is not None and not may_use(call.caller, bound)):
+        if bound is None or (bound.requirements.scopes and not may_use(call.caller, bound)):
             raise NotFoundError(f"Unknown tool: {name}")
         arguments = call.params.get("arguments")
         if arguments is not None and not isinstance(arguments, dict):

@@ -96,7 +96,7 @@ class ServedCatalogue:
     def tool(self, name: str, caller: Caller) -> Tool | None:
         """Return the tool with the wire name `name`. Return None if the caller has no access to such a tool."""
         bound = self.assembly.tools.get(name)
-        if bound is None or (bound.requirements is not None and not may_find(caller, bound)):
+        if bound is None or (bound.requirements.scopes and not may_find(caller, bound)):
             return None
         if self._gates and hides(self._gates, name, caller):
             return None

@@ -279,9 +279,7 @@ async def test_missing_secrets_warn_hide_the_tool_or_stop_the_start() -> None:
         assert tools(host) == ["github_free", "github_needy"]
         assert [problem.level for problem in host.problems] == ["warning", "warning"]
         assert "UNSET" in (await failure(host, "github_needy")).error.message
-        required = host.assembly.tools["github_needy"].requirements
-        assert required is not None
-        assert list(required.secrets) == ["SET", "UNSET", "EMPTY"]
+        assert list(host.assembly.tools["github_needy"].requirements.secrets) == ["SET", "UNSET", "EMPTY"]
     async with make_host(secret_kit(), plugins=plugins, missing_secrets="hide") as host:
         assert tools(host) == ["github_free"]
         (unserved,) = host.assembly.unserved

@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from typing import Any
 
 from pegboard.authorization.providers import token_secrets
-from pegboard.catalogue.pages import needs_of
 from pegboard.config.references import references
 from pegboard.hookspecs import register_token_sources
 from pegboard.host import Host
@@ -42,15 +41,15 @@ def required_tokens(host: Host, origin: Origin) -> list[dict[str, Any]]:
     """Return the tokens that the tools of a plugin or toolkit require as JSON: the provider, and the tools."""
     tools_by_provider: dict[str, list[str]] = {}
     for name, bound in host.assembly.tools.items():
-        if bound.origin == origin and bound.requirements and bound.requirements.authorization:
-            tools_by_provider.setdefault(bound.requirements.authorization.name, []).append(name)
+        if bound.origin == origin and (token := bound.requirements.authorization):
+            tools_by_provider.setdefault(token.name, []).append(name)
     return [{"provider": provider, "tools": tools_by_provider[provider]} for provider in sorted(tools_by_provider)]
 
 
 def missing_needs(host: Host, origin: Origin) -> list[str]:
     """Return the secrets and tokens that tools of a plugin or toolkit need, and the host does not have."""
     return sorted(
-        {need for name, tool in host.assembly.tools.items() if tool.origin == origin for need in needs_of(tool)}
+        {need for tool in host.assembly.tools.values() if tool.origin == origin for need in tool.requirements.needs}
     )
 
 
@@ -58,7 +57,7 @@ def _of_tools(host: Host, origin: Origin) -> Iterator[RequestedSecret]:
     sources = list(contributions_of(host.report.plugins, register_token_sources))
     for name, bound in host.assembly.tools.items():
         required = bound.requirements
-        if bound.origin != origin or required is None:
+        if bound.origin != origin:
             continue
         for secret, value in required.secrets.items():
             yield RequestedSecret(secret, bool(value), origin.name, tools=(name,))

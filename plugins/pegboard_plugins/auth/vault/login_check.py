@@ -21,7 +21,7 @@ def check_logins(command: CommandContext) -> Iterator[Finding]:
         return
     flows, reported = login_flows(settings), set[str]()
     for bound in command.host.assembly.tools.values():
-        token = bound.requirements and bound.requirements.authorization
+        token = bound.requirements.authorization
         if not token or token.name not in settings.providers:
             continue
         if (problem := asyncio.run(login_problem(flows, token))) and problem not in reported:
