@@ -4,19 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from functools import partial
-from typing import Any
+from typing import Any, TypeAlias
 from weakref import WeakValueDictionary
 
-from pegboard.calls.served_item import ServedItem
 from pegboard.catalogue.assembly import Assembly
-from pegboard.catalogue.pages import ListKind, Pages, has_only_host_values, may_use, place_in_list
-from pegboard.errors import NotFoundError
+from pegboard.catalogue.pages import Pages, has_only_host_values, may_use, place_in_list
 from pegboard.middleware.chain import LIST_HOOKS, LinkMethod, MiddlewareLink
-from pegboard.middleware.gate import listed_name
+from pegboard.middleware.gate import ListKind, item_kind, listed_name
 from pegboard.middleware.time_limit import MiddlewareFault, MiddlewareTime
 from pegboard.types.callers import Supplied
 from pegboard.types.calls import Call, CallNext, Failure, Listing, Outcome
-from pegboard.types.catalogue import Change, ResourceTemplate
+from pegboard.types.catalogue import ResourceTemplate
 
 LIST_METHODS: dict[ListKind, str] = dict(zip(("tools", "resources", "templates", "prompts"), LIST_HOOKS, strict=True))
 """The method that lists each kind."""
@@ -26,38 +24,37 @@ MAX_CACHED_CALLERS = 1000
 
 
 class CallerLists:
-    """The lists of one kind: one for all callers, or filtered for each caller.
+    """The lists of one kind of items of an assembly: one for all callers, or filtered for each caller.
 
     Callers with the same items share the pages, and so the encoded forms that protocols cache. Two concurrent calls may
     both create the list.
 
     Args:
+        assembly: the assembly.
         kind: the kind of items.
-        whole: a function that returns all items for a call, by name, sorted.
-        links: the middleware around the list, outermost first.
         page_size: the maximum number of items of a page.
-        key: a function that returns the properties of a call on which the list depends, besides middleware.
         time: limits the time of middleware.
-        private: True if other callers may see another list.
+
+    Attributes:
+        items: the items of the assembly by name, sorted. Resources and templates are together.
     """
 
-    def __init__(
-        self,
-        kind: ListKind,
-        whole: Callable[[Call], dict[str, Any]],
-        links: Sequence[MiddlewareLink],
-        page_size: int,
-        key: Callable[[Call], Hashable],
-        time: MiddlewareTime,
-        private: bool,
-    ) -> None:
-        self._time = time
-        self._private = private
-        self._key = _key_of(links, key)
+    def __init__(self, assembly: Assembly, kind: ListKind, page_size: int, time: MiddlewareTime) -> None:
+        self.items = assembly.items(item_kind(kind))
         self._kind = kind
-        self._whole = whole
-        self._links = links
         self._page_size = page_size
+        self._time = time
+        hook = LIST_HOOKS[LIST_METHODS[kind]]
+        self._links = [link for link in assembly.middleware if link.overrides(hook)]
+        tools = assembly.tools.values() if kind == "tools" else ()
+        named = frozenset[str]().union(*(tool.requirements.scopes for tool in tools))
+        self._private = bool(named or self._links)
+        own: Callable[[Call], Hashable] = _same_for_all
+        if self._private:
+            own = partial(_by_scopes, named)
+        elif any(tool.requirements.needs for tool in tools):
+            own = has_only_host_values
+        self._key = _key_of(self._links, own)
         self._made: dict[Hashable, Pages] = {}
         self._shared: WeakValueDictionary[tuple[int, ...], Pages] = WeakValueDictionary()
 
@@ -88,6 +85,19 @@ class CallerLists:
             del made[next(iter(made))]
         made[key] = pages
         return pages
+
+    def _whole(self, call: Call) -> dict[str, Any]:
+        """Return all items for a call, by name."""
+        if self._kind == "tools":
+            is_limited = has_only_host_values(call)
+            return {
+                name: bound.tool
+                for name, bound in self.items.items()
+                if may_use(call.caller, bound)
+                and call.allows(bound.requirements.scopes)
+                and not (is_limited and bound.requirements.needs)
+            }
+        return {name: bound.item for name, bound in self.items.items() if _is_of(self._kind, bound.item)}
 
     def _pages(self, listing: Listing) -> Pages:
         items = sorted(listing.items, key=place_in_list)
@@ -146,73 +156,19 @@ def _checked(blame: str, around: CallNext, whole: dict[str, Any]) -> CallNext:
     return check
 
 
-class Lists:
-    """The lists of one assembly.
+Lists: TypeAlias = Mapping[ListKind, CallerLists]
+"""The lists of one assembly."""
 
-    Args:
-        assembly: the assembly.
-        page_size: the maximum number of items of a page.
-        before: the lists of the previous assembly. Unchanged lists are reused.
-        time: limits the time of middleware.
-    """
 
-    def __init__(self, assembly: Assembly, page_size: int, before: Lists | None, time: MiddlewareTime) -> None:
-        self._time = time
-        self._assembly = assembly
-        self._page_size = page_size
-        self._lists: dict[ListKind, CallerLists] = {}
-        for kind in LIST_METHODS:
-            if before is not None and before._items_of(kind) is self._items_of(kind):
-                self._lists[kind] = before._lists[kind]
-            else:
-                self._lists[kind] = self._made(kind)
-
-    def method(self, kind: ListKind) -> CallNext:
-        """Return the method that lists one kind."""
-        return self._lists[kind].page
-
-    async def with_similar_tool(self, error: BaseException, call: Call) -> BaseException:
-        """Return the error of a call. If the tool is unknown, it names the closest tool that the caller may list."""
-        if not isinstance(error, NotFoundError) or call.method != "tools/call":
-            return error
-        from pegboard.catalogue.similar_tools import with_similar_tool  # most calls are of known tools
-
-        return await with_similar_tool(error, call, self.method("tools"))
-
-    def forget(self, change: Change) -> None:
-        """Discard the cached results of middleware for a changed list."""
-        for kind in ("resources", "templates") if change.kind == "resources" else (change.kind,):
-            if kind in self._lists:
-                self._lists[kind].forget()
-
-    def _items_of(self, kind: ListKind) -> Mapping[str, ServedItem]:
-        return self._assembly.items("resources" if kind == "templates" else kind)
-
-    def _made(self, kind: ListKind) -> CallerLists:
-        hook = LIST_HOOKS[LIST_METHODS[kind]]
-        links = [link for link in self._assembly.middleware if link.overrides(hook)]
-        tools = self._assembly.tools.values() if kind == "tools" else ()
-        named = frozenset[str]().union(*(tool.requirements.scopes for tool in tools))
-        key: Callable[[Call], Hashable] = _same_for_all
-        if named or links:
-            key = partial(_by_scopes, named)
-        elif any(tool.requirements.needs for tool in tools):
-            key = has_only_host_values
-        private = bool(named or links)
-        return CallerLists(kind, partial(self._whole, kind), links, self._page_size, key, self._time, private)
-
-    def _whole(self, kind: ListKind, call: Call) -> dict[str, Any]:
-        """Return all items for a call, by name."""
-        if kind == "tools":
-            is_limited = has_only_host_values(call)
-            return {
-                name: bound.tool
-                for name, bound in self._assembly.tools.items()
-                if may_use(call.caller, bound)
-                and call.allows(bound.requirements.scopes)
-                and not (is_limited and bound.requirements.needs)
-            }
-        return {name: bound.item for name, bound in self._items_of(kind).items() if _is_of(kind, bound.item)}
+def lists_of(assembly: Assembly, page_size: int, before: Lists, time: MiddlewareTime) -> Lists:
+    """Return the lists of an assembly. Lists of an earlier assembly with the same items are reused."""
+    lists: dict[ListKind, CallerLists] = {}
+    for kind in LIST_METHODS:
+        own = before.get(kind)
+        if own is None or own.items is not assembly.items(item_kind(kind)):
+            own = CallerLists(assembly, kind, page_size, time)
+        lists[kind] = own
+    return lists
 
 
 def _same_for_all(call: Call) -> Hashable:

@@ -6,12 +6,12 @@ import base64
 import binascii
 from bisect import bisect_right
 from collections.abc import Callable, Sequence
-from typing import Any, Literal, TypeAlias
+from typing import Any, TypeAlias
 from weakref import WeakKeyDictionary
 
 from pegboard.calls.served_item import ServedItem
 from pegboard.errors import ProtocolError
-from pegboard.middleware.gate import listed_name
+from pegboard.middleware.gate import ListKind, item_kind, listed_name
 from pegboard.types.callers import Caller
 from pegboard.types.calls import Call, Listing
 from pegboard.types.catalogue import ItemKind, Prompt, Resource, ResourceTemplate, Tool
@@ -19,8 +19,6 @@ from pegboard.wire.meta_keys import INVALID_PARAMS
 
 _SEPARATOR = "\0"
 """Names and URIs do not contain it."""
-
-ListKind: TypeAlias = Literal["tools", "resources", "templates", "prompts"]
 
 
 def may_use(caller: Caller, bound: ServedItem) -> bool:
@@ -81,7 +79,7 @@ class Pages:
         """Return the pages of the items that a function selects. They are kept for the next call."""
         part = self._parts.get(serves)
         if part is None:
-            kind: ItemKind = "resources" if self._kind == "templates" else self._kind
+            kind = item_kind(self._kind)
             items = [item for item in self._items if serves(kind, listed_name(item))]
             part = self._parts[serves] = Pages(self._kind, items, self._size, private=self._private)
         return part

@@ -11,7 +11,7 @@ from difflib import get_close_matches
 from heapq import nlargest
 from operator import eq
 
-from pegboard.errors import MCPError, NotFoundError
+from pegboard.errors import NotFoundError
 from pegboard.messages.hints import MAX_NAME_CHARACTERS, SUGGESTION
 from pegboard.names import words
 from pegboard.types.callers import EMPTY
@@ -25,7 +25,7 @@ MAX_SIMILAR_TOOLS = 50
 """The number of these tools whose words are compared. The comparison of words blocks the event loop longer."""
 
 
-async def with_similar_tool(error: MCPError, call: Call, list_tools: CallNext) -> MCPError:
+async def with_similar_tool(error: NotFoundError, call: Call, list_tools: CallNext) -> NotFoundError:
     """Return the error for an unknown tool with a suggestion, and any other error unchanged.
 
     Args:
@@ -34,7 +34,7 @@ async def with_similar_tool(error: MCPError, call: Call, list_tools: CallNext) -
         list_tools: returns the page of tools that a caller may list, for a call of `tools/list`.
     """
     name = call.params.get("name")
-    if not isinstance(error, NotFoundError) or error.message != f"Unknown tool: {name}" or not isinstance(name, str):
+    if error.message != f"Unknown tool: {name}" or not isinstance(name, str):
         return error
     try:
         names = await _names(call._replace(method="tools/list", params=EMPTY), list_tools)

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, Literal, TypeAlias
 
 from pegboard.errors import MCPError, NotFoundError
 from pegboard.plugin.middleware import Middleware
 from pegboard.types.callers import Caller
 from pegboard.types.calls import Call, CallNext, Listing, Outcome
 from pegboard.types.catalogue import ItemKind, Prompt, Resource, ResourceTemplate, Tool
+
+ListKind: TypeAlias = Literal["tools", "resources", "templates", "prompts"]
 
 
 class Gate(Middleware):
@@ -63,7 +65,7 @@ class Gate(Middleware):
         """Remove hidden items."""
         listing = await call_next(call)
         assert isinstance(listing, Listing)
-        kind: ItemKind = "resources" if listing.kind == "templates" else listing.kind
+        kind = item_kind(listing.kind)
         items = [item for item in listing.items if self.allows(kind, listed_name(item), call.caller)]
         return Listing(listing.kind, tuple(items))
 
@@ -125,6 +127,11 @@ def refused(gates: Iterable[Gate], uri: str, call: Call) -> MCPError | None:
         except Exception:  # noqa: BLE001 - any exception of a plugin
             return Gate().refusal("resources", uri, call)
     return None
+
+
+def item_kind(kind: ListKind) -> ItemKind:
+    """Return the kind of the items of a list. Templates are resources."""
+    return "resources" if kind == "templates" else kind
 
 
 def listed_name(item: Tool | Resource | ResourceTemplate | Prompt) -> str:

@@ -6,8 +6,7 @@ from collections.abc import Mapping
 
 from pegboard.calls.failures import as_failure, is_cancelled, run_again
 from pegboard.catalogue.extensions import check_result
-from pegboard.catalogue.lists import Lists
-from pegboard.errors import ProtocolError, RepeatCallError
+from pegboard.errors import NotFoundError, ProtocolError, RepeatCallError
 from pegboard.middleware.gate import require_served
 from pegboard.plugin.methods import Contributions
 from pegboard.runtime.call_counter import CallCounter
@@ -30,13 +29,13 @@ class Dispatcher:
         self.calls = CallCounter(blocked_loop_seconds, Dispatcher.dispatch)
         self.methods: Mapping[str, CallNext] = {}
         self._contributed = Contributions()
-        self._lists: Lists | None = None
+        self._list_tools: CallNext
 
-    def publish(self, methods: Mapping[str, CallNext], contributed: Contributions, lists: Lists) -> None:
+    def publish(self, methods: Mapping[str, CallNext], contributed: Contributions, list_tools: CallNext) -> None:
         """Run the methods of a new assembly from now on."""
         self.methods = methods
         self._contributed = contributed
-        self._lists = lists
+        self._list_tools = list_tools
 
     async def dispatch(self, call: Call) -> Outcome:
         """Run one call through middleware and return its outcome. Never raises, except for `asyncio.CancelledError`.
@@ -59,8 +58,10 @@ class Dispatcher:
                 raise
             if isinstance(error, RepeatCallError):
                 return await run_again(self.methods[call.method], call)
-            if self._lists is not None:
-                error = await self._lists.with_similar_tool(error, call)
+            if isinstance(error, NotFoundError) and call.method == "tools/call":
+                from pegboard.catalogue.similar_tools import with_similar_tool  # most calls are of known tools
+
+                error = await with_similar_tool(error, call, self._list_tools)
             return as_failure(call, error)
         finally:
             self.calls.end(epoch)

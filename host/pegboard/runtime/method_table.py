@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any
 from pegboard.calls.execute import Runtime, call_tool
 from pegboard.calls.served_item import ServedItem
 from pegboard.catalogue.assembly import Assembly
-from pegboard.catalogue.pages import ListKind, may_use
+from pegboard.catalogue.pages import may_use
 from pegboard.errors import NotFoundError, ProtocolError, ToolDefinitionError, ToolInputError, ToolOutputSchemaError
 from pegboard.messages.error_words import line
 from pegboard.middleware.chain import CLIENT_NOTIFICATIONS, chain
-from pegboard.middleware.gate import Gate
+from pegboard.middleware.gate import Gate, ListKind
 from pegboard.plugin.methods import NotificationHandler
 from pegboard.types.callers import EMPTY
 from pegboard.types.calls import (

@@ -11,11 +11,11 @@ from pegboard.calls.execute import Runtime
 from pegboard.calls.failures import told_traceback
 from pegboard.catalogue.assembly import Assembly, offered
 from pegboard.catalogue.change_listeners import ChangeListeners
-from pegboard.catalogue.lists import Lists
-from pegboard.catalogue.pages import ListKind, may_find
+from pegboard.catalogue.lists import Lists, lists_of
+from pegboard.catalogue.pages import may_find
 from pegboard.context import Context
 from pegboard.errors import MCPError, ServerError
-from pegboard.middleware.gate import Gate, hides, refused
+from pegboard.middleware.gate import Gate, ListKind, hides, item_kind, refused
 from pegboard.runtime.dispatcher import Dispatcher
 from pegboard.runtime.method_table import method_table
 from pegboard.types.callers import EMPTY, Caller
@@ -50,7 +50,7 @@ class ServedCatalogue:
         self.watch = changes.watch
         self._page_size = page_size
         self.current: Assembly | None = None
-        self._lists: Lists | None = None
+        self._lists: Lists = {}
         self._gates: Sequence[Gate] = ()
         self._offered: frozenset[str] = frozenset(("tools",))
 
@@ -67,23 +67,22 @@ class ServedCatalogue:
 
     def begin_anew(self, kinds: Collection[str]) -> None:
         """Reuse nothing for the next assembly. `kinds` are the kinds of items that plugins add later."""
-        self._lists = None
+        self._lists = {}
         self._offered = frozenset(("tools", *kinds))
 
     def publish(self, assembly: Assembly) -> None:
         """Serve a new assembly. Calls in flight continue with the previous assembly."""
-        self._lists = Lists(assembly, self._page_size(), self._lists, self._runtime.middleware)
+        self._lists = lists_of(assembly, self._page_size(), self._lists, self._runtime.middleware)
         runtime = self._runtime._replace(token_sources=assembly.token_sources)
         methods = method_table(assembly, lambda kind: partial(self._page, kind), runtime)
-        self._dispatcher.publish(methods, assembly.contributed, self._lists)
+        self._dispatcher.publish(methods, assembly.contributed, self._lists["tools"].page)
         self._gates = [link.middleware for link in assembly.middleware if isinstance(link.middleware, Gate)]
         self.current = assembly
         self._offered |= offered(assembly)
 
     def _page(self, kind: ListKind, call: Call) -> Awaitable[Outcome]:
         """Return a page of the current list. Middleware runs before, and may change the list meanwhile."""
-        assert self._lists is not None
-        return self._lists.method(kind)(call)
+        return self._lists[kind].page(call)
 
     def offers(self, kind: ItemKind | Literal["completions"]) -> bool:
         """Return True if the host lists or has listed items of a kind. Tools are always offered."""
@@ -118,8 +117,9 @@ class ServedCatalogue:
 
     def emit(self, change: Change) -> None:
         """Announce a change to the listeners, from any thread. Never raises."""
-        if self._lists is not None:
-            self._lists.forget(change)
+        for kind, lists in self._lists.items():
+            if item_kind(kind) == change.kind:
+                lists.forget()
         self._changes.emit(change)
 
 
