@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Self
 from pegboard.calls.deadlines import Deadlines
 from pegboard.calls.execute import Runtime
 from pegboard.calls.threads import Threads
-from pegboard.catalogue.assembly import Assembly, assemble
+from pegboard.catalogue.assembly import Assembly
 from pegboard.catalogue.binding import Binder
 from pegboard.catalogue.change_listeners import ChangeListeners
 from pegboard.catalogue.registry import Registry
@@ -218,13 +218,11 @@ class Host:
 
     def _use(self, running: Iterable[LoadedPlugin]) -> Assembly:
         plugins = (*running, self._program)
-        absent = self.report.absent(plugins)
         binder = Binder(self.config, plugins, self.report.choices, self._redactor)
         binder.accepts_hidden_text = self._selection.hidden_text
         self._added_later = frozenset().union(*(getattr(plugin.instance, "offers", ()) for plugin in running))
         self._served.begin_anew(self._added_later)
-        make = partial(assemble, self.config, plugins, binder, absent, check_order=not self._selection.safe)
-        return self._registry.open(plugins, binder, make)
+        return self._registry.open(binder, self.report.absent(plugins), check_order=not self._selection.safe)
 
     async def start(self) -> None:
         """Load the plugins, enter their lifespans and assemble their contributions.

@@ -147,19 +147,17 @@ class Assembly(NamedTuple):
         return {name: guard for name, bound in self.tools.items() if (guard := bound.requirements.guard)}
 
 
-def assemble(
-    config: HostConfig, plugins: Sequence[LoadedPlugin], binder: Binder, absent: Absent, *, check_order: bool = True
-) -> Assembly:
-    """Return the assembly of all contributions. Mistakes of authors are returned as `LoadProblem`s, not raised.
+def assemble(binder: Binder, absent: Absent, *, check_order: bool) -> Assembly:
+    """Return the assembly of all contributions, of which middleware is informed.
+
+    Mistakes of authors are returned as `LoadProblem`s, not raised.
 
     Args:
-        config: disabled tools, order lists, and the policy for missing secrets.
-        plugins: the loaded plugins, sorted by name.
-        binder: binds the definitions of the plugins.
+        binder: binds the definitions of its plugins.
         absent: the plugins and toolkits that do not run. Patterns for their tools are not reported as unknown.
         check_order: True to report unknown names in order lists.
     """
-    assembler = _Assembler(config, plugins, binder)
+    assembler = _Assembler(binder)
     bound = assembler.all_bound()
     assembler.report_missing(bound["tools"])
     served = {kind: assembler.served(kind, items) for kind, items in bound.items()}
@@ -174,7 +172,7 @@ def assemble(
     transports, routes = assembler.transports(), assembler.routes()
     stores = assembler.stores(absent.off, fall_back=not check_order)
     problems, binder.problems[:] = tuple(assembler.problems), ()
-    return Assembly(
+    assembly = Assembly(
         tools=served["tools"],
         resources=served["resources"],
         prompts=served["prompts"],
@@ -182,7 +180,7 @@ def assemble(
         token_sources=assembler.token_sources(),
         middleware=assembler.middleware(),
         transports=transports,
-        protocols=tuple(protocol for _, protocol in contributions_of(plugins, hookspecs.register_protocols)),
+        protocols=tuple(protocol for _, protocol in contributions_of(binder.plugins, hookspecs.register_protocols)),
         routes=routes,
         stores=stores,
         authenticators=assembler.authenticators(),
@@ -195,6 +193,7 @@ def assemble(
         secrets=binder.secrets,
         patterns=patterns,
     )
+    return assembly._replace(problems=(*problems, *notify_middleware(assembly)))
 
 
 def offered(assembly: Assembly) -> set[str]:
@@ -205,11 +204,12 @@ def offered(assembly: Assembly) -> set[str]:
 
 
 class _Assembler:
-    def __init__(self, config: HostConfig, plugins: Sequence[LoadedPlugin], binder: Binder) -> None:
-        self.config = config
-        self.plugins = plugins
+    def __init__(self, binder: Binder) -> None:
+        self.config = binder.config
+        self.plugins = binder.plugins
         self.binder = binder
         self.problems = binder.problems
+        self.problem = binder.report
         self.unserved: list[Unserved] = []
         self.resources: dict[str, Resource] = {}
         self.is_complete = True
@@ -217,9 +217,6 @@ class _Assembler:
         self.forms: set[str] = set()
         self._named_toolkits: set[tuple[str, str]] = set()
         """The toolkits that definitions name, with the distributions of their plugins."""
-
-    def problem(self, origin: Origin, message: str) -> None:
-        self.problems.append(LoadProblem("assemble", message, origin))
 
     def all_bound(self) -> dict[ItemKind, list[ServedItem]]:
         """Return the items that can be served, by kind. Check secrets after all definitions are bound."""

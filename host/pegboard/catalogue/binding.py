@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from functools import partial
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
-from pegboard.authorization.providers import refusal_reason
+from pegboard.authorization.providers import Providers, refusal_reason
 from pegboard.calls.served_item import Function, ServedItem, Unserved
 from pegboard.catalogue.extensions import collect_contributions, default_mime_type, describe_item, without_unused
 from pegboard.catalogue.shown_texts import hidden_text_allowed
@@ -14,7 +14,7 @@ from pegboard.catalogue.tool_compiler import compile_tool, own_name, warning_abo
 from pegboard.catalogue.tool_requirements import (
     NOTHING_REQUIRED,
     BoundRequirements,
-    RequirementBinder,
+    bound_requirements,
     described_requirements,
     each_once,
 )
@@ -23,6 +23,7 @@ from pegboard.context.bound_function import PluginData
 from pegboard.errors import ToolDefinitionError
 from pegboard.errors.definition import attempt
 from pegboard.hookspecs import (
+    register_auth_providers,
     register_definition_checks,
     register_error_adapters,
     register_protocols,
@@ -64,9 +65,10 @@ class Binder:
         redactor: masks secrets.
 
     Attributes:
-        choices: all installed plugins and whether each is enabled.
+        config, plugins, choices, redactor: the arguments.
         adapters: the error adapters of plugins, in order, for functions that have no adapters of their own.
         secrets: the secret stores.
+        token_sources: the token sources of plugins.
         known_tags: the tags of all items, including unserved items.
         changed_tools: the operator's changes of tools, or None for none.
         edits: the changes that plugins have made at run time, which a reload keeps.
@@ -85,12 +87,13 @@ class Binder:
         self.problems: list[LoadProblem] = []
         self.edits: Edits = {}
         self.accepts_hidden_text = False
-        self._config = config
+        self.config = config
+        self.plugins = plugins
         self.redactor = redactor
         settings = [plugin.context.config for plugin in plugins]
         stores = secret_stores(config, plugins)
-        self.secrets = SecretStores(stores, settings, self._report, self.redactor, reserved_secrets())
-        self._additions = collect_contributions(plugins, self._report)
+        self.secrets = SecretStores(stores, settings, self.report, self.redactor, reserved_secrets())
+        self._additions = collect_contributions(plugins, self.report)
         self._checks = tuple(contributions_of(plugins, register_definition_checks))
         self._tool_checks = [protocol.check_tool for _, protocol in contributions_of(plugins, register_protocols)]
         self._users: set[str] = set()
@@ -99,9 +102,8 @@ class Binder:
             from pegboard.catalogue.tool_settings import ChangedTools
 
             self.changed_tools = ChangedTools(config)
-        self._plugins = plugins
         self.choices = choices
-        self._requirements = RequirementBinder(config, plugins, choices, self.secrets, self._report)
+        self.token_sources = [source for _, source in contributions_of(plugins, register_token_sources)]
         ordered = listed_first(plugins, config.host.error_adapters)
         adapters = [adapter for _, adapter in contributions_of(ordered, register_error_adapters)]
         self.adapters = tuple(sorted(adapters, key=lambda adapter: adapter.fallback))
@@ -162,11 +164,18 @@ class Binder:
 
         return may_show((definition.item for definition in definitions), secrets)
 
+    @cached_property
+    def providers(self) -> Providers:
+        """The auth providers that plugins describe."""
+        described = ((plugin.origin, each) for plugin, each in contributions_of(self.plugins, register_auth_providers))
+        return Providers(described, [choice.origin for choice in self.choices if not choice.on], self.report)
+
     def contributed(self) -> Contributions:
         """Return the protocol additions of plugins, without extensions that no definition uses."""
         return without_unused(self._additions, self._users)
 
-    def _report(self, origin: Origin, message: str) -> None:
+    def report(self, origin: Origin, message: str) -> None:
+        """Record a problem of a plugin."""
         self.problems.append(LoadProblem("assemble", message, origin))
 
     def _extension_meta(
@@ -206,7 +215,7 @@ class Binder:
         return _named_in(toolkit, own, self._wire(toolkit, own), is_named=definition.toolkit is not None)
 
     def _wire(self, toolkit: ToolkitInfo, own: str) -> str:
-        return wire_name(toolkit.name, own, self._config.host.tool_names, prefix=toolkit.prefix)
+        return wire_name(toolkit.name, own, self.config.host.tool_names, prefix=toolkit.prefix)
 
     def _late(
         self, plugin: LoadedPlugin, definition: ToolDefinition, listed: Callable[..., tuple[Tool, Signature]]
@@ -216,7 +225,7 @@ class Binder:
         named = _named_in(toolkit, name, name, is_named=False)
         if withheld := self._withheld(plugin, definition, named):
             return withheld
-        required = self._requirements.bind(definition)
+        required = bound_requirements(definition, self)
         tool, signature = listed(definition._replace(name=named.last), name, toolkit, required.declared)
         function = Function(definition.function, "async")
         return self._served(plugin, "tools", tool, function, signature, required, named.forms)
@@ -227,10 +236,10 @@ class Binder:
         """Bind a tool under its names."""
         if withheld := self._withheld(plugin, definition, named):
             return withheld
-        host = self._config.host
+        host = self.config.host
         own = definition._replace(name=named.last)
         tool, signature, function = compile_tool(own, named.wire, named.toolkit, host.schema_references)
-        required = self._requirements.bind(definition)
+        required = bound_requirements(definition, self)
         meta = self._extension_meta(tool, definition, resources)
         if definition.requires_auth is not None or definition.scopes:
             meta |= described_requirements(definition)
@@ -255,7 +264,7 @@ class Binder:
             return Unserved(kind, name, plugin.origin.name, reason)
         from pegboard.catalogue.content_compiler import compile_prompt, compile_resource  # many hosts serve only tools
 
-        host = self._config.host
+        host = self.config.host
         limit: int | None = None
         if isinstance(definition, ResourceDefinition):
             if definition.mime_type is None:
@@ -284,7 +293,7 @@ class Binder:
         forms: frozenset[str] = frozenset(),
     ) -> ServedItem:
         context = plugin.context
-        owner = PluginData(context.config, plugin.state, self._config.host.user, context.catalogue, plugin.origin.name)
+        owner = PluginData(context.config, plugin.state, self.config.host.user, context.catalogue, plugin.origin.name)
         name = listed_name(item)
         checked, token = required.checked, required.missing_token
         return ServedItem(
@@ -294,7 +303,7 @@ class Binder:
     def _adapters(self, definition: ToolDefinition, provider: AuthProvider | None) -> tuple[ErrorAdapter, ...]:
         """Return the adapters of a tool, its provider and other plugins, in this order and without duplicates."""
         named = None if provider is None else provider.error_adapters
-        plugins = [plugin for plugin in self._plugins if plugin.origin.name == named]
+        plugins = [plugin for plugin in self.plugins if plugin.origin.name == named]
         theirs = [adapter for _, adapter in contributions_of(plugins, register_error_adapters)]
         return tuple({id(adapter): adapter for adapter in (*definition.adapters, *theirs, *self.adapters)}.values())
 
@@ -311,8 +320,8 @@ class Binder:
         return Unserved("tools", named.wire, plugin.origin.name, reason, bool(refusal), named.forms)
 
     def _why_disabled(self, plugin: LoadedPlugin, definition: ToolDefinition, forms: frozenset[str]) -> str | None:
-        if pattern := self._config.disabled_tools.which(forms):
-            return f"disabled by {pattern!r} in [host] disabled_tools ({self._config.source('host.disabled_tools')})"
+        if pattern := self.config.disabled_tools.which(forms):
+            return f"disabled by {pattern!r} in [host] disabled_tools ({self.config.source('host.disabled_tools')})"
         if reason := self._why_filtered(plugin, definition):
             return reason
         if definition.enabled is not None and not _is_enabled(definition.enabled, plugin.context.config):
@@ -320,34 +329,33 @@ class Binder:
         return None
 
     def _why_hidden(self, definition: ToolDefinition) -> str:
-        if self._config.host.missing_secrets != "hide":
+        if self.config.host.missing_secrets != "hide":
             return ""
         missing = [name for name in each_once(definition.requires_secrets) if not self.secrets.get(name)]
         return "; ".join(map(self.secrets.missing, missing))
 
     def _why_filtered(self, plugin: LoadedPlugin, definition: Definition) -> str | None:
         """Return the reason why the toolkit or the tags of an item disable it. Return None if they do not."""
-        tags, host = definition.tags, self._config.host
+        tags, host = definition.tags, self.config.host
         if definition.toolkit is not None and host.disabled_toolkits:
-            origin, patterns = plugin.origin, self._config.disabled_toolkits
+            origin, patterns = plugin.origin, self.config.disabled_toolkits
             if pattern := patterns.which_plugin(definition.toolkit.name, origin.distribution):
-                source = self._config.source("host.disabled_toolkits")
+                source = self.config.source("host.disabled_toolkits")
                 return f"its toolkit is disabled by {pattern!r} in [host] disabled_toolkits ({source})"
         self.known_tags.update(tags)
         if pattern := matching_pattern(host.disabled_tags, tags):
-            return f"disabled by {pattern!r} in [host] disabled_tags ({self._config.source('host.disabled_tags')})"
+            return f"disabled by {pattern!r} in [host] disabled_tags ({self.config.source('host.disabled_tags')})"
         if host.enabled_tags and matching_pattern(host.enabled_tags, tags) is None:
-            return f"it has no tag of [host] enabled_tags ({self._config.source('host.enabled_tags')})"
+            return f"it has no tag of [host] enabled_tags ({self.config.source('host.enabled_tags')})"
         return None
 
     def _ungranted(self, plugin: LoadedPlugin, definition: ToolDefinition) -> str:
         """Return the reason not to serve a tool whose secrets or token are not granted, or ""."""
-        if not self._config.host.toolkits:
+        if not self.config.host.toolkits:
             return ""
-        sources = [source for _, source in contributions_of(self._plugins, register_token_sources)]
         owner = definition.toolkit.name if definition.toolkit else plugin.origin
         names, required = each_once(definition.requires_secrets), definition.requires_auth
-        return refusal_reason(self._config, owner, names, required, sources, self.secrets)
+        return refusal_reason(self.config, owner, names, required, self.token_sources, self.secrets)
 
 
 def _is_enabled(enabled: Callable[[Any], bool], config: Any) -> bool:

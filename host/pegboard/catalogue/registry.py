@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from pegboard.authoring import as_definition
 from pegboard.calls.served_item import SINGULAR, ServedItem, Unserved
-from pegboard.catalogue.assembly import Assembly, notify_middleware
+from pegboard.catalogue.assembly import Assembly, assemble, notify_middleware
 from pegboard.catalogue.binding import Binder, BindResult, Definition, Edits, toolkit_of
 from pegboard.catalogue.tool_compiler import definition_label, location_of, own_name
 from pegboard.config import HostConfig
@@ -26,6 +26,7 @@ from pegboard.hookspecs import (
 )
 from pegboard.loading.loader import load_late
 from pegboard.loading.plugins import (
+    Absent,
     LoadedPlugin,
     config_problems,
     contributions_of,
@@ -182,26 +183,28 @@ class Registry:
         with self._lock:
             self._joining = plugins
 
-    def open(self, plugins: Sequence[LoadedPlugin], binder: Binder, make: Callable[[], Assembly]) -> Assembly:
-        """Serve the assembly that `make` returns and let these plugins change it. Changes wait until `make` returns."""
+    def open(self, binder: Binder, absent: Absent, *, check_order: bool) -> Assembly:
+        """Assemble and serve the contributions of the binder's plugins, and let these plugins change them.
+
+        Changes wait until the assembly is served. The arguments are those of `assemble`.
+        """
         with self._lock:
-            assembly = make()
-            assembly = assembly._replace(problems=(*assembly.problems, *notify_middleware(assembly)))
+            assembly = assemble(binder, absent, check_order=check_order)
             self._joining = ()
-            self._serve(plugins, binder, assembly)
+            self._serve(binder, assembly)
         return assembly
 
-    def _serve(self, plugins: Sequence[LoadedPlugin], binder: Binder, assembly: Assembly) -> None:
-        self._connect_late(plugins)
-        self.plugins = plugins
+    def _serve(self, binder: Binder, assembly: Assembly) -> None:
+        self._connect_late(binder.plugins)
+        self.plugins = binder.plugins
         self._binder = binder
         self._assembly = assembly
         self._publish(assembly)
 
-    def replace(
-        self, config: HostConfig, plugins: Sequence[LoadedPlugin], binder: Binder, make: Callable[[], Assembly]
-    ) -> None:
-        """Serve another assembly at once, with the changes that these plugins have made so far, and announce it.
+    def replace(self, binder: Binder, absent: Absent, *, check_order: bool) -> None:
+        """Serve another assembly at once, with the changes that its plugins have made so far, and announce it.
+
+        The arguments are those of `assemble`.
 
         Raises:
             PluginError, ConfigError: the assembly has a fatal problem. The earlier assembly is still served.
@@ -209,9 +212,8 @@ class Registry:
         with self._lock:
             before = self._assembly
             assert before is not None
-            binder.edits = {plugin: edits for plugin, edits in self._edits.items() if plugin in plugins}
-            assembly = make()
-            assembly = assembly._replace(problems=(*assembly.problems, *notify_middleware(assembly)))
+            binder.edits = {plugin: edits for plugin, edits in self._edits.items() if plugin in binder.plugins}
+            assembly = assemble(binder, absent, check_order=check_order)
             try:
                 refuse_fatal(assembly.problems, binder.redactor)
                 for check in self._guards:
@@ -219,8 +221,8 @@ class Registry:
             except MCPError:
                 notify_middleware(before)  # the change is not applied
                 raise
-            self._config, self._joining, self._edits = config, (), binder.edits
-            self._serve(plugins, binder, assembly)
+            self._config, self._joining, self._edits = binder.config, (), binder.edits
+            self._serve(binder, assembly)
         log_problems((without_secrets(problem, binder.redactor) for problem in assembly.problems), before.problems)
         self._changed([kind for kind in SINGULAR if _listed(before, kind) != _listed(assembly, kind)])
 

@@ -9,7 +9,6 @@ from dataclasses import replace
 from functools import partial
 
 from pegboard.calls.failures import is_cancelled
-from pegboard.catalogue.assembly import assemble
 from pegboard.catalogue.binding import Binder
 from pegboard.catalogue.registry import Registry
 from pegboard.config import HostConfig
@@ -165,10 +164,7 @@ class Reloader(AbstractAsyncContextManager["Reloader"]):
         program = [plugin for plugin in self._registry.plugins if plugin.origin is PROGRAM]
         plugins = (*report.plugins, *program)
         binder = Binder(config, plugins, report.choices, self._redactor)
-        absent = report.absent(plugins)
-        check_order = not self._selection.safe
-        make = partial(assemble, config, plugins, binder, absent, check_order=check_order)
-        self._registry.replace(config, plugins, binder, make)
+        self._registry.replace(binder, report.absent(plugins), check_order=not self._selection.safe)
         self.served = served
 
     async def _undo(self, units: Sequence[Unit], reason: str) -> None:
