@@ -24,7 +24,6 @@ def with_dependencies(function: Function, dependencies: Mapping[str, Dependency]
     async def run(**keywords: Any) -> Any:
         context = current_context()
         assert context is not None
-        assert context._host is not None
         async with AsyncExitStack() as stack:
             values = _CallValues(context, context._host, stack)
             for parameter, dependency in dependencies.items():

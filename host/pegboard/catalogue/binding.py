@@ -293,7 +293,7 @@ class Binder:
         forms: frozenset[str] = frozenset(),
     ) -> ServedItem:
         context = plugin.context
-        owner = PluginData(context.config, plugin.state, self.config.host.user, context.catalogue, plugin.origin.name)
+        owner = PluginData(context.config, plugin.state, self.config.host.user, context.catalogue)
         name = listed_name(item)
         checked, token = required.checked, required.missing_token
         return ServedItem(

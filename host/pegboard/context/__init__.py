@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Generic
 
 from pegboard.context.progress import SENT, Progress
 from pegboard.context.requirements import all_metadata, authorization_of, metadata_of, secret_of, secrets_of, user_of
-from pegboard.errors import InteractionError, RetryableToolError
+from pegboard.errors import RetryableToolError
 from pegboard.types.callers import Authorization, Caller, Client
 from pegboard.types.calls import FIRST_ROUND, Call, OnProgress
 from pegboard.types.http import Headers
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from pegboard.calls.deadlines import Deadline
     from pegboard.calls.served_item import ServedItem
     from pegboard.context.bound_function import HostAccess
-    from pegboard.context.host_calls import HostCalls, Notifications, Prompts, Resources, Tools
+    from pegboard.context.host_calls import Notifications, Prompts, Resources, Tools
     from pegboard.context.input_requests import QuestionKind
     from pegboard.context.interaction import UI, Interaction, Sampling
     from pegboard.context.log import Log
@@ -35,7 +35,6 @@ if TYPE_CHECKING:
 
     ConfigT = TypeVar("ConfigT", default=Any)
     StateT = TypeVar("StateT", default=Any)
-    CallsT = TypeVar("CallsT", bound=HostCalls)
 else:
     from typing import TypeVar
 
@@ -73,7 +72,7 @@ class Context(Generic[ConfigT, StateT]):
         call: Call,
         bound: ServedItem,
         arguments: Mapping[str, Any],
-        host_access: HostAccess | None = None,
+        host_access: HostAccess,
         task: asyncio.Task[Any] | None = None,
         refusal: str | None = None,
     ) -> None:
@@ -137,9 +136,9 @@ class Context(Generic[ConfigT, StateT]):
         Raises:
             InteractionError: the call has no session.
         """
-        from pegboard.context.session_data import session_data
+        from pegboard.context.session_data import SessionData
 
-        return session_data(self._call.session, self._bound.owner.name)
+        return SessionData(self._call.session, self._bound.origin.name)
 
     @property
     def client(self) -> Client:
@@ -353,61 +352,48 @@ class Context(Generic[ConfigT, StateT]):
 
         Raises:
             RetryableToolError: the shared state cannot be reached.
-            InteractionError: the function runs without a host, or several workers share no state.
+            InteractionError: several workers share no state.
         """
-        if self._host is None:
-            raise InteractionError("This tool uses its host, but runs without a host.")
         seconds = (self._call.rounds or self._call.round or FIRST_ROUND).seconds
         try:
-            return await self._host.use_key(f"{self._bound.owner.name}/{key}", seconds)
+            return await self._host.use_key(f"{self._bound.origin.name}/{key}", seconds)
         except ConnectionError as error:
             raise RetryableToolError("The state of this server cannot be reached. Try again later.") from error
 
     # --- the host ---
-
-    def _calls(self, kind: type[CallsT]) -> CallsT:
-        from pegboard.context.host_calls import no_host
-
-        return kind(self._asking, no_host if self._host is None else self._host.dispatch)
 
     @property
     def tools(self) -> Tools:
         """The host's tools."""
         from pegboard.context.host_calls import Tools
 
-        return self._calls(Tools)
+        return Tools(self._asking, self._host.dispatch)
 
     @property
     def resources(self) -> Resources:
         """The host's resources, and the client's roots."""
         from pegboard.context.host_calls import Resources
 
-        return self._calls(Resources)
+        return Resources(self._asking, self._host.dispatch)
 
     @property
     def prompts(self) -> Prompts:
         """The host's prompts."""
         from pegboard.context.host_calls import Prompts
 
-        return self._calls(Prompts)
+        return Prompts(self._asking, self._host.dispatch)
 
     @property
     def catalogue(self) -> Catalogue:
-        """The tools, resources and prompts of the toolkit or plugin. They may be changed while the host runs.
-
-        Raises:
-            InteractionError: the function runs without a host.
-        """
-        if self._bound.owner.catalogue is None:
-            raise InteractionError("This tool uses its host, but runs without a host.")
+        """The tools, resources and prompts of the toolkit or plugin. They may be changed while the host runs."""
         return self._bound.owner.catalogue
 
     @property
     def notifications(self) -> Notifications:
         """Notifications of changes, for all clients."""
-        from pegboard.context.host_calls import Notifications, ignore_change
+        from pegboard.context.host_calls import Notifications
 
-        return Notifications(ignore_change if self._host is None else self._host.emit)
+        return Notifications(self._host.emit)
 
     def close(self) -> None:
         """End the call. After that, the context sends nothing to the client."""

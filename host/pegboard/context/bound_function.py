@@ -18,15 +18,13 @@ class PluginData(NamedTuple):
         config: the plugin's validated settings, or None.
         state: the value that the plugin's lifespan yielded, or None.
         user: the operator's user id, for calls without an authenticated user.
-        catalogue: the catalogue in which the plugin changes its tools, resources and prompts; None without a host.
-        name: the name of the plugin; "" without a host.
+        catalogue: the catalogue in which the plugin changes its tools, resources and prompts.
     """
 
-    config: Any = None
-    state: Any = None
-    user: str | None = None
-    catalogue: Catalogue | None = None
-    name: str = ""
+    config: Any
+    state: Any
+    user: str | None
+    catalogue: Catalogue
 
 
 class HostAccess(NamedTuple):

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from pegboard.content.function_results import as_tool_result
 from pegboard.context.input_requests import ListRoots, Root
-from pegboard.errors import FatalToolError, InteractionError, ResourceError, ToolInputError
+from pegboard.errors import FatalToolError, ResourceError, ToolInputError
 from pegboard.types.calls import (
     Call,
     Failure,
@@ -205,12 +205,3 @@ class Notifications:
         self.tools = ListNotifications(emit, "tools")
         self.resources = ResourceNotifications(emit, "resources")
         self.prompts = ListNotifications(emit, "prompts")
-
-
-def no_host(call: Call) -> Awaitable[Outcome]:
-    """Raise an error, because the function runs without a host."""
-    raise InteractionError("This tool uses its host, but runs without a host.")
-
-
-def ignore_change(change: Change) -> None:
-    """Ignore a change, because the function runs without a host."""

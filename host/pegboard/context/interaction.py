@@ -265,10 +265,10 @@ def rounds_of(context: Context) -> Rounds | None:
     return context.asked
 
 
-async def run_step(host: HostAccess | None, function: Callable[[], Any]) -> Any:
+async def run_step(host: HostAccess, function: Callable[[], Any]) -> Any:
     """Run a step of `Context.once`: a sync function in a thread of the host."""
     target = function.func if isinstance(function, partial) else function
-    if host is None or inspect.iscoroutinefunction(target):
+    if inspect.iscoroutinefunction(target):
         value = function()
     else:
         value = await host.in_thread(function)

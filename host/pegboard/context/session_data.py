@@ -32,9 +32,14 @@ class SessionData:
     Args:
         session: the session.
         owner: the name of the toolkit or plugin.
+
+    Raises:
+        InteractionError: there is no session.
     """
 
-    def __init__(self, session: SessionState, owner: str) -> None:
+    def __init__(self, session: SessionState | None, owner: str) -> None:
+        if session is None:
+            raise InteractionError(_NO_SESSION)
         self._session = session
         self._owner = owner
 
@@ -74,17 +79,6 @@ class SessionData:
         name = f"{self._owner}/{key}"
         if name in self._session.data:
             self._session.change(name, None)
-
-
-def session_data(session: SessionState | None, owner: str) -> SessionData:
-    """Return the values of a toolkit in a session.
-
-    Raises:
-        InteractionError: there is no session.
-    """
-    if session is None:
-        raise InteractionError(_NO_SESSION)
-    return SessionData(session, owner)
 
 
 def _unkept(why: str) -> InteractionError:
