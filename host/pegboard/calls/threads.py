@@ -30,11 +30,10 @@ class Job:
         name: the tool's name, for the log.
         begun: the time at which the function started, or None before it has started.
         given_up: True after the call of the function has ended without waiting for the result.
-        unawaited: the coroutine that the function returned, if any.
         ended: the value and the exception of the function after its end. One of the two is None.
     """
 
-    __slots__ = ("begun", "ended", "function", "given_up", "keywords", "name", "unawaited")
+    __slots__ = ("begun", "ended", "function", "given_up", "keywords", "name")
 
     def __init__(self, function: Callable[..., Any], keywords: Mapping[str, Any], name: str) -> None:
         self.function = function
@@ -42,7 +41,6 @@ class Job:
         self.name = name
         self.begun: float | None = None
         self.given_up = False
-        self.unawaited: CoroutineType[Any, Any, Any] | None = None
         self.ended: tuple[Any, BaseException | None] | None = None
 
     def take(self) -> Any:
@@ -59,8 +57,9 @@ class Job:
 
     def drop(self) -> None:
         """Close a returned coroutine that no call will await, so that Python does not warn."""
-        if self.unawaited is not None:
-            self.unawaited.close()
+        value = self.ended and self.ended[0]
+        if isinstance(value, CoroutineType):
+            value.close()
 
 
 class Threads:
@@ -117,10 +116,7 @@ class Threads:
         self._waiting.pop(job, None)
         self._running.add(job)
         try:
-            value = job.function(**job.keywords)
-            if isinstance(value, CoroutineType):
-                job.unawaited = value
-            job.ended = value, None
+            job.ended = job.function(**job.keywords), None
         except BaseException as error:  # noqa: BLE001 - SystemExit and the like are this call's failure
             job.ended = None, error
         finally:
