@@ -9,7 +9,7 @@ from contextlib import AbstractContextManager, nullcontext, suppress
 from functools import cache
 from pathlib import Path
 from types import ModuleType
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import importlib_metadata
 
@@ -17,15 +17,20 @@ from pegboard.authoring.toolkit_base import ToolkitBase
 from pegboard.config import ConfigProblem, HostConfig, Source
 from pegboard.config.environment import HOST_VARIABLES
 from pegboard.errors import ConfigError
+from pegboard.hookspecs import register_toolkits
 from pegboard.loading.fact_models import PluginFacts
 from pegboard.loading.plugin_facts import OWN_DISTRIBUTION, facts_of, own_facts
-from pegboard.loading.plugins import GROUPS, SECTION_OF_KIND, LoadProblem, PluginChoice
+from pegboard.loading.plugins import (
+    GROUPS,
+    SECTION_OF_KIND,
+    LoadedPlugin,
+    LoadProblem,
+    PluginChoice,
+    contributions_of,
+)
 from pegboard.names import Patterns
 from pegboard.plugin.origin import Origin, PluginKind
 from pegboard.types.callers import EMPTY
-
-if TYPE_CHECKING:
-    from pegboard.plugin.toolkit_loading import FoundToolkit
 
 LEFT_OUT = "left out by --only"
 LEFT_OUT_BY_COMMAND = "left out by this command"
@@ -118,7 +123,7 @@ def find_plugins(given: ProgramPlugins | None = None) -> FoundPlugins:
     return FoundPlugins(tuple(sorted(origins, key=lambda origin: (origin.name, origin.distribution))), tuple(problems))
 
 
-def with_found(installed: Iterable[Origin], toolkits: Iterable[tuple[str, FoundToolkit]]) -> list[Origin]:
+def with_found(installed: Iterable[Origin], plugins: Iterable[LoadedPlugin]) -> list[Origin]:
     """Return the installed toolkits and those that plugins found, each with the name of the plugin.
 
     A found toolkit replaces an installed toolkit, or one of an earlier plugin, with the same name and distribution.
@@ -131,12 +136,12 @@ def with_found(installed: Iterable[Origin], toolkits: Iterable[tuple[str, FoundT
             toolkit.distribution,
             toolkit.version,
             found=toolkit,
-            found_by=plugin,
+            found_by=plugin.origin.name,
         )
-        for plugin, toolkit in toolkits
+        for plugin, toolkit in contributions_of(plugins, register_toolkits)
     ]
     more = {(origin.name, origin.distribution or origin.target): origin for origin in found}
-    kept = [origin for origin in installed if (origin.name, origin.distribution) not in more]
+    kept = [each for each in installed if each.kind == "toolkit" and (each.name, each.distribution) not in more]
     return sorted([*kept, *more.values()], key=lambda origin: (origin.name, origin.distribution))
 
 

@@ -1,53 +1,37 @@
-"""Toolkits that are imported after the start: their settings before the import, and the import."""
+"""Toolkits that plugins load in another way, and the settings of those that are imported after the start."""
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from pegboard.config import ConfigProblem, HostConfig, validate_section
 from pegboard.config.references import MASK, masked, references, resolve, unset_variables
-from pegboard.errors import PluginError
-from pegboard.loading.plugins import LoadedPlugin
-from pegboard.loading.source_files import forget_outdated
-from pegboard.messages.error_fields import failure_location, failure_text
 from pegboard.messages.schema_errors import problems
 from pegboard.plugin.origin import Origin
 from pegboard.plugin.toolkit_loading import FoundToolkit, ToolkitLoader
 from pegboard.wire.codec import encode
 
-logger = logging.getLogger("pegboard.loading.loader")
 
-_LATE_HOOKS = frozenset(("lifespan",))
-"""The other hooks of a toolkit that may be imported late."""
-
-
-class ToolkitLoaders:
-    """The loaders of plugins, with the facts that they need about each toolkit.
+def loaded_by(
+    loaders: Sequence[ToolkitLoader], origin: Origin, config: HostConfig, remark: Callable[[str], None]
+) -> Any | None:
+    """Return the object of the first loader that loads a toolkit, or None.
 
     Args:
-        config: the configuration of the host.
-        loaders: the loaders.
+        loaders: the loaders of plugins.
+        origin: the toolkit.
+        config: the configuration, from which loaders receive the settings on which the definitions depend.
+        remark: receives the sentences of loaders about the toolkit.
     """
-
-    def __init__(self, config: HostConfig, loaders: Sequence[ToolkitLoader]) -> None:
-        self._config = config
-        self._loaders = loaders
-        self._host_settings = config.definition_settings("host")
-
-    def load(self, origin: Origin, remark: Callable[[str], None]) -> Any | None:
-        """Return the object of the first loader that loads a toolkit, or None."""
-        toolkit = origin.found or FoundToolkit(
-            origin.name, origin.target, origin.load, origin.distribution, origin.version
-        )
-        described = toolkit._replace(
-            settings=self._config.definition_settings("toolkits", origin.name),
-            has_secrets=_has_secrets(self._config, origin.name),
-            host_settings=self._host_settings,
-            remark=remark,
-        )
-        return next((made for loader in self._loaders if (made := loader.load(described)) is not None), None)
+    toolkit = origin.found or FoundToolkit(origin.name, origin.target, origin.load, origin.distribution, origin.version)
+    described = toolkit._replace(
+        settings=config.definition_settings("toolkits", origin.name),
+        has_secrets=_has_secrets(config, origin.name),
+        host_settings=config.definition_settings("host"),
+        remark=remark,
+    )
+    return next((made for loader in loaders if (made := loader.load(described)) is not None), None)
 
 
 def _has_secrets(config: HostConfig, name: str) -> bool:
@@ -76,28 +60,3 @@ def settings_problems(config: HostConfig, name: str, schema: Mapping[str, Any] |
         for complaint in problems(error, value)
     ]
     return [config.problem(text, (*path, *map(str, place))) for place, text in complaints]
-
-
-def import_late(plugin: LoadedPlugin, load: Callable[[], LoadedPlugin]) -> LoadedPlugin:
-    """Import a toolkit that is served by its definitions, and return it with its contributions.
-
-    Args:
-        plugin: the toolkit as it was loaded at the start.
-        load: loads the toolkit completely.
-
-    Raises:
-        PluginError: the toolkit failed, or contributes more than a lifespan, tools, resources and prompts.
-    """
-    try:
-        forget_outdated(plugin.origin)
-        fresh = load()
-    except KeyboardInterrupt:
-        raise
-    except BaseException as error:
-        logger.debug("%s failed", plugin.origin, exc_info=True)
-        place = failure_location(error, plugin.origin.module)
-        raise PluginError(f"{plugin.origin} failed: {failure_text(error)}{place}") from error
-    if others := {*fresh.other_hooks()} - _LATE_HOOKS:
-        fix = "update the file from which it is listed, so that it is imported at the start"
-        raise PluginError(f"{plugin.origin} now has {', '.join(sorted(others))}: {fix}")
-    return fresh

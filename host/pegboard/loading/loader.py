@@ -58,7 +58,7 @@ from pegboard.secrets.redaction import Redactor
 from pegboard.wire.codec import encode
 
 if TYPE_CHECKING:
-    from pegboard.loading.late_toolkits import ToolkitLoaders
+    from pegboard.plugin.toolkit_loading import ToolkitLoader
 
 logger = logging.getLogger("pegboard.loading.loader")
 
@@ -103,7 +103,7 @@ class Loader:
         self.context = context
         self.hooks = HookManager()
         self.problems: list[LoadProblem] = []
-        self.loaders: ToolkitLoaders | None = None
+        self.loaders: Sequence[ToolkitLoader] = ()
         self.loaded = loaded
 
     def load(self, found: FoundPlugins) -> LoadReport:
@@ -112,10 +112,8 @@ class Loader:
             self.problems.append(problem._replace(fatal=self.selection.strict and problem.level == "error"))
         with SlowLoadMonitor() as watch:
             choices, plugins = self.load_chosen([origin for origin in found.origins if origin.kind == "plugin"], watch)
-            installed = [origin for origin in found.origins if origin.kind == "toolkit"]
-            more = [(plugin.origin.name, toolkit) for plugin, toolkit in contributions_of(plugins, register_toolkits)]
             self.use_loaders(plugins)
-            toolkit_choices, toolkits = self.load_chosen(with_found(installed, more), watch)
+            toolkit_choices, toolkits = self.load_chosen(with_found(found.origins, plugins), watch)
         choices = sorted(choices + toolkit_choices, key=_by_name)
         plugins = sorted(plugins + toolkits, key=_by_name)
         self.report_unknown_names(choices)
@@ -125,10 +123,7 @@ class Loader:
 
     def use_loaders(self, plugins: Iterable[LoadedPlugin]) -> None:
         """Load toolkits with the loaders of these plugins."""
-        if loaders := [loader for _, loader in contributions_of(plugins, register_toolkit_loaders)]:
-            from pegboard.loading.late_toolkits import ToolkitLoaders  # most hosts have no loaders
-
-            self.loaders = ToolkitLoaders(self.config, loaders)
+        self.loaders = [loader for _, loader in contributions_of(plugins, register_toolkit_loaders)]
 
     def load_chosen(
         self, origins: Sequence[Origin], watch: SlowLoadMonitor
@@ -320,9 +315,11 @@ class _Attempt:
 
     def target(self) -> Any:
         """Return the object that the entry point names, or the object of a loader."""
-        origin = self.origin
-        loaders = self.loader.loaders if origin.given is None else None
-        made = loaders.load(origin, self.remarks.append) if loaders else None
+        origin, loader, made = self.origin, self.loader, None
+        if loader.loaders and origin.given is None:
+            from pegboard.loading.late_toolkits import loaded_by  # most hosts have no loaders
+
+            made = loaded_by(loader.loaders, origin, loader.config, self.remarks.append)
         return origin.load() if made is None else made
 
     def configured(self, target: Any) -> Any:
@@ -369,15 +366,26 @@ def settings_of(origin: Origin, config: HostConfig) -> Any:
 
 
 def load_late(plugin: LoadedPlugin, config: HostConfig, context: Contexts) -> LoadedPlugin:
-    """Import a toolkit that is served by its definitions, in any thread.
+    """Import a toolkit that is served by its definitions, in any thread. Return it with its contributions.
 
     Raises:
-        PluginError: the toolkit failed.
+        PluginError: the toolkit failed, or contributes more than a lifespan, tools, resources and prompts.
     """
-    from pegboard.loading.late_toolkits import import_late
+    from pegboard.loading.source_files import forget_outdated  # most hosts have no late toolkits
 
-    loader = Loader(config, Selection(), context)
-    return import_late(plugin, _Attempt(loader, plugin.origin).run)
+    try:
+        forget_outdated(plugin.origin)
+        fresh = _Attempt(Loader(config, Selection(), context), plugin.origin).run()
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:
+        logger.debug("%s failed", plugin.origin, exc_info=True)
+        place = failure_location(error, plugin.origin.module)
+        raise PluginError(f"{plugin.origin} failed: {failure_text(error)}{place}") from error
+    if others := {*fresh.other_hooks()} - {"lifespan"}:
+        fix = "update the file from which it is listed, so that it is imported at the start"
+        raise PluginError(f"{plugin.origin} now has {', '.join(sorted(others))}: {fix}")
+    return fresh
 
 
 def _by_name(item: PluginChoice | LoadedPlugin) -> tuple[str, str]:

@@ -16,7 +16,6 @@ from typing import Any, NamedTuple
 
 from pegboard.config import ConfigProblem, HostConfig, validate_section
 from pegboard.errors import ConfigError, PluginError
-from pegboard.hookspecs import register_toolkits
 from pegboard.loading.discovery import (
     FoundPlugins,
     ProgramPlugins,
@@ -35,7 +34,6 @@ from pegboard.loading.plugins import (
     LoadProblem,
     LoadReport,
     PluginChoice,
-    contributions_of,
     key_of,
 )
 from pegboard.loading.slow_loads import SlowLoadMonitor
@@ -207,16 +205,15 @@ class Reloading:
     def _choices(self) -> list[PluginChoice]:
         """Return the choices of plugins and toolkits. Plugins look for their toolkits again."""
         plugins = [origin for origin in self._found.origins if origin.kind == "plugin"]
-        toolkits = [origin for origin in self._found.origins if origin.kind == "toolkit"]
         hooks = HookManager()
         for plugin in self._old.values():
             if plugin.contributions.get("register_toolkits"):
                 with hooks.registered(plugin.instance, plugin.origin.name):
                     found = hooks.contributions("register_toolkits", plugin.context)
                 plugin.contributions["register_toolkits"][:] = found
-        more = [(plugin.origin.name, kit) for plugin, kit in contributions_of(self._old.values(), register_toolkits)]
+        toolkits = with_found(self._found.origins, self._old.values())
         chosen = choose_plugins(plugins, self._config, self._selection)
-        return chosen + choose_plugins(with_found(toolkits, more), self._config, self._selection)
+        return chosen + choose_plugins(toolkits, self._config, self._selection)
 
     # --- files of the command line
 
