@@ -6,7 +6,7 @@ import logging
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from threading import RLock
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
 from pegboard.authoring import as_definition
 from pegboard.calls.served_item import SINGULAR, ServedItem, Unserved
@@ -99,11 +99,12 @@ class Registry:
     def context(self, plugin: LoadedPlugin, config: Any, log: logging.Logger) -> PluginContext:
         """Return the context of a plugin's hooks, with its catalogue."""
         folder = self._config.trusted_directory
+        methods: Sequence[Callable[..., Any]] = self.add, self.update, self.remove, self.complete
         return self._new_context(
             name=plugin.origin.name,
             config=config,
             logger=log,
-            catalogue=_OwnCatalogue(self, plugin),
+            catalogue=_OwnCatalogue(*(partial(method, plugin) for method in methods)),
             get_secret=partial(self._secret, plugin.origin),
             directory=None if folder is None else str(folder),
             get_token=partial(self._token, plugin),
@@ -292,17 +293,17 @@ class Registry:
 
     # --- changes by plugins ---
 
-    def add(self, plugin: LoadedPlugin, items: Iterable[Any]) -> tuple[str, ...]:
+    def add(self, plugin: LoadedPlugin, *items: Any) -> tuple[str, ...]:
         definitions = [_definition(item) for item in items]
         with self._lock:
             if self._assembly is None or plugin in self._joining:
                 return tuple([self._contribute(plugin, definition) for definition in definitions])
         return self._put(plugin, "add", definitions)
 
-    def update(self, plugin: LoadedPlugin, items: Iterable[Any]) -> tuple[str, ...]:
+    def update(self, plugin: LoadedPlugin, *items: Any) -> tuple[str, ...]:
         return self._put(plugin, "update", [_definition(item) for item in items])
 
-    def remove(self, plugin: LoadedPlugin, kind: ItemKind, names: Iterable[str]) -> None:
+    def remove(self, plugin: LoadedPlugin, kind: ItemKind, *names: str) -> None:
         if kind not in SINGULAR:
             raise ToolDefinitionError(f"unknown kind {kind!r}; there are: {', '.join(sorted(SINGULAR))}")
         spelt = [(name,) if kind == "resources" else (name, self._wire_name(plugin, name)) for name in names]
@@ -320,8 +321,7 @@ class Registry:
             for path, (text, close) in zip(unmatched, with_nearest(unmatched.values(), names), strict=True)
         ]
         with self._lock:
-            binder, assembly = self._running(plugin), self._assembly
-            assert assembly is not None
+            binder, assembly = self._running(plugin)
             found = [
                 *config_problems(own, "warning"),
                 *assembly.patterns.unmatched((*assembly.tools.values(), *assembly.unserved)),
@@ -359,24 +359,24 @@ class Registry:
         toolkit = toolkit_of(plugin, definition)
         return wire_name(toolkit.name, own, self._config.host.tool_names, prefix=toolkit.prefix)
 
-    def _running(self, plugin: LoadedPlugin) -> Binder:
-        """Return the binder for a plugin's definitions.
+    def _running(self, plugin: LoadedPlugin) -> tuple[Binder, Assembly]:
+        """Return the binder for a plugin's definitions, and the assembly that is served.
 
         Raises:
             ToolDefinitionError: the host has not started, or the plugin is not enabled.
         """
         with self._lock:
-            if self._binder is None:
+            if self._binder is None or self._assembly is None:
                 raise ToolDefinitionError("the host has not started: only `add` is available before the start")
             if not any(plugin is other for other in self.plugins):
                 raise ToolDefinitionError(f"{plugin.origin} is not enabled in this host")
-            return self._binder
+            return self._binder, self._assembly
 
     def _bound(self, plugin: LoadedPlugin, definitions: Sequence[Definition]) -> list[BindResult]:
         """Bind definitions outside the lock, so that a slow one does not block other changes."""
-        binder = self._running(plugin)
+        binder, assembly = self._running(plugin)
         results: dict[int, BindResult] = {}
-        resources = {uri: bound.item for uri, bound in self._assembly.resources.items()} if self._assembly else {}
+        resources = {uri: bound.item for uri, bound in assembly.resources.items()}
         # resources first, as tools may refer to them
         order = sorted(enumerate(definitions), key=lambda pair: not isinstance(pair[1], ResourceDefinition))
         for number, definition in order:
@@ -424,14 +424,13 @@ class Registry:
         from pegboard.catalogue.catalogue_draft import CatalogueDraft  # most catalogues never change
 
         with self._lock:
-            binder = self._running(plugin)
-            assert self._assembly is not None
-            draft = CatalogueDraft(self._assembly, plugin)
+            binder, before = self._running(plugin)
+            draft = CatalogueDraft(before, plugin)
             for arguments in edits:
                 getattr(draft, edit)(*arguments)
             assembly = draft.assembly()._replace(contributed=binder.contributed())
             if failed := next((problem for problem in notify_middleware(assembly) if problem.fatal), None):
-                notify_middleware(self._assembly)  # the change is not applied
+                notify_middleware(before)  # the change is not applied
                 raise ToolDefinitionError(str(failed))
             self._publish(assembly)
             self._assembly = assembly
@@ -454,21 +453,10 @@ def _definition(item: object) -> Definition:
     raise ToolDefinitionError(f"{item!r} must be a definition or a function")
 
 
-class _OwnCatalogue:
-    """The catalogue of one plugin; see `pegboard.plugin.Catalogue`."""
+class _OwnCatalogue(NamedTuple):
+    """The methods of the registry for one plugin; see `pegboard.plugin.Catalogue`."""
 
-    def __init__(self, registry: Registry, plugin: LoadedPlugin) -> None:
-        self._registry = registry
-        self._plugin = plugin
-
-    def add(self, *definitions: Any) -> tuple[str, ...]:
-        return self._registry.add(self._plugin, definitions)
-
-    def update(self, *definitions: Any) -> tuple[str, ...]:
-        return self._registry.update(self._plugin, definitions)
-
-    def remove(self, kind: ItemKind, *names: str) -> None:
-        self._registry.remove(self._plugin, kind, names)
-
-    def complete(self, unmatched: Mapping[tuple[str | int, ...], str], names: Collection[str]) -> None:
-        self._registry.complete(self._plugin, unmatched, names)
+    add: Callable[..., tuple[str, ...]]
+    update: Callable[..., tuple[str, ...]]
+    remove: Callable[..., None]
+    complete: Callable[..., None]
