@@ -277,16 +277,7 @@ def contribution_complaint(contribution: Any) -> str | None:
     """Describe the mistake in an Extension, Method, NotificationHandler or Topic. Return None if it is valid."""
     if not isinstance(contribution_name(contribution), str):
         return "its name must be a string"
-    if isinstance(contribution, Extension):
-        complaint = _complaint_of_extension(contribution)
-    elif isinstance(contribution, Topic):
-        complaint = _complaint_of_topic(contribution)
-    else:
-        complaint = (
-            _complaint_of_method(contribution)
-            if isinstance(contribution, Method)
-            else _complaint_of_handler(contribution)
-        )
+    complaint = _CHECKS[type(contribution)](contribution)
     if complaint is None and not isinstance(contribution, Topic):
         bounds = (contribution.since, contribution.until)
         if not all(isinstance(bound, str) and re.fullmatch(_REVISION, bound) for bound in bounds):
@@ -357,6 +348,14 @@ def _complaint_of_handler(notification: Any) -> str | None:
     if not notification.name.startswith("notifications/") or not re.fullmatch(_METHOD, notification.name):
         return "a notification's name must begin with 'notifications/'"
     return None if callable(notification.handler) else "its handler must be a function"
+
+
+_CHECKS: Mapping[type[Any], Callable[[Any], str | None]] = {
+    Extension: _complaint_of_extension,
+    Method: _complaint_of_method,
+    NotificationHandler: _complaint_of_handler,
+    Topic: _complaint_of_topic,
+}
 
 
 def _is_json_object(value: Any) -> bool:

@@ -37,10 +37,9 @@ async def enter_all(plugin: LoadedPlugin, entered: Entered) -> BaseException | N
     """
     lifespans = plugin.contributions["lifespan"]
     owner = str(plugin.origin)
-    if any(not isinstance(lifespan, nullcontext) for lifespan in lifespans):
-        lifespans[:] = [
-            lifespan if isinstance(lifespan, nullcontext) else LifespanTask(lifespan, owner) for lifespan in lifespans
-        ]
+    lifespans[:] = [
+        lifespan if isinstance(lifespan, nullcontext) else LifespanTask(lifespan, owner) for lifespan in lifespans
+    ]
     for lifespan in lifespans:
         try:
             plugin.state = await lifespan.__aenter__()
