@@ -37,7 +37,6 @@ class CallCounter:
         self._epoch = 0
         self._in_epoch: Counter[int] = Counter()
         self._waiting: dict[int, asyncio.Event] = {}
-        self._drained: asyncio.Event | None = None
         self._stopping = asyncio.Event()
         self._cut: Counter[str] = Counter()
         self.grace_end = 0.0
@@ -62,9 +61,6 @@ class CallCounter:
         self._in_epoch[epoch] -= 1
         if epoch != self._epoch:
             self._notify()
-        if not self.count and self._drained is not None:
-            self._drained.set()
-            self._drained = None
 
     def begin_epoch(self) -> asyncio.Event:
         """Begin a new epoch. Return an event that is set when all calls of earlier epochs have ended."""
@@ -85,13 +81,16 @@ class CallCounter:
         self._stopping.set()
         if not self.count:
             return True
-        self._drained = self._drained or asyncio.Event()
         try:
             # In a task that was cancelled before, `asyncio.timeout` raises no TimeoutError before Python 3.11.3.
-            await asyncio.wait_for(self._drained.wait(), grace)
+            await asyncio.wait_for(self._all_ended(), grace)
         except TimeoutError:
             return False
         return True
+
+    async def _all_ended(self) -> None:
+        while self.count:
+            await self.begin_epoch().wait()
 
     async def wait_stopping(self) -> float:
         """Wait until the host is about to stop. Return the end of the grace period."""
