@@ -91,33 +91,6 @@ def one_name(name: str) -> str:
     return name
 
 
-def two(name: str, other: int) -> str:
-    """Of two."""
-    return name * other
-
-
-@pytest.mark.parametrize(
-    ("uri", "options", "function", "reason"),
-    [
-        ("x://{a}-{b}", {}, two, "its URI template cannot be served: {a} and {b} are ambiguous: separate them"),
-        ("x://{id}", {}, one_name, "the URI has the variable 'id', but the function has no such parameter"),
-        (
-            "x://{name}",
-            {"completions": {"name": lambda a, b: []}},
-            one_name,
-            "has the parameter 'b', which is not an argument",
-        ),
-    ],
-)
-def test_an_invalid_template_is_left_out_with_the_reason(uri: str, options: Any, function: Any, reason: str) -> None:
-    kit = Toolkit("x")
-    kit.resource(uri, **options)(function)
-    host = make_host(kit)
-    assert not host.load().resources
-    (problem,) = host.problems
-    assert reason in str(problem)
-
-
 @pytest.mark.requirement("COMP-02")
 @pytest.mark.parametrize(
     ("values", "expected"),

@@ -155,23 +155,6 @@ async def test_resources_prompts_and_completions_have_the_hosts_limit() -> None:
             assert timeout_of(await host.dispatch(made)).can_retry
 
 
-@pytest.mark.parametrize(
-    ("options", "words"),
-    [
-        ({"timeout": 1, "inline": True}, "cannot be interrupted"),
-        ({"max_result": -1}, "its max_result must be a number of bytes"),
-    ],
-)
-def test_an_invalid_limit_disables_its_tool(options: Any, words: str) -> None:
-    kit = Toolkit("x")
-    kit.tool(name="bad", description="Be bad.", **options)(lambda: None)
-    kit.tool(name="good", description="Be good.", inline=True, timeout=0, max_result=0)(lambda: None)
-    host = make_host(kit)
-    assert list(host.load().tools) == ["x_good"]
-    (problem,) = host.problems
-    assert words in str(problem)
-
-
 async def test_a_nested_call_ends_with_the_limit_of_the_outer_call() -> None:
     ended: list[str] = []
 

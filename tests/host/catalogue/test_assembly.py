@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from typing import Any, Literal
+from typing import Any, Literal, cast
 
 import pytest
 
@@ -185,6 +185,18 @@ def any_arguments(*args: int) -> str:
     return "x"
 
 
+def of_name(name: str) -> str:
+    """Take a name."""
+    return name
+
+
+def wraps_itself() -> None:
+    """Wrap itself."""
+
+
+wraps_itself.__wrapped__ = wraps_itself  # type: ignore[attr-defined]
+
+
 def too_large(a: Any) -> str:
     """Take a very large thing."""
     return "x"
@@ -199,12 +211,16 @@ def leaving(config: Any) -> bool:
 
 @pytest.mark.requirement("RES-10", "TOOL-02", "TOOL-03")
 async def test_an_invalid_definition_disables_only_itself(caplog: pytest.LogCaptureFixture) -> None:
-    kit = kit_of("good", "y" * 57)
+    kit, no_list = kit_of("good", "y" * 57), cast(Any, 5)
+    kit.tool(name="now", inline=True, timeout=0, max_result=0)(simple("now"))
     kit.resource("docs://good")(simple())
     kit.prompt(name="good")(simple())
     wrong: list[tuple[Any, Any, str]] = [
         (kit.resource("docs://a b"), simple(), "its URI is not absolute"),
         (kit.resource("docs://path"), any_arguments, "accepts any number of arguments"),
+        (kit.resource("docs://{a}-{b}"), simple(), "its URI template cannot be served: {a} and {b} are ambiguous"),
+        (kit.resource("docs://{id}"), of_name, "the URI has the variable 'id', but the function has no such parameter"),
+        (kit.resource("docs://{name}", completions={"name": lambda a, b: []}), of_name, "'b', which is not an arg"),
         (kit.tool, any_arguments, f"({__file__}:{any_arguments.__code__.co_firstlineno}): "),
         (kit.tool(name="five"), 5, "5 is not a function"),
         (kit.tool(name="x" * 58), simple(), "characters, the limit is 64"),
@@ -212,12 +228,18 @@ async def test_an_invalid_definition_disables_only_itself(caplog: pytest.LogCapt
         (kit.tool(name="a", requires_secrets=["../x"]), simple(), "invalid secret name '../x'"),
         (kit.tool(name="b", requires_secrets=["Mcp_Key"]), simple(), "Mcp_Key, which is reserved for the host"),
         (kit.tool(name="c", enabled=leaving), simple(), "SystemExit"),
+        (kit.tool(name="d", timeout=1, inline=True), simple(), "an inline tool cannot be interrupted"),
+        (kit.tool(name="e", max_result=-1), simple(), "its max_result must be a number of bytes"),
+        (kit.tool(name="f", requires_metadata=["Client_Id"]), simple(), "the metadata client_id without a token"),
+        (kit.tool(name="g", requires_metadata=["a b"]), simple(), "invalid metadata name 'a b'"),
+        (kit.tool(name="h", requires_metadata=no_list), simple(), "its requires_metadata must be a list of names, not"),
+        (kit.tool(name="i"), wraps_itself, "tool 'i': "),
         (kit.prompt(name="ünï"), simple(), "it contains 'ü'"),
     ]
     for decorate, function, _ in wrong:
         decorate(function)
     async with make_host(kit, kit_of("sibling", toolkit="other")) as host:
-        assert tools(host) == ["github_good", "github_" + "y" * 57, "other_sibling"]
+        assert tools(host) == ["github_good", "github_now", "github_" + "y" * 57, "other_sibling"]
         assert await value(host, "github_good") == "good"
         assert (list(host.assembly.resources), list(host.assembly.prompts)) == (["docs://good"], ["github_good"])
         for (_, _, reason), problem in zip(wrong, host.problems, strict=True):

@@ -41,18 +41,6 @@ def test_an_invalid_value_disables_only_its_definition(kind: str) -> None:
         assert re.search(name.rstrip("s").removeprefix("requires_"), complaint.replace(" ", "_"))
 
 
-def test_a_function_that_wraps_itself_disables_only_its_definition() -> None:
-    def around() -> None: ...
-
-    around.__wrapped__ = around  # type: ignore[attr-defined]
-    kit = Toolkit("x")
-    kit.tool(name="wrong")(around)
-    kit.tool(name="sound")(work)
-    assembly = make_host(kit).load()
-    assert [*assembly.tools] == ["x_sound"]
-    assert "tool 'wrong': " in str(assembly.problems)
-
-
 @pytest.mark.parametrize("name", ["requires_secrets", "scopes"])
 @pytest.mark.parametrize("value", ["ONE", {"ONE"}])
 def test_a_single_name_is_a_list_of_one(name: str, value: Any) -> None:

@@ -185,20 +185,3 @@ async def test_anonymous_callers_cannot_run_tools_that_use_the_operators_metadat
             done = await call(host, name, caller=Caller())
             refused = isinstance(done, Failure) and "the server does not know the caller" in done.error.message
             assert refused is (name in ("x_read", "x_other", "x_who", "x_team", "x_outer"))
-
-
-@pytest.mark.parametrize(
-    ("required", "complaint"),
-    [
-        (["Client_Id"], "the tool requires the metadata client_id without a token"),
-        (["a b"], "invalid metadata name 'a b'"),
-        (5, "its requires_metadata must be a list of names, not 5"),
-    ],
-)
-async def test_invalid_requirements_disable_the_tool(required: Any, complaint: str) -> None:
-    own = Toolkit("x")
-    own.tool(name="t", description="x", requires_metadata=required)(lambda: None)
-    host = make_host(own)
-    assert list(host.load().tools) == []
-    (problem,) = host.problems
-    assert complaint in str(problem)
