@@ -16,16 +16,9 @@ import pytest
 from importlib_metadata import EntryPoint
 
 from pegboard import (
-    Context,
     Host,
-    PluginConfig,
-    PromptMessage,
-    PromptResult,
-    ResourceContents,
-    ResourceResult,
     ToolExecutionError,
     Toolkit,
-    ToolResult,
     ToolRuntimeError,
 )
 from pegboard.loading.plugins import LoadedPlugin
@@ -50,7 +43,6 @@ from pegboard.plugin import (
     Transport,
     TransportContext,
     TransportError,
-    around,
     found_toolkits,
     hookimpl,
 )
@@ -60,20 +52,14 @@ from pegboard.types import (
     LOCAL,
     Call,
     Caller,
-    CallNext,
     EventStream,
     Failure,
-    Outcome,
     Request,
     Response,
     ToolkitInfo,
     header_fields,
 )
 from tests.host.hosting import failure, make_host, plugin_context, plugin_of, value, work
-
-
-class Settings(PluginConfig):
-    word: str = "hello"
 
 
 async def test_hook_definition_checks_rejects_items() -> None:
@@ -91,42 +77,6 @@ async def test_hook_definition_checks_rejects_items() -> None:
             "tool 'bad' is not served: of plugin:shop",
             "tool 'worse' is not served: the check of plugin 'x' raised ValueError: no",
         ]
-
-
-async def test_hooks_of_tools_resources_prompts_middleware_and_lifespan() -> None:
-    def greet(context: Context, name: str) -> str:
-        """Greet a person."""
-        return f"{context.config.word} {name} {context.state}"
-
-    async def shout(call: Call, call_next: CallNext) -> Outcome:
-        outcome = await call_next(call)
-        assert isinstance(outcome, ToolResult)
-        return ToolResult(outcome.value.upper())
-
-    class Giving(Plugin):
-        Config = Settings
-
-        @hookimpl
-        def register_tools(self, context: PluginContext) -> list[ToolDefinition]:
-            return [ToolDefinition(greet, name=f"greet_{context.config.word}")]
-
-        @hookimpl
-        @asynccontextmanager
-        async def lifespan(self, context: PluginContext) -> AsyncIterator[str]:
-            yield f"state of {context.name}"
-
-    others = plugin_of(
-        register_resources=[ResourceDefinition("docs://a", lambda: "the a", mime_type="text/x")],
-        register_prompts=[PromptDefinition(lambda: "What is it?", name="ask", description="Ask.")],
-        register_middleware=[around("tools/call")(shout)],
-    )
-    async with make_host(plugins={"p": Giving, "q": others}, config={"plugins": {"p": {"word": "moin"}}}) as host:
-        assert await value(host, "greet_moin", {"name": "you"}) == "MOIN YOU STATE OF P"
-        assert host.assembly.tools["greet_moin"].tool.owner == "p"
-        read = await host.dispatch(Call("resources/read", {"uri": "docs://a"}))
-        assert read == ResourceResult((ResourceContents("docs://a", "the a", "text/x"),))
-        asked = await host.dispatch(Call("prompts/get", {"name": "ask"}))
-        assert asked == PromptResult((PromptMessage("What is it?"),), "Ask.")
 
 
 class Adapter(ErrorAdapter):

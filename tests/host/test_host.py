@@ -253,14 +253,6 @@ async def test_the_process_stays_unchanged() -> None:
     assert gc.get_freeze_count() <= frozen  # objects that another test froze may be freed
 
 
-async def test_a_stop_that_is_cancelled_leaves_every_lifespan() -> None:
-    story, waiting = Story(), Waiting()
-    host = make_host(story.kit("a"), story.kit("b", leave=waiting))
-    await host.start()
-    await cancel(host.stop(), waiting)
-    assert story[2:] == ["leave b", "leave a"]
-
-
 @pytest.mark.parametrize("stops", ["before", "meanwhile"])
 async def test_no_lifespan_outlives_a_host_that_stops(stops: str) -> None:
     entered: Entered = []

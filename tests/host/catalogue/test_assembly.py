@@ -269,10 +269,13 @@ async def test_a_tool_is_disabled_in_every_spelling_and_not_compiled(pattern: st
 
 def test_a_pattern_that_matches_nothing_is_reported_with_the_nearest_name() -> None:
     kits = kit_of("delete_repo"), kit_of("list", toolkit="off")
-    host = loaded(*kits, disabled_tools=["githbu_*", "zzzz", "off_l*"], disabled_toolkits=["off"])
-    first, second = problems(host)
+    kits[0].tool(name="tagged", tags=["one"])(simple())
+    disabled = ["githbu_*", "zzzz", "off_l*"]
+    host = loaded(*kits, disabled_tools=disabled, disabled_toolkits=["off"], disabled_tags=["onne"])
+    first, second, tag = problems(host)
     assert "github_*" in first
     assert "zzzz" in second
+    assert 'host.disabled_tags[0]: "onne" matches nothing; did you mean "one"?' in tag
     assert {(problem.level, problem.fatal) for problem in host.problems} == {("warning", False)}
 
 

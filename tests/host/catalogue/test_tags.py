@@ -56,14 +56,6 @@ def test_filters_select_tools_resources_and_prompts(filters: dict[str, Any], lef
     assert all(any(name in item.reason for name in filters) for item in host.assembly.unserved)
 
 
-def test_a_pattern_without_a_match_is_reported() -> None:
-    host = make_host(make_kit(), disabled_tags=["onne"])
-    host.load()
-    (problem,) = host.problems
-    assert (problem.level, problem.fatal) == ("warning", False)
-    assert 'host.disabled_tags[0]: "onne" matches nothing; did you mean "one"?' in str(problem)
-
-
 @pytest.mark.parametrize("kind", ["resources", "prompts"])
 async def test_a_filtered_item_can_be_updated_and_removed_at_run_time(kind: Any) -> None:
     made: Any = ResourceDefinition("x://one", work) if kind == "resources" else PromptDefinition(work)

@@ -54,7 +54,7 @@ def make_kit() -> Toolkit:
 
 
 def hosting(*middleware: Any, **host: Any) -> Host:
-    return make_host(make_kit(), plugins={"m": plugin_of(middleware=middleware)}, **host)
+    return make_host(make_kit(), plugins={"m": plugin_of(register_middleware=middleware)}, **host)
 
 
 REQUESTS: dict[str, tuple[str, dict[str, Any]]] = {

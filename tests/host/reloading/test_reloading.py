@@ -285,13 +285,6 @@ async def test_a_new_time_limit_applies_to_the_next_call(site: Site) -> None:
         assert "0.01 seconds" in str((await failure(host, "alpha_held")).error)
 
 
-async def test_a_configuration_that_cannot_be_served_is_not_applied(site: Site) -> None:
-    async with host_of("alpha") as host:
-        (result,) = await host.reload(config=host_of("alpha", plugins=["nothing"]).config)
-        assert (result.outcome, "'nothing'" in result.reason) == ("kept", True)
-        assert await value(host, "alpha_number") == 1
-
-
 async def test_changes_at_run_time_outlive_a_reload(site: Site) -> None:
     async def added() -> int:
         """Return 5."""
