@@ -13,7 +13,7 @@ from pegboard.calls.served_item import SINGULAR, ServedItem, Unserved
 from pegboard.catalogue.binding import Binder, Definition, listed_first
 from pegboard.catalogue.store_selection import Stores, offered_stores, select_stores
 from pegboard.catalogue.tool_compiler import definition_label, location_of
-from pegboard.config import HostConfig, unmatched_patterns
+from pegboard.config import unmatched_patterns
 from pegboard.config.hostconfig import ListName
 from pegboard.errors import ToolDefinitionError
 from pegboard.loading.discovery import provided
@@ -35,7 +35,6 @@ from pegboard.types.catalogue import Inventory, ItemKind, Resource
 
 if TYPE_CHECKING:
     from pegboard.authorization.providers import MissingToken
-    from pegboard.catalogue.tool_settings import ChangedTools
     from pegboard.uris.matching import Matcher
 
 T = TypeVar("T")
@@ -48,17 +47,13 @@ class ToolPatterns(NamedTuple):
     """The names and globs of tools in `disabled_tools`, and the names of sections `[host.tools.NAME]`.
 
     Attributes:
-        config: the configuration.
-        changed: the sections, or None for none.
+        binder: has the configuration, the sections, and the plugins that run. Some add their tools later.
         absent: the names of plugins and toolkits that do not run. Their tools are unknown.
-        plugins: the plugins that run. Some add their tools later.
         forms: the spellings of all tools of an assembly, including those that it does not serve.
     """
 
-    config: HostConfig
-    changed: ChangedTools | None
+    binder: Binder
     absent: frozenset[str]
-    plugins: Sequence[LoadedPlugin]
     forms: frozenset[str]
 
     def unmatched(self, later: Iterable[ServedItem | Unserved] = ()) -> list[LoadProblem]:
@@ -67,15 +62,15 @@ class ToolPatterns(NamedTuple):
         Args:
             later: the items of a later assembly.
         """
-        forms = self.forms.union(*(item.forms for item in later))
-        names = self._missed(self.config.disabled_tools.unmatched(forms, self.absent))
-        problems = unmatched_patterns(self.config, "disabled_tools", names, forms)
-        if self.changed is not None:
-            problems += self.changed.unmatched(self._missed(self.changed.names.unmatched(forms, self.absent)), forms)
+        forms, config = self.forms.union(*(item.forms for item in later)), self.binder.config
+        names = self._missed(config.disabled_tools.unmatched(forms, self.absent))
+        problems = unmatched_patterns(config, "disabled_tools", names, forms)
+        if (changed := self.binder.changed_tools) is not None:
+            problems += changed.unmatched(self._missed(changed.names.unmatched(forms, self.absent)), forms)
         return config_problems(problems, "warning")
 
     def _missed(self, patterns: Iterable[str]) -> list[str]:
-        return [pattern for pattern in patterns if not any(plugin.awaits(pattern) for plugin in self.plugins)]
+        return [pattern for pattern in patterns if not any(plugin.awaits(pattern) for plugin in self.binder.plugins)]
 
 
 class Assembly(NamedTuple):
@@ -160,7 +155,10 @@ def assemble(binder: Binder, absent: Absent, *, check_order: bool) -> Assembly:
     assembler = _Assembler(binder)
     bound = assembler.all_bound()
     assembler.report_missing(bound["tools"])
-    served = {kind: assembler.served(kind, items) for kind, items in bound.items()}
+    served = {
+        kind: assembler.unique(SINGULAR[kind], ((item.name, item.origin, item) for item in items))
+        for kind, items in bound.items()
+    }
     if check_order:
         assembler.report_unknown_order(absent.failed)
         assembler.report_unknown_toolkits()
@@ -283,9 +281,6 @@ class _Assembler:
             else:
                 kept.append(item)
         return kept
-
-    def served(self, kind: ItemKind, items: Iterable[ServedItem]) -> dict[str, ServedItem]:
-        return self.unique(SINGULAR[kind], ((item.name, item.origin, item) for item in items))
 
     def report_missing(self, tools: Iterable[ServedItem]) -> None:
         """Report each missing secret and token once, with the tools that require it."""
@@ -460,16 +455,15 @@ class _Assembler:
     def report_unmatched(self, absent: Absent) -> ToolPatterns:
         """Report settings that name no tool or tag. Return those that name tools."""
         self.is_complete = not absent.failed and not any(problem.level == "error" for problem in self.problems)
-        changed, missing = self.binder.changed_tools, absent.off | absent.failed
-        patterns = ToolPatterns(self.config, changed, missing, self.plugins, frozenset(self.forms))
+        patterns = ToolPatterns(self.binder, absent.off | absent.failed, frozenset(self.forms))
         self.problems += patterns.unmatched()
         tags = self.binder.known_tags
         lists: tuple[ListName, ...] = ("disabled_tags", "enabled_tags")
         for key in lists if self.is_complete else ():
             unknown = [pattern for pattern in getattr(self.config.host, key) if not matching_pattern([pattern], tags)]
             self.problems += config_problems(unmatched_patterns(self.config, key, unknown, tags), "warning")
-        if changed is not None:
-            self.problems += config_problems(changed.problems)
+        if self.binder.changed_tools is not None:
+            self.problems += config_problems(self.binder.changed_tools.problems)
         return patterns
 
 
