@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from pegboard.calls.execute import Runtime, call_tool
@@ -25,7 +26,6 @@ from pegboard.types.calls import (
     ResourceResult,
     ToolResult,
 )
-from pegboard.types.catalogue import Tool
 from pegboard.wire.meta_keys import INVALID_PARAMS
 
 if TYPE_CHECKING:
@@ -204,7 +204,7 @@ class OutputSchemas:
 
     def __init__(self, tools: Mapping[str, ServedItem]) -> None:
         self._tools = tools
-        self._compiled: dict[str, JsonSchema | None] = {}
+        self._schema = cache(self._compiled)
 
     def problem(self, call: Call, outcome: Outcome) -> str | None:
         """Return the reason why an outcome does not fit the tool's output schema, or None if it fits."""
@@ -213,7 +213,7 @@ class OutputSchemas:
             return None
         if not outcome.structured:
             return "a ToolResult that is not structured for a tool with an output schema"
-        if (schema := self._schema(bound.tool)) is None:
+        if (schema := self._schema(bound.name)) is None:
             return None
         try:
             problems = schema.problems(outcome.value)
@@ -224,13 +224,11 @@ class OutputSchemas:
         texts = "; ".join(line(path, text) for path, text in problems[:3])
         return f"a ToolResult that does not fit the tool's output schema: {texts}"
 
-    def _schema(self, tool: Tool) -> JsonSchema | None:
+    def _compiled(self, name: str) -> JsonSchema | None:
         """Return the compiled schema of a tool, or None if only pydantic supports the schema."""
-        if tool.name not in self._compiled:
-            from pegboard.schemas.json_schema import compile_schema
+        from pegboard.schemas.json_schema import compile_schema
 
-            try:
-                self._compiled[tool.name] = compile_schema(tool.output_schema, "output_schema", ToolOutputSchemaError)
-            except ToolDefinitionError:
-                self._compiled[tool.name] = None
-        return self._compiled[tool.name]
+        try:
+            return compile_schema(self._tools[name].tool.output_schema, "output_schema", ToolOutputSchemaError)
+        except ToolDefinitionError:
+            return None
