@@ -260,12 +260,8 @@ def _result(bound: ServedItem, value: Any) -> Any:
         return within(limit, value, bound.signature.result)
     except TooLarge as error:
         log_too_large(bound.name, error, limit)
-    raise _too_large(bound, value)
-
-
-def _too_large(bound: ServedItem, value: Any) -> ResultTooLargeError:
-    return ResultTooLargeError(
-        bound.max_result_bytes,
+    raise ResultTooLargeError(
+        limit,
         lambda size: built_within(size, value, bound.signature.result),
         is_structured=bound.signature.output_schema is not None,
     )

@@ -63,23 +63,20 @@ class Watchdog:
     def wake(self) -> None:
         """Start watching when a call begins."""
         if self._beat is None and self._seconds:
-            self._begin(asyncio.get_running_loop())
+            with self._lock:
+                self._loop = asyncio.get_running_loop()
+                self._thread = get_ident()
+                self._heard = monotonic()
+                self._beat = self._loop.call_later(self._interval, self._go_on, context=Context())
+                if not self._listening:
+                    self._listening = True
+                    Thread(target=self._listen, name="pegboard-watchdog", daemon=True).start()
 
     def close(self) -> None:
         """Stop watching."""
         if self._beat is not None:
             self._beat.cancel()
             self._end()
-
-    def _begin(self, loop: asyncio.AbstractEventLoop) -> None:
-        with self._lock:
-            self._loop = loop
-            self._thread = get_ident()
-            self._heard = monotonic()
-            self._beat = loop.call_later(self._interval, self._go_on, context=Context())
-            if not self._listening:
-                self._listening = True
-                Thread(target=self._listen, name="pegboard-watchdog", daemon=True).start()
 
     def _go_on(self) -> None:
         with self._lock:
