@@ -10,18 +10,15 @@ import pytest
 from pegboard import (
     Completion,
     Host,
-    NotFoundError,
     PromptResult,
     ResourceContents,
     ResourceResult,
-    RetryableToolError,
     Toolkit,
     ToolResult,
-    UpstreamError,
 )
 from pegboard.plugin import Method, Middleware, NotificationHandler, Plugin, around, hookimpl
 from pegboard.types import Call, CallNext, Failure, MethodResult, Outcome
-from tests.host.hosting import failure, make_host, passing, plugin_of, value
+from tests.host.hosting import make_host, passing, plugin_of, value
 
 PROGRESS = "notifications/progress"
 
@@ -33,11 +30,6 @@ def make_kit() -> Toolkit:
     def say(word: str = "a") -> str:
         """Say it back."""
         return word
-
-    @kit.tool
-    def fail() -> str:
-        """Fail."""
-        raise UpstreamError("It is down.", status_code=503)
 
     kit.resource("x://one")(lambda: "one")
 
@@ -126,21 +118,6 @@ async def test_calls_and_outcomes_may_be_replaced() -> None:
         got: Any = await request(host, "prompts/get")
         completed: Any = await request(host, "completion/complete")
     assert (read.contents[0].content, got.description, list(completed.values)) == ("two", "more", ["ba", "z"])
-
-
-async def test_typed_errors_are_caught_around_call_next() -> None:
-    @around("tools/call")
-    async def mending(call: Call, call_next: CallNext) -> Outcome:
-        try:
-            return await call_next(call)
-        except UpstreamError as error:
-            raise RetryableToolError("Later.", retry_after_ms=error.status_code) from None
-        except NotFoundError:
-            return ToolResult("nothing")
-
-    async with hosting(mending) as host:
-        assert (await failure(host, "x_fail")).error.message == "Later."
-        assert await value(host, "x_gone") == "nothing"
 
 
 class Jobs(Plugin):
