@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from pegboard.authorization.providers import Providers, refusal_reason
 from pegboard.calls.served_item import Function, ServedItem, Unserved
-from pegboard.catalogue.extensions import collect_contributions, default_mime_type, describe_item, without_unused
+from pegboard.catalogue.extensions import ContributionCollector, default_mime_type, describe_item, without_unused
 from pegboard.catalogue.shown_texts import hidden_text_allowed
 from pegboard.catalogue.tool_compiler import compile_tool, own_name, warning_about
 from pegboard.catalogue.tool_requirements import (
@@ -93,7 +93,7 @@ class Binder:
         settings = [plugin.context.config for plugin in plugins]
         stores = secret_stores(config, plugins)
         self.secrets = SecretStores(stores, settings, self.report, self.redactor, reserved_secrets())
-        self._additions = collect_contributions(plugins, self.report)
+        self._additions = ContributionCollector(plugins, self.report).served()
         self._checks = tuple(contributions_of(plugins, register_definition_checks))
         self._tool_checks = [protocol.check_tool for _, protocol in contributions_of(plugins, register_protocols)]
         self._users: set[str] = set()

@@ -34,12 +34,9 @@ _KINDS: Mapping[type[Any], str] = {
 }
 
 
-def collect_contributions(plugins: Sequence[LoadedPlugin], report: _Report) -> Contributions:
-    """Return all additions that can be served. Report invalid additions with their owners."""
-    return _Contributions(plugins, report).served()
+class ContributionCollector:
+    """Collects all additions, and reports those that are invalid with their owners."""
 
-
-class _Contributions:
     def __init__(self, plugins: Sequence[LoadedPlugin], report: _Report) -> None:
         self.report = report
         self.broken: set[str] = set()
