@@ -87,7 +87,7 @@ async def test_a_tool_that_blocks_is_named_with_its_place_each_time_once(tool: s
             await until(lambda expected=number: len(named.said) == expected)  # type: ignore[misc]
     assert ["has blocked" in message for message in named.said] == [True, False, True, False]
     first, last = named.said[:2]
-    assert first.startswith(f"x_{tool} has blocked the event loop for 0.0 s, and other calls wait: ")
+    assert re.match(rf"x_{tool} has blocked the event loop for \d\.\d s, and other calls wait: ", first)
     assert "the line that blocks" in line_of(first, tool)
     assert "return named.block()" in line_of(first, "deep")
     assert first.index("in wait,") < first.index("in deep,") < first.index(f"in {tool}")
