@@ -105,12 +105,11 @@ async def test_a_client_that_describes_itself_at_length_gets_no_session(pair: Pa
 
 @pytest.mark.parametrize("caller", [Caller("bob", issuer=ALICE.issuer), Caller("alice"), Caller(client_id="alice")])
 async def test_a_sealed_session_is_for_its_caller_alone(caller: Caller) -> None:
-    sessions, others = (SealedSessions(McpConfig.model_validate({"state_keys": [KEY]})) for _ in range(2))
-    changes: Any = Mock()
-    session = await sessions.open(Client(revision=LEGACY[-1]), ALICE, changes)
+    sessions, others = (SealedSessions(McpConfig.model_validate({"state_keys": [KEY]}), Mock()) for _ in range(2))
+    session = await sessions.open(Client(revision=LEGACY[-1]), ALICE)
     assert session is not None
-    assert await others.find(session.id, caller, changes) is None
-    assert await others.find(session.id, ALICE, changes) is not None
+    assert await others.find(session.id, caller) is None
+    assert await others.find(session.id, ALICE) is not None
 
 
 async def test_a_sealed_session_ends_at_its_time_even_in_use(site: Path) -> None:

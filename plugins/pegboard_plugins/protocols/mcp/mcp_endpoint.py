@@ -11,6 +11,7 @@ from pegboard.types import EventStream, Request, Response
 if TYPE_CHECKING:
     from functools import partial
 
+    from pegboard_plugins.protocols.mcp.change_broadcaster import ChangeBroadcaster
     from pegboard_plugins.protocols.mcp.http.http_sessions import HttpSessions
     from pegboard_plugins.protocols.mcp.mcp_service import McpService
     from pegboard_plugins.protocols.mcp.profiles import Profile
@@ -41,9 +42,7 @@ class McpEndpoint:
         http = self._http
         if http is None:
             return self._open_and_answer(request, host)
-        if request.method == "POST":
-            return http.post(request, host)
-        return http.get_or_delete(request, host)
+        return http.post(request) if request.method == "POST" else http.get_or_delete(request)
 
     async def _open_and_answer(self, request: Request, host: ProtocolContext) -> Response | EventStream:
         """Answer a request before the handlers exist. Open the stores if needed.
@@ -53,14 +52,15 @@ class McpEndpoint:
         """
         from pegboard_plugins.protocols.mcp.streamable_http import StreamableHttp
 
-        sessions = await self._sessions(host)
+        service = self._new_service(host, transport="http")
+        sessions = await self._sessions(host, service.changes)
         if self._http is None:  # unless another request was faster
-            self._http = StreamableHttp(self._new_service, self._config, sessions, self._context.bus)
+            self._http = StreamableHttp(service, self._config, sessions, self._context.bus)
         answer = self.answer(request, host)
         return answer if isinstance(answer, Response | EventStream) else await answer
 
-    async def _sessions(self, host: ProtocolContext) -> HttpSessions:
-        """Return the sessions of the endpoint.
+    async def _sessions(self, host: ProtocolContext, changes: ChangeBroadcaster) -> HttpSessions:
+        """Return the sessions of the endpoint, whose clients are notified of changes.
 
         Raises:
             PluginError: a store cannot be opened.
@@ -70,7 +70,7 @@ class McpEndpoint:
         if config.sessions == "sealed":
             from pegboard_plugins.protocols.mcp.http.sealed_sessions import SealedSessions
 
-            return SealedSessions(config, profile)
+            return SealedSessions(config, changes, profile)
         from pegboard_plugins.protocols.mcp.http.http_sessions import HttpSessions
         from pegboard_plugins.protocols.mcp.http.memory_store import events_in_memory
 
@@ -81,7 +81,7 @@ class McpEndpoint:
             events = await host.store(EventStore, config.event_store)
             if events.shared:  # the messages of running calls stay in this process
                 shared, events = events, events_in_memory(config)
-        return HttpSessions(store, events, config, profile, self._context.bus, shared)
+        return HttpSessions(store, events, config, changes, profile, self._context.bus, shared)
 
     async def _finish(self) -> None:
         if self._http is not None:

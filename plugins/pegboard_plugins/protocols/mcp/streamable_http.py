@@ -6,11 +6,11 @@ The module depends on request and response objects, not on an HTTP server.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Coroutine, Sequence
+from collections.abc import Coroutine
 from typing import TYPE_CHECKING, Any
 
 from pegboard import ClientCapabilityError, MCPError
-from pegboard.plugin import Bus, ProtocolContext, ProtocolError
+from pegboard.plugin import Bus, ProtocolError
 from pegboard.types import Call, EventStream, Failure, Outcome, Request, Response
 from pegboard_plugins.protocols.mcp.call_notifications import progress_token
 from pegboard_plugins.protocols.mcp.headers import check_mirrored, check_revision, named_revision
@@ -48,8 +48,6 @@ from pegboard_plugins.support.jsonrpc import (
 from pegboard_plugins.support.repeated_members import decode_message
 
 if TYPE_CHECKING:
-    from functools import partial
-
     from pegboard_plugins.protocols.mcp.http.http_sessions import HttpSessions
     from pegboard_plugins.protocols.mcp.settings import McpConfig
 
@@ -61,32 +59,19 @@ class StreamableHttp:
         sessions: the sessions of the endpoint.
     """
 
-    def __init__(
-        self,
-        new_service: partial[McpService],
-        config: McpConfig,
-        sessions: HttpSessions,
-        bus: Bus,
-    ) -> None:
-        self._new_service = new_service
+    def __init__(self, service: McpService, config: McpConfig, sessions: HttpSessions, bus: Bus) -> None:
+        self._service = service
         self._config = config
         self.sessions = sessions
-        self._session_endpoint = SessionEndpoint(sessions, config)
+        self._session_endpoint = SessionEndpoint(sessions, config, service)
         self._mirrored = MirroredArguments()
-        self._made: McpService | None = None
+        sessions.on_expired(service.host.session_ended)
+        sessions.end_with(service.host)
         bus.listen("", self._notify_all)
 
     def _notify_all(self, body: bytes, sender: int) -> None:
         """Notify all listeners of everything, because changes of other processes may be lost."""
-        if self._made is not None:
-            self._made.changes.notify_all()
-
-    def _service(self, host: ProtocolContext) -> McpService:
-        if self._made is None or self._made.host is not host:
-            self._made = self._new_service(host, transport="http")
-            self.sessions.on_expired(host.session_ended)
-            self.sessions.end_with(host)
-        return self._made
+        self._service.changes.notify_all()
 
     def _refused(self, request: Request) -> Response | None:
         """Return the refusal of a GET or DELETE outside of sessions."""
@@ -94,16 +79,16 @@ class StreamableHttp:
             return Response(405, headers={"Allow": "POST"})
         return reject_outside_sessions(request)
 
-    async def get_or_delete(self, request: Request, host: ProtocolContext) -> Response | EventStream:
+    async def get_or_delete(self, request: Request) -> Response | EventStream:
         """Open a stream of a session, or end the session."""
         endpoint = self._session_endpoint
         answer = endpoint.delete if request.method == "DELETE" else endpoint.listen
         try:
-            return self._refused(request) or await answer(request, self._service(host))
+            return self._refused(request) or await answer(request)
         except StoreUnavailableError as error:
             return protocol_error_response(error, None)
 
-    async def post(self, request: Request, host: ProtocolContext) -> Response | EventStream:
+    async def post(self, request: Request) -> Response | EventStream:
         """Handle a message, or a batch in the revision that has batches."""
         if (refused := unsupported_body(request.headers)) is not None:
             return refused
@@ -122,18 +107,18 @@ class StreamableHttp:
             if type(message) is list:
                 if self._config.sessions == "off":
                     return sessions_off()
-                return await self._session_endpoint.batch(message, request, self._service(host))
-            answer = self._message(message, message_type(message), takes, request, self._service(host))
+                return await self._session_endpoint.batch(message, request)
+            answer = self._message(message, message_type(message), takes, request)
             return answer if isinstance(answer, Response) else await answer
         except MCPError as error:
             return protocol_error_response(error, readable_id(message))
         except asyncio.CancelledError:
-            if not host.stopping:
+            if not self._service.host.stopping:
                 raise
             return Response(503, cut_response(readable_id(message)))
 
     def _message(
-        self, message: dict[str, Any], kind: str, takes: Accepted, request: Request, service: McpService
+        self, message: dict[str, Any], kind: str, takes: Accepted, request: Request
     ) -> Response | Coroutine[Any, Any, Response | EventStream]:
         """Return the response to a message, or a coroutine that returns it."""
         params = message.get("params", EMPTY)
@@ -142,24 +127,34 @@ class StreamableHttp:
         if is_stateless_request or not (revision is None or revision in SESSION_REVISIONS):
             if kind == "request":
                 if not (is_stateless_request or revision in STATELESS_REVISIONS):
-                    return unsupported_revision(str(revision), service.revisions, message["id"], INVALID_PARAMS)
-                return self._stateless(message, revision, takes, request, service)
-            answer = _without_answer(kind, revision, service.revisions)
-            if answer is ACCEPTED:
-                service.dispatch_notification(message["method"], params, request.caller)
-            return answer
+                    return unsupported_revision(str(revision), self._service.revisions, message["id"], INVALID_PARAMS)
+                return self._stateless(message, revision, takes, request)
+            return self._without_answer(message, kind, revision, request)
         if self._config.sessions == "off":
             return sessions_off(readable_id(message))
         if kind == "request" and message["method"] == "initialize":
-            return self._session_endpoint.initialize(message["id"], params_of(message), request, service)
-        return self._session_endpoint.message(message, kind, takes, request, service)
+            return self._session_endpoint.initialize(message["id"], params_of(message), request)
+        return self._session_endpoint.message(message, kind, takes, request)
 
     # --- 2026-07-28 ---
 
+    def _without_answer(self, message: dict[str, Any], kind: str, revision: str | None, request: Request) -> Response:
+        """Return the response to a notification or response without a session.
+
+        Since 2026-07-28 only plugins handle such notifications, and such responses are invalid.
+        """
+        if not (revision is None or revision in self._service.revisions):
+            return unsupported_revision(revision, self._service.revisions)
+        if kind != "notification":
+            return error_response(400, None, INVALID_REQUEST, "This revision has no responses from clients.")
+        self._service.dispatch_notification(message["method"], message.get("params", EMPTY), request.caller)
+        return ACCEPTED
+
     async def _stateless(
-        self, message: dict[str, Any], named: str | None, takes: Accepted, request: Request, service: McpService
+        self, message: dict[str, Any], named: str | None, takes: Accepted, request: Request
     ) -> Response | EventStream:
         """Check a request in the order of the specification's error codes, then answer it."""
+        service = self._service
         request_id, method, params = message["id"], message["method"], params_of(message)
         meta = params.get("_meta")
         if type(meta) is not dict:
@@ -176,7 +171,7 @@ class StreamableHttp:
             if not takes.events:
                 return NOT_ACCEPTABLE
             subscription = service.listen(request_id, params, client, request.caller, request.headers)
-            return self._listen(subscription, request, service)
+            return self._listen(subscription, request)
         stateless_call = StatelessCall(request_id) if takes.events and (tells or not takes.json) else None
         caller, headers, peer = request.caller, request.headers, request.peer
         call = service.call(request_id, method, params, client, caller, stateless_call, None, headers, peer)
@@ -187,13 +182,11 @@ class StreamableHttp:
             return _head(call, outcome)._replace(body=body) if type(outcome) is Failure else Response(200, body)
         return await stateless_call.respond(answer_in(service, call, stateless_call, _head), streamed=not takes.json)
 
-    def _listen(
-        self, subscription: ClientSubscription, request: Request, service: McpService
-    ) -> Response | EventStream:
-        if len(service.changes) > self._config.max_listening:
+    def _listen(self, subscription: ClientSubscription, request: Request) -> Response | EventStream:
+        if len(self._service.changes) > self._config.max_listening:
             subscription.end()
             return busy_response(503, subscription.request_id, "There are too many subscriptions.")
-        service.admitted_streams.add(subscription, request)
+        self._service.admitted_streams.add(subscription, request)
         return EventStream(subscription, STREAM_HEADERS)
 
 
@@ -205,15 +198,3 @@ def _head(call: Call, outcome: Outcome) -> Response:
     error = outcome.error if isinstance(outcome, Failure) else None
     missing = isinstance(error, ProtocolError) and error.code == MISSING_CLIENT_CAPABILITY
     return Response(400) if missing or isinstance(error, ClientCapabilityError) else response_head(call, outcome)
-
-
-def _without_answer(kind: str, revision: str | None, supported: Sequence[str]) -> Response:
-    """Return the response to a notification or response without a session.
-
-    Since 2026-07-28 such notifications are ignored and such responses are invalid.
-    """
-    if not (revision is None or revision in supported):
-        return unsupported_revision(revision, supported)
-    if kind == "notification":
-        return ACCEPTED
-    return error_response(400, None, INVALID_REQUEST, "This revision has no responses from clients.")

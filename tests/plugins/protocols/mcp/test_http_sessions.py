@@ -71,8 +71,8 @@ async def opened(
     store: MemorySessionStore, *, events: Any = None, bus: Bus | None = None, shared: Any = None, **settings: Any
 ) -> tuple[HttpSessions, HttpSession]:
     """Return the sessions of a store, and one that is open."""
-    sessions = HttpSessions(store, events, McpConfig(**settings), bus=bus, shared=shared)
-    session = await sessions.open(Client(revision="2025-11-25"), LOCAL, NO_CHANGES)
+    sessions = HttpSessions(store, events, McpConfig(**settings), NO_CHANGES, bus=bus, shared=shared)
+    session = await sessions.open(Client(revision="2025-11-25"), LOCAL)
     assert session is not None
     return sessions, session
 
@@ -152,7 +152,7 @@ async def test_a_stream_of_another_process_goes_on_after_an_outage_and_after_its
     first, second = LineBus(buses), LineBus(buses)
     own, other, shared = (MemoryEventStore(10**6, 10**6, 60) for _ in range(3))
     here, session = await opened(store, events=own, bus=first, shared=shared)
-    there = HttpSessions(store, other, McpConfig(), bus=second, shared=shared)
+    there = HttpSessions(store, other, McpConfig(), NO_CHANGES, bus=second, shared=shared)
     call, may_end = SessionCall(1, session, here), asyncio.Event()
 
     async def answer() -> bytes:
@@ -225,7 +225,7 @@ async def test_a_session_is_gone_from_the_beginning_of_its_deletion() -> None:
     store.writes = [late := asyncio.Event()]
     closing = asyncio.create_task(sessions.close(session))
     await until(lambda: not store.writes)
-    assert await sessions.find(session.id, LOCAL, NO_CHANGES) is None
+    assert await sessions.find(session.id, LOCAL) is None
     late.set()
     await closing
     assert not sessions._deleted
@@ -236,7 +236,7 @@ async def test_a_session_that_was_found_before_it_was_deleted_is_gone() -> None:
     sessions, session = await opened(store)
     sessions._live.clear()  # as another request of an idle session finds it
     store.reads = [late := asyncio.Event()]
-    finding = asyncio.create_task(sessions.find(session.id, LOCAL, NO_CHANGES))
+    finding = asyncio.create_task(sessions.find(session.id, LOCAL))
     await until(lambda: not store.reads)
     await sessions.close(session)
     late.set()
@@ -253,9 +253,9 @@ async def test_a_late_look_up_does_not_bring_older_data_back() -> None:
     sessions, session = await opened(store)
     await sessions.release(session)
     store.reads = [late := asyncio.Event()]
-    finding = asyncio.create_task(sessions.find(session.id, LOCAL, NO_CHANGES))
+    finding = asyncio.create_task(sessions.find(session.id, LOCAL))
     await asyncio.sleep(0)
-    first = await sessions.find(session.id, LOCAL, NO_CHANGES)
+    first = await sessions.find(session.id, LOCAL)
     assert first is not None
     first.change("shop/cart", "1")
     await sessions.release(first)
@@ -292,7 +292,7 @@ async def test_a_session_that_another_process_deleted_does_not_come_back(late: A
     await store.remove(session.id)
     await late(sessions, session)
     assert await store.get(session.id) is None
-    assert await sessions.find(session.id, LOCAL, NO_CHANGES) is None
+    assert await sessions.find(session.id, LOCAL) is None
     assert (session.closed, ended) == (True, [session.id])
 
 
@@ -395,7 +395,7 @@ async def test_data_that_could_not_be_stored_is_stored_by_the_next_request() -> 
     store = SlowStore()
     sessions, session = await opened(store)
     for _ in range(2):
-        await sessions.find(session.id, LOCAL, NO_CHANGES)
+        await sessions.find(session.id, LOCAL)
     session.change("shop/cart", "1")
     store.error = OSError("full")
     with pytest.raises(OSError, match="full"):
@@ -414,7 +414,7 @@ async def streaming(store: SlowStore) -> tuple[HttpSession, SessionStream, Calla
     session.change("shop/cart", "1")
     response = call.stream(repeatable=False)
     assert call._stream is not None
-    endpoint = SessionEndpoint(sessions, McpConfig())
+    endpoint = SessionEndpoint(sessions, McpConfig(), Mock())
     return session, call._stream, lambda other: endpoint._let_go(session, other or response)
 
 

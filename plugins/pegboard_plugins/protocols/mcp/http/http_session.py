@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
 
 from pegboard.types import Change
 from pegboard_plugins.protocols.mcp.change_broadcaster import notification
-from pegboard_plugins.protocols.mcp.client_requests import ClientRequestIds
 from pegboard_plugins.protocols.mcp.http.session_record import SessionRecord
 from pegboard_plugins.protocols.mcp.http.session_stream import SessionStream, StreamRetention
 from pegboard_plugins.protocols.mcp.session import CHANGE, DEFAULT_LEVEL, Session
 from pegboard_plugins.support.jsonrpc import RequestId
 
 if TYPE_CHECKING:
-    from pegboard_plugins.protocols.mcp.change_broadcaster import ChangeBroadcaster
+    from pegboard_plugins.protocols.mcp.http.http_sessions import HttpSessions
     from pegboard_plugins.protocols.mcp.http.session_call import SessionCall
 
 STANDALONE_STREAM_PREFIX = "a"
@@ -35,16 +34,14 @@ class ChangedFields:
         changes: the changes to store.
         writes: the number of writes that have ended.
         storing: held while the store stores changes, so that no older value replaces a newer one.
-        on_load: reads the fields that other processes may have changed; None if there are no others.
     """
 
-    __slots__ = ("_sending", "changes", "on_load", "storing", "writes")
+    __slots__ = ("_sending", "changes", "storing", "writes")
 
     def __init__(self) -> None:
         self.changes: dict[str, str | None] = {}
         self.writes = 0
         self.storing = asyncio.Lock()
-        self.on_load: Callable[[], Awaitable[None]] | None = None
         self._sending: dict[str, str | None] = {}
 
     @property
@@ -76,6 +73,7 @@ class HttpSession(Session):
     """A session in use: a request is handled, a call runs, or a stream is open.
 
     Attributes:
+        sessions: the sessions of the endpoint.
         caller: the caller that opened the session. No other caller may use it.
         retention: how the session's streams are stored.
         running: the calls in flight, by the ids of their requests.
@@ -87,8 +85,6 @@ class HttpSession(Session):
     """
 
     __slots__ = (
-        "_changes",
-        "_on_idle",
         "_used",
         "caller",
         "closed",
@@ -96,6 +92,7 @@ class HttpSession(Session):
         "held",
         "retention",
         "running",
+        "sessions",
         "streams",
         "used_at",
     )
@@ -103,15 +100,10 @@ class HttpSession(Session):
     id: str
 
     def __init__(
-        self,
-        session_id: str,
-        record: SessionRecord,
-        retention: StreamRetention,
-        changes: ChangeBroadcaster,
-        on_idle: Callable[[HttpSession], None],
-        request_ids: ClientRequestIds,
+        self, session_id: str, record: SessionRecord, retention: StreamRetention, sessions: HttpSessions
     ) -> None:
-        super().__init__(record.client, session_id, request_ids)
+        super().__init__(record.client, session_id, sessions.request_ids)
+        self.sessions = sessions
         self.caller = record.caller
         self.offered = record.offered
         self.retention = retention
@@ -121,14 +113,12 @@ class HttpSession(Session):
         self.fields = ChangedFields()
         self.used_at = 0.0
         self.closed = False
-        self._changes = changes
-        self._on_idle = on_idle
         self._used: Mapping[str, bytes] | None = None  # the fields of the store that its values are still equal to
 
     async def load(self) -> None:
         """Read the values of the session, if another process may have changed them."""
-        if self.fields.on_load is not None:
-            await self.fields.on_load()
+        if self.sessions.is_shared:
+            await self.sessions.reload(self)
 
     def changed_field(self, name: str, text: str | None) -> None:
         """Note that a field has changed. The session is stored before the current request is answered."""
@@ -182,7 +172,7 @@ class HttpSession(Session):
             stream.retention = StreamRetention(None)
             stream.close()
         self.streams.clear()
-        self._changes.remove(self)
+        self.sessions.changes.remove(self)
 
     # --- the streams apart from calls
 
@@ -207,7 +197,7 @@ class HttpSession(Session):
         self.streams[stream.id] = stream
         for old in former[: len(former) + 1 - MAX_STANDALONE_STREAMS]:
             self._drop(old)
-        self._changes.add(self)
+        self.sessions.changes.add(self)
         return stream
 
     def _lost(self, stream: SessionStream) -> None:
@@ -222,8 +212,8 @@ class HttpSession(Session):
         if self.streams.get(stream.id) is stream:
             del self.streams[stream.id]
         if not self._standalone():
-            self._changes.remove(self)
-        self._on_idle(self)
+            self.sessions.changes.remove(self)
+        self.sessions.settle_soon(self)
 
     def _standalone(self) -> list[SessionStream]:
         return [stream for stream in self.streams.values() if stream.id.startswith(STANDALONE_STREAM_PREFIX)]

@@ -8,7 +8,7 @@ import secrets
 from collections.abc import Callable, Coroutine, Mapping
 from contextlib import AbstractContextManager, suppress
 from contextvars import Context
-from functools import lru_cache, partial
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from pegboard.plugin import Bus, EventStore, ProtocolContext, ProtocolError, SessionStore
@@ -65,13 +65,16 @@ class HttpSessions:
         store: the store of sessions.
         events: the store of the messages of the sessions' streams, or None for no store.
         config: the settings of the plugin.
+        changes: the changes that clients are notified of.
         profile: the profile of the endpoint, "" for none. Ids of sessions name it, so that other endpoints refuse them.
         bus: the bus to the processes that share the store.
         shared: the store in which these processes find the responses of streamed calls; None for no store.
 
     Attributes:
+        changes: the changes that clients are notified of.
         request_ids: the ids of this process's requests to clients.
         is_sealed: True if the id of a session holds its record.
+        is_shared: True if other processes may change the sessions.
     """
 
     is_sealed = False
@@ -81,10 +84,12 @@ class HttpSessions:
         store: SessionStore,
         events: EventStore | None,
         config: McpConfig,
+        changes: ChangeBroadcaster,
         profile: str = "",
         bus: Bus | None = None,
         shared: EventStore | None = None,
     ) -> None:
+        self.changes = changes
         self._profile = profile
         bus = bus or Bus()
         self._bus = bus
@@ -106,6 +111,7 @@ class HttpSessions:
         self._stale: set[str] = set()  # sessions that others have changed while they were looked up
         self.request_ids = ClientRequestIds(lambda: bus.number)
         self._store = store
+        self.is_shared = store.shared
         self._events = events
         self._config = config
         self._shared_events = shared
@@ -120,9 +126,8 @@ class HttpSessions:
         self._tasks: set[asyncio.Task[None]] = set()
         self._looking: dict[str, int] = {}  # the number of requests that wait for the store, by session
         self._deleted: set[str] = set()  # sessions that were deleted meanwhile
-        self._use_seconds = SHARED_SECONDS if store.shared else USE_INTERVAL_SECONDS
-        self._settle_seconds = SHARED_SECONDS if store.shared else SETTLE_DELAY_SECONDS
-        self._on_idle = self._settle_soon  # one method object for all sessions
+        self._use_seconds = SHARED_SECONDS if self.is_shared else USE_INTERVAL_SECONDS
+        self._settle_seconds = SHARED_SECONDS if self.is_shared else SETTLE_DELAY_SECONDS
         self._finished = False
 
     def on_expired(self, ended: Callable[[str], None]) -> None:
@@ -168,12 +173,7 @@ class HttpSessions:
         return of_caller < self._config.max_sessions_per_caller
 
     async def open(
-        self,
-        client: Client,
-        caller: Caller,
-        changes: ChangeBroadcaster,
-        peer: str = "",
-        offered: frozenset[str] = frozenset(),
+        self, client: Client, caller: Caller, peer: str = "", offered: frozenset[str] = frozenset()
     ) -> HttpSession | None:
         """Open a session and hold it until its release. Return None if the store is full."""
         record = SessionRecord(client, caller.identity, offered)
@@ -183,15 +183,13 @@ class HttpSessions:
         with _REACHING:
             if not await self._store.create(session_id, owner_of(caller, peer), fields):
                 return None
-        return self._hold(session_id, fields, changes)
+        return self._hold(session_id, fields)
 
     def _new_id(self, record: SessionRecord) -> str:
         """Return the id of a new session, without its profile."""
         return secrets.token_urlsafe(24)
 
-    async def find(
-        self, session_id: str, caller: Caller, changes: ChangeBroadcaster, peer: str = ""
-    ) -> HttpSession | None:
+    async def find(self, session_id: str, caller: Caller, peer: str = "") -> HttpSession | None:
         """Return a session of this caller, held until it is released.
 
         The session of another caller or profile counts as unknown.
@@ -202,7 +200,7 @@ class HttpSessions:
             return session
         foreign = self._live.get(session_id)
         if foreign is None:
-            return await self._look_up(session_id, caller, changes, peer)
+            return await self._look_up(session_id, caller, peer)
         _log_foreign_session(session_id, foreign.caller, caller, peer)
         return None
 
@@ -214,9 +212,7 @@ class HttpSessions:
         live.held += 1
         return live
 
-    async def _look_up(
-        self, session_id: str, caller: Caller, changes: ChangeBroadcaster, peer: str
-    ) -> HttpSession | None:
+    async def _look_up(self, session_id: str, caller: Caller, peer: str) -> HttpSession | None:
         """Return a session that was not in use. Return None if it is unknown or is deleted meanwhile."""
         self._looking[session_id] = self._looking.get(session_id, 0) + 1
         try:
@@ -227,7 +223,7 @@ class HttpSessions:
             if owner != caller.identity:
                 _log_foreign_session(session_id, owner, caller, peer)
                 return None
-            return self._hold(session_id, fields, changes)
+            return self._hold(session_id, fields)
         finally:
             self._looked(session_id)
 
@@ -257,24 +253,21 @@ class HttpSessions:
         if (live := self._live.get(session_id)) is not None:
             self._drop_unused(live)
 
-    def _hold(self, session_id: str, fields: Mapping[str, bytes], changes: ChangeBroadcaster) -> HttpSession:
+    def _hold(self, session_id: str, fields: Mapping[str, bytes]) -> HttpSession:
         live = self._live.get(session_id)
         if live is None:
             record = _decoded(fields[RECORD])
-            retention = self._retention(record.client)
-            live = HttpSession(session_id, record, retention, changes, self._on_idle, self.request_ids)
+            live = HttpSession(session_id, record, self._retention(record.client), self)
             live.use(fields)
             live.is_sealed = self.is_sealed
             live.log_limit = log_limit(self._config.logs_per_second)
-            if self._store.shared:
-                live.fields.on_load = partial(self._reload, live)
             self._live[session_id] = live
             if self._touching is None:
                 self._touch_later()
         live.held += 1
         return live
 
-    async def _reload(self, session: HttpSession) -> None:
+    async def reload(self, session: HttpSession) -> None:
         """Read the fields of a session that other processes may change.
 
         Raises:
@@ -309,7 +302,7 @@ class HttpSessions:
         if session.idle:
             self._settle_later(session)
         elif asyncio.get_running_loop().time() - session.used_at >= self._use_seconds:
-            self._settle_soon(session)  # no request waits until its session is marked as used
+            self.settle_soon(session)  # no request waits until its session is marked as used
         return False
 
     async def settle(self, session: HttpSession, call: SessionCall | None = None) -> None:
@@ -346,7 +339,7 @@ class HttpSessions:
             return  # it is marked as used later
         finally:
             # another process may replace what was refused, so it is stored later only if a call here waits for it
-            is_awaited = not self._store.shared or any(other is not call for other in session.running.values())
+            is_awaited = not self.is_shared or any(other is not call for other in session.running.values())
             session.fields.end_write(forget=is_stored or not is_awaited)
         if not is_kept:  # another process has deleted it, or nothing used it for too long
             self._end(session)
@@ -400,7 +393,8 @@ class HttpSessions:
             if session.used_at <= before:
                 self.run(self.settle(session))
 
-    def _settle_soon(self, session: HttpSession) -> None:
+    def settle_soon(self, session: HttpSession) -> None:
+        """Settle a session after the current turn of the event loop."""
         if not session.closed:
             self.run(self.settle(session))
 
@@ -500,7 +494,7 @@ class HttpSessions:
         with suppress(ProtocolError):  # it has ended
             while self._live.get(session.id) is session:
                 try:
-                    await self._reload(session)
+                    await self.reload(session)
                     session.changed(session.everything if notify_all else ())
                     break
                 except StoreUnavailableError:

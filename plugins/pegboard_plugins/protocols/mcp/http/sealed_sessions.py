@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from pegboard.plugin import ProtocolError, SessionStore, encode
+from pegboard_plugins.protocols.mcp.change_broadcaster import ChangeBroadcaster
 from pegboard_plugins.protocols.mcp.http.http_sessions import HttpSessions
 from pegboard_plugins.protocols.mcp.http.session_record import RECORD, SessionRecord, members_of
 from pegboard_plugins.protocols.mcp.sealing import STATE_VERSION, Sealer
@@ -23,15 +24,16 @@ class SealedSessions(HttpSessions):
 
     Args:
         config: the settings of the plugin.
+        changes: the changes that clients are notified of.
         profile: the profile of the endpoint, "" for none.
     """
 
     is_sealed = True
 
-    def __init__(self, config: McpConfig, profile: str = "") -> None:
+    def __init__(self, config: McpConfig, changes: ChangeBroadcaster, profile: str = "") -> None:
         keys = [key.get_secret_value() for key in config.state_keys]
         self._ids = SealedIdStore(Sealer(keys, config.sealed_seconds), profile)
-        super().__init__(self._ids, None, config, profile)
+        super().__init__(self._ids, None, config, changes, profile)
 
     def _new_id(self, record: SessionRecord) -> str:
         """Return the sealed record.

@@ -76,18 +76,20 @@ class SessionEndpoint:
     Args:
         sessions: the sessions.
         config: the settings of the plugin.
+        service: MCP for the endpoint.
     """
 
-    def __init__(self, sessions: HttpSessions, config: McpConfig) -> None:
+    def __init__(self, sessions: HttpSessions, config: McpConfig, service: McpService) -> None:
         self._sessions = sessions
         self._config = config
+        self._service = service
 
-    async def initialize(self, request_id: RequestId, params: Any, request: Request, service: McpService) -> Response:
+    async def initialize(self, request_id: RequestId, params: Any, request: Request) -> Response:
         """Open a session."""
-        client = negotiate(params)
+        client, service = negotiate(params), self._service
         if not await self._sessions.may_open(request.caller, request.peer):
             return self._too_many(request_id)
-        session = await self._sessions.open(client, request.caller, service.changes, request.peer, service.offered())
+        session = await self._sessions.open(client, request.caller, request.peer, service.offered())
         if session is None:
             return busy_response(503, request_id, "There are too many sessions; try again later.")
         try:
@@ -106,9 +108,7 @@ class SessionEndpoint:
         )
         return busy_response(429, request_id, text)
 
-    async def _find(
-        self, request: Request, service: McpService, message: dict[str, Any] | None = None
-    ) -> HttpSession | Response:
+    async def _find(self, request: Request, message: dict[str, Any] | None = None) -> HttpSession | Response:
         """Return the session of a request and hold it, or return the error response for the message."""
         named = request.headers.getall(SESSION_HEADER, ())
         if len(named) != 1:
@@ -118,7 +118,7 @@ class SessionEndpoint:
             return error_response(
                 400, readable_id(message), INVALID_REQUEST, text, {"supported": list(SUPPORTED_REVISIONS)}
             )
-        session = await self._sessions.find(named[0].strip(" \t"), request.caller, service.changes, request.peer)
+        session = await self._sessions.find(named[0].strip(" \t"), request.caller, request.peer)
         return session or error_response(404, readable_id(message), INVALID_REQUEST, "There is no such session.")
 
     def _live(self, request: Request) -> HttpSession | None:
@@ -129,17 +129,17 @@ class SessionEndpoint:
     # --- messages ---
 
     async def message(
-        self, message: dict[str, Any], kind: str, takes: Accepted, request: Request, service: McpService
+        self, message: dict[str, Any], kind: str, takes: Accepted, request: Request
     ) -> Response | EventStream:
         """Handle a message."""
-        session = self._live(request) or await self._find(request, service, message)
+        session = self._live(request) or await self._find(request, message)
         if isinstance(session, Response):
             return session
         response: Response | EventStream | None = None
         try:
             if kind == "request":
                 try:
-                    started = self._start(message, session, service, request, tells=takes.events)
+                    started = self._start(message, session, request, tells=takes.events)
                 except MCPError as error:
                     # inside a session the status is 200: clients take any other status for the end of the session
                     return protocol_error_response(error, message["id"])._replace(status=200)
@@ -147,10 +147,10 @@ class SessionEndpoint:
                     return started
                 await started.until_ready(json=takes.json, events=takes.events)
                 response = started.ready_response(json=takes.json)
-                response = response or started.stream(repeatable=_is_repeatable(message, service, request))
+                response = response or started.stream(repeatable=self._is_repeatable(message, request))
                 return response
             if kind == "notification":
-                await self._notification(session, message["method"], message.get("params"), service)
+                await self._notification(session, message["method"], message.get("params"))
             elif not await self._settle(session, message, request):
                 return error_response(400, None, INVALID_REQUEST, _NOT_ASKED)  # 404 would end the session
             return ACCEPTED
@@ -193,7 +193,7 @@ class SessionEndpoint:
         _AUDIT.refused("a response to a request of another process", request.caller, facts)
         return False
 
-    async def _notification(self, session: HttpSession, method: str, params: Any, service: McpService) -> None:
+    async def _notification(self, session: HttpSession, method: str, params: Any) -> None:
         """Handle a cancellation or a progress notification. Dispatch every notification to plugins."""
         if method == "notifications/cancelled" and isinstance(params, dict):
             await self._cancel(session, params)
@@ -203,7 +203,7 @@ class SessionEndpoint:
                 await self._sessions.tell("progress", owner, session=session.id, params=params)
             else:
                 session.requests.report_progress(params)
-        service.dispatch_notification(method, params, session.caller, session)
+        self._service.dispatch_notification(method, params, session.caller, session)
 
     async def _cancel(self, session: HttpSession, params: dict[str, Any]) -> None:
         """Cancel a call, in this process or in another one."""
@@ -216,13 +216,14 @@ class SessionEndpoint:
             await self._sessions.tell("cancelled", session=session.id, request=request_id)
 
     def _start(
-        self, message: dict[str, Any], session: HttpSession, service: McpService, request: Request, *, tells: bool
+        self, message: dict[str, Any], session: HttpSession, request: Request, *, tells: bool
     ) -> Response | SessionCall:
         """Return the response to a request, or the started call.
 
         Raises:
             ProtocolError: the request is rejected.
         """
+        service = self._service
         request_id, method, params = message["id"], message["method"], params_of(message)
         if method == "initialize":
             raise ProtocolError(INVALID_REQUEST, "initialize must not be part of a batch.")
@@ -243,9 +244,18 @@ class SessionEndpoint:
         running.start(partial(answer_in, service, call, running))
         return running
 
+    def _is_repeatable(self, message: dict[str, Any], request: Request) -> bool:
+        """Return True if repeating a request has no further effect: all but calls of tools that may have effects."""
+        if message["method"] != "tools/call":
+            return message["method"] in METHOD_CAPABILITIES
+        name = params_of(message).get("name")
+        tool = self._service.tool(name, request.caller) if isinstance(name, str) else None
+        hints = None if tool is None else tool.annotations
+        return hints is not None and bool(hints.read_only or hints.idempotent)
+
     # --- batches (2025-03-26, basic) ---
 
-    async def batch(self, messages: list[Any], request: Request, service: McpService) -> Response:
+    async def batch(self, messages: list[Any], request: Request) -> Response:
         """Handle several messages at once.
 
         Raises:
@@ -254,7 +264,7 @@ class SessionEndpoint:
         revision = named_revision(request.headers)
         if not (revision is None or revision in SESSION_REVISIONS):
             raise ProtocolError(INVALID_REQUEST, f"Batches are supported in revision {BATCH_REVISION} only.")
-        session = await self._find(request, service)
+        session = await self._find(request)
         if isinstance(session, Response):
             return session
         try:
@@ -262,7 +272,7 @@ class SessionEndpoint:
                 raise ProtocolError(INVALID_REQUEST, f"Batches are supported in revision {BATCH_REVISION} only.")
             if not 0 < len(messages) <= self._config.max_batch:
                 raise ProtocolError(INVALID_REQUEST, f"A batch must have 1 to {self._config.max_batch} messages.")
-            answers = await asyncio.gather(*[self._batched(message, session, request, service) for message in messages])
+            answers = await asyncio.gather(*[self._batched(message, session, request) for message in messages])
         finally:
             await self._sessions.release(session)
         responses = [answer for answer in answers if answer is not None]
@@ -270,7 +280,7 @@ class SessionEndpoint:
             return Response(400, responses[0])  # a response of the client is rejected
         return Response(body=b"[" + b",".join(responses) + b"]") if responses else ACCEPTED
 
-    async def _batched(self, message: Any, session: HttpSession, request: Request, service: McpService) -> bytes | None:
+    async def _batched(self, message: Any, session: HttpSession, request: Request) -> bytes | None:
         """Return the response to one message of a batch, or None for a message without a response.
 
         Drop other messages of the call.
@@ -279,7 +289,7 @@ class SessionEndpoint:
             kind = message_type(message)
             params = message.get("params")
             if kind == "notification":
-                await self._notification(session, message["method"], params, service)
+                await self._notification(session, message["method"], params)
             if kind == "response" and not await self._settle(session, message, request):
                 raise ProtocolError(INVALID_REQUEST, _NOT_ASKED)
             if kind != "request":
@@ -290,97 +300,81 @@ class SessionEndpoint:
                 )
             if session.closed:  # after the batch arrived
                 raise SessionDeletedError
-            started = self._start(message, session, service, request, tells=False)
+            started = self._start(message, session, request, tells=False)
         except MCPError as error:
             return protocol_error_response(error, readable_id(message)).body
         return started.body if isinstance(started, Response) else await started.response()
 
     # --- streams, and the end ---
 
-    async def listen(self, request: Request, service: McpService) -> Response | EventStream:
+    async def listen(self, request: Request) -> Response | EventStream:
         """Open a standalone stream, or resume a stream that the client lost."""
         if not accepted_types(request.headers).events:
             return NOT_ACCEPTABLE
-        session = await self._find(request, service)
+        session = await self._find(request)
         if isinstance(session, Response):
             return session
         try:
-            if not session.streams and len(service.changes) >= self._config.max_listening:
+            if not session.streams and len(self._service.changes) >= self._config.max_listening:
                 return busy_response(503, None, "There are too many streams; try again later.")
             last = request.headers.getall("Last-Event-ID", ())
             if not last:
-                return _standalone(session.open_standalone(), request, service)
-            stream = await self._resume(session, last, request, service)
+                return self._standalone(session.open_standalone(), request)
+            stream = await self._resume(session, last, request)
         finally:
             await self._sessions.release(session)
         return stream or error_response(
             400, None, INVALID_REQUEST, "The events after that Last-Event-ID are no longer available."
         )
 
-    async def _resume(
-        self, session: HttpSession, last: Any, request: Request, service: McpService
-    ) -> EventStream | None:
+    async def _resume(self, session: HttpSession, last: Any, request: Request) -> EventStream | None:
         """Return the stream, starting after an event."""
         named = EventId.parse(last[0].strip(" \t")) if len(last) == 1 else None
         if named is None:
             return None
         if named.stream.startswith(STANDALONE_STREAM_PREFIX):
-            return await self._resume_standalone(session, named, request, service)
+            return await self._resume_standalone(session, named, request)
         request_id = request_id_of(named.stream)
         at_the_end = None if request_id is None else partial(cut_response, request_id)
         kept = session.streams.get(named.stream)
-        remote = None
         if kept is None:
             remote = await self._sessions.stream_of(process_of(named.stream), session, named)
-        if remote is not None:
-            return EventStream(messages=remote, headers=STREAM_HEADERS, cut=at_the_end)
+            if remote is not None:
+                return EventStream(messages=remote, headers=STREAM_HEADERS, cut=at_the_end)
         stream = kept or SessionStream(session.id, session.retention, "", named.stream)
         reader = await rest_of_call(stream, named.number)
         return None if reader is None else EventStream(messages=reader, headers=STREAM_HEADERS, cut=at_the_end)
 
-    async def _resume_standalone(
-        self, session: HttpSession, named: EventId, request: Request, service: McpService
-    ) -> EventStream:
+    async def _resume_standalone(self, session: HttpSession, named: EventId, request: Request) -> EventStream:
         """Return a standalone stream after an event. It has only changes, so a new stream can replace it."""
         kept = session.streams.get(named.stream)
         stream = kept or SessionStream(session.id, session.retention, "", named.stream)
         missed = await stream.missed(named.number)
         if missed is None:
-            return _standalone(session.open_standalone(notify_all=True), request, service)
+            return self._standalone(session.open_standalone(notify_all=True), request)
         if kept is None:
             stream = session.open_standalone(named.stream, named.number + len(missed) + 1)
-        return _standalone(stream, request, service, missed, prime=False)
+        return self._standalone(stream, request, missed, prime=False)
 
-    async def delete(self, request: Request, service: McpService) -> Response:
+    def _standalone(
+        self, stream: SessionStream, request: Request, missed: Missed = (), *, prime: bool = True
+    ) -> EventStream:
+        """Return a standalone stream. It ends when the caller's token expires, or the caller is no longer admitted."""
+        reader = stream.read(missed, prime=prime, seconds=seconds_left(request.caller))
+        self._service.admitted_streams.add(reader, request)
+        return EventStream(reader, STREAM_HEADERS)
+
+    async def delete(self, request: Request) -> Response:
         """End a session. Refuse it if sessions are sealed (2025-11-25, basic/transports, session management)."""
         if self._sessions.is_sealed:
             text = f"A session cannot be deleted, as {SEALED}. It ends by itself."
             return error_response(405, None, INVALID_REQUEST, text)._replace(headers={"Allow": "GET, POST"})
-        session = await self._find(request, service)
+        session = await self._find(request)
         if isinstance(session, Response):
             return session
-        service.host.session_ended(session.id)
+        self._service.host.session_ended(session.id)
         await self._sessions.close(session)
         return Response(204)
-
-
-def _is_repeatable(message: dict[str, Any], service: McpService, request: Request) -> bool:
-    """Return True if repeating a request has no further effect: all but calls of tools that may change something."""
-    if message["method"] != "tools/call":
-        return message["method"] in METHOD_CAPABILITIES
-    name = params_of(message).get("name")
-    tool = service.tool(name, request.caller) if isinstance(name, str) else None
-    hints = None if tool is None else tool.annotations
-    return hints is not None and bool(hints.read_only or hints.idempotent)
-
-
-def _standalone(
-    stream: SessionStream, request: Request, service: McpService, missed: Missed = (), *, prime: bool = True
-) -> EventStream:
-    """Return a standalone stream. It ends when the caller's token expires, or the caller is no longer admitted."""
-    reader = stream.read(missed, prime=prime, seconds=seconds_left(request.caller))
-    service.admitted_streams.add(reader, request)
-    return EventStream(reader, STREAM_HEADERS)
 
 
 async def answer_in(
