@@ -109,8 +109,8 @@ async def test_no_request_waits_until_its_session_is_marked_as_used() -> None:
 
 @pytest.mark.parametrize("json", [False, True], ids=["events", "both"])
 async def test_a_call_that_ends_in_the_turn_of_its_timer_is_answered(json: bool) -> None:
-    sessions, session = await opened(MemorySessionStore(10, 60))
-    call, may_end = SessionCall(1, session, sessions), asyncio.Event()
+    _, session = await opened(MemorySessionStore(10, 60))
+    call, may_end = SessionCall(1, session), asyncio.Event()
 
     async def answer() -> bytes:
         await may_end.wait()
@@ -151,9 +151,9 @@ async def test_a_stream_of_another_process_goes_on_after_an_outage_and_after_its
     store, buses = MemorySessionStore(10, 60), dict[int, JoinedBus]()
     first, second = LineBus(buses), LineBus(buses)
     own, other, shared = (MemoryEventStore(10**6, 10**6, 60) for _ in range(3))
-    here, session = await opened(store, events=own, bus=first, shared=shared)
+    _, session = await opened(store, events=own, bus=first, shared=shared)
     there = HttpSessions(store, other, McpConfig(), NO_CHANGES, bus=second, shared=shared)
-    call, may_end = SessionCall(1, session, here), asyncio.Event()
+    call, may_end = SessionCall(1, session), asyncio.Event()
 
     async def answer() -> bytes:
         await may_end.wait()
@@ -194,8 +194,8 @@ async def test_a_deletion_names_the_reason_if_events_cannot_be_removed() -> None
 
 async def test_data_of_tools_is_stored_before_the_response() -> None:
     store = MemorySessionStore(10, 60)
-    sessions, session = await opened(store)
-    call = SessionCall(1, session, sessions)
+    _, session = await opened(store)
+    call = SessionCall(1, session)
 
     async def answer() -> bytes:
         session.change("shop/cart", "1")
@@ -409,7 +409,7 @@ async def test_data_that_could_not_be_stored_is_stored_by_the_next_request() -> 
 async def streaming(store: SlowStore) -> tuple[HttpSession, SessionStream, Callable[[Any], Awaitable[None]]]:
     """Return a session that a running call has changed, the stream of the call, and the end of its request."""
     sessions, session = await opened(store)
-    call = SessionCall(1, session, sessions)
+    call = SessionCall(1, session)
     call.start(asyncio.Event().wait)  # type: ignore[arg-type]  # it does not end
     session.change("shop/cart", "1")
     response = call.stream(repeatable=False)

@@ -18,7 +18,6 @@ from pegboard_plugins.protocols.mcp.http.error_responses import (
     protocol_error_response,
 )
 from pegboard_plugins.protocols.mcp.http.http_session import HttpSession
-from pegboard_plugins.protocols.mcp.http.http_sessions import HttpSessions
 from pegboard_plugins.protocols.mcp.http.session_stream import (
     CALL_STREAM_PREFIX,
     SessionStream,
@@ -44,12 +43,10 @@ class SessionCall:
     """
 
     __slots__ = (
-        "_answer",
         "_in_events",
         "_queue",
         "_response",
         "_session",
-        "_sessions",
         "_stream",
         "_streamed",
         "_task",
@@ -58,17 +55,15 @@ class SessionCall:
         "request_id",
     )
 
-    _answer: Callable[[], Coroutine[Any, Any, bytes]]
+    _task: asyncio.Task[None]
 
-    def __init__(self, request_id: RequestId, session: HttpSession, sessions: HttpSessions) -> None:
+    def __init__(self, request_id: RequestId, session: HttpSession) -> None:
         self.request_id = request_id
         self.head = OK_HEAD
         self.progress: ProgressReports | None = None
         self._session = session
-        self._sessions = sessions
         self._queue = MessageQueue()
         self._stream: SessionStream | None = None  # most calls need none
-        self._task: asyncio.Task[None] | None = None
         self._response: bytes | None = None
         self._streamed = False
         self._in_events = False
@@ -87,16 +82,13 @@ class SessionCall:
             answer: returns the encoded response. It is not called if the call is cancelled before its first step.
         """
         self._session.running[self.request_id] = self
-        self._answer = answer
-        self._task = asyncio.create_task(self._run())
+        self._task = asyncio.create_task(self._run(answer))
 
-    async def _run(self) -> None:
-        answer = self._answer
-        del self._answer  # it refers to this call: a cycle would wait for the garbage collector
+    async def _run(self, answer: Callable[[], Coroutine[Any, Any, bytes]]) -> None:
         try:
             response = await answer()
             if self._session.fields.unsaved:
-                await self._sessions.settle(self._session, self)  # the client may rely on it
+                await self._session.sessions.settle(self._session, self)  # the client may rely on it
             self._end(response)
         except StoreUnavailableError as error:  # what the call wrote is not stored
             away = protocol_error_response(error, self.request_id)
@@ -131,14 +123,14 @@ class SessionCall:
                 await stream.keep_rest()
                 self._session.streams.pop(stream.id, None)
         if not self._session.held:
-            await self._sessions.settle(self._session)
+            await self._session.sessions.settle(self._session)
 
     def cancel(self) -> None:
         """Cancel the call for its client. The client receives only cancellations of the call's own requests."""
         self._queue.clear()
         self._session.withdraw(self)
         self._queue.close()
-        self._stop()
+        self._task.cancel()
 
     def end_with_session(self) -> None:
         """End the call with an error, because the client deleted the session."""
@@ -151,11 +143,7 @@ class SessionCall:
     def _end_with(self, refused: Response) -> None:
         self._end(refused.body, refused)
         self._queue.close()
-        self._stop()
-
-    def _stop(self) -> None:
-        if self._task is not None:
-            self._task.cancel()
+        self._task.cancel()
 
     async def response(self) -> bytes | None:
         """Return the response and drop other messages. Return None if the call was cancelled."""
@@ -185,10 +173,13 @@ class SessionCall:
                 timer.cancel()
 
     def ready_response(self, *, json: bool) -> Response | None:
-        """Return the HTTP response, or None if it is a stream."""
-        if not self._streamed and (self.head.status != 200 or (json and self._queue.empty)):
-            return self._alone()
-        return None
+        """Return the HTTP response: 202 if the client has cancelled the call. Return None if it is a stream."""
+        head = self.head
+        if self._streamed or (head.status == 200 and not (json and self._queue.empty)):
+            return None
+        if self._response is None:
+            return ACCEPTED
+        return Response(head.status, self._response, head.content_type, head.headers)
 
     def stream(self, *, repeatable: bool) -> EventStream:
         """Return the HTTP response as a stream, which may have only begun.
@@ -199,15 +190,14 @@ class SessionCall:
         self._streamed = True
         session = self._session
         kind = call_stream_prefix(self.request_id, repeatable=repeatable)
-        retention = (
-            session.retention if kind else StreamRetention(None)
-        )  # without the request's id the stream cannot be resumed
+        # without the request's id the stream cannot be resumed
+        retention = session.retention if kind else StreamRetention(None)
         stream = self._stream = SessionStream(session.id, retention, kind or CALL_STREAM_PREFIX, queue=self._queue)
         if retention.store is not None and not session.closed:
             session.streams[stream.id] = stream
         stream.on_left = self._left
-        if retention.shared is not None and self._task is not None:
-            self._sessions.follow(self._task)
+        if retention.shared is not None:
+            session.sessions.follow(self._task)
         cut = partial(cut_response, self.request_id)
         return EventStream(messages=stream.read(polled=True), headers=STREAM_HEADERS, cut=cut)
 
@@ -216,13 +206,6 @@ class SessionCall:
             self._streamed = True
             self._queue.wake()
 
-    def _alone(self) -> Response:
-        """Return the response, or 202 if the client has cancelled the call."""
-        if self._response is None:
-            return ACCEPTED
-        head = self.head
-        return Response(head.status, self._response, head.content_type, head.headers)
-
     def _left(self, _: SessionStream) -> None:
         if not self.open:
-            self._sessions.run(self._rest())
+            self._session.sessions.run(self._rest())

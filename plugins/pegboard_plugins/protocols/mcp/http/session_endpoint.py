@@ -237,7 +237,7 @@ class SessionEndpoint:
             return response_head(*refused)._replace(body=service.response(*refused))
         if (response := answer_at_once(session, request_id, method, params)) is not None:
             return Response(body=response)
-        running = SessionCall(request_id, session, self._sessions)
+        running = SessionCall(request_id, session)
         channel = running if tells else None
         caller, headers, peer = request.caller, request.headers, request.peer
         call = service.call(request_id, method, params, session.client, caller, channel, session, headers, peer)
