@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Sequence
+from contextlib import AbstractContextManager
 from typing import Any, Final
 
 from pegboard import InsufficientScopeError, MCPError
@@ -31,6 +32,18 @@ class StoreUnavailableError(ProtocolError):
 
     def __init__(self) -> None:
         super().__init__(INTERNAL_ERROR, "The sessions of this server cannot be reached now: try again later.")
+
+
+class Reaching(AbstractContextManager["Reaching"]):
+    """Converts errors of the connection to a store or to other processes."""
+
+    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
+        """Replace an error of the connection by `StoreUnavailableError`."""
+        if isinstance(error, ConnectionError):
+            raise StoreUnavailableError from error
+
+
+REACHING = Reaching()
 
 
 class SessionDeletedError(ProtocolError):

@@ -6,7 +6,7 @@ import asyncio
 import logging
 import secrets
 from collections.abc import Callable, Coroutine, Mapping
-from contextlib import AbstractContextManager, suppress
+from contextlib import suppress
 from contextvars import Context
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
@@ -15,7 +15,7 @@ from pegboard.plugin import Bus, EventStore, ProtocolContext, ProtocolError, Ses
 from pegboard.types import Caller, Client
 from pegboard_plugins.protocols.mcp.call_notifications import log_limit
 from pegboard_plugins.protocols.mcp.client_requests import ClientRequestIds
-from pegboard_plugins.protocols.mcp.http.error_responses import SessionDeletedError, StoreUnavailableError
+from pegboard_plugins.protocols.mcp.http.error_responses import REACHING, SessionDeletedError, StoreUnavailableError
 from pegboard_plugins.protocols.mcp.http.http_session import HttpSession
 from pegboard_plugins.protocols.mcp.http.resumption import RemoteStream, rest_of_call
 from pegboard_plugins.protocols.mcp.http.session_messages import SessionMessages
@@ -72,6 +72,7 @@ class HttpSessions:
 
     Attributes:
         changes: the changes that clients are notified of.
+        messages: the messages between the processes that share the store.
         request_ids: the ids of this process's requests to clients.
         is_sealed: True if the id of a session holds its record.
         is_shared: True if other processes may change the sessions.
@@ -103,7 +104,7 @@ class HttpSessions:
             "event": self._receive_event,
             "left": self._receive_departure,
         }
-        self._messages = SessionMessages(bus, profile, handlers)
+        self.messages = SessionMessages(bus, profile, handlers)
         self._number = bus.number
         bus.listen("", self._reload_all)
         self._remote: dict[str, RemoteStream] = {}
@@ -168,7 +169,7 @@ class HttpSessions:
         """Return True if a caller may open another session. The limit does not apply to the operator."""
         if caller.trusted:
             return True
-        with _REACHING:
+        with REACHING:
             of_caller = await self._store.count(owner_of(caller, peer))
         return of_caller < self._config.max_sessions_per_caller
 
@@ -180,7 +181,7 @@ class HttpSessions:
         new_id = self._new_id(record)
         session_id = f"{self._profile}.{new_id}" if self._profile else new_id
         fields = {RECORD: encode_record(record)}
-        with _REACHING:
+        with REACHING:
             if not await self._store.create(session_id, owner_of(caller, peer), fields):
                 return None
         return self._hold(session_id, fields)
@@ -233,7 +234,7 @@ class HttpSessions:
         self._stale.add(session_id)
         while session_id in self._stale:
             self._stale.discard(session_id)
-            with _REACHING:
+            with REACHING:
                 fields = await self._store.get(session_id)
         try:
             if fields is not None and session_id not in self._deleted:
@@ -276,7 +277,7 @@ class HttpSessions:
         fields: Mapping[str, bytes] | None = None
         for _ in range(MAX_READS):
             writes = session.fields.writes
-            with _REACHING:
+            with REACHING:
                 fields = await self._store.get(session.id)
             if writes == session.fields.writes:  # else the fields may be older than an own change
                 break
@@ -328,7 +329,7 @@ class HttpSessions:
         session.used_at = asyncio.get_running_loop().time()
         is_stored = False
         try:
-            with _REACHING:
+            with REACHING:
                 is_kept = await self._store.update(
                     session.id, {name: None if text is None else text.encode() for name, text in changes.items()}
                 )
@@ -344,7 +345,7 @@ class HttpSessions:
         if not is_kept:  # another process has deleted it, or nothing used it for too long
             self._end(session)
         elif any(not name.startswith("data/") for name in changes):
-            await self.tell("changed", session=session.id)
+            await self.messages.tell("changed", session=session.id)
 
     def _end(self, session: HttpSession) -> None:
         """End a session that is not in the store any more."""
@@ -417,9 +418,9 @@ class HttpSessions:
         self._looking[session.id] = self._looking.get(session.id, 0) + 1
         self._deleted.add(session.id)
         try:
-            with _REACHING:
+            with REACHING:
                 await self._store.remove(session.id)
-                await self._messages.tell("deleted", session=session.id)
+                await self.messages.tell("deleted", session=session.id)
                 for events in (self._events, self._shared_events):
                     if events is not None:
                         await events.forget(session.id)
@@ -427,15 +428,6 @@ class HttpSessions:
             self._looked(session.id)
 
     # --- other processes
-
-    async def tell(self, kind: str, to: int | None = None, **members: Any) -> bool:
-        """Send a message to one process, or to all others. Return False if the receiver has ended.
-
-        Raises:
-            StoreUnavailableError: it could not be sent.
-        """
-        with _REACHING:
-            return await self._messages.tell(kind, to, **members)
 
     async def stream_of(self, owner: int, session: HttpSession, named: EventId) -> RemoteStream | None:
         """Return the rest of a stream that another process has. Return None if that process has ended."""
@@ -445,9 +437,8 @@ class HttpSessions:
         async def rest(event: EventId) -> SessionStreamReader | None:
             return await rest_of_call(SessionStream(session.id, self._plain, "", event.stream), event.number)
 
-        stream = RemoteStream(self._messages, session.id, owner, named, self._remote, rest)
-        with _REACHING:
-            return stream if await stream.begin() else None
+        stream = RemoteStream(self.messages, session.id, owner, named, self._remote, rest)
+        return stream if await stream.begin() else None
 
     def _receive_answer(self, message: dict[str, Any], sender: int) -> None:
         if (session := self._live.get(message["session"])) is not None:
@@ -518,9 +509,9 @@ class HttpSessions:
                 self._sent_away[key] = reader
                 async for data, event_id, retry in reader:
                     event = {"data": data.decode(), "id": event_id, "retry": retry}
-                    if not await self.tell("event", receiver, reader=key, **event):
+                    if not await self.messages.tell("event", receiver, reader=key, **event):
                         return
-            await self.tell("event", receiver, reader=key)
+            await self.messages.tell("event", receiver, reader=key)
         except StoreUnavailableError:
             logger.warning("the rest of a stream could not be sent to process %d", receiver)
         finally:
@@ -535,18 +526,6 @@ class HttpSessions:
     def _receive_departure(self, message: dict[str, Any], sender: int) -> None:
         if (reader := self._sent_away.get(message["reader"])) is not None:
             reader.stop()
-
-
-class _Reaching(AbstractContextManager["_Reaching"]):
-    """Converts errors of the connection to the error that a store cannot be reached."""
-
-    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
-        """Replace an error of the connection."""
-        if isinstance(error, ConnectionError):
-            raise StoreUnavailableError from error
-
-
-_REACHING = _Reaching()
 
 
 def _log_foreign_session(session_id: str, owner: Caller, caller: Caller, peer: str) -> None:

@@ -91,7 +91,7 @@ class RemoteStream:
         """Ask for the events. Return False if the other process has ended.
 
         Raises:
-            ConnectionError: it could not be asked.
+            StoreUnavailableError: it could not be asked.
         """
         begun = False
         try:
@@ -132,7 +132,7 @@ class RemoteStream:
 
     async def _check(self) -> None:
         """Ask again, because events may be lost. End the stream if the other process has ended."""
-        with suppress(ConnectionError, StoreUnavailableError):
+        with suppress(StoreUnavailableError):
             if not await self._ask():
                 if (rest := await self._rest(self._named)) is not None:
                     async for event in rest:
@@ -142,5 +142,5 @@ class RemoteStream:
     async def aclose(self) -> None:
         """Tell the other process that the client has disconnected."""
         self._waiting.pop(self._key, None)
-        with suppress(ConnectionError):
+        with suppress(StoreUnavailableError):
             await self._messages.tell("left", self._owner, reader=self._key)

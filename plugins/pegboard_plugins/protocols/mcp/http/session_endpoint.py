@@ -187,7 +187,7 @@ class SessionEndpoint:
             session.requests.settle(message)
             return True
         owner = ids.process_of(request_id)
-        if owner > 0 and await self._sessions.tell("answer", owner, session=session.id, message=message):
+        if owner > 0 and await self._sessions.messages.tell("answer", owner, session=session.id, message=message):
             return True
         facts = {"session": fingerprint(session.id), "peer": request.peer}
         _AUDIT.refused("a response to a request of another process", request.caller, facts)
@@ -200,7 +200,7 @@ class SessionEndpoint:
         elif method == "notifications/progress" and isinstance(params, dict):
             owner = self._sessions.request_ids.process_of(params.get("progressToken"))
             if owner > 0 and params["progressToken"] not in self._sessions.request_ids:
-                await self._sessions.tell("progress", owner, session=session.id, params=params)
+                await self._sessions.messages.tell("progress", owner, session=session.id, params=params)
             else:
                 session.requests.report_progress(params)
         self._service.dispatch_notification(method, params, session.caller, session)
@@ -213,7 +213,7 @@ class SessionEndpoint:
         if session.cancel(request_id):
             logger.info("request %r cancelled by the client: %s", request_id, params.get("reason", "no reason"))
         else:
-            await self._sessions.tell("cancelled", session=session.id, request=request_id)
+            await self._sessions.messages.tell("cancelled", session=session.id, request=request_id)
 
     def _start(
         self, message: dict[str, Any], session: HttpSession, request: Request, *, tells: bool

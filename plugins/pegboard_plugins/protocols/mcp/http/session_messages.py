@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from pegboard.plugin import Bus, decode, encode
+from pegboard_plugins.protocols.mcp.http.error_responses import REACHING
 
 logger = logging.getLogger("pegboard.mcp")
 
@@ -31,11 +32,12 @@ class SessionMessages:
         """Send a message to one process, or to all others. Return False if the receiver has ended.
 
         Raises:
-            ConnectionError: it could not be sent.
+            StoreUnavailableError: it could not be sent.
         """
         if not self._bus.number:
             return to is None
-        return await self._bus.send(self._topic, encode({"kind": kind, **members}), to)
+        with REACHING:
+            return await self._bus.send(self._topic, encode({"kind": kind, **members}), to)
 
     def _receive(self, body: bytes, sender: int) -> None:
         message = decode(body)

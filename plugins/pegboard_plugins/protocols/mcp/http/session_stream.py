@@ -15,7 +15,7 @@ from typing import NamedTuple, Self
 
 from pegboard.plugin import EventStore, decode, encode
 from pegboard.types import ServerSentEvent
-from pegboard_plugins.protocols.mcp.http.error_responses import StoreUnavailableError
+from pegboard_plugins.protocols.mcp.http.error_responses import REACHING
 from pegboard_plugins.protocols.mcp.jsonrpc_messages import is_request_id
 from pegboard_plugins.protocols.mcp.message_queue import MessageQueue
 from pegboard_plugins.support.jsonrpc import RequestId
@@ -176,10 +176,8 @@ class SessionStream:
         messages = None if store is None else await store.after(self.session_id, self.id, number)
         if messages is not None or shared is None:
             return messages
-        try:
+        with REACHING:
             left = await shared.after(self.session_id, self.id, -1)
-        except ConnectionError as error:
-            raise StoreUnavailableError from error
         return left and [(place, text.encode()) for place, text in decode(left[0][1]) if place > number]
 
     async def is_answered(self, missed: Missed, number: int) -> bool:
