@@ -98,21 +98,12 @@ class MemorySessionStore(SessionStore):
                 self.on_expired(session_id)
 
 
-class _Events:
-    """The latest messages of one stream."""
-
-    __slots__ = ("messages", "size", "used")
-
-    def __init__(self) -> None:
-        self.messages: list[tuple[int, bytes]] = []  # smaller than a deque
-        self.size = 0
-        self.used = 0.0
-
-
 _MESSAGE_OVERHEAD_BYTES = 100
 """The approximate memory of a message besides its data."""
 
 StreamKey = tuple[str, str]
+_Events = tuple[float, list[tuple[int, bytes]]]
+"""The time of the last message of a stream, and its latest messages in a list, which is smaller than a deque."""
 
 
 class MemoryEventStore(EventStore):
@@ -144,14 +135,13 @@ class MemoryEventStore(EventStore):
     async def append(self, session_id: str, stream: str, number: int, message: bytes) -> None:
         self._forget_old()
         key = (session_id, stream)
-        events = self._kept.setdefault(key, _Events())
+        _, messages = self._kept.pop(key, (0.0, []))
+        self._kept[key] = self._clock(), messages  # at the end
         streams = self._streams.setdefault(session_id, {})
         streams.pop(stream, None)
-        streams[stream] = None  # moves it to the end
-        events.messages.append((number, message))
-        events.used = self._clock()
-        self._kept.move_to_end(key)
-        self._grow(session_id, events, len(message) + _MESSAGE_OVERHEAD_BYTES)
+        streams[stream] = None  # at the end
+        messages.append((number, message))
+        self._grow(session_id, len(message) + _MESSAGE_OVERHEAD_BYTES)
         while self._sizes.get(session_id, 0) > self._session_bytes:
             self._shrink((session_id, next(iter(self._streams[session_id]))))
         while self._size > self._most_bytes:
@@ -159,35 +149,30 @@ class MemoryEventStore(EventStore):
 
     async def after(self, session_id: str, stream: str, number: int) -> Sequence[tuple[int, bytes]] | None:
         self._forget_old()
-        events = self._kept.get((session_id, stream))
-        if events is None or not events.messages:
+        _, messages = self._kept.get((session_id, stream), (0.0, []))
+        if not messages or not messages[0][0] - 1 <= number <= messages[-1][0]:
             return None
-        first, last = events.messages[0][0], events.messages[-1][0]
-        if not first - 1 <= number <= last:
-            return None
-        return [message for message in events.messages if message[0] > number]
+        return [message for message in messages if message[0] > number]
 
     async def forget(self, session_id: str) -> None:
         for stream in tuple(self._streams.get(session_id, ())):
             self._drop((session_id, stream))
 
-    def _grow(self, session_id: str, events: _Events, size: int) -> None:
-        events.size += size
+    def _grow(self, session_id: str, size: int) -> None:
         self._size += size
         self._sizes[session_id] = self._sizes.get(session_id, 0) + size
 
     def _shrink(self, key: StreamKey) -> None:
-        events = self._kept[key]
-        _, message = events.messages.pop(0)
-        self._grow(key[0], events, -len(message) - _MESSAGE_OVERHEAD_BYTES)
-        if not events.messages:
+        _, messages = self._kept[key]
+        _, message = messages.pop(0)
+        self._grow(key[0], -len(message) - _MESSAGE_OVERHEAD_BYTES)
+        if not messages:
             self._drop(key)
 
     def _drop(self, key: StreamKey) -> None:
         session_id, stream = key
-        events = self._kept.pop(key)
-        self._size -= events.size
-        self._sizes[session_id] -= events.size
+        _, messages = self._kept.pop(key)
+        self._grow(session_id, -sum([len(message) + _MESSAGE_OVERHEAD_BYTES for _, message in messages]))
         del self._streams[session_id][stream]
         if not self._streams[session_id]:
             del self._streams[session_id], self._sizes[session_id]
@@ -195,8 +180,8 @@ class MemoryEventStore(EventStore):
     def _forget_old(self) -> None:
         oldest = self._clock() - self._seconds
         while self._kept:
-            key, events = next(iter(self._kept.items()))
-            if events.used >= oldest:
+            key, (used, _) = next(iter(self._kept.items()))
+            if used >= oldest:
                 return
             self._drop(key)
 

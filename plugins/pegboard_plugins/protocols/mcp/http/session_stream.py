@@ -159,7 +159,6 @@ class SessionStream:
         self.queue.close()
         if self.expiry is not None:
             self.expiry.cancel()
-            self.expiry = None
 
     async def missed(self, number: int) -> Missed | None:
         """Return the sent messages after message `number`, or None if some are not stored."""
@@ -213,7 +212,6 @@ class SessionStream:
         self.reader = reader
         if self.expiry is not None:
             self.expiry.cancel()
-            self.expiry = None
         self.queue.wake()
         return reader
 
