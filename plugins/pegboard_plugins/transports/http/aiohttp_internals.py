@@ -15,29 +15,23 @@ from aiohttp.http import HttpRequestParser
 from aiohttp.web import BaseRequest
 from aiohttp.web_protocol import RequestHandler
 
-MESSAGES = "_messages"
-"""The parsed requests that wait for a handler, each with its body."""
-WAITER = "_waiter"
-"""The future on which an idle connection waits for its next request."""
-READING_PAUSED = "_reading_paused"
-UPGRADED = "_upgraded"
-"""True from a request to change the protocol until its response. The bytes behind it are not parsed."""
-PARSER = "_parser"
-"""The parser of a connection. It counts the requests that wait for a handler."""
-CONSUMED = "message_consumed"
-"""The method that tells the parser that a request no longer waits."""
-KEEPALIVE = "_keepalive"
-"""True if the connection stays open after the last response, until it is idle for long."""
-IDLE_UNTIL = "_next_keepalive_close_time"
-"""The time at which an idle connection is closed, on the event loop's clock."""
-IDLE_TIMER = "_keepalive_handle"
-CHECK_IDLE = "_process_keepalive"
-"""The method that `IDLE_TIMER` calls. It closes a connection that is idle, or sets the timer again."""
-IDLE_SECONDS = "_keepalive_timeout"
-CHUNKS = "_buffer"
-"""The parts of a body that have arrived and have not been read."""
-FACTS = "_cache"
-"""The properties of a request that were asked for, by name."""
+USED: dict[type[Any], Sequence[str]] = {
+    RequestHandler: (
+        "_messages",  # the parsed requests that wait for a handler, each with its body
+        "_waiter",  # the future on which an idle connection waits for its next request
+        "_reading_paused",
+        "_upgraded",  # True from a request to change the protocol until its response; bytes behind it are not parsed
+        "_parser",  # the parser of the connection, which counts the requests that wait for a handler
+        "_keepalive",  # True if the connection stays open after the last response, until it is idle for long
+        "_keepalive_timeout",
+        "_keepalive_handle",  # the timer of the idle time
+        "_next_keepalive_close_time",  # the time at which an idle connection is closed, on the event loop's clock
+        "_process_keepalive",  # what the timer calls: it closes an idle connection, or sets the timer again
+    ),
+    HttpRequestParser: ("message_consumed",),  # tells the parser that a request no longer waits
+    StreamReader: ("_buffer",),  # the parts of a body that have arrived and have not been read
+}
+"""The attributes that the functions below use, by their classes."""
 
 
 class PausingConnection(RequestHandler):
@@ -60,15 +54,7 @@ class PausingConnection(RequestHandler):
 
 def has_internals() -> bool:
     """Return True if aiohttp has all attributes that the functions below use."""
-    names = (
-        *(MESSAGES, WAITER, PARSER, READING_PAUSED, UPGRADED, KEEPALIVE),
-        *(IDLE_UNTIL, IDLE_TIMER, IDLE_SECONDS, CHECK_IDLE),
-    )
-    return (
-        all(hasattr(RequestHandler, name) for name in names)
-        and hasattr(HttpRequestParser, CONSUMED)
-        and hasattr(StreamReader, CHUNKS)
-    )
+    return all(hasattr(owner, name) for owner, names in USED.items() for name in names)
 
 
 def waiting_requests(connection: RequestHandler) -> Sequence[tuple[Any, Any]]:
@@ -121,7 +107,7 @@ def remove_request(connection: RequestHandler, loop: asyncio.AbstractEventLoop) 
 
 def forget_facts(request: BaseRequest) -> None:
     """Drop the values that a request has cached. It computes them again when they are needed."""
-    facts: dict[str, object] | None = getattr(request, FACTS, None)  # it only saves memory
+    facts: dict[str, object] | None = getattr(request, "_cache", None)  # it only saves memory
     if facts is not None:
         facts.clear()
 
