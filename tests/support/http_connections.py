@@ -29,21 +29,10 @@ def bytes_of(body: bytes) -> bytes:
 @asynccontextmanager
 async def serving(begin: Callable[[Request], Any], **settings: Any) -> AsyncIterator[tuple[Callable[[], Any], Any]]:
     """Serve a function. Yield a function that connects, and the connections of the server."""
-    config = HttpConfig(**{"header_seconds": 60, **settings})
+    config = HttpConfig(**{"header_seconds": 60, "max_header_bytes": 1024, **settings})
     host: Any = SimpleNamespace(begin=begin, stopping=False)
     handler = Handler(config, RequestGuard(config, loopback=True), host)
-    server = HttpServer(
-        handler.handle,
-        request_factory=handler.request,
-        handler_cancellation=True,
-        header_seconds=config.header_seconds,
-        proves=lambda transport: False,
-        respond=handler.answer,
-        drop=handler.drop,
-        send_limit=handler.send_limit,
-        max_field_size=1024,
-        max_line_size=1023,
-    )
+    server = HttpServer(handler, config, lambda transport: False)
     listener = await asyncio.get_running_loop().create_server(server, "127.0.0.1", 0)
 
     async def connect() -> Line:

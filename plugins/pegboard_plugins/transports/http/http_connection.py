@@ -68,7 +68,7 @@ class ConnectionSettings(NamedTuple):
         max_head_bytes: the limit for the size of all header fields of a request.
         max_line_bytes: the limit for the size of the URL of a request. It differs from the limit for one header field.
         proves: the check that a peer is the operator.
-        respond: the function that answers a request; None if aiohttp handles every request.
+        respond: the function that answers a request, if the server knows aiohttp's attributes.
         drop: the function that discards a pending answer.
         send_limit: the time limit of peers that read nothing.
         knows_internals: True if aiohttp has the private attributes that the server uses.
@@ -78,7 +78,7 @@ class ConnectionSettings(NamedTuple):
     max_head_bytes: int
     max_line_bytes: int
     proves: IsOperator
-    respond: Respond | None
+    respond: Respond
     drop: Drop
     send_limit: SendLimit
     knows_internals: bool
@@ -177,7 +177,7 @@ class HttpConnection(StagedConnection):
                 self._loop.call_soon(self._count_unless_begun, len(data), self._begun)
             return
         waiting = len(requests)
-        waiter = take_waiter(self) if self._settings.respond is not None else None
+        waiter = take_waiter(self)
         try:
             super().data_received(data)
         finally:
@@ -243,12 +243,11 @@ class HttpConnection(StagedConnection):
 
     async def _respond(self, waiter: asyncio.Future[None]) -> None:
         """Answer the only request. Until its response is written, further requests wait."""
-        requests, respond = self._requests, self._settings.respond
-        assert respond is not None
+        requests = self._requests
         is_written = False
         try:
             if requests is not None and self.transport is not None and len(requests) == 1 and not self._is_last:
-                is_written = await respond(self, *requests[0])
+                is_written = await self._settings.respond(self, *requests[0])
             self._go_on(waiter, is_written=is_written)
         except BaseException:
             put_waiter(self, waiter)

@@ -7,7 +7,7 @@ import logging
 from contextlib import suppress
 from functools import partial
 from math import ceil
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from aiohttp import web
 
@@ -15,12 +15,14 @@ from pegboard_plugins.transports.http.aiohttp_internals import has_internals
 from pegboard_plugins.transports.http.http_connection import (
     MAX_HEADER_FIELDS,
     ConnectionSettings,
-    Drop,
     HttpConnection,
     IsOperator,
-    Respond,
 )
-from pegboard_plugins.transports.http.sending import SendLimit
+from pegboard_plugins.transports.http.staged_close import LINGER_SECONDS
+
+if TYPE_CHECKING:
+    from pegboard_plugins.transports.http.handler import Handler
+    from pegboard_plugins.transports.http.settings import HttpConfig
 
 logger = logging.getLogger("pegboard.plugins.http")
 
@@ -29,34 +31,39 @@ END_SECONDS = 0.5
 
 
 class HttpServer(web.Server):
-    """aiohttp's low-level server with `HttpConnection` as its protocol."""
+    """aiohttp's low-level server with `HttpConnection` as its protocol.
 
-    def __init__(
-        self,
-        handler: Any,
-        *,
-        header_seconds: float,
-        proves: IsOperator,
-        respond: Respond,
-        drop: Drop,
-        send_limit: SendLimit,
-        **options: Any,
-    ) -> None:
-        factory, cancellation = options.pop("request_factory"), options.pop("handler_cancellation")
-        super().__init__(handler, request_factory=factory, handler_cancellation=cancellation, **options)
-        knows_internals = has_internals()
+    Args:
+        handler: answers the requests.
+        config: the settings.
+        proves: the check that a peer is the operator.
+        options: further options of `HttpConnection`.
+    """
+
+    def __init__(self, handler: Handler, config: HttpConfig, proves: IsOperator, **options: Any) -> None:
+        super().__init__(handler.handle, request_factory=handler.request, handler_cancellation=True)
+        max_line_bytes = config.max_header_bytes - 1  # differs, so that aiohttp's error tells which limit it is
         settings = ConnectionSettings(
-            header_seconds=header_seconds,
-            max_head_bytes=MAX_HEADER_FIELDS * options["max_field_size"],
-            max_line_bytes=options["max_line_size"],
+            header_seconds=config.header_seconds,
+            max_head_bytes=MAX_HEADER_FIELDS * config.max_header_bytes,
+            max_line_bytes=max_line_bytes,
             proves=proves,
-            respond=respond if knows_internals else None,
-            drop=drop,
-            send_limit=send_limit,
-            knows_internals=knows_internals,
+            respond=handler.answer,
+            drop=handler.drop,
+            send_limit=handler.send_limit,
+            knows_internals=has_internals(),
         )
         self._make_connection = partial(
-            HttpConnection, self, loop=asyncio.get_running_loop(), settings=settings, **options
+            HttpConnection,
+            self,
+            loop=asyncio.get_running_loop(),
+            settings=settings,
+            keepalive_timeout=config.idle_seconds,
+            lingering_time=LINGER_SECONDS,
+            max_field_size=config.max_header_bytes,
+            max_line_size=max_line_bytes,
+            auto_decompress=False,
+            **options,
         )
         self._count = 0
         self._ended: asyncio.Event | None = None

@@ -31,7 +31,6 @@ from pegboard_plugins.transports.http.passed_sockets import (
 from pegboard_plugins.transports.http.port_owner import cannot_open
 from pegboard_plugins.transports.http.request_guard import RequestGuard
 from pegboard_plugins.transports.http.settings import HttpConfig
-from pegboard_plugins.transports.http.staged_close import LINGER_SECONDS
 from pegboard_plugins.transports.http.unix_socket import UnixSocket, is_own_peer
 
 FINISH_SECONDS = 0.2
@@ -60,7 +59,9 @@ async def serve_http(config: HttpConfig, host: TransportContext, serving: Callab
     handler = Handler(config, RequestGuard(config, loopback=loopback, public_hosts=host.public_hosts), host)
     serving(handler)
     await host.open_stores()
-    server = _server(config, handler, loopback)
+    server = HttpServer(
+        handler, config, _proof(config, loopback), access_log=access_logger, access_log_class=AccessLogger
+    )
     runner = web.ServerRunner(server, handle_signals=False, shutdown_timeout=FINISH_SECONDS)
     await runner.setup()
     unix = UnixSocket(config.socket, config.socket_mode) if config.socket is not None and not passed else None
@@ -107,26 +108,6 @@ def check_http(config: HttpConfig, host: TransportContext) -> None:
         raise TransportError(cannot_open(config, error)) from error
     local = (config.socket is not None or is_loopback(config.host)) and not config.trusted_proxies
     host.opened(_address(config, scheme, config.port), local=local)
-
-
-def _server(config: HttpConfig, handler: Handler, loopback: bool) -> HttpServer:
-    return HttpServer(
-        handler.handle,
-        request_factory=handler.request,
-        handler_cancellation=True,
-        header_seconds=config.header_seconds,
-        proves=_proof(config, loopback),
-        respond=handler.answer,
-        drop=handler.drop,
-        send_limit=handler.send_limit,
-        keepalive_timeout=config.idle_seconds,
-        lingering_time=LINGER_SECONDS,
-        max_field_size=config.max_header_bytes,
-        max_line_size=config.max_header_bytes - 1,  # differs, so that aiohttp's error tells which limit it is
-        auto_decompress=False,
-        access_log=access_logger,
-        access_log_class=AccessLogger,
-    )
 
 
 def _proof(config: HttpConfig, loopback: bool) -> IsOperator:
